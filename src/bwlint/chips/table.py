@@ -1,0 +1,126 @@
+"""The tables that `bwlint chips` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TextIO
+
+from bwlint.chips.devices import Chip, all_chips, hypothetical_chips
+from bwlint.chips.targets import Target
+
+_KIB = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a table; `marked` says that it needs the reader's eye (here: the chips differ)."""
+
+    cells: tuple[str, ...]
+    marked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A header and rows of equal length, all text."""
+
+    header: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+_COLUMNS: tuple[tuple[str, Callable[[Chip], str]], ...] = (
+    ("generation", lambda chip: chip.generation),
+    ("family", lambda chip: chip.family or "-"),
+    ("targets", lambda chip: _targets(chip)),
+    ("smem/block", lambda chip: _size(chip.smem_per_block_optin)),
+    ("default", lambda chip: _size(chip.smem_per_block_default)),
+    ("smem/SM", lambda chip: _size(chip.smem_per_sm)),
+    ("reserved", lambda chip: _size(chip.smem_reserved)),
+    ("threads/SM", lambda chip: _number(chip.max_threads_per_sm)),
+    ("warps/SM", lambda chip: _number(chip.max_warps_per_sm)),
+    ("blocks/SM", lambda chip: _number(chip.max_blocks_per_sm)),
+    ("cluster", lambda chip: _cluster(chip)),
+    ("TMEM/SM", lambda chip: _size(chip.tmem_per_sm)),
+    ("CUDA", lambda chip: chip.min_cuda or "?"),
+    ("products", lambda chip: ", ".join(chip.products) or "-"),
+)
+
+
+def overview() -> Table:
+    """One row a chip, the hypothetical ones last and marked as such."""
+    chips = (*all_chips(), *hypothetical_chips())
+    rows = tuple(Row((_title(chip), *(cell(chip) for _, cell in _COLUMNS))) for chip in chips)
+    return Table(("chip", *(title for title, _ in _COLUMNS)), rows)
+
+
+def comparison(chips: Sequence[Chip]) -> Table:
+    """One column a chip; the rows in which the chips differ are marked."""
+    rows = []
+    for title, cell in _COLUMNS:
+        cells = tuple(cell(chip) for chip in chips)
+        rows.append(Row((title, *cells), marked=len(set(cells)) > 1))
+    return Table(("", *(_title(chip) for chip in chips)), tuple(rows))
+
+
+def named(names: Iterable[str]) -> tuple[Chip, ...]:
+    """The chips of the names, hypothetical ones included ("12.0", "sm_120", "13.0"); raises `ValueError`."""
+    imagined = {chip.name: chip for chip in hypothetical_chips()}
+    return tuple(imagined[name] if name in imagined else Target.parse(name).chip for name in names)
+
+
+def show(table: Table, stream: TextIO) -> None:
+    """Print the table: with rich on a terminal, as plain aligned text elsewhere."""
+    if stream.isatty():
+        _show_rich(table, stream)
+    else:
+        stream.write(plain(table))
+
+
+def plain(table: Table) -> str:
+    """The table as aligned text, a line a row; marked rows end in " *"."""
+    lines = [table.header, *(row.cells for row in table.rows)]
+    marks = [False, *(row.marked for row in table.rows)]
+    widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
+    text = ""
+    for cells, mark in zip(lines, marks, strict=True):
+        line = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+        text += (f"{line}  *" if mark else line).rstrip() + "\n"
+    return text
+
+
+def _show_rich(table: Table, stream: TextIO) -> None:
+    from rich.console import Console
+    from rich.table import Table as RichTable
+
+    pretty = RichTable(*table.header, box=None, header_style="bold")
+    for row in table.rows:
+        pretty.add_row(*row.cells, style="bold yellow" if row.marked else None)
+    Console(file=stream).print(pretty)
+
+
+def _title(chip: Chip) -> str:
+    return f"{chip.name} (hypothetical)" if chip.hypothetical else chip.name
+
+
+def _targets(chip: Chip) -> str:
+    if chip.hypothetical:
+        return "?"
+    return " ".join(f"{chip.joined}{suffix}" for suffix in ("", *chip.suffixes))
+
+
+def _size(size: int | None) -> str:
+    """Bytes as KiB."""
+    if size is None:
+        return "?"
+    return f"{size // _KIB} KiB" if size else "none"
+
+
+def _number(number: int | None) -> str:
+    return "?" if number is None else str(number)
+
+
+def _cluster(chip: Chip) -> str:
+    """The largest cluster, portable and with opt-in."""
+    if chip.cluster_portable == 0:
+        return "none"
+    return f"{_number(chip.cluster_portable)} / {_number(chip.cluster_optin)}"

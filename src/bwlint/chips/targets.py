@@ -1,0 +1,96 @@
+"""Compile targets: a chip's number and a suffix, and which chips load or compile what was built for them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from bwlint.chips.chipset import NONE, ChipSet
+from bwlint.chips.devices import Chip, all_chips, chip_of_number
+
+Suffix = Literal["", "f", "a"]
+
+_SPELLING = re.compile(
+    r"(?:sm_|compute_|lto_)?(?P<number>[0-9]{2,3})(?P<suffix>[af]?)"
+    r"|(?P<major>[0-9]{1,2})\.(?P<minor>[0-9])(?P<dotted_suffix>[af]?)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A compile target: sm_120a has the number 120 and the suffix "a". Unknown ones raise `ValueError`."""
+
+    number: int
+    suffix: Suffix = ""
+
+    def __post_init__(self) -> None:
+        known = chip_of_number(self.number)
+        if known is None:
+            first, last = all_chips()[0].joined, all_chips()[-1].joined
+            raise ValueError(f"unknown target {self.name}: bwlint knows those from sm_{first} to sm_{last}")
+        if self.suffix and self.suffix not in known.suffixes:
+            raise ValueError(f"unknown target {self.name}: sm_{self.number} has no suffix {self.suffix!r}")
+
+    @classmethod
+    def parse(cls, text: str) -> Target:
+        """The target of "sm_120a", "compute_120f", "120a", "12.0a" or "12.1"; raises `ValueError`."""
+        found = _SPELLING.fullmatch(text.strip().lower())
+        if found is None:
+            raise ValueError(f"not a target: {text!r} (write sm_120, sm_120a, 120f or 12.0)")
+        digits = found["number"] or found["major"] + found["minor"]
+        suffix = found["suffix"] or found["dotted_suffix"] or ""
+        return cls(int(digits), cast(Suffix, suffix))
+
+    @property
+    def name(self) -> str:
+        """The name as the toolkit writes it: "sm_120a"."""
+        return f"sm_{self.number}{self.suffix}"
+
+    @property
+    def chip(self) -> Chip:
+        """The chip that the number names."""
+        return cast(Chip, chip_of_number(self.number))
+
+    def loads_on(self) -> ChipSet:
+        """The chips that load a cubin for this target: "a" its own chip, else later ones of its line too."""
+        own = self.chip
+        if self.suffix == "a":
+            return ChipSet.of(own.name)
+        return ChipSet.where(lambda other: _same_line(own, other) and other.minor >= own.minor)
+
+    def jits_on(self) -> ChipSet:
+        """The chips for which a driver compiles PTX of this target."""
+        own = self.chip
+        if self.suffix == "":
+            return ChipSet.where(lambda other: other.joined >= own.joined)
+        new_name = ChipSet.of(own.renamed_to) if own.renamed_to else NONE
+        return self.loads_on() | new_name
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def _same_line(own: Chip, other: Chip) -> bool:
+    # 10.1 has the major of the 100 family but is another line of silicon: it became 11.0.
+    return own.major == other.major and own.family == other.family
+
+
+def targets_of(chip: Chip) -> tuple[Target, ...]:
+    """The chip's native targets: plain first, then those with a suffix."""
+    suffixes = cast(tuple[Suffix, ...], ("", *chip.suffixes))
+    return tuple(Target(chip.joined, suffix) for suffix in suffixes)
+
+
+ALL_TARGETS: tuple[Target, ...] = tuple(target for chip in all_chips() for target in targets_of(chip))
+
+
+def parse_targets(names: Iterable[str]) -> tuple[ChipSet, tuple[Target, ...]]:
+    """The chips that a user asks about, and those of his targets that pin a suffix, each once, as given.
+
+    "sm_120" names the chip 12.0; "sm_120a" names it too and pins the target. Raises `ValueError`.
+    """
+    targets = dict.fromkeys(Target.parse(name) for name in names)
+    chips = ChipSet.joining(target.chip for target in targets)
+    return chips, tuple(target for target in targets if target.suffix)

@@ -1,0 +1,115 @@
+"""From files to facts: read, prefilter and lower in a pool of processes.
+
+What crosses between the processes is JSON. A file that cannot be read becomes a `Skipped`, never a silence.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+
+from bwlint.facts import Module, decode_module, encode
+from bwlint.findings import Skipped
+from bwlint.readers import python
+from bwlint.sources.read import Unread, decode, read_bytes
+from bwlint.sources.tree import module_name
+from bwlint.sources.walk import SourceFile
+from bwlint.suppress import MARK
+
+SERIAL_BELOW = 40
+CHUNK = 24
+_MARK = MARK.encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """Modules with the files they come from, files that were skipped, and files with a `bwlint:` comment."""
+
+    modules: tuple[tuple[SourceFile, Module], ...]
+    skipped: tuple[Skipped, ...]
+    marked: tuple[SourceFile, ...]
+
+
+Result = tuple[str, str, bool]
+"""What a worker says of a file: JSON facts (or ""), the reason why it was skipped (or ""), has a comment."""
+
+
+def collect(files: Sequence[SourceFile], jobs: int, advance: Callable[[int], None] | None = None) -> Collected:
+    """Facts of every file that may read the device. `jobs` is a number of processes."""
+    modules: list[tuple[SourceFile, Module]] = []
+    skipped: list[Skipped] = []
+    marked: list[SourceFile] = []
+    for file, (facts, reason, has_comment) in _results(files, jobs, advance):
+        if reason:
+            skipped.append(Skipped(file.path, reason))
+        if has_comment:
+            marked.append(file)
+        if facts:
+            modules.append((file, decode_module(json.loads(facts))))
+    return Collected(tuple(modules), tuple(skipped), tuple(marked))
+
+
+def load(real: str, dotted: str) -> Module | None:
+    """Facts of a file that an import asks for; None where it cannot be read."""
+    data = read_bytes(real)
+    source = None if isinstance(data, Unread) else decode(data)
+    if source is None or isinstance(source, Unread):
+        return None
+    try:
+        return python.read(real, source, dotted, os.path.basename(real) == "__init__.py")
+    except python.ReadError:
+        return None
+
+
+def _results(
+    files: Sequence[SourceFile], jobs: int, advance: Callable[[int], None] | None
+) -> Iterator[tuple[SourceFile, Result]]:
+    chunks = [[(f.real, f.root) for f in files[i : i + CHUNK]] for i in range(0, len(files), CHUNK)]
+    if jobs <= 1 or len(files) < SERIAL_BELOW:
+        answers: Iterator[list[Result]] = map(_read_chunk, chunks)
+        yield from _paired(files, answers, advance)
+        return
+    with ProcessPoolExecutor(jobs, mp_context=_context(), initializer=gc.disable) as pool:
+        yield from _paired(files, pool.map(_read_chunk, chunks), advance)
+
+
+def _paired(
+    files: Sequence[SourceFile], answers: Iterator[list[Result]], advance: Callable[[int], None] | None
+) -> Iterator[tuple[SourceFile, Result]]:
+    position = 0
+    for answer in answers:
+        yield from zip(files[position : position + len(answer)], answer, strict=True)
+        position += len(answer)
+        if advance is not None:
+            advance(len(answer))
+
+
+def _context() -> multiprocessing.context.BaseContext:
+    methods = multiprocessing.get_all_start_methods()
+    return multiprocessing.get_context("fork" if "fork" in methods else None)
+
+
+def _read_chunk(chunk: list[tuple[str, str]]) -> list[Result]:
+    return [_read_one(real, root) for real, root in chunk]
+
+
+def _read_one(real: str, root: str) -> Result:
+    data = read_bytes(real)
+    if isinstance(data, Unread):
+        return "", data.reason, False
+    has_comment = _MARK in data
+    if not python.may_read_device(data):
+        return "", "", has_comment
+    source = decode(data)
+    if isinstance(source, Unread):
+        return "", source.reason, has_comment
+    try:
+        module = python.read(real, source, module_name(real, root), os.path.basename(real) == "__init__.py")
+    except python.ReadError as error:
+        return "", str(error), has_comment
+    return json.dumps(encode(module), separators=(",", ":")), "", has_comment

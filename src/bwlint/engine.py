@@ -1,0 +1,115 @@
+"""One run: facts linked, gates evaluated, rules asked, drafts merged into findings."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from bwlint.chips import ChipSet
+from bwlint.collect import Collected, load
+from bwlint.evaluate.expr import Span
+from bwlint.evaluate.sources import Sources
+from bwlint.evidence import Evidence
+from bwlint.facts import Gate, Module
+from bwlint.judge import Context, Draft, Judged, Related, inside
+from bwlint.link import Tree
+from bwlint.rules import checks
+from bwlint.sources.walk import SourceFile
+
+_RANK = {"error": 2, "warning": 1, "note": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """The drafts of a run by file, the tree they were found in, and counts."""
+
+    drafts: tuple[tuple[SourceFile, tuple[Draft, ...]], ...]
+    context: Context
+    files: dict[str, SourceFile]
+    stats: dict[str, int]
+
+
+def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Iterable[str]) -> Analysis:
+    """Judge every gate of the collected modules by the named rules."""
+    tree = Tree(sources, load)
+    for file, module in collected.modules:
+        tree.add(module, file.root)
+    context = Context(tree, targets, Evidence(tree))
+    gates = 0
+    for _, module in collected.modules:
+        gates += len(module.gates)
+        context.judged[module.path] = [
+            Judged(module, gate, sets)
+            for gate in module.gates
+            if (sets := tree.sets(module, gate)) is not None
+        ]
+    wanted = frozenset(rules)
+    run = {name: check for name, check in checks().items() if name in wanted}
+    found = []
+    for file, module in collected.modules:
+        drafts = [draft for judged in context.judged[module.path] for check in run.values() for draft in check(context, judged)]
+        merged = _merge(_at_origins(context, module, drafts))
+        if merged:
+            found.append((file, tuple(merged)))
+    stats = {
+        "modules": len(collected.modules),
+        "gates": gates,
+        "gates_evaluated": sum(len(judged) for judged in context.judged.values()),
+    }
+    return Analysis(tuple(found), context, {file.real: file for file, _ in collected.modules}, stats)
+
+
+def _at_origins(context: Context, module: Module, drafts: Sequence[Draft]) -> list[Draft]:
+    """Report a flag or predicate once where all its uses are wrong, and each wrong use where only some are."""
+    judged = context.judged[module.path]
+    origins = {id(entry.gate): origin for entry in judged if (origin := _origin(module, judged, entry)) is not None}
+    uses: dict[Span, int] = defaultdict(int)
+    for origin in origins.values():
+        uses[origin.at] += 1
+    grouped: dict[tuple[str, Span], list[Draft]] = defaultdict(list)
+    kept: list[Draft] = []
+    for draft in drafts:
+        origin = origins.get(id(draft.gate)) if draft.gate is not None else None
+        if origin is None or draft.gate is None or draft.gate.kind == "helper-call":
+            kept.append(draft)
+        else:
+            grouped[(draft.rule, origin.at)].append(draft)
+    for (_, at), group in grouped.items():
+        if len({d.gate.at for d in group if d.gate}) < uses[at]:
+            kept += group
+            continue
+        first = max(group, key=lambda draft: _RANK[draft.severity])
+        related = tuple(Related(module, d.at, "used here") for d in group[:8])
+        kept.append(replace(first, at=at, related=(*first.related, *related)))
+    return kept
+
+
+def _origin(module: Module, judged: Sequence[Judged], entry: Judged) -> Gate | None:
+    """The flag or predicate of the same file whose value a gate uses."""
+    if entry.gate.kind in ("flag", "predicate"):
+        return None
+    leaf = entry.gate.leaf
+    names = entry.mentioned
+    for other in judged:
+        if other.gate.kind == "flag" and leaf is not None and not inside(leaf, entry.gate.at) and inside(leaf, other.gate.at):
+            return other.gate
+        if other.gate.kind == "flag" and other.gate.qualname == "<module>" and other.gate.name in names:
+            return other.gate
+        if other.gate.kind == "predicate" and other.gate.name in names and "." not in other.gate.qualname:
+            return other.gate
+    return None
+
+
+def _merge(drafts: Sequence[Draft]) -> list[Draft]:
+    """One finding a rule and place, the severest; a split beats an exclusion at the same place."""
+    best: dict[tuple[str, Span], Draft] = {}
+    for draft in drafts:
+        key = (draft.rule, draft.at)
+        if key not in best or _RANK[draft.severity] > _RANK[best[key].severity]:
+            best[key] = draft
+    taken = {draft.at for draft in best.values() if draft.rule in ("leak", "family-split", "capability-type")}
+    result = [d for d in best.values() if not (d.rule == "excluded" and d.at in taken)]
+    return sorted(result, key=lambda draft: (draft.at, draft.rule))
+
+

@@ -1,0 +1,336 @@
+"""Python's own functions, attributes and methods on the values of one chip, within a budget."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from bwlint.evaluate.values import (
+    MAX_TEXT,
+    Arch,
+    Capability,
+    Guess,
+    Method,
+    Properties,
+    Raises,
+    Ref,
+    Unknown,
+    Vec,
+    lift,
+    truth,
+)
+
+MAX_RANGE = 2000
+_ARCH_NAME = re.compile(r"sm_(\d{2,3})([af]?)$")
+
+
+def arch_member(dotted: str) -> Arch | None:
+    """`Arch.sm_120a` and the like: a member of a kernel DSL's architecture enum."""
+    owner, _, name = dotted.rpartition(".")
+    if owner.rpartition(".")[2] != "Arch":
+        return None
+    match = _ARCH_NAME.match(name)
+    if not match:
+        return None
+    major, minor = divmod(int(match[1]), 10)
+    return Arch(major, minor, match[2])
+
+
+def names_chip(container: Any, chip: Any) -> Any:
+    """Whether a list of target names (text or enum members) holds one of a chip, whatever its suffix."""
+    if not isinstance(container, list | tuple | set | frozenset):
+        return Unknown()
+    for member in container:
+        if isinstance(member, Arch) and (member.major, member.minor) == (chip.major, chip.minor):
+            return True
+        if isinstance(member, str) and re.fullmatch(rf"(?:sm_|compute_)?{chip.major}{chip.minor}[af]?", member):
+            return True
+    return False
+
+
+def to_text(value: object) -> str:
+    if isinstance(value, Guess):
+        return str(value.number)
+    if isinstance(value, Ref | Method | Properties | Arch):
+        raise ValueError("no text")
+    text = str(value)
+    if len(text) > MAX_TEXT:
+        raise ValueError("over the budget")
+    return text
+
+
+def item(base: Any, key: Any) -> Any:
+    """`base[key]`."""
+    if isinstance(base, Guess):
+        if base.part:
+            return Unknown()
+        return base.as_part("major" if key == 0 else "minor") if key in (0, 1, -1, -2) else Unknown()
+    if isinstance(base, dict):
+        if isinstance(key, Guess):
+            forms = [key.form(k) for k in base]
+            for form, k in zip(forms, base, strict=True):
+                if form == k:
+                    return base[k]
+            return Unknown()
+        if key not in base:
+            return Raises(f"KeyError: {key!r}")
+        return base[key]
+    if isinstance(base, list | tuple | str):
+        return base[key]
+    return Unknown()
+
+
+def section(base: Any, lower: Any, upper: Any, step: Any) -> Any:
+    if isinstance(base, Guess) and lower in (None, 0) and upper == 2:
+        return base
+    return base[lower:upper:step] if isinstance(base, list | tuple | str) else Unknown()
+
+
+def attribute(value: Any, name: str) -> Any:
+    """`value.name` for a plain value."""
+    if isinstance(value, Guess):
+        if name in ("major", "minor") and not value.part:
+            return value.as_part(name)
+        return Method(value, name)
+    if isinstance(value, Capability):
+        if name == "major":
+            return value[0]
+        if name == "minor":
+            return value[1]
+        return Method(value, name)
+    if isinstance(value, Properties):
+        if name in ("major", "minor"):
+            return getattr(value, name)
+        if name == "shared_memory_per_block_optin":
+            return value.smem_optin if value.smem_optin is not None else Unknown()
+        return Unknown()
+    if isinstance(value, Arch):
+        if name in ("major", "minor", "suffix"):
+            return getattr(value, name)
+        return Method(value, name)
+    if isinstance(value, tuple) and len(value) == 2 and name in ("major", "minor"):
+        return value[0] if name == "major" else value[1]
+    if isinstance(value, Ref):
+        return Ref(f"{value.name}.{name}")
+    return Method(value, name)
+
+
+def method(target: Any, args: Sequence[Any]) -> Any:
+    """Call a bound method of a plain value."""
+    if not isinstance(target, Method):
+        return Unknown()
+    owner, name = target.owner, target.name
+    if isinstance(owner, Capability):
+        if name in ("to_int",):
+            return owner[0] * 10 + owner[1]
+        if name == "as_version_str":
+            return f"{owner[0]}.{owner[1]}"
+    if isinstance(owner, Guess):
+        return _guess_method(owner, name, args)
+    if isinstance(owner, Arch):
+        if name == "is_family_of" and args and isinstance(args[0], Arch):
+            return owner.of_family(args[0])
+        return Unknown()
+    if isinstance(owner, str) and name in _TEXT_METHODS:
+        if any(isinstance(arg, Guess | Ref) for arg in args):
+            return Unknown()
+        result = getattr(owner, name)(*args)
+        return Unknown() if isinstance(result, str) and len(result) > MAX_TEXT else result
+    if isinstance(owner, dict):
+        return _dict_method(owner, name, args)
+    if isinstance(owner, list | tuple) and name in ("index", "count") and len(args) == 1:
+        return getattr(owner, name)(args[0])
+    if isinstance(owner, frozenset | set) and name in ("union", "intersection", "difference", "issubset"):
+        return getattr(frozenset(owner), name)(*args)
+    return Unknown()
+
+
+def _guess_method(owner: Guess, name: str, args: Sequence[Any]) -> Any:
+    if name == "to_int":
+        return owner.major * 10 + owner.minor
+    if name in ("startswith", "endswith") and len(args) == 1 and not owner.part:
+        wanted = args[0] if isinstance(args[0], tuple) else (args[0],)
+        if not all(isinstance(text, str) for text in wanted):
+            return Unknown()
+        match = re.match(r"(sm_|compute_|sm|)1?\d", wanted[0])
+        if not match or name == "endswith":
+            return Unknown()
+        return any(f"{match[1]}{owner.major}{owner.minor}".startswith(text) for text in wanted)
+    return Unknown()
+
+
+def _dict_method(owner: dict[Any, Any], name: str, args: Sequence[Any]) -> Any:
+    if name == "get" and args:
+        default = args[1] if len(args) > 1 else None
+        if isinstance(args[0], Guess):
+            found = item(owner, args[0])
+            return found if not isinstance(found, Unknown) else default
+        return owner.get(args[0], default)
+    if name == "keys":
+        return list(owner)
+    if name == "values":
+        return list(owner.values())
+    if name == "items":
+        return list(owner.items())
+    return Unknown()
+
+
+_TEXT_METHODS = frozenset(
+    "startswith endswith isdigit isdecimal isnumeric lower upper strip lstrip rstrip split rsplit partition "
+    "rpartition replace removeprefix removesuffix find rfind index count join title zfill".split()
+)
+
+
+def clash(op: str, mine: object, other: object, mine_is_left: bool) -> str | None:
+    """Why a capability `mine` can never equal `other`; None where the types fit or nothing is certain."""
+    if op in ("==", "!="):
+        return _never_equal(mine, other)
+    if op in ("in", "not in") and mine_is_left and isinstance(other, list | tuple | set | frozenset):
+        reasons = [_never_equal(mine, member) for member in other]
+        return reasons[0] if reasons and all(reasons) else None
+    if op in ("<", "<=", ">", ">=") and isinstance(mine, tuple | Arch):
+        if isinstance(mine, tuple) and isinstance(other, int | float | str):
+            return f"{_kind(mine)} cannot be ordered against {_kind(other)}: TypeError"
+        return None
+    return None
+
+
+def _never_equal(mine: object, other: object) -> str | None:
+    if isinstance(mine, tuple) and len(mine) == 2:
+        if isinstance(other, int | str) and not isinstance(other, bool):
+            return f"{_kind(mine)} never equals {_kind(other)}"
+        return None
+    if isinstance(mine, Arch) and isinstance(other, str | int | tuple):
+        return f"{_kind(mine)} never equals {_kind(other)}"
+    return None
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, Capability):
+        return f"a DeviceCapability such as ({value[0]}, {value[1]})"
+    if isinstance(value, tuple):
+        return f"a tuple such as ({value[0]}, {value[1]})"
+    if isinstance(value, Arch):
+        return "a member of an architecture enum"
+    return f"the string {value!r}" if isinstance(value, str) else f"the number {value!r}"
+
+
+Builtin = Callable[[Sequence[Vec], Mapping[str, Vec]], Vec]
+
+
+def _plain(function: Callable[..., Any]) -> Builtin:
+    def run(args: Sequence[Vec], keywords: Mapping[str, Vec]) -> Vec:
+        if not args or keywords:
+            return Vec((Unknown(),))
+        return lift(function, *args)
+
+    return run
+
+
+def _any_all(stop: bool) -> Callable[[Any], Any]:
+    def fold(items: Any) -> Any:
+        if not isinstance(items, list | tuple | set | frozenset | dict):
+            return Unknown()
+        doubt: Any = not stop
+        for member in items:
+            value = truth(member)
+            if value is stop:
+                return stop
+            if not isinstance(value, bool):
+                doubt = Unknown()
+        return doubt
+
+    return fold
+
+
+def _int(value: Any, base: Any = 10) -> Any:
+    if isinstance(value, Guess):
+        return value
+    if isinstance(value, str):
+        return int(value, base) if len(value) < 100 else Unknown()
+    return int(value) if isinstance(value, int | float) else Unknown()
+
+
+def _str(value: Any) -> Any:
+    return value if isinstance(value, Guess) else to_text(value)
+
+
+def _range(*args: Any) -> Any:
+    result = range(*args)
+    return result if len(result) <= MAX_RANGE else Unknown()
+
+
+def _extreme(best: Callable[..., Any]) -> Callable[..., Any]:
+    def pick(*args: Any) -> Any:
+        values = list(args[0]) if len(args) == 1 else list(args)
+        if any(isinstance(value, Unknown | Guess | Ref) for value in values):
+            return Unknown()
+        return best(values)
+
+    return pick
+
+
+def _sequence(build: Callable[[Any], Any]) -> Callable[..., Any]:
+    def convert(value: Any) -> Any:
+        if isinstance(value, list | tuple | set | frozenset | range | dict | str) and len(value) <= MAX_RANGE:
+            return build(value)
+        return value if isinstance(value, Guess) else Unknown()
+
+    return convert
+
+
+def _isinstance(value: Any, kind: Any) -> Any:
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    names = [k.name.rpartition(".")[2] if isinstance(k, Ref) else None for k in kinds]
+    known = {"int": int, "str": str, "tuple": tuple, "list": list, "dict": dict, "bool": bool, "float": float}
+    if isinstance(value, Guess | Ref | Unknown) or not all(name in known for name in names):
+        return Unknown()
+    return any(isinstance(value, known[name]) for name in names if name)
+
+
+def _getattr(args: Sequence[Vec], keywords: Mapping[str, Vec]) -> Vec:
+    if len(args) < 2 or not isinstance(args[1].only(), str):
+        return Vec((Unknown(),))
+    name = args[1].only()
+    return lift(lambda value, *_: attribute(value, name), args[0])
+
+
+def _divmod(left: Any, right: Any) -> Any:
+    if isinstance(left, Guess):
+        left = left.joined
+    return divmod(left, right)
+
+
+FUNCTIONS: dict[str, Builtin] = {
+    "any": _plain(_any_all(True)),
+    "all": _plain(_any_all(False)),
+    "min": _plain(_extreme(min)),
+    "max": _plain(_extreme(max)),
+    "int": _plain(_int),
+    "str": _plain(_str),
+    "float": _plain(lambda value: float(value) if isinstance(value, int | str) else Unknown()),
+    "bool": _plain(truth),
+    "abs": _plain(abs),
+    "len": _plain(lambda value: len(value) if isinstance(value, list | tuple | str | dict | frozenset) else Unknown()),
+    "tuple": _plain(_sequence(tuple)),
+    "list": _plain(_sequence(list)),
+    "set": _plain(_sequence(frozenset)),
+    "frozenset": _plain(_sequence(frozenset)),
+    "sorted": _plain(_sequence(sorted)),
+    "range": _plain(_range),
+    "divmod": _plain(_divmod),
+    "isinstance": _plain(_isinstance),
+    "getattr": _getattr,
+    "Version": _plain(lambda value: _version(value)),
+    "parse": _plain(lambda value: _version(value)),
+}
+
+
+def _version(value: Any) -> Any:
+    """A release number as a tuple, as `packaging.version.Version` orders it."""
+    if not isinstance(value, str):
+        return Unknown()
+    parts = re.findall(r"\d+", value)[:4]
+    return tuple(int(part) for part in parts) if parts and len(value) < 60 else Unknown()
+

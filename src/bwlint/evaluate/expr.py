@@ -1,0 +1,94 @@
+"""The expression form: what every reader lowers conditions into and the only thing the interpreter runs.
+
+A node is ``Expr(op, args, at)``. `args` holds nodes, tuples of nodes and JSON scalars, nothing else, so that a
+node survives a trip through JSON unchanged. `at` is a source span or None.
+
+====================  ==========================================================================
+op                    args
+====================  ==========================================================================
+const                 value
+tuple list set        (element, ...)
+dict                  (key, ...), (value, ...)
+name                  dotted name as written, looked up in the module that holds the expression
+param                 owner, name: a parameter of a function, lambda or comprehension
+var                   slot: a definition in the module's slot table
+attr                  base, attribute
+index slice           base, key / lower, upper, step
+call                  function, (argument, ...); keywords are ``kw`` nodes, ``*x`` is ``star``
+cmp                   "==,<" (operators, comma separated), (operand, ...)
+and or not            (operand, ...)
+if                    test, then, otherwise
+bin neg               operator, left, right / operand
+fstr                  (part, ...)
+comp                  kind (any list/set/dict shape), owner, (name, ...), iterable, (condition, ...), element
+lambda                owner, (name, ...), body
+names                 container of target names: does it hold one of the chip's own
+completes             call: does it return instead of raising
+source                kind: a capability source spelled by a reader, see `sources.KINDS`
+raise                 reason
+import                module, name or None
+function class        qualified name in this module
+opaque                qualified name of a definition that was not lowered
+unknown               key: a free atom; equal keys have equal values
+====================  ==========================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+Span = tuple[int, int, int, int]
+"""Line (1-based), byte column (0-based), end line, end byte column: as `ast` counts."""
+
+
+class Expr(NamedTuple):
+    op: str
+    args: tuple[Any, ...]
+    at: Span | None = None
+
+
+def const(value: object, at: Span | None = None) -> Expr:
+    return Expr("const", (value,), at)
+
+
+def unknown(key: str, at: Span | None = None) -> Expr:
+    return Expr("unknown", (key,), at)
+
+
+TRUE, FALSE, NONE = const(True), const(False), const(None)
+
+
+def negate(test: Expr) -> Expr:
+    if test.op == "not":
+        inner: Expr = test.args[0]
+        return inner
+    return Expr("not", (test,), test.at)
+
+
+def conjoin(tests: tuple[Expr, ...]) -> Expr:
+    if not tests:
+        return TRUE
+    return tests[0] if len(tests) == 1 else Expr("and", (tests,), None)
+
+
+def decode(data: Any) -> Any:
+    """Rebuild nodes from parsed JSON: a list that begins with a string is a node, another list a tuple."""
+    if type(data) is not list:
+        return data
+    if len(data) == 3 and type(data[0]) is str and type(data[1]) is list:
+        at = data[2]
+        return Expr(data[0], tuple([decode(item) for item in data[1]]), tuple(at) if at else None)
+    return tuple([decode(item) for item in data])
+
+
+def walk(node: Any) -> Iterator[Expr]:
+    """Every node below and including `node`, without following slots."""
+    stack = [node]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, Expr):
+            yield item
+            stack.extend(reversed(item.args))
+        elif isinstance(item, tuple):
+            stack.extend(reversed(item))

@@ -1,0 +1,840 @@
+"""Run an expression on every chip at once.
+
+`Interpreter.evaluate` gives a `Vec`. Names are resolved through a `World`, which knows the modules of the scanned
+tree; everything else is Python's own semantics in three-valued form. Evaluation has a budget of steps and depth;
+what exceeds it is unknown. Nothing here imports or runs scanned code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from bwlint.evaluate import builtins, sources
+from bwlint.evaluate.expr import Expr, Span
+from bwlint.evaluate.names import guess, looks_like_version
+from bwlint.evaluate.values import (
+    CHIPS,
+    Arch,
+    Capability,
+    Guess,
+    Method,
+    Raises,
+    Ref,
+    Unknown,
+    Vec,
+    arithmetic,
+    compare,
+    lift,
+    truth,
+)
+from bwlint.facts import Class, Function, Module
+
+MAX_STEPS = 40_000
+MAX_DEPTH = 60
+MAX_ITEMS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionValue:
+    module: Module
+    function: Function
+    owner: Instance | ClassValue | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClassValue:
+    module: Module
+    body: Class
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    module: Module
+    body: Class
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleValue:
+    module: Module
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LambdaValue:
+    frame: Frame
+    owner: str
+    params: tuple[str, ...]
+    body: Expr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartialValue:
+    function: Any
+    arguments: tuple[Vec, ...]
+    keywords: tuple[tuple[str, Vec], ...]
+
+
+class Frame:
+    """Where an expression runs: its module, the parameters bound by each enclosing owner, and a memo of slots."""
+
+    __slots__ = ("args", "memo", "module", "parent", "self_value")
+
+    def __init__(
+        self,
+        module: Module,
+        args: dict[tuple[str, str], Vec] | None = None,
+        parent: Frame | None = None,
+        self_value: Instance | ClassValue | None = None,
+    ) -> None:
+        self.module = module
+        self.args = args or {}
+        self.parent = parent
+        self.memo: dict[int, Vec] = {} if parent is None else parent.memo
+        self.self_value = self_value
+
+    def lookup(self, owner: str, name: str) -> Vec | None:
+        frame: Frame | None = self
+        while frame is not None:
+            found = frame.args.get((owner, name))
+            if found is not None:
+                return found
+            frame = frame.parent
+        return None
+
+
+class World(Protocol):
+    """What the interpreter asks about names outside the expression."""
+
+    def module(self, dotted: str) -> Module | None: ...
+
+    def owner_class(self, module: Module, qualname: str) -> Class | None: ...
+
+
+@dataclass(slots=True)
+class Clash:
+    """A comparison of a capability with something of a type that can never equal it."""
+
+    at: Span | None
+    reason: str
+
+
+UNKNOWN = Vec((Unknown(),))
+
+
+@dataclass(slots=True)
+class Interpreter:
+    world: World
+    sources: sources.Sources
+    assumed: dict[str, bool] = field(default_factory=dict)
+    neutral: bool = False
+    steps: int = 0
+    depth: int = 0
+    atoms: dict[str, None] = field(default_factory=dict)
+    clashes: list[Clash] = field(default_factory=list)
+    toolkit: bool = False
+    _globals: dict[tuple[int, str], Vec] = field(default_factory=dict)
+    _calls: dict[tuple[Any, ...], Vec] = field(default_factory=dict)
+    _busy: set[tuple[Any, ...]] = field(default_factory=set)
+
+    def start(self, assumed: Mapping[str, bool] | None = None, neutral: bool = False) -> None:
+        """Begin a new top-level evaluation with a fresh budget."""
+        self.assumed = dict(assumed or {})
+        self.neutral = neutral
+        self.steps = 0
+        self.depth = 0
+        self.atoms = {}
+        self.clashes = []
+        self.toolkit = False
+
+    def truth(self, node: Expr, frame: Frame) -> Vec:
+        """`node` as a condition: lanes are True, False, `Raises` or `Unknown`."""
+        if node.op in ("and", "or", "not"):
+            return self.evaluate(node, frame)
+        value = self.evaluate(node, frame)
+        result = lift(truth, value)
+        return self._assume(node, frame, result)
+
+    def _assume(self, node: Expr, frame: Frame, value: Vec) -> Vec:
+        """Replace a free atom by its assumed value; remember the atoms that were met."""
+        if not any(isinstance(lane, Unknown) for lane in value.lanes):
+            return value
+        key = node.args[0] if node.op == "unknown" else f"{frame.module.path}:{node.at}"
+        if key in self.assumed:
+            fixed = self.assumed[key]
+            lanes = tuple(fixed if isinstance(lane, Unknown) else lane for lane in value.lanes)
+            return Vec(lanes, value.device, value.guessed)
+        self.atoms[key] = None
+        return value
+
+    def evaluate(self, node: Expr, frame: Frame) -> Vec:
+        self.steps += 1
+        if self.steps > MAX_STEPS or self.depth > MAX_DEPTH:
+            return UNKNOWN
+        self.depth += 1
+        try:
+            return _DISPATCH[node.op](self, node, frame)
+        finally:
+            self.depth -= 1
+
+    # -- leaves
+
+    def _const(self, node: Expr, frame: Frame) -> Vec:
+        return Vec((node.args[0],))
+
+    def _unknown(self, node: Expr, frame: Frame) -> Vec:
+        return Vec((Unknown(node.args[0]),))
+
+    def _raise(self, node: Expr, frame: Frame) -> Vec:
+        return Vec((Raises(node.args[0]),))
+
+    def _source(self, node: Expr, frame: Frame) -> Vec:
+        return sources.read(node.args[0])
+
+    def _name(self, node: Expr, frame: Frame) -> Vec:
+        return self.global_name(frame.module, node.args[0])
+
+    def _param(self, node: Expr, frame: Frame) -> Vec:
+        owner, name = node.args
+        bound = frame.lookup(owner, name)
+        if bound is not None:
+            return bound
+        if name in ("self", "cls"):
+            body = self.world.owner_class(frame.module, owner)
+            if body is not None:
+                return Vec((Instance(frame.module, body),))
+        return guess(name) or Vec((Unknown(name),))
+
+    def _var(self, node: Expr, frame: Frame) -> Vec:
+        slot = node.args[0]
+        found = frame.memo.get(slot)
+        if found is not None:
+            return found
+        frame.memo[slot] = UNKNOWN  # a definition that depends on itself
+        before = len(self.assumed)
+        value = self.evaluate(frame.module.slots[slot], frame)
+        if before or self.neutral:
+            del frame.memo[slot]
+        else:
+            frame.memo[slot] = value
+        return value
+
+    def _import(self, node: Expr, frame: Frame) -> Vec:
+        dotted, name = node.args
+        module = self.world.module(dotted)
+        if name is None:
+            return Vec((ModuleValue(module) if module else Ref(dotted),))
+        if module is not None:
+            found = self.global_name(module, name, outer=True)
+            value = found.lanes[0]
+            if not isinstance(value, Ref):
+                return found
+        inner = self.world.module(f"{dotted}.{name}")
+        if inner is not None:
+            return Vec((ModuleValue(inner),))
+        return self._outside(f"{dotted}.{name}")
+
+    def _function(self, node: Expr, frame: Frame) -> Vec:
+        return Vec((FunctionValue(frame.module, frame.module.functions[node.args[0]]),))
+
+    def _class(self, node: Expr, frame: Frame) -> Vec:
+        return Vec((ClassValue(frame.module, frame.module.classes[node.args[0]]),))
+
+    def _opaque(self, node: Expr, frame: Frame) -> Vec:
+        return Vec((Ref(f"{frame.module.name}.{node.args[0]}"),))
+
+    def global_name(self, module: Module, name: str, outer: bool = False) -> Vec:
+        """A module-level name: its own definition, a star import, a builtin, or an object nobody defines."""
+        key = (id(module), name)
+        found = self._globals.get(key)
+        if found is not None:
+            return found
+        definition = module.names.get(name)
+        if definition is not None:
+            self._globals[key] = UNKNOWN
+            value = self.evaluate(definition, Frame(module))
+            if self.assumed or self.neutral:
+                del self._globals[key]
+            else:
+                self._globals[key] = value
+            return value
+        for star in module.stars:
+            inner = self.world.module(star)
+            if inner is not None and inner is not module and name in inner.names:
+                return self.global_name(inner, name)
+        if not outer and name in builtins.FUNCTIONS:
+            return Vec((Ref(f"builtins.{name}"),))
+        return self._outside(f"{module.name}.{name}" if outer else name)
+
+    def _outside(self, dotted: str) -> Vec:
+        """An object outside the tree: a value of the source table, or a reference to be called."""
+        row = self.sources.find(dotted)
+        if row is not None and row.value:
+            self.toolkit = self.toolkit or row.assumed
+            return sources.call(row, (), {})
+        return Vec((Ref(dotted),))
+
+    # -- containers
+
+    def _sequence(self, node: Expr, frame: Frame) -> Vec:
+        build = _BUILD[node.op]
+        parts: list[Vec] = []
+        for item in node.args[0]:
+            if item.op == "star":
+                spread = self.evaluate(item.args[0], frame).only()
+                if not isinstance(spread, list | tuple | set | frozenset | range) or len(spread) > MAX_ITEMS:
+                    return UNKNOWN
+                parts.extend(Vec((value,)) for value in spread)
+                continue
+            parts.append(self.evaluate(item, frame))
+        return _zip(lambda values: build([_part(value) for value in values]), parts)
+
+    def _dict(self, node: Expr, frame: Frame) -> Vec:
+        keys = [self.evaluate(key, frame) for key in node.args[0]]
+        values = [self.evaluate(value, frame) for value in node.args[1]]
+        size = len(keys)
+
+        def build(row: Sequence[Any]) -> Any:
+            try:
+                return {_part(key): value for key, value in zip(row[:size], row[size:], strict=True)}
+            except TypeError:
+                return Unknown()
+
+        return _zip(build, keys + values)
+
+    def _fstr(self, node: Expr, frame: Frame) -> Vec:
+        parts = [self.evaluate(part, frame) for part in node.args[0]]
+        return lift(lambda *values: "".join(builtins.to_text(value) for value in values), *parts)
+
+    def _index(self, node: Expr, frame: Frame) -> Vec:
+        base = self.evaluate(node.args[0], frame)
+        key = self.evaluate(node.args[1], frame)
+        return lift(builtins.item, base, key)
+
+    def _slice(self, node: Expr, frame: Frame) -> Vec:
+        parts = [self.evaluate(part, frame) for part in node.args]
+        return lift(builtins.section, *parts)
+
+    # -- operators
+
+    def _cmp(self, node: Expr, frame: Frame) -> Vec:
+        operators = node.args[0].split(",")
+        operands = [self.evaluate(item, frame) for item in node.args[1]]
+        result: Vec | None = None
+        for op, left, right in zip(operators, operands, operands[1:], strict=False):
+            one = lift(lambda a, b, op=op: compare(op, a, b), left, right)  # type: ignore[misc]
+            self._note_clash(op, left, right, node.at)
+            result = one if result is None else _and(result, one)
+        assert result is not None
+        return result
+
+    def _note_clash(self, op: str, left: Vec, right: Vec, at: Span | None) -> None:
+        for mine, other in ((left, right), (right, left)):
+            if not mine.device or mine.guessed or mine.uniform or other.device:
+                continue
+            reason = builtins.clash(op, mine.lanes[0], other.lanes[0], mine is left)
+            if reason:
+                self.clashes.append(Clash(at, reason))
+
+    def _bool(self, node: Expr, frame: Frame) -> Vec:
+        join = _and if node.op == "and" else _or
+        result: Vec | None = None
+        stop = node.op == "or"
+        for item in node.args[0]:
+            value = self.truth(item, frame)
+            if self.neutral and not value.device and any(isinstance(lane, Unknown) for lane in value.lanes):
+                continue
+            result = value if result is None else join(result, value)
+            if result.uniform and result.lanes[0] is stop:
+                break
+        return result if result is not None else UNKNOWN
+
+    def _not(self, node: Expr, frame: Frame) -> Vec:
+        return lift(lambda value: not value, self.truth(node.args[0], frame))
+
+    def _if(self, node: Expr, frame: Frame) -> Vec:
+        test = self.truth(node.args[0], frame)
+        if test.uniform:
+            lane = test.lanes[0]
+            if isinstance(lane, Raises):
+                return test
+            if isinstance(lane, bool):
+                return self.evaluate(node.args[1] if lane else node.args[2], frame)
+        then = self.evaluate(node.args[1], frame)
+        otherwise = self.evaluate(node.args[2], frame)
+        return _choose(test, then, otherwise)
+
+    def _bin(self, node: Expr, frame: Frame) -> Vec:
+        op, left, right = node.args
+        return lift(
+            lambda a, b: arithmetic(op, a, b), self.evaluate(left, frame), self.evaluate(right, frame)
+        )
+
+    def _neg(self, node: Expr, frame: Frame) -> Vec:
+        return lift(lambda value: -value, self.evaluate(node.args[0], frame))
+
+    def _names(self, node: Expr, frame: Frame) -> Vec:
+        """Whether one of a chip's own target names, whatever its suffix, is in a list of names."""
+        container = self.evaluate(node.args[0], frame)
+        return lift(builtins.names_chip, container, Vec(CHIPS, device=True))
+
+    def _completes(self, node: Expr, frame: Frame) -> Vec:
+        """Whether a call returns instead of raising."""
+        value = self.evaluate(node.args[0], frame)
+        lanes = [not isinstance(lane, Raises) for lane in value.lanes]
+        if all(isinstance(lane, Unknown) for lane in value.lanes):
+            return Vec((Unknown(f"{frame.module.path}:{node.at}"),), value.device)
+        return Vec(lanes, value.device, value.guessed)
+
+    # -- functions
+
+    def _lambda(self, node: Expr, frame: Frame) -> Vec:
+        owner, params, body = node.args
+        return Vec((LambdaValue(frame, owner, tuple(p.args[0] for p in params), body),))
+
+    def _comp(self, node: Expr, frame: Frame) -> Vec:
+        kind, owner, names, iterable, tests, element = node.args
+        items = self.evaluate(iterable, frame)
+        values = _items(items)
+        if values is None:
+            return Vec((Unknown(),), items.device)
+        results: list[Vec] = []
+        for value in values:
+            bound = _bind_targets(owner, [n.args[0] for n in names], value)
+            if bound is None:
+                return UNKNOWN
+            inner = Frame(frame.module, bound, frame)
+            inner.memo = {}
+            keep = Vec((True,))
+            for test in tests:
+                keep = _and(keep, self.truth(test, inner))
+            if keep.uniform and keep.lanes[0] is False:
+                continue
+            produced = self.evaluate(element, inner)
+            results.append(lift_filter(keep, produced))
+        build = _BUILD.get(kind, list)
+        return _zip(lambda row: _collect(row, build), results)
+
+    def _attr(self, node: Expr, frame: Frame) -> Vec:
+        base = self.evaluate(node.args[0], frame)
+        name: str = node.args[1]
+        if not base.uniform:
+            return lift(lambda value: builtins.attribute(value, name), base)
+        owner = base.lanes[0]
+        if isinstance(owner, ModuleValue):
+            return self._module_attribute(owner.module, name)
+        if isinstance(owner, Instance | ClassValue):
+            return self._member(owner, name)
+        if isinstance(owner, Ref):
+            dotted = f"{owner.name}.{name}"
+            member = builtins.arch_member(dotted)
+            if member is not None:
+                return Vec((member,))
+            found = self._outside(dotted)
+            if isinstance(found.lanes[0], Ref) and not looks_like_version(dotted):
+                return guess(name) or found
+            return found
+        if isinstance(owner, Unknown):
+            if looks_like_version(f"{owner.key}.{name}"):
+                return UNKNOWN
+            return guess(name) or Vec((Unknown(f"{owner.key}.{name}" if owner.key else ""),))
+        if isinstance(owner, FunctionValue | LambdaValue | PartialValue):
+            return UNKNOWN
+        return lift(lambda value: builtins.attribute(value, name), base)
+
+    def _module_attribute(self, module: Module, name: str) -> Vec:
+        found = self.global_name(module, name, outer=True)
+        if isinstance(found.lanes[0], Ref):
+            inner = self.world.module(f"{module.name}.{name}")
+            if inner is not None:
+                return Vec((ModuleValue(inner),))
+        return found
+
+    def _member(self, owner: Instance | ClassValue, name: str, depth: int = 0) -> Vec:
+        """An attribute of a class of the tree: method, property, class attribute, or single `self` assignment."""
+        if depth > 8:
+            return UNKNOWN
+        found = owner.body.names.get(name)
+        if found is None:
+            for base in owner.body.bases:
+                parent = self.evaluate(base, Frame(owner.module)).lanes[0]
+                if isinstance(parent, ClassValue) and parent.body is not owner.body:
+                    up: Instance | ClassValue = (
+                        Instance(parent.module, parent.body) if isinstance(owner, Instance) else parent
+                    )
+                    value = self._member(up, name, depth + 1)
+                    if not isinstance(value.lanes[0], Unknown | Ref):
+                        return value
+                elif isinstance(parent, Ref) and name.startswith(("get_device", "is_device", "has_device")):
+                    return Vec((Ref(f"{parent.name}.{name}"),))
+            return guess(name) or Vec((Ref(f"{owner.body.qualname}.{name}"),))
+        if found.op == "function":
+            function = owner.module.functions[found.args[0]]
+            value = FunctionValue(owner.module, function, owner)
+            return self._call(value, [], {}) if function.kind == "property" else Vec((value,))
+        result = self.evaluate(found, Frame(owner.module))
+        if isinstance(result.lanes[0], Unknown):
+            return guess(name) or result
+        return result
+
+    def _call_node(self, node: Expr, frame: Frame) -> Vec:
+        function, arguments = node.args
+        target = self.evaluate(function, frame)
+        args: list[Vec] = []
+        keywords: dict[str, Vec] = {}
+        for item in arguments:
+            if item.op == "kw":
+                keywords[item.args[0]] = self.evaluate(item.args[1], frame)
+            elif item.op == "star":
+                spread = _items(self.evaluate(item.args[0], frame))
+                if spread is None:
+                    return UNKNOWN
+                args.extend(spread)
+            else:
+                args.append(self.evaluate(item, frame))
+        if not target.uniform:
+            if any(isinstance(lane, Method) for lane in target.lanes):
+                return lift(lambda f, *rest: builtins.method(f, rest), target, *args)
+            return Vec((Unknown(),), target.device)
+        return self._call(target.lanes[0], args, keywords)
+
+    def _call(self, target: Any, args: list[Vec], keywords: dict[str, Vec]) -> Vec:
+        if isinstance(target, FunctionValue):
+            return self._call_function(target, args, keywords)
+        if isinstance(target, LambdaValue):
+            bound = {(target.owner, name): value for name, value in zip(target.params, args, strict=False)}
+            inner = Frame(target.frame.module, bound, target.frame)
+            inner.memo = {}
+            return self.evaluate(target.body, inner)
+        if isinstance(target, PartialValue):
+            return self._call(target.function, [*target.arguments, *args], {**dict(target.keywords), **keywords})
+        if isinstance(target, ClassValue):
+            return Vec((Instance(target.module, target.body),))
+        if isinstance(target, Method):
+            return lift(lambda *rest: builtins.method(target, rest), *args) if args else Vec(
+                (builtins.method(target, ()),)
+            )
+        if isinstance(target, Ref):
+            return self._call_outside(target, args, keywords)
+        return UNKNOWN
+
+    def _call_outside(self, target: Ref, args: list[Vec], keywords: dict[str, Vec]) -> Vec:
+        last = target.name.rpartition(".")[2]
+        if last == "partial" and args:
+            return Vec((PartialValue(args[0].only(), tuple(args[1:]), tuple(keywords.items())),))
+        if last in _TRANSPARENT:
+            return self._transparent(args)
+        if last in ("filter", "map") and len(args) == 2:
+            return self._higher(last, args)
+        row = self.sources.find(target.name)
+        if row is not None:
+            self.toolkit = self.toolkit or row.assumed
+            return sources.call(row, args, keywords)
+        if target.name.startswith(("builtins.", "packaging.")) and last in builtins.FUNCTIONS:
+            return builtins.FUNCTIONS[last](args, keywords)
+        return Vec((Unknown(target.name),))
+
+    def _transparent(self, args: list[Vec]) -> Vec:
+        """`lru_cache(maxsize=1)(f)`, `cache(f)`, `const_expr(x)`: the thing itself."""
+        if not args or isinstance(args[0].lanes[0], int) and not isinstance(args[0].lanes[0], bool):
+            return Vec((Ref("functools.cache"),))
+        return args[0]
+
+    def _higher(self, name: str, args: list[Vec]) -> Vec:
+        values = _items(args[1])
+        if values is None:
+            return UNKNOWN
+        results = [self._call(args[0].only(), [value], {}) for value in values]
+        if name == "map":
+            return _zip(list, results)
+        kept = [lift_filter(lift(truth, keep), value) for keep, value in zip(results, values, strict=True)]
+        return _zip(lambda row: _collect(row, list), kept)
+
+    def _call_function(self, target: FunctionValue, args: list[Vec], keywords: dict[str, Vec]) -> Vec:
+        function = target.function
+        value = self._inline(target, args, keywords)
+        if not isinstance(value.lanes[0], Unknown) or not all(isinstance(lane, Unknown) for lane in value.lanes):
+            return value
+        row = self.sources.find(f"{target.module.name}.{function.qualname}")
+        if row is None:
+            return value
+        self.toolkit = self.toolkit or row.assumed
+        return sources.call(row, args, keywords)
+
+    def _inline(self, target: FunctionValue, args: list[Vec], keywords: dict[str, Vec]) -> Vec:
+        function, module = target.function, target.module
+        bound = _bind(target, args, keywords)
+        signature = _signature(bound)
+        key = (id(module), function.qualname, signature, target.owner and target.owner.body.qualname)
+        if signature is not None and key in self._calls:
+            return self._calls[key]
+        if key in self._busy or len(self._busy) > 25:
+            return UNKNOWN
+        self._busy.add(key)
+        try:
+            frame = Frame(module, bound)
+            for name, default in zip(function.params, function.defaults, strict=True):
+                if (function.qualname, name) not in bound and default is not None:
+                    frame.args[(function.qualname, name)] = self.evaluate(default, Frame(module))  
+            value = self._returned(function, frame)
+        finally:
+            self._busy.discard(key)
+        if signature is not None and not self.assumed and not self.neutral and self.steps <= MAX_STEPS:
+            self._calls[key] = value
+        return value
+
+    def _returned(self, function: Function, frame: Frame) -> Vec:
+        """The first return whose conditions hold, lane by lane; a doubtful one joins with what comes after it."""
+        pending: list[bool] = [True] * len(CHIPS)
+        doubtful: list[list[Any]] = [[] for _ in CHIPS]
+        lanes: list[Any] = [Unknown()] * len(CHIPS)
+        device = guessed = False
+        for path, result in function.returns:
+            taken = Vec((True,))
+            for test in path:
+                taken = _and(taken, self.truth(test, frame))
+                if taken.uniform and taken.lanes[0] is False:
+                    break
+            device, guessed = device or taken.device, guessed or taken.guessed
+            if taken.uniform and taken.lanes[0] is False:
+                continue
+            value = self.evaluate(result, frame)
+            device, guessed = device or value.device, guessed or value.guessed
+            for i, (take, lane) in enumerate(zip(taken.spread(), value.spread(), strict=True)):
+                if not pending[i] or take is False:
+                    continue
+                if take is True or isinstance(take, Raises):
+                    pending[i] = False
+                    lanes[i] = _join_all([*doubtful[i], take if isinstance(take, Raises) else lane])
+                else:
+                    doubtful[i].append(lane)
+            if not any(pending):
+                break
+        first = lanes[0]
+        if all(lane is first or (type(lane) is type(first) and lane == first) for lane in lanes):
+            lanes = [first]
+        return Vec(lanes, device, guessed)
+
+
+def _part(value: Any) -> Any:
+    return value.number if isinstance(value, Guess) and value.part else value
+
+
+def _zip(build: Callable[[Sequence[Any]], Any], parts: Sequence[Vec]) -> Vec:
+    """Combine vectors into containers lane by lane; an unknown element stays an element."""
+    device = any(part.device for part in parts)
+    guessed = any(part.guessed for part in parts)
+    for part in parts:
+        for lane in part.lanes:
+            if isinstance(lane, Raises):
+                return part
+    if all(part.uniform for part in parts):
+        return Vec((_guarded(build, [part.lanes[0] for part in parts]),), device, guessed)
+    columns = [part.spread() for part in parts]
+    return Vec([_guarded(build, row) for row in zip(*columns, strict=True)], device, guessed)
+
+
+def _guarded(build: Callable[[Sequence[Any]], Any], row: Sequence[Any]) -> Any:
+    try:
+        return build(row)
+    except TypeError:
+        return Unknown()
+
+
+_SKIPPED = object()
+
+
+def lift_filter(keep: Vec, value: Vec) -> Vec:
+    """`value` where `keep`; an unknown where that is not decided; a gap where it is false."""
+
+    def pick(flag: object, lane: object) -> object:
+        if flag is True:
+            return lane
+        return _SKIPPED if flag is False else Unknown("filtered")
+
+    width = max(len(keep.lanes), len(value.lanes))
+    if width == 1:
+        return Vec((pick(keep.lanes[0], value.lanes[0]),), keep.device or value.device)
+    lanes = [pick(flag, lane) for flag, lane in zip(keep.spread(), value.spread(), strict=True)]
+    return Vec(lanes, keep.device or value.device, keep.guessed or value.guessed)
+
+
+def _collect(row: Sequence[Any], build: Callable[[Sequence[Any]], Any]) -> Any:
+    return build([value for value in row if value is not _SKIPPED])
+
+
+def _items(items: Vec) -> list[Vec] | None:
+    """The elements of an iterable whose length is the same on every chip."""
+    columns = []
+    for lane in items.lanes:
+        if isinstance(lane, dict):
+            lane = list(lane)
+        if isinstance(lane, set | frozenset):
+            try:
+                lane = sorted(lane)
+            except TypeError:
+                return None
+        if not isinstance(lane, list | tuple | range | str) or len(lane) > MAX_ITEMS:
+            return None
+        columns.append(lane)
+    if len({len(column) for column in columns}) != 1:
+        return None
+    return [Vec(row, items.device, items.guessed) for row in zip(*columns, strict=True)]
+
+
+def _bind_targets(owner: str, names: list[str], value: Vec) -> dict[tuple[str, str], Vec] | None:
+    if len(names) == 1:
+        return {(owner, names[0]): value}
+    parts = _items(value)
+    if parts is None or len(parts) != len(names):
+        return {(owner, name): UNKNOWN for name in names}
+    return {(owner, name): part for name, part in zip(names, parts, strict=True)}
+
+
+def _bind(target: FunctionValue, args: list[Vec], keywords: dict[str, Vec]) -> dict[tuple[str, str], Vec]:
+    function = target.function
+    if target.owner is not None and function.kind in ("method", "classmethod", "property"):
+        args = [Vec((target.owner,)), *args]
+    bound = {(function.qualname, name): value for name, value in zip(function.params, args, strict=False)}
+    for name, value in keywords.items():
+        if name in function.params:
+            bound[(function.qualname, name)] = value
+    for name in function.params:
+        if (function.qualname, name) not in bound:
+            fallback = guess(name)
+            if fallback is not None and function.defaults[function.params.index(name)] is None:
+                bound[(function.qualname, name)] = fallback
+    return bound
+
+
+def _signature(bound: Mapping[tuple[str, str], Vec]) -> tuple[Any, ...] | None:
+    """A hashable form of the arguments; None when one of them cannot be compared."""
+    rows: list[Any] = []
+    for key, value in bound.items():
+        lane = value.lanes[0]
+        if isinstance(lane, Unknown):
+            rows.append((key, "?"))
+            if not all(isinstance(other, Unknown) for other in value.lanes):
+                return None
+            continue
+        if isinstance(lane, LambdaValue | PartialValue | FunctionValue | Instance | ClassValue | ModuleValue):
+            if isinstance(lane, Instance | ClassValue):
+                rows.append((key, lane.body.qualname))
+                continue
+            return None
+        try:
+            hash(tuple(value.lanes))
+        except TypeError:
+            rows.append((key, repr(value.lanes)) if len(repr(value.lanes)) < 4000 else None)
+            if rows[-1] is None:
+                return None
+            continue
+        rows.append((key, tuple(value.lanes)))
+    return tuple(rows)
+
+
+def _join_all(values: list[Any]) -> Any:
+    """What is known when any of `values` may be the result; exceptions give way to results."""
+    known = [value for value in values if not isinstance(value, Raises)]
+    if not known:
+        return values[-1]
+    first = known[0]
+    if isinstance(first, Unknown):
+        return first
+    for value in known[1:]:
+        if isinstance(value, Unknown) or type(value) is not type(first) or value != first:
+            return Unknown()
+    return first
+
+
+def _choose(test: Vec, then: Vec, otherwise: Vec) -> Vec:
+    lanes = []
+    for flag, yes, no in zip(test.spread(), then.spread(), otherwise.spread(), strict=True):
+        if isinstance(flag, Raises):
+            lanes.append(flag)
+        elif flag is True:
+            lanes.append(yes)
+        elif flag is False:
+            lanes.append(no)
+        else:
+            lanes.append(_join_all([yes, no]))
+    first = lanes[0]
+    if all(type(lane) is type(first) and lane == first for lane in lanes):
+        lanes = [first]
+    return Vec(
+        lanes,
+        test.device or then.device or otherwise.device,
+        test.guessed or then.guessed or otherwise.guessed,
+    )
+
+
+def _kleene(stop: bool) -> Callable[[Any, Any], Any]:
+    """`and` (stop = False) or `or` (stop = True); an exception counts only if the left side lets it happen."""
+
+    def join(left: Any, right: Any) -> Any:
+        if left is stop or isinstance(left, Raises):
+            return left
+        if left is (not stop):
+            return right
+        return stop if right is stop else left
+
+    return join
+
+
+def _connect(join: Callable[[Any, Any], Any]) -> Callable[[Vec, Vec], Vec]:
+    def connect(left: Vec, right: Vec) -> Vec:
+        device, guessed = left.device or right.device, left.guessed or right.guessed
+        if left.uniform and right.uniform:
+            return Vec((join(left.lanes[0], right.lanes[0]),), device, guessed)
+        lanes = [join(a, b) for a, b in zip(left.spread(), right.spread(), strict=True)]
+        return Vec(lanes, device, guessed)
+
+    return connect
+
+
+_and = _connect(_kleene(False))
+_or = _connect(_kleene(True))
+
+_TRANSPARENT = frozenset(
+    {"lru_cache", "cache", "const_expr", "constexpr_function", "constexpr", "static_print", "cast", "functools.cache"}
+)
+_BUILD: dict[str, Callable[[Sequence[Any]], Any]] = {
+    "tuple": tuple,
+    "list": list,
+    "set": frozenset,
+    "any": list,
+}
+_DISPATCH: dict[str, Callable[[Interpreter, Expr, Frame], Vec]] = {
+    "const": Interpreter._const,
+    "unknown": Interpreter._unknown,
+    "raise": Interpreter._raise,
+    "source": Interpreter._source,
+    "name": Interpreter._name,
+    "param": Interpreter._param,
+    "var": Interpreter._var,
+    "import": Interpreter._import,
+    "function": Interpreter._function,
+    "class": Interpreter._class,
+    "opaque": Interpreter._opaque,
+    "tuple": Interpreter._sequence,
+    "list": Interpreter._sequence,
+    "set": Interpreter._sequence,
+    "dict": Interpreter._dict,
+    "fstr": Interpreter._fstr,
+    "index": Interpreter._index,
+    "slice": Interpreter._slice,
+    "cmp": Interpreter._cmp,
+    "names": Interpreter._names,
+    "completes": Interpreter._completes,
+    "and": Interpreter._bool,
+    "or": Interpreter._bool,
+    "not": Interpreter._not,
+    "if": Interpreter._if,
+    "bin": Interpreter._bin,
+    "neg": Interpreter._neg,
+    "lambda": Interpreter._lambda,
+    "comp": Interpreter._comp,
+    "attr": Interpreter._attr,
+    "call": Interpreter._call_node,
+}
+__all__ = ["Arch", "Capability", "Clash", "Frame", "Interpreter", "World"]

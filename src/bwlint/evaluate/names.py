@@ -1,0 +1,41 @@
+"""Names that programs give to capabilities, for values that nobody assigns in reach."""
+
+from __future__ import annotations
+
+import re
+
+from bwlint.evaluate.values import CHIPS, Guess, Vec
+
+_PREFIX = r"_*(?:(?:sm|cc|arch|device|gpu|cuda|nv|dev|target|compute|capability|cap|current|major|min|runtime)_)*"
+_MAJOR = re.compile(rf"{_PREFIX}major(?:_version)?$")
+_MINOR = re.compile(rf"{_PREFIX}minor(?:_version)?$")
+_WHOLE = re.compile(
+    rf"{_PREFIX}(?:arch|capability|compute_capability|compute_cap|cc|sm|sm_version|cuda_arch|cap|sm_arch|sm_num|"
+    r"compute_arch|dev_capability|arch_enum)$"
+)
+_NO_CAPABILITY = re.compile(r"version|toolkit|driver|runtime|layout|cuda_(?:major|minor)|nvcc|python|triton_|torch_|_mm")
+"""A `major` of these is a release number or a matrix layout."""
+
+
+def guess(name: str) -> Vec | None:
+    """The sixteen guesses for a name that is called like a capability, or None."""
+    name = name.lower()
+    if _MAJOR.match(name):
+        part = "major"
+    elif _MINOR.match(name):
+        part = "minor"
+    elif _WHOLE.match(name):
+        part = ""
+    else:
+        return None
+    if looks_like_version(name) and not name.endswith("sm_version"):
+        return None
+    return Vec(
+        tuple(Guess(chip.major, chip.minor, name, part) for chip in CHIPS),
+        device=True,
+        guessed=True,
+    )
+
+
+def looks_like_version(text: str) -> bool:
+    return bool(_NO_CAPABILITY.search(text.lower()))

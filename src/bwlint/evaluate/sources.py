@@ -1,0 +1,170 @@
+"""Capability sources: what a call or attribute of a package outside the tree returns on each chip.
+
+The rows are data (`chips/sources.toml`, and a user's `[tool.bwlint.sources]`); this module turns a kind into values.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from bwlint.chips import Chip
+from bwlint.evaluate.values import CHIPS, Arch, Capability, Guess, Properties, Unknown, Vec, lift, native_suffix
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+Form = Callable[[Chip], Any]
+
+KINDS: dict[str, Form] = {
+    "tuple": lambda chip: (chip.major, chip.minor),
+    "named": lambda chip: Capability((chip.major, chip.minor)),
+    "joined": lambda chip: chip.major * 10 + chip.minor,
+    "major": lambda chip: chip.major,
+    "minor": lambda chip: chip.minor,
+    "version": lambda chip: f"{chip.major}.{chip.minor}",
+    "digits": lambda chip: f"{chip.major}{chip.minor}",
+    "sm": lambda chip: f"sm_{chip.major}{chip.minor}",
+    "sm-suffixed": lambda chip: f"sm_{chip.major}{chip.minor}{native_suffix(chip.major)}",
+    "arch": lambda chip: Arch(chip.major, chip.minor, native_suffix(chip.major)),
+    "properties": lambda chip: Properties(chip.major, chip.minor, chip.smem_per_block_optin),
+    "smem-optin": lambda chip: chip.smem_per_block_optin if chip.smem_per_block_optin is not None else Unknown(),
+    "guess": lambda chip: Guess(chip.major, chip.minor, "capability"),
+}
+_CONSTANTS: dict[str, Any] = {"true": True, "false": False, "none": None}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One row: `returns` is a key of `KINDS`, of `_CONSTANTS`, "text", or one of the tests of `call`."""
+
+    returns: str
+    text: str
+    chips: frozenset[str] | None
+    assumed: bool
+    source: str
+    value: bool = False
+
+    @property
+    def is_test(self) -> bool:
+        return self.returns in _TESTS
+
+
+@cache
+def _table() -> dict[str, Source]:
+    rows: dict[str, Source] = {}
+    data = tomllib.loads((files("bwlint.chips") / "sources.toml").read_text(encoding="utf-8"))
+    for row in data["source"]:
+        chips = frozenset(row["chips"]) if "chips" in row else None
+        entry = Source(row.get("returns", "chips"), row.get("text", ""), chips, row.get("assumed", False), row["source"], row.get("value", False))
+        for name in row["names"]:
+            rows[name] = entry
+    return rows
+
+
+class Sources:
+    """The table with a user's rows in front."""
+
+    def __init__(self, own: Mapping[str, str] | None = None) -> None:
+        self._own = {name: Source(kind, "", None, False, "configuration") for name, kind in (own or {}).items()}
+
+    def find(self, dotted: str) -> Source | None:
+        """The row for a dotted name: the whole name, then ever shorter tails of it."""
+        table = _table()
+        found = self._own.get(dotted) or table.get(dotted)
+        if found:
+            return found
+        tail = dotted
+        while "." in tail:
+            tail = tail.partition(".")[2]
+            found = self._own.get(tail) or table.get("*." + tail)
+            if found:
+                return found
+        return table.get("*." + dotted)
+
+
+@cache
+def read(kind: str) -> Vec:
+    """A source of `kind` on every chip."""
+    return Vec(tuple(KINDS[kind](chip) for chip in CHIPS), device=True, guessed=kind == "guess")
+
+
+def call(source: Source, arguments: Sequence[Vec], keywords: Mapping[str, Vec]) -> Vec:
+    """What a call of `source` returns."""
+    if source.chips is not None:
+        return Vec(tuple(chip.name in source.chips for chip in CHIPS), device=True)
+    if source.returns in _CONSTANTS:
+        return Vec((_CONSTANTS[source.returns],))
+    if source.returns in ("text", "version") and source.text:
+        return Vec((source.text,))
+    test = _TESTS.get(source.returns)
+    if test is None:
+        return read(source.returns)
+    operands = [*arguments, *keywords.values()]
+    if not operands:
+        return Vec((Unknown(),), device=True)
+    here = Vec(CHIPS, device=True)
+    if source.returns == "at-least-parts":
+        return lift(_at_least_parts, here, *operands[:2])
+    return lift(test, here, operands[0])
+
+
+def _as_pair(value: object) -> tuple[int, int] | None:
+    """A capability given as a tuple or as joined digits."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return divmod(value, 10)
+    if isinstance(value, tuple) and len(value) == 2 and all(isinstance(part, int) for part in value):
+        return (value[0], value[1])
+    return None
+
+
+def _equals(chip: Chip, wanted: object) -> object:
+    pair = _as_pair(wanted)
+    return Unknown() if pair is None else pair == (chip.major, chip.minor)
+
+
+def _at_least(chip: Chip, wanted: object) -> object:
+    pair = _as_pair(wanted)
+    return Unknown() if pair is None else (chip.major, chip.minor) >= pair
+
+
+def _at_least_parts(chip: Chip, major: object, minor: object = 0) -> object:
+    if not isinstance(major, int) or not isinstance(minor, int):
+        return Unknown()
+    return (chip.major, chip.minor) >= (major, minor)
+
+
+def _family(chip: Chip, wanted: object) -> object:
+    pair = _as_pair(wanted)
+    return Unknown() if pair is None else pair[0] == chip.major
+
+
+def _in_joined(chip: Chip, wanted: object) -> object:
+    if not isinstance(wanted, list | tuple | set | frozenset):
+        return Unknown()
+    return chip.major * 10 + chip.minor in wanted
+
+
+def _major_in(chip: Chip, wanted: object) -> object:
+    if not isinstance(wanted, list | tuple | set | frozenset):
+        return Unknown()
+    return chip.major in wanted
+
+
+_TESTS: dict[str, Callable[..., object]] = {
+    "equals": _equals,
+    "at-least": _at_least,
+    "at-least-parts": _at_least_parts,
+    "family": _family,
+    "in-joined": _in_joined,
+    "major-in": _major_in,
+}
+

@@ -1,0 +1,371 @@
+"""The values that the interpreter computes with, and Python's operators on them in three-valued form.
+
+A `Vec` holds one value a chip ("lane"), or a single one when all chips agree. A lane is a plain Python value or
+one of the classes below. Operators never raise: what Python would raise becomes a `Raises` lane.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bwlint.chips import EVERY
+
+CHIPS = tuple(EVERY)
+"""The lanes of a vector, in ascending order."""
+
+
+class Unknown:
+    """A value that nothing in reach decides."""
+
+    __slots__ = ("key",)
+
+    def __init__(self, key: str = "") -> None:
+        self.key = key
+
+    def __repr__(self) -> str:
+        return f"Unknown({self.key!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class Raises:
+    """Evaluation ends in an exception on this chip."""
+
+    reason: str
+
+
+class Capability(tuple[int, ...]):
+    """A compute capability as a NamedTuple with `major` and `minor`: equal to tuples, never to numbers."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """A name that nobody assigns in reach and that is called like a capability; its use decides its type.
+
+    `part` is "major" or "minor" where the name says so, else "".
+    """
+
+    major: int
+    minor: int
+    name: str
+    part: str = ""
+
+    @property
+    def joined(self) -> int:
+        return self.major * 10 + self.minor
+
+    @property
+    def number(self) -> int:
+        """The value in arithmetic and in text: the part, or joined digits."""
+        if self.part:
+            return self.major if self.part == "major" else self.minor
+        return self.joined
+
+    def as_part(self, part: str) -> Guess:
+        return Guess(self.major, self.minor, self.name, part)
+
+    def form(self, like: object) -> object | None:
+        """This chip in the form that a comparison with `like` asks for; None when `like` is no capability."""
+        if isinstance(like, bool):
+            return None
+        if self.part == "major":
+            return self.major if isinstance(like, int) and 5 <= like <= 20 else None
+        if self.part == "minor":
+            return self.minor if isinstance(like, int) and 0 <= like <= 9 else None
+        if isinstance(like, int):
+            return self._number(like)
+        if isinstance(like, tuple) and len(like) == 2 and all(isinstance(n, int) for n in like):
+            return (self.major, self.minor) if 5 <= like[0] <= 20 else None
+        if isinstance(like, str):
+            return self._text(like)
+        if isinstance(like, Arch):
+            return Arch(self.major, self.minor, native_suffix(self.major))
+        return None
+
+    def _number(self, like: int) -> int | None:
+        if 5 <= like <= 20:
+            return self.major
+        if 50 <= like <= 130:
+            return self.joined
+        if 500 <= like <= 1300 and like % 10 == 0:
+            return self.joined * 10
+        return None
+
+    def _text(self, like: str) -> str | None:
+        lower = like.lower()
+        for prefix in ("sm_", "compute_", "sm", ""):
+            if not lower.startswith(prefix):
+                continue
+            rest = lower[len(prefix) :]
+            digits = rest.rstrip("af")
+            suffix = "a" if rest != digits and self.major >= 9 else ""
+            if digits.isdigit() and 50 <= int(digits) <= 130:
+                return f"{like[: len(prefix)]}{self.joined}{suffix}"
+            major, dot, minor = digits.partition(".")
+            if dot and not prefix and major.isdigit() and minor.isdigit() and 5 <= int(major) <= 20:
+                return f"{self.major}.{self.minor}{suffix}"
+            return None
+        return None
+
+
+def native_suffix(major: int) -> str:
+    """The suffix with which a kernel DSL compiles for the resident device by default."""
+    return "a" if major >= 9 else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Arch:
+    """A member of an ordered architecture enum such as CuTe DSL's `Arch.sm_120a`; equal to members only."""
+
+    major: int
+    minor: int
+    suffix: str
+
+    @property
+    def key(self) -> tuple[int, int, str]:
+        return (self.major, self.minor, self.suffix)
+
+    def of_family(self, other: Arch) -> bool:
+        """`is_family_of`: the same major and, for a plain name, nothing else; f and a as their rules say."""
+        if other.suffix == "f":
+            return self.major == other.major and self.suffix != "" and self.minor >= other.minor
+        if other.suffix == "a":
+            return self == other
+        return self.key >= other.key
+
+
+@dataclass(frozen=True, slots=True)
+class Properties:
+    """What `torch.cuda.get_device_properties` returns, as far as the chip decides it."""
+
+    major: int
+    minor: int
+    smem_optin: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """An object outside what was scanned, by its dotted name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """An attribute of a value, about to be called."""
+
+    owner: object
+    name: str
+
+
+class Vec:
+    """One value a chip, or one for all; `device` says whether a capability source was read on the way."""
+
+    __slots__ = ("device", "guessed", "lanes")
+
+    def __init__(self, lanes: Sequence[Any], device: bool = False, guessed: bool = False) -> None:
+        self.lanes = lanes
+        self.device = device
+        self.guessed = guessed
+
+    @property
+    def uniform(self) -> bool:
+        return len(self.lanes) == 1
+
+    def spread(self) -> Sequence[Any]:
+        return self.lanes * len(CHIPS) if len(self.lanes) == 1 else self.lanes
+
+    def only(self) -> Any:
+        """The value if all chips share it, else an `Unknown`."""
+        return self.lanes[0] if len(self.lanes) == 1 else Unknown()
+
+
+def lift(function: Callable[..., Any], *operands: Vec) -> Vec:
+    """Apply `function` lane by lane; `Raises` and `Unknown` operands win over it."""
+    device = guessed = False
+    width = 1
+    for operand in operands:
+        device = device or operand.device
+        guessed = guessed or operand.guessed
+        if len(operand.lanes) > width:
+            width = len(operand.lanes)
+    if width == 1:
+        return Vec([_apply(function, [operand.lanes[0] for operand in operands])], device, guessed)
+    columns = [operand.lanes if len(operand.lanes) > 1 else operand.lanes * width for operand in operands]
+    lanes = [_apply(function, row) for row in zip(*columns, strict=True)]
+    first = lanes[0]
+    if not isinstance(first, Unknown | Raises) and all(type(x) is type(first) and x == first for x in lanes):
+        lanes = [first]
+    return Vec(lanes, device, guessed)
+
+
+def _apply(function: Callable[..., Any], row: Sequence[Any]) -> Any:
+    for value in row:
+        if isinstance(value, Raises):
+            return value
+    for value in row:
+        if isinstance(value, Unknown):
+            return value
+    try:
+        return function(*row)
+    except (TypeError, AttributeError) as error:
+        return Raises(f"{type(error).__name__}: {error}")
+    except (ValueError, IndexError, KeyError, OverflowError, ZeroDivisionError, RecursionError, MemoryError):
+        return Unknown()
+
+
+def truth(value: object) -> object:
+    """True, False, `Raises` or `Unknown`."""
+    if value is True or value is False or isinstance(value, Unknown | Raises):
+        return value
+    if isinstance(value, Ref | Method | Guess | Properties | Arch) or callable(value):
+        return Unknown()
+    return bool(value)
+
+
+_ORDER: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_OPAQUE = (Ref, Method, Properties)
+
+
+def compare(op: str, left: object, right: object) -> object:
+    """One comparison on one chip."""
+    if op in ("in", "not in"):
+        found = contains(right, left)
+        return (not found) if op == "not in" and isinstance(found, bool) else found
+    if op in ("is", "is not"):
+        same = identical(left, right)
+        return (not same) if op == "is not" and isinstance(same, bool) else same
+    left, right = settle(left, right)
+    if isinstance(left, Unknown) or isinstance(right, Unknown):
+        return Unknown()
+    if op == "==":
+        return _equal(left, right)
+    if op == "!=":
+        equal = _equal(left, right)
+        return (not equal) if isinstance(equal, bool) else equal
+    if isinstance(left, Arch) and isinstance(right, Arch):
+        return _ORDER[op](left.key, right.key)
+    return _ORDER[op](left, right)
+
+
+def settle(left: object, right: object) -> tuple[object, object]:
+    """Give guessed names the type of what they are compared with."""
+    if isinstance(left, Guess):
+        form = left.form(right)
+        return (Unknown(), right) if form is None else (form, right)
+    if isinstance(right, Guess):
+        form = right.form(left)
+        return (left, Unknown()) if form is None else (left, form)
+    if isinstance(left, _OPAQUE) or isinstance(right, _OPAQUE):
+        return Unknown(), Unknown()
+    return left, right
+
+
+def _equal(left: object, right: object) -> object:
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple) and _any_unknown(left, right):
+        return Unknown()
+    return left == right
+
+
+def _any_unknown(*containers: Sequence[object]) -> bool:
+    return any(isinstance(item, Unknown | Ref | Guess) for one in containers for item in one)
+
+
+def identical(left: object, right: object) -> object:
+    if isinstance(left, Unknown | Ref | Guess) or isinstance(right, Unknown | Ref | Guess):
+        if (isinstance(left, Guess) and right is None) or (isinstance(right, Guess) and left is None):
+            return False
+        return Unknown()
+    if left is None or right is None or isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    return left == right
+
+
+def contains(container: object, item: object) -> object:
+    if isinstance(container, Unknown | Ref | Guess | Method) or container is None:
+        return Unknown()
+    if isinstance(container, str):
+        if isinstance(item, Guess):
+            return Unknown()
+        return item in container if isinstance(item, str) else Raises("TypeError: 'in <string>' needs a string")
+    if isinstance(container, range):
+        if isinstance(item, Guess):
+            item = item.form(container.start or container.stop)
+        return item in container if isinstance(item, int) else False
+    if not isinstance(container, list | tuple | set | frozenset | dict):
+        return Unknown()
+    doubt = False
+    for member in container:
+        same = compare("==", item, member)
+        if same is True:
+            return True
+        doubt = doubt or not isinstance(same, bool)
+    return Unknown() if doubt else False
+
+
+_ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "//": operator.floordiv,
+    "/": operator.truediv,
+    "%": operator.mod,
+    "|": operator.or_,
+    "&": operator.and_,
+    "^": operator.xor,
+    "<<": operator.lshift,
+    ">>": operator.rshift,
+}
+MAX_INT = 1 << 64
+MAX_TEXT = 10_000
+
+
+def arithmetic(op: str, left: object, right: object) -> object:
+    """A binary operator on one chip; results over the budget are `Unknown`."""
+    left, right = _joined(op, left, right), _joined(op, right, left)
+    if isinstance(left, Unknown) or isinstance(right, Unknown):
+        return Unknown()
+    if isinstance(left, _OPAQUE) or isinstance(right, _OPAQUE):
+        return Unknown()
+    function = _ARITHMETIC.get(op)
+    if function is None:
+        return Unknown()
+    if op in ("*", "<<") and not _small(left, right):
+        return Unknown()
+    result = function(left, right)
+    if isinstance(result, int) and abs(result) > MAX_INT:
+        return Unknown()
+    if isinstance(result, str | tuple | list) and len(result) > MAX_TEXT:
+        return Unknown()
+    return result
+
+
+def _joined(op: str, value: object, other: object) -> object:
+    """`x // 10` and `x % 10` make a guessed name joined digits, `x * 10` a major."""
+    if not isinstance(value, Guess):
+        return value
+    if value.part:
+        return value.number
+    if op in ("//", "%", "/") and other == 10:
+        return value.joined
+    if op == "*" and other in (10, 100):
+        return value.major
+    return Unknown()
+
+
+def _small(left: object, right: object) -> bool:
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, str | tuple | list) and isinstance(other, int) and len(one) * other > MAX_TEXT:
+            return False
+        if isinstance(one, int) and abs(one) > MAX_INT:
+            return False
+    return not (isinstance(right, int) and right > 64 and not isinstance(left, int | float))

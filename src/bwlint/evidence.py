@@ -1,0 +1,199 @@
+"""What is behind a side of a gate, and on which chips it works.
+
+Evidence comes from names that are used, strongest first: an operation of the hardware in a definition of the tree
+that a name leads to; the callee's own gate; the library table. Names alone are weak and stay weak.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from bwlint.chips import ChipSet
+from bwlint.data import table
+from bwlint.evaluate.expr import Expr
+from bwlint.evaluate.interpreter import ClassValue, Frame, FunctionValue
+from bwlint.evaluate.values import Ref
+from bwlint.facts import Gate, Module, Side, Use
+from bwlint.link import Tree
+
+PROOF, NAME = "proof", "name"
+_OPERATIONS = {
+    "tcgen05": ("tcgen05", "10.0 10.3 10.7 11.0 10.1", "tcgen05 and tensor memory"),
+    "warpgroup": ("wgmma", "9.0", "wgmma"),
+    "wgmma": ("wgmma", "9.0", "wgmma"),
+}
+
+
+_QUESTION = re.compile(r"_*(?:is|has|have|can|should|supports?|check|require|skip|needs|use|enable|warn|validate|log|get)_")
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Something that works only on `legal`. `use` is where it is named; `far` where it is proved, if elsewhere."""
+
+    legal: ChipSet
+    strength: str
+    what: str
+    source: str
+    use: Use
+    far: tuple[Module, Use] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    pattern: re.Pattern[str]
+    how: frozenset[str]
+    chips: ChipSet
+    strength: str
+    what: str
+    source: str
+
+
+@cache
+def _rows(kind: str) -> tuple[_Row, ...]:
+    return tuple(
+        _Row(
+            re.compile(rf"(?<![A-Za-z0-9])(?:{row['name']})(?![A-Za-z0-9])"),
+            frozenset(row["how"]),
+            ChipSet.of(*row["chips"]),
+            row.get("strength", PROOF),
+            row["what"],
+            row["source"],
+        )
+        for row in table("libraries")[kind]
+    )
+
+
+class Evidence:
+    """Looks uses up, in the tree first and in the library table after it."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._memo: dict[tuple[int, str, str], Need | None] = {}
+
+    def of(self, module: Module, side: Side, sure: bool = True) -> Iterator[Need]:
+        """The needs of a side, in the order in which the code names them."""
+        for use in side.uses:
+            if use.sure or not sure:
+                found = self.of_use(module, use)
+                if found is not None:
+                    yield found
+
+    def of_use(self, module: Module, use: Use) -> Need | None:
+        if _QUESTION.match(use.name.rpartition(".")[2]):
+            return None  # asking whether something is there is no use of it
+        key = (id(module), use.name, use.how)
+        if key not in self._memo:
+            self._memo[key] = self._in_tree(module, use) or _in_table(use)
+        found = self._memo[key]
+        return None if found is None else Need(found.legal, found.strength, found.what, found.source, use, found.far)
+
+    def _in_tree(self, module: Module, use: Use) -> Need | None:
+        """An operation of the hardware in the definition that a call or import leads to."""
+        if use.how not in ("call", "import"):
+            return None
+        place = self._definition(module, use)
+        if place is None:
+            return None
+        owner, name = place
+        return self._operation(owner, name, use)
+
+    def _definition(self, module: Module, use: Use) -> tuple[Module, str] | None:
+        """The module and top-level name that a dotted use ends in."""
+        run = self._tree.interpreter
+        run.start()
+        root, *rest = use.name.split(".")
+        if use.how == "call" and root in module.names:
+            node = Expr("name", (root,))
+            for part in rest:
+                node = Expr("attr", (node, part))
+            value = run.evaluate(node, Frame(module)).lanes[0]
+            return _place(value) or self._opaque(value)
+        for cut in range(len(rest), 0, -1):
+            owner = self._tree.module(".".join([root, *rest][:cut]))
+            if owner is not None:
+                value = run.global_name(owner, rest[cut - 1], outer=True).lanes[0]
+                return _place(value) or self._opaque(value) or (owner, rest[cut - 1])
+        return None
+
+    def _opaque(self, value: object) -> tuple[Module, str] | None:
+        """A definition that was not lowered, by its dotted name."""
+        if not isinstance(value, Ref) or "." not in value.name:
+            return None
+        dotted, _, name = value.name.rpartition(".")
+        owner = self._tree.module(dotted)
+        return (owner, name) if owner is not None else None
+
+    def _operation(self, module: Module, name: str, use: Use) -> Need | None:
+        for found in module.uses.get(name, ()):
+            row = _OPERATIONS.get(found.name.partition(".")[0])
+            if row is not None:
+                _, chips, what = row
+                source = f"{found.name} in {module.name}.{name}"
+                return Need(ChipSet.of(*chips.split()), PROOF, what, source, use, (module, found))
+        return None
+
+    def callee_gate(self, module: Module, use: Use) -> tuple[Module, Gate] | None:
+        """The declared list on the definition that a call leads to: what its author admits."""
+        if use.how != "call":
+            return None
+        place = self._definition(module, use)
+        if place is None:
+            return None
+        owner, name = place
+        for gate in owner.gates:
+            if gate.kind == "list" and gate.name == name:
+                return owner, gate
+        return None
+
+
+def _place(value: object) -> tuple[Module, str] | None:
+    if isinstance(value, FunctionValue):
+        return value.module, value.function.qualname.partition(".")[0]
+    if isinstance(value, ClassValue):
+        return value.module, value.body.qualname.partition(".")[0]
+    return None
+
+
+def _in_table(use: Use) -> Need | None:
+    text = _borders(use.name)
+    for row in _rows("need"):
+        if use.how in row.how and _matches(row, use, text):
+            return Need(row.chips, row.strength, row.what, row.source, use)
+    return None
+
+
+def works(uses: Iterable[Use]) -> Need | None:
+    """Something that is known to work on 12.x, by the library table."""
+    for use in uses:
+        text = _borders(use.name)
+        for row in _rows("works"):
+            if use.how in row.how and _matches(row, use, text):
+                return Need(row.chips, row.strength, row.what, row.source, use)
+    return None
+
+
+def _matches(row: _Row, use: Use, text: str) -> bool:
+    if use.how == "text":
+        return row.pattern.fullmatch(use.name) is not None
+    return any(row.pattern.fullmatch(part) or row.pattern.search(part) for part in text.split("."))
+
+
+def _borders(name: str) -> str:
+    return name.replace("-", "_")
+
+
+def file_operation(module: Module) -> Need | None:
+    """A hardware operation named anywhere in a file: what a file's only predicate stands in front of."""
+    for uses in module.uses.values():
+        for found in uses:
+            row = _OPERATIONS.get(found.name.partition(".")[0])
+            if row is not None:
+                _, chips, what = row
+                return Need(ChipSet.of(*chips.split()), PROOF, what, f"{found.name} in this file", found)
+    return None
+
+

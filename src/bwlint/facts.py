@@ -1,0 +1,182 @@
+"""What readers say about a file: plain, immutable, and the same before and after a trip through JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any
+
+from bwlint.evaluate.expr import Expr, Span, decode
+
+Path = tuple[Expr, ...]
+"""Tests that all hold where something stands; an early exit above contributes its negation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A name that is used: `how` is call, import, name, text (a short string that is a value) or define."""
+
+    name: str
+    how: str
+    at: Span
+    sure: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A string a person reads: the message of a raise, skip, assert or log call, a docstring or a comment."""
+
+    text: str
+    at: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One way out of a gate.
+
+    `ends` says how it leaves: raise, skip, exit, return, continue, or fall (it goes on). `value` is what it
+    returns or assigns, where that is one expression. `empty` means that it does nothing at all, `tuning` that it
+    only assigns literals.
+    """
+
+    ends: str
+    at: Span | None
+    value: Expr | None = None
+    uses: tuple[Use, ...] = ()
+    texts: tuple[Text, ...] = ()
+    empty: bool = False
+    tuning: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A condition that may read the device.
+
+    `kind` is condition, expression, assert, flag, predicate, list, table, lookup, skipif or helper-call.
+    `yes` is the side taken when `test` holds. `path` are the tests above. `name` is what a flag, list, table or
+    predicate is called, or the decorated or enclosing object; `qualname` is where the gate stands.
+    """
+
+    kind: str
+    test: Expr
+    at: Span
+    qualname: str
+    name: str
+    yes: Side
+    no: Side
+    path: Path = ()
+    chain: int = 0
+    position: int = 0
+    comment: str = ""
+    text: str = ""
+    leaf: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function as an expression: the first return whose conditions hold is its value."""
+
+    qualname: str
+    kind: str
+    params: tuple[str, ...]
+    defaults: tuple[Expr | None, ...]
+    returns: tuple[tuple[Path, Expr], ...]
+    at: Span
+    decorators: tuple[Expr, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """A class: bases, and the attributes that are assigned exactly once, in its body or through `self`."""
+
+    qualname: str
+    bases: tuple[Expr, ...]
+    names: dict[str, Expr] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """All facts of one Python file. `uses` maps a qualified name to the hardware operations its body names."""
+
+    path: str
+    name: str
+    is_package: bool
+    names: dict[str, Expr]
+    stars: tuple[str, ...]
+    slots: tuple[Expr, ...]
+    functions: dict[str, Function]
+    classes: dict[str, Class]
+    gates: tuple[Gate, ...]
+    uses: dict[str, tuple[Use, ...]]
+    texts: tuple[Text, ...] = ()
+
+
+def encode(value: Any) -> Any:
+    """JSON-ready form: nodes and tuples become lists by themselves, dataclasses lists of their fields."""
+    if isinstance(value, Expr) or value is None or isinstance(value, str | int | float):
+        return value
+    if is_dataclass(value):
+        return [encode(getattr(value, f.name)) for f in fields(value)]
+    if isinstance(value, dict):
+        return {key: encode(item) for key, item in value.items()}
+    return [encode(item) for item in value]
+
+
+def decode_module(data: list[Any]) -> Module:
+    """A module from the parsed JSON of `encode`."""
+    path, name, is_package, names, stars, slots, functions, classes, gates, uses, texts = data
+    return Module(
+        path,
+        name,
+        is_package,
+        {key: decode(item) for key, item in names.items()},
+        tuple(stars),
+        tuple([decode(slot) for slot in slots]),
+        {key: _function(item) for key, item in functions.items()},
+        {key: _class(item) for key, item in classes.items()},
+        tuple([_gate(item) for item in gates]),
+        {key: _uses(item) for key, item in uses.items()},
+        _texts(texts),
+    )
+
+
+def _function(data: list[Any]) -> Function:
+    qualname, kind, params, defaults, returns, at, decorators = data
+    pairs = tuple([(decode(path), decode(value)) for path, value in returns])
+    return Function(qualname, kind, tuple(params), decode(defaults), pairs, tuple(at), decode(decorators))
+
+
+def _class(data: list[Any]) -> Class:
+    qualname, bases, names = data
+    return Class(qualname, decode(bases), {key: decode(item) for key, item in names.items()})
+
+
+def _gate(data: list[Any]) -> Gate:
+    kind, test, at, qualname, name, yes, no, path, chain, position, comment, text, leaf = data
+    return Gate(
+        kind,
+        decode(test),
+        tuple(at),
+        qualname,
+        name,
+        _side(yes),
+        _side(no),
+        decode(path),
+        chain,
+        position,
+        comment,
+        text,
+        tuple(leaf) if leaf else None,
+    )
+
+
+def _side(data: list[Any]) -> Side:
+    ends, at, value, uses, texts, empty, tuning = data
+    return Side(ends, tuple(at) if at else None, decode(value), _uses(uses), _texts(texts), empty, tuning)
+
+
+def _uses(data: list[Any]) -> tuple[Use, ...]:
+    return tuple([Use(name, how, tuple(at), sure) for name, how, at, sure in data])
+
+
+def _texts(data: list[Any]) -> tuple[Text, ...]:
+    return tuple([Text(text, tuple(at)) for text, at in data])

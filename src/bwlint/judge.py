@@ -1,0 +1,198 @@
+"""What a rule sees: a gate with its sets, its sides named by what they do, and the world around it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from bwlint.chips import EVERY, NONE, ChipSet
+from bwlint.evaluate.expr import Expr, Span, walk
+from bwlint.evidence import Evidence, Need
+from bwlint.facts import Gate, Module, Side, Use
+from bwlint.link import Sets, Tree
+
+REFUSING = frozenset({"raise", "skip", "exit"})
+_TEST_FILE = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    module: Module
+    at: Span
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A finding before it has text columns: what a rule returns."""
+
+    rule: str
+    category: str
+    severity: str
+    confidence: str
+    module: Module
+    at: Span
+    message: str
+    label: str
+    advice: str
+    admitted: ChipSet
+    certain: ChipSet
+    legal: ChipSet | None
+    gate: Gate | None = None
+    related: tuple[Related, ...] = ()
+    wanted: ChipSet | None = None
+    evidence: str = ""
+    unsafe: str | None = None
+    origin: tuple[str, Span] | None = None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A gate that reads the device, evaluated."""
+
+    module: Module
+    gate: Gate
+    sets: Sets
+
+    @cached_property
+    def in_test(self) -> bool:
+        return _TEST_FILE.search(self.module.path) is not None
+
+    @cached_property
+    def denies(self) -> bool:
+        """Whether passing the test means to be refused."""
+        yes, no = self.gate.yes, self.gate.no
+        if refuses(yes) and not refuses(no):
+            return True
+        return answers_no(yes) and not answers_no(no) and not refuses(no)
+
+    @property
+    def core(self) -> ChipSet:
+        """The test's set, read from its device part; where that is undecided, what it may be."""
+        return self.sets.core if self.sets.core else self.sets.may
+
+    @cached_property
+    def admitted(self) -> ChipSet:
+        """Chips on the working side."""
+        return (self.sets.live - self.core) if self.denies else (self.sets.live & self.core)
+
+    @cached_property
+    def may(self) -> ChipSet:
+        return (self.sets.live - self.sets.must) if self.denies else (self.sets.live & self.sets.may)
+
+    @cached_property
+    def must(self) -> ChipSet:
+        return (self.sets.live - self.sets.may) if self.denies else (self.sets.live & self.sets.must)
+
+    @property
+    def working(self) -> Side:
+        return self.gate.no if self.denies else self.gate.yes
+
+    @property
+    def other(self) -> Side:
+        return self.gate.yes if self.denies else self.gate.no
+
+    def on(self, side: Side) -> ChipSet:
+        """Chips that may take a side."""
+        if side is self.gate.yes:
+            return self.sets.live & self.sets.may & (self.core | self.sets.must)
+        return self.sets.live - self.sets.must - (self.core if self.sets.decided else NONE)
+
+    @property
+    def at(self) -> Span:
+        return self.gate.leaf if self.gate.leaf and inside(self.gate.leaf, self.gate.at) else self.gate.at
+
+    @property
+    def names(self) -> str:
+        """Everything that names where the gate stands, for evidence by name."""
+        return f"{self.module.path} {self.gate.qualname} {self.gate.name}"
+
+    @cached_property
+    def mentioned(self) -> frozenset[str]:
+        """Identifiers of the test."""
+        found: set[str] = set()
+        for node in walk(self.gate.test):
+            if node.op == "name":
+                found.add(node.args[0])
+            elif node.op in ("attr", "import") and isinstance(node.args[1], str):
+                found.add(node.args[1])
+            elif node.op in ("function", "opaque"):
+                found.add(node.args[0].rpartition(".")[2])
+            elif node.op == "var":
+                found |= self._slot_names(node)
+        return frozenset(found)
+
+    def _slot_names(self, node: Expr) -> set[str]:
+        found: set[str] = set()
+        for inner in walk(self.module.slots[node.args[0]]):
+            if inner.op in ("function", "name"):
+                found.add(inner.args[0])
+            elif inner.op in ("import", "attr") and isinstance(inner.args[1], str):
+                found.add(inner.args[1])
+        return found
+
+
+def refuses(side: Side) -> bool:
+    return side.ends in REFUSING
+
+
+def answers_no(side: Side) -> bool:
+    """A return of False, None or a reason in words; a constant assignment of None or False."""
+    value = side.value
+    if side.ends == "continue":
+        return True
+    if side.ends not in ("return", "fall") or value is None:
+        return False
+    if value.op == "tuple" and value.args[0]:
+        value = value.args[0][0]
+    if value.op == "const":
+        answer = value.args[0]
+        return answer is None or answer is False or (isinstance(answer, str) and " " in answer)
+    return value.op == "fstr" and side.ends == "return"
+
+
+def inside(inner: Span, outer: Span) -> bool:
+    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
+
+
+@dataclass
+class Context:
+    """The world of one run, as rules need it."""
+
+    tree: Tree
+    targets: ChipSet
+    evidence: Evidence
+    judged: dict[str, list[Judged]] = field(default_factory=dict)
+    """By module path, in file order."""
+
+    def around(self, judged: Judged, at: Span) -> Iterator[tuple[Judged, Side]]:
+        """Other gates of the file of which one side holds `at`, outermost first."""
+        for other in self.judged[judged.module.path]:
+            for side in (other.gate.yes, other.gate.no):
+                if side.at is not None and inside(at, side.at):
+                    yield other, side
+
+    def reach(self, judged: Judged, at: Span) -> ChipSet:
+        """Chips that may reach a place through every gate around it."""
+        reached = EVERY
+        for other, side in self.around(judged, at):
+            reached &= other.on(side)
+        return reached
+
+    def need_of(self, judged: Judged, side: Side) -> Need | None:
+        """The strongest sure need of a side that this gate is the innermost to admit to."""
+        best: Need | None = None
+        for need in self.evidence.of(judged.module, side):
+            if not self._innermost(judged, need.use):
+                continue
+            if best is None or (best.strength == "name" and need.strength == "proof"):
+                best = need
+        return best
+
+    def _innermost(self, judged: Judged, use: Use) -> bool:
+        for other, side in self.around(judged, use.at):
+            if other is not judged and other.gate.at[:2] > judged.gate.at[:2] and side.at and not side.empty:
+                return False
+        return True

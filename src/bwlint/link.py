@@ -1,0 +1,151 @@
+"""The scanned tree as one world: modules by dotted name, imports followed, gates evaluated where they stand."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bwlint.chips import EVERY, ChipSet
+from bwlint.evaluate.expr import Expr
+from bwlint.evaluate.interpreter import Clash, Frame, Interpreter
+from bwlint.evaluate.sources import Sources
+from bwlint.evaluate.values import CHIPS, Raises, Unknown, Vec
+from bwlint.facts import Class, Gate, Module
+
+MAX_ATOMS = 5
+Loader = Callable[[str, str], Module | None]
+"""Reads a file given its real path and dotted name; None where it cannot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sets:
+    """A gate on every chip.
+
+    `may` holds for some value of the free atoms, `must` for all of them. `core` is the set of the part that reads
+    the device: atoms that do not are dropped (the neutral projection). `raises` are the chips on which evaluation
+    ends in an exception, `live` those that reach the gate. `splits` answers whether one chip can be refused while
+    another is admitted under the same values of the atoms.
+    """
+
+    may: ChipSet
+    must: ChipSet
+    core: ChipSet
+    raises: ChipSet
+    live: ChipSet
+    decided: bool
+    guessed: bool
+    toolkit: bool
+    clashes: tuple[Clash, ...]
+    atoms: tuple[str, ...]
+
+
+class Tree:
+    """Modules of one run. Those that the prefilter passed are added; others are read when an import asks."""
+
+    def __init__(self, sources: Sources, load: Loader) -> None:
+        self._modules: dict[str, Module | None] = {}
+        self._roots: dict[str, None] = {}
+        self._load = load
+        self._frames: dict[int, Frame] = {}
+        self.interpreter = Interpreter(self, sources)
+
+    def add(self, module: Module, root: str) -> None:
+        self._modules.setdefault(module.name, module)
+        self._roots.setdefault(root)
+
+    def module(self, dotted: str) -> Module | None:
+        if dotted in self._modules:
+            return self._modules[dotted]
+        self._modules[dotted] = None
+        relative = dotted.replace(".", os.sep)
+        for root in self._roots:
+            for candidate in (f"{relative}.py", os.path.join(relative, "__init__.py")):
+                path = os.path.join(root, candidate)
+                if os.path.isfile(path):
+                    self._modules[dotted] = self._load(path, dotted)
+                    return self._modules[dotted]
+        return None
+
+    def owner_class(self, module: Module, qualname: str) -> Class | None:
+        return module.classes.get(qualname.rpartition(".")[0])
+
+    def frame(self, module: Module) -> Frame:
+        """The frame in which all gates of a module run: parameters unbound, definitions shared."""
+        found = self._frames.get(id(module))
+        if found is None:
+            found = self._frames[id(module)] = Frame(module)
+        return found
+
+    def sets(self, module: Module, gate: Gate) -> Sets | None:
+        """Evaluate a gate; None when it does not read the device or nothing is decided on any chip."""
+        run = self.interpreter
+        frame = self.frame(module)
+        run.start()
+        outcome = run.truth(gate.test, frame)
+        atoms, clashes, toolkit = tuple(run.atoms), tuple(run.clashes), run.toolkit
+        if not outcome.device and not clashes:
+            return None
+        decided = any(isinstance(lane, bool | Raises) for lane in outcome.lanes)
+        core = outcome
+        if any(isinstance(lane, Unknown) for lane in outcome.lanes):
+            run.start(neutral=True)
+            core = run.truth(gate.test, Frame(module))
+        if not decided and all(isinstance(lane, Unknown) for lane in core.lanes):
+            return None
+        return Sets(
+            _where(outcome, lambda lane: lane is not False and not isinstance(lane, Raises)),
+            _where(outcome, lambda lane: lane is True),
+            _where(core, lambda lane: lane is True),
+            _where(outcome, lambda lane: isinstance(lane, Raises)),
+            self.live(module, gate),
+            decided,
+            outcome.guessed,
+            toolkit,
+            clashes,
+            atoms,
+        )
+
+    def live(self, module: Module, gate: Gate) -> ChipSet:
+        """The chips that reach a gate: no test above is false on them, none raises."""
+        reached = EVERY
+        frame = self.frame(module)
+        for test in gate.path:
+            self.interpreter.start()
+            outcome = self.interpreter.truth(test, frame)
+            if outcome.device:
+                reached &= _where(outcome, lambda lane: lane is not False and not isinstance(lane, Raises))
+        return reached
+
+    def splits(self, module: Module, test: Expr, inside: str, outside: str) -> bool:
+        """Whether under one assignment of the free atoms `outside` is refused and `inside` is not."""
+        run = self.interpreter
+        names = [chip.name for chip in CHIPS]
+        first, second = names.index(inside), names.index(outside)
+        run.start()
+        outcome = run.truth(test, self.frame(module))
+        lanes = outcome.spread()
+        if lanes[second] is False:
+            return lanes[first] is not False
+        atoms = list(run.atoms)[:MAX_ATOMS]
+        if not atoms or lanes[second] is True or len(run.atoms) > MAX_ATOMS:
+            return False
+        for values in itertools.product((True, False), repeat=len(atoms)):
+            run.start(dict(zip(atoms, values, strict=True)))
+            lanes = run.truth(test, Frame(module)).spread()
+            if lanes[second] is False and lanes[first] is not False:
+                return True
+        return False
+
+
+def _where(outcome: Vec, keep: Callable[[object], bool]) -> ChipSet:
+    if outcome.uniform:
+        return EVERY if keep(outcome.lanes[0]) else EVERY - EVERY
+    mask = 0
+    for index, lane in enumerate(outcome.lanes):
+        if keep(lane):
+            mask |= 1 << index
+    return ChipSet(mask)
+
+

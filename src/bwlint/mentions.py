@@ -1,0 +1,84 @@
+"""Which chips a text names: messages of errors and skips, docstrings, log lines."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from bwlint.chips import EVERY, NONE, ChipSet
+
+_SM = re.compile(
+    r"(?<![A-Za-z0-9])sm[ _-]?(\d{2,3}|\d{1,2}\.?x|\d{1,2}\.\d)([afx]?)(\s*(?:\+|or (?:newer|later|above|higher)"
+    r"|and (?:newer|later|above|higher|up)))?(?![0-9])",
+    re.I,
+)
+_LIST = re.compile(r"/(\d{2,3})[af]?(?![0-9])")
+_CAPABILITY = re.compile(
+    r"(?:capability|capabilities|cc|sm)\s*(?:of\s*)?(>=|≥|of at least|at least)?\s*\(?(\d{1,2})(?:[.,]\s*(\d))?\)?"
+    r"(\s*(?:\+|or (?:newer|later|above|higher)|and (?:newer|later|above|higher)))?",
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """`named` are the chips a text names, `exact` those spelled with their minor; `open_ended` "and newer"."""
+
+    named: ChipSet
+    exact: ChipSet
+    open_ended: bool
+
+
+def mentioned(text: str) -> Mention:
+    named, exact, open_ended = NONE, NONE, False
+    for match in _SM.finditer(text):
+        chips, single = _chips(match[1], match[2])
+        if match[3]:
+            open_ended = True
+            chips = _from(chips)
+        named |= chips
+        exact |= single
+        for extra in _LIST.finditer(text, match.end()):
+            if extra.start() != match.end():
+                break
+            more, single = _chips(extra[1], "")
+            named, exact = named | more, exact | single
+    for match in _CAPABILITY.finditer(text):
+        major = int(match[2])
+        chips = ChipSet.where(lambda chip: chip.major == major)  # noqa: B023 - used at once
+        if not 7 <= major <= 12:
+            continue
+        if match[1] or match[4]:
+            open_ended = True
+            chips = _from(chips)
+        elif match[3]:
+            chips &= ChipSet.where(lambda chip: chip.minor == int(match[3]))  # noqa: B023
+            exact |= chips
+        named |= chips
+    return Mention(named, exact, open_ended)
+
+
+def _chips(number: str, suffix: str) -> tuple[ChipSet, ChipSet]:
+    """"SM100" is read as the family 10.x, "SM120" as 12.x with 12.0 spelled out."""
+    digits = number.lower().rstrip("x").rstrip(".")
+    if "." in digits:
+        joined = int(digits.replace(".", ""))
+    elif number.lower().endswith("x") or suffix.lower() == "x":
+        value = int(digits)
+        major = value // 10 if value >= 70 else value
+        return ChipSet.where(lambda chip: chip.major == major), NONE
+    else:
+        joined = int(digits)
+        if joined < 20:
+            return ChipSet.where(lambda chip: chip.major == joined), NONE
+    single = ChipSet.where(lambda chip: chip.joined == joined)
+    if joined % 10 == 0 and joined >= 90:
+        return ChipSet.where(lambda chip: chip.major == joined // 10), single
+    return single, single
+
+
+def _from(chips: ChipSet) -> ChipSet:
+    if not chips:
+        return NONE
+    lowest = next(iter(chips)).joined
+    return EVERY & ChipSet.where(lambda chip: chip.joined >= lowest)

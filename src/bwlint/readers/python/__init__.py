@@ -1,0 +1,129 @@
+"""Python files: `ast` in, `facts.Module` out. `read` never raises on bad input; it says why in words."""
+
+from __future__ import annotations
+
+import ast
+import bisect
+import re
+import warnings
+from collections.abc import Sequence
+
+from bwlint.facts import Module, Text, Use
+from bwlint.readers.python.flow import Flow
+from bwlint.readers.python.sides import dotted, statements
+from bwlint.readers.python.vocabulary import DEVICE, device_lines, may_read_device
+
+__all__ = ["ReadError", "may_read_device", "read"]
+
+_OPERATION = re.compile(r"\b(?:tcgen05|wgmma|warpgroup)\.\w+")
+
+
+class ReadError(Exception):
+    """A file that Python itself would not read; the message is the reason."""
+
+
+def read(path: str, source: str, name: str, is_package: bool) -> Module:
+    """Facts of one file. `name` is its dotted module name from the package root. Raises `ReadError`."""
+    tree = _parse(source)
+    lines = re.split("\r\n|\r|\n", source)
+    hits = set(device_lines(source))
+    words = _helper_words(tree, hits)
+    if words:
+        hits |= _lines_with(words, lines)
+    pattern = re.compile("|".join(map(re.escape, sorted(words))) or r"(?!)")
+    package = name if is_package else name.rpartition(".")[0]
+    try:
+        flow = Flow(tree, lines, package, frozenset(hits), pattern)
+    except RecursionError as error:
+        raise ReadError("nested too deep to analyse") from error
+    return Module(
+        path,
+        name,
+        is_package,
+        flow.names,
+        tuple(flow.stars),
+        tuple(flow.slots),
+        flow.functions,
+        flow.classes,
+        tuple(flow.gates),
+        _operations(tree, source, lines),
+        _docstrings(tree),
+    )
+
+
+def _parse(source: str) -> ast.Module:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(source)
+    except SyntaxError as error:
+        where = f" (line {error.lineno})" if error.lineno else ""
+        raise ReadError(f"syntax error: {error.msg}{where}") from error
+    except (RecursionError, MemoryError) as error:
+        raise ReadError("nested too deep for Python's own parser") from error
+    except ValueError as error:
+        raise ReadError(f"not Python: {error}") from error
+
+
+def _helper_words(tree: ast.Module, hits: set[int]) -> set[str]:
+    """Names of small predicates and flags of this file that may read the device, without saying so."""
+    words: set[str] = set()
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.end_lineno and node.end_lineno - node.lineno < 40:
+            if any(line in hits for line in range(node.lineno, node.end_lineno + 1)) and _answers(node):
+                words.add(node.name)
+        elif isinstance(node, ast.Assign) and any(n in hits for n in range(node.lineno, (node.end_lineno or 0) + 1)):
+            value = node.value
+            if isinstance(value, ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Call):
+                words |= {t.id for t in node.targets if isinstance(t, ast.Name)}
+    return {word for word in words if len(word) > 3 and not DEVICE.search(word)}
+
+
+def _answers(node: ast.FunctionDef) -> bool:
+    """A function that returns a condition, or only skips and raises."""
+    for item in statements(node.body):
+        if isinstance(item, ast.Return) and isinstance(item.value, ast.Compare | ast.BoolOp | ast.UnaryOp):
+            return True
+        if isinstance(item, ast.Return) and isinstance(item.value, ast.Constant) and isinstance(item.value.value, bool):
+            return True
+        if isinstance(item, ast.Expr) and isinstance(item.value, ast.Call) and dotted(item.value.func).endswith(".skip"):
+            return True
+    return False
+
+
+def _lines_with(words: set[str], lines: Sequence[str]) -> set[int]:
+    pattern = re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(words))) + r")\b")
+    return {number for number, line in enumerate(lines, 1) if pattern.search(line)}
+
+
+def _operations(tree: ast.Module, source: str, lines: Sequence[str]) -> dict[str, tuple[Use, ...]]:
+    """Hardware operations that each top-level function or class names, "" for the module itself."""
+    if not any(word in source for word in ("tcgen05.", "warpgroup.", "wgmma.")):
+        return {}
+    places = [
+        (number, match)
+        for number, line in enumerate(lines, 1)
+        if "." in line and (match := _OPERATION.search(line)) and not line.lstrip().startswith("#")
+    ]
+    if not places or not any(_imports_operation(line) for line in lines):
+        return {}
+    found: dict[str, tuple[Use, ...]] = {}
+    starts = [node.lineno for node in tree.body]
+    for number, match in places:
+        index = bisect.bisect_right(starts, number) - 1
+        node = tree.body[index] if index >= 0 else None
+        if node is None or number > (node.end_lineno or 0):
+            continue
+        name = node.name if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) else ""
+        if len(found.get(name, ())) < 3:
+            use = Use(match[0], "name", (number, match.start(), number, match.end()))
+            found[name] = (*found.get(name, ()), use)
+    return found
+
+
+def _imports_operation(line: str) -> bool:
+    return "tcgen05" in line or "warpgroup" in line if "import" in line else "nvgpu.tcgen05." in line
+
+
+def _docstrings(tree: ast.Module) -> tuple[Text, ...]:
+    return ()

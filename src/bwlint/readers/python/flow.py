@@ -1,0 +1,676 @@
+"""Statements of one module: reaching definitions, path conditions, functions as expressions, and gates."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+
+from bwlint.evaluate.expr import FALSE, NONE, Expr, conjoin, negate, unknown
+from bwlint.facts import Class, Function, Gate, Side
+from bwlint.readers.python import lists, sides
+from bwlint.readers.python.lower import Lowerer, Scope
+from bwlint.readers.python.sides import SKIPS, dotted, span
+from bwlint.readers.python.vocabulary import DEVICE
+
+MAX_RETURNS = 60
+_CONVERTERS = frozenset("int str any all min max divmod getattr join map tuple list set sorted len isinstance".split())
+_KINDS = {"staticmethod": "staticmethod", "classmethod": "classmethod", "property": "property", "cached_property": "property"}
+
+
+class Flow:
+    """Walks a module once. What it finds lies in `names`, `functions`, `classes`, `gates` and `slots`."""
+
+    def __init__(self, tree: ast.Module, lines: Sequence[str], package: str, hits: frozenset[int], words: re.Pattern[str]) -> None:
+        self.lines = lines
+        self.package = package
+        self.hits = hits
+        self.words = words
+        self.slots: list[Expr] = []
+        self.lowerer = Lowerer(self.slots)
+        self.lowerer.on_conditional = self._conditional
+        self.functions: dict[str, Function] = {}
+        self.classes: dict[str, Class] = {}
+        self.gates: list[Gate] = []
+        self.stars: list[str] = []
+        self.imports: dict[str, str] = {}
+        self._reads: dict[int, bool] = {}
+        self._words: dict[str, bool] = {}
+        self._returns: list[tuple[tuple[Expr, ...], Expr]] = []
+        self._path: list[Expr] = []
+        self._qualname = "<module>"
+        self._class: list[str] = []
+        self._chain = 0
+        self._seen: set[sides.Span] = set()
+        self._block(tree.body, tree.body)
+        self.names = self.lowerer.scope.env
+
+    # -- candidates
+
+    def reads(self, node: object) -> bool:
+        """Whether an expression names something that may read the device, through local definitions too."""
+        if isinstance(node, tuple) and not isinstance(node, Expr):
+            return any(self.reads(item) for item in node)
+        if not isinstance(node, Expr):
+            return False
+        if node.op == "var":
+            slot = node.args[0]
+            if slot not in self._reads:
+                self._reads[slot] = False
+                self._reads[slot] = self.reads(self.slots[slot])
+            return self._reads[slot]
+        if node.op == "name":
+            return self._device_word(node.args[0])
+        if node.op in ("param", "attr"):
+            return self._device_word(node.args[1]) or self.reads(node.args[0])
+        if node.op == "import":
+            return self._device_word(node.args[1] or "")
+        if node.op in ("function", "class"):
+            return self._device_word(node.args[0].rpartition(".")[2])
+        if node.op == "source":
+            return True
+        if node.op == "const":
+            return False
+        if node.op == "if":
+            return self.reads(node.args[1]) or self.reads(node.args[2])
+        if node.op == "call":
+            return self._call_reads(node)
+        return any(self.reads(item) for item in node.args)
+
+    def _call_reads(self, node: Expr) -> bool:
+        """A call reads the device if what is called does, or if it converts an argument that does."""
+        function, arguments = node.args
+        if self.reads(function):
+            return True
+        name = function.args[-1] if function.op in ("name", "attr") else ""
+        return (name in _CONVERTERS or len(arguments) <= 2) and any(self.reads(item) for item in arguments)
+
+    def _device_word(self, name: str) -> bool:
+        found = self._words.get(name)
+        if found is None:
+            found = self._words[name] = bool(DEVICE.search(name) or self.words.fullmatch(name))
+        return found
+
+    def _hit(self, node: ast.AST) -> bool:
+        first = min([d.lineno for d in getattr(node, "decorator_list", [])] + [node.lineno])  # type: ignore[attr-defined]
+        return any(line in self.hits for line in range(first, node.end_lineno + 1))  # type: ignore[attr-defined]
+
+    # -- gates
+
+    def add(
+        self,
+        kind: str,
+        test: Expr,
+        node: ast.AST,
+        yes: Side,
+        no: Side,
+        name: str = "",
+        chain: int = 0,
+        position: int = 0,
+    ) -> None:
+        where = span(node)
+        if (where, kind) in self._seen or not self.reads(test):
+            return
+        self._seen.add((where, kind))  # type: ignore[arg-type]
+        self.gates.append(
+            Gate(
+                kind,
+                test,
+                where,
+                self._qualname,
+                name,
+                yes,
+                no,
+                tuple(self._path[-12:]),
+                chain,
+                position,
+                self._comment(where[0], where[2]),
+                ast.unparse(node)[:300] if isinstance(node, ast.expr) else "",
+                self._leaf(test),
+            )
+        )
+
+    def _leaf(self, test: Expr) -> sides.Span | None:
+        """The one comparison or call below `test`, through local definitions, that reads the device."""
+        found: list[Expr] = []
+        stack: list[Expr] = [test]
+        visited: set[int] = set()
+        while stack and len(found) < 2:
+            node = stack.pop()
+            if node.op in ("and", "or"):
+                stack.extend(node.args[0])
+            elif node.op == "not":
+                stack.append(node.args[0])
+            elif node.op == "var" and node.args[0] not in visited:
+                visited.add(node.args[0])
+                stack.append(self.slots[node.args[0]])
+            elif self.reads(node):
+                found.append(node)
+        return found[0].at if len(found) == 1 else None
+
+    def _comment(self, first: int, last: int) -> str:
+        """Comments on the lines of a gate, directly above it, and the first lines below."""
+        parts: list[str] = []
+        above = first - 2
+        while above >= 0 and above > first - 8 and self.lines[above].lstrip().startswith("#"):
+            parts.insert(0, self.lines[above].strip())
+            above -= 1
+        for number in range(first - 1, min(last + 3, len(self.lines))):
+            line = self.lines[number]
+            if "#" in line:
+                parts.append("#" + line.partition("#")[2].strip())
+            elif number >= last:
+                break
+        return " ".join(parts)[:600]
+
+    def _conditional(self, node: ast.IfExp, test: Expr) -> None:
+        if node.lineno in self.hits or self.reads(test):
+            lower = self.lowerer.lower
+            self.add(
+                "expression",
+                test,
+                node.test,
+                sides.expression(node.body, self.imports, lower),
+                sides.expression(node.orelse, self.imports, lower),
+            )
+
+    # -- statements
+
+    def _block(self, body: Sequence[ast.stmt], siblings: Sequence[ast.stmt]) -> bool:
+        """Walk a block; True when it never falls through."""
+        for index, node in enumerate(body):
+            handler = _STATEMENTS.get(type(node))
+            if handler is not None and handler(self, node, body[index + 1 :]):
+                return True
+        return False
+
+    def _if(self, node: ast.If, rest: Sequence[ast.stmt], chain: int = 0, position: int = 0) -> bool:
+        lowerer = self.lowerer
+        test = lowerer.lower(node.test)
+        if self.reads(test):
+            if not chain:
+                self._chain += 1
+                chain = self._chain
+            self._if_gate(node, test, rest, chain, position)
+        before = dict(lowerer.scope.env)
+        depth = len(self._path)
+        self._path.append(test)
+        left = self._block(node.body, rest)
+        del self._path[depth:]
+        after_yes = lowerer.scope.env
+        lowerer.scope.env = before
+        denied = negate(test)
+        self._path.append(denied)
+        before_no = dict(before)
+        lowerer.scope.env = before_no
+        if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
+            left_no = self._if(node.orelse[0], rest, chain, position + 1)
+        else:
+            left_no = self._block(node.orelse, rest)
+        after_no = lowerer.scope.env
+        del self._path[depth:]
+        if left and left_no:
+            return True
+        if left:
+            lowerer.scope.env = after_no
+            self._path.append(denied)
+        elif left_no:
+            lowerer.scope.env = after_yes
+            self._path.append(test)
+        else:
+            lowerer.scope.env = self._merge(test, after_yes, after_no)
+        return False
+
+    def _if_gate(self, node: ast.If, test: Expr, rest: Sequence[ast.stmt], chain: int, position: int) -> None:
+        lower = self.lowerer.lower
+        yes_leaves = sides.ending(node.body) != "fall"
+        no_leaves = bool(node.orelse) and sides.ending(node.orelse) != "fall"
+        after = list(rest[:60])
+        yes = sides.block(node.body, self.imports, _quiet(self, lower), after if no_leaves and not yes_leaves else ())
+        no = sides.block(node.orelse, self.imports, _quiet(self, lower), after if yes_leaves and not no_leaves else ())
+        self.add("condition", test, node.test, yes, no, "", chain, position)
+
+    def _merge(self, test: Expr, yes: dict[str, Expr], no: dict[str, Expr]) -> dict[str, Expr]:
+        merged = dict(no)
+        for name in yes.keys() | no.keys():
+            a, b = yes.get(name), no.get(name)
+            if a == b:
+                continue
+            missing = unknown(f"unassigned {name}")
+            value = Expr("if", (test, a or self._outer(name) or missing, b or self._outer(name) or missing), test.at)
+            merged[name] = self.lowerer.define(value)
+        return merged
+
+    def _outer(self, name: str) -> Expr | None:
+        parent = self.lowerer.scope.parent
+        return parent.find(name) if parent else None
+
+    def _assign(self, node: ast.Assign, rest: Sequence[ast.stmt]) -> bool:
+        value = self.lowerer.lower(node.value)
+        for target in node.targets:
+            self._bind(target, value, node)
+        return False
+
+    def _annotated(self, node: ast.AnnAssign, rest: Sequence[ast.stmt]) -> bool:
+        if node.value is not None:
+            self._bind(node.target, self.lowerer.lower(node.value), node)
+        return False
+
+    def _augmented(self, node: ast.AugAssign, rest: Sequence[ast.stmt]) -> bool:
+        self.lowerer.lower(node.value)
+        if isinstance(node.target, ast.Name):
+            self.lowerer.scope.env[node.target.id] = unknown(f"{node.target.id}:{node.lineno}")
+        return False
+
+    def _bind(self, target: ast.expr, value: Expr, node: ast.Assign | ast.AnnAssign) -> None:
+        env = self.lowerer.scope.env
+        if isinstance(target, ast.Name):
+            assert node.value is not None
+            env[target.id] = self.lowerer.define(value)
+            self._named(target.id, node.value, value)
+        elif isinstance(target, ast.Tuple | ast.List):
+            source = self.lowerer.define(value)
+            for index, element in enumerate(target.elts):
+                if isinstance(element, ast.Name):
+                    item = Expr("index", (source, Expr("const", (index,))), span(element))
+                    env[element.id] = self.lowerer.define(item)
+        elif isinstance(target, ast.Attribute):
+            assert node.value is not None
+            self._named(dotted(target) or target.attr, node.value, value)
+        elif isinstance(target, ast.Subscript):
+            self.lowerer.lower(target.slice)
+            base = target.value
+            if isinstance(base, ast.Name) and base.id in env:
+                env[base.id] = unknown(f"{base.id} is changed at line {target.lineno}")
+
+    def _named(self, name: str, node: ast.expr, value: Expr) -> None:
+        """A flag, or a list or table known by its name or keys."""
+        last = name.rpartition(".")[2]
+        if isinstance(node, ast.Compare | ast.BoolOp | ast.UnaryOp) and self.reads(value):
+            side = Side("fall", None)
+            self.add("flag", value, node, side, side, last)
+        elif isinstance(node, ast.Call) and dotted(node.func).endswith(("skipif", "skipIf", "skipUnless")):
+            self._mark(node, last, Side("fall", None))
+        else:
+            self._declared(last, node, value)
+
+    def _declared(self, name: str, node: ast.expr, value: Expr) -> None:
+        test = lists.declared(name, node, value)
+        if test is not None:
+            kind = "table" if isinstance(node, ast.Dict) else "list"
+            side = Side("fall", None)
+            self.add(kind, test, node, side, Side("raise", None), name)
+
+    def _expression(self, node: ast.Expr, rest: Sequence[ast.stmt]) -> bool:
+        value = node.value
+        if isinstance(value, ast.Constant):
+            return False
+        lowered = self.lowerer.lower(value)
+        if not isinstance(value, ast.Call):
+            return False
+        name = dotted(value.func)
+        last = name.rpartition(".")[2]
+        if last in SKIPS or last in ("exit", "_exit", "fail"):
+            self._returns_add(Expr("raise", (last,), span(value)))
+            return last != "importorskip"
+        self._mutates(value)
+        self._call_lists(value)
+        if self._device_word(last) and isinstance(value.func, ast.Name | ast.Attribute):
+            self._helper_call(value, lowered, last, rest)
+        return False
+
+    def _mutates(self, node: ast.Call) -> None:
+        """`archs.append(x)` makes `archs` unknown."""
+        func = node.func
+        if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
+            mutators = ("append", "extend", "insert", "remove", "pop", "clear", "update", "add", "discard", "sort")
+            if func.attr in mutators and func.value.id in self.lowerer.scope.env:
+                self.lowerer.scope.env[func.value.id] = unknown(f"{func.value.id} is changed at line {node.lineno}")
+
+    def _helper_call(self, node: ast.Call, lowered: Expr, name: str, rest: Sequence[ast.stmt]) -> None:
+        """A helper called as a statement skips or raises by itself."""
+        test = Expr("completes", (lowered,), span(node))
+        after = sides.block(rest[:60], self.imports, _quiet(self, self.lowerer.lower))
+        self.add("helper-call", test, node, after, Side("skip", None), name)
+        self._path.append(test)
+
+    def _call_lists(self, node: ast.expr) -> None:
+        for item in ast.walk(node):
+            if isinstance(item, ast.Call):
+                for name, value in lists.arguments(item):
+                    test = lists.declared(name, value, self.lowerer.lower(value))
+                    if test is not None:
+                        self.add("list", test, value, Side("fall", None), Side("raise", None), name)
+
+    def _assert(self, node: ast.Assert, rest: Sequence[ast.stmt]) -> bool:
+        test = self.lowerer.lower(node.test)
+        if self.reads(test):
+            after = sides.block((), self.imports, _quiet(self, self.lowerer.lower), rest[:60])
+            self.add("assert", test, node.test, after, sides.message(node.msg, "raise"))
+        self._returns.append(((*self._path, negate(test)), Expr("raise", ("AssertionError",), span(node))))
+        self._path.append(test)
+        return False
+
+    def _return(self, node: ast.Return, rest: Sequence[ast.stmt]) -> bool:
+        value = self.lowerer.lower(node.value)
+        if node.value is not None:
+            if isinstance(node.value, ast.Compare | ast.BoolOp | ast.UnaryOp) and self.reads(value):
+                side = Side("return", None)
+                self.add("predicate", value, node.value, side, side, self._qualname.rpartition(".")[2])
+            self._call_lists(node.value)
+        self._returns_add(value)
+        return True
+
+    def _returns_add(self, value: Expr) -> None:
+        if len(self._returns) < MAX_RETURNS:
+            self._returns.append((tuple(self._path), value))
+
+    def _raise(self, node: ast.Raise, rest: Sequence[ast.stmt]) -> bool:
+        name = dotted(node.exc) if node.exc is not None else "re-raise"
+        self._returns_add(Expr("raise", (name,), span(node)))
+        return True
+
+    def _leave(self, node: ast.stmt, rest: Sequence[ast.stmt]) -> bool:
+        return True
+
+    def _loop(self, node: ast.For | ast.While | ast.AsyncFor, rest: Sequence[ast.stmt]) -> bool:
+        """Names assigned in a loop are unknown in it and after it; a return inside happens or not."""
+        changed = {name: unknown(f"{name}, assigned in a loop") for name in sides.bound_names([node])}
+        self.lowerer.scope.env.update(changed)
+        if isinstance(node, ast.While):
+            self.lowerer.lower(node.test)
+        else:
+            self.lowerer.lower(node.iter)
+        depth = len(self._path)
+        self._path.append(unknown(f"loop at line {node.lineno}"))
+        self._block(node.body, ())
+        del self._path[depth:]
+        self.lowerer.scope.env.update(changed)
+        self._block(node.orelse, ())
+        return False
+
+    def _with(self, node: ast.With | ast.AsyncWith, rest: Sequence[ast.stmt]) -> bool:
+        for item in node.items:
+            value = self.lowerer.lower(item.context_expr)
+            if isinstance(item.optional_vars, ast.Name):
+                self.lowerer.scope.env[item.optional_vars.id] = self.lowerer.define(value)
+        return self._block(node.body, rest)
+
+    def _try(self, node: ast.Try, rest: Sequence[ast.stmt]) -> bool:
+        """The body is taken to succeed; handlers are walked for their gates."""
+        before = dict(self.lowerer.scope.env)
+        left = self._block(node.body, rest)
+        after = self.lowerer.scope.env
+        depth = len(self._path)
+        for handler in node.handlers:
+            self.lowerer.scope.env = dict(before)
+            self._path.append(unknown(f"exception at line {handler.lineno}"))
+            self._block(handler.body, ())
+            del self._path[depth:]
+        self.lowerer.scope.env = after
+        if not left:
+            left = self._block(node.orelse, rest)
+        return self._block(node.finalbody, rest) or left
+
+    def _match(self, node: ast.Match, rest: Sequence[ast.stmt]) -> bool:
+        subject = self.lowerer.lower(node.subject)
+        before = dict(self.lowerer.scope.env)
+        for case in node.cases:
+            self.lowerer.scope.env = dict(before)
+            depth = len(self._path)
+            test = self._pattern(subject, case)
+            if self.reads(test) and case.guard is None:
+                side = sides.block(case.body, self.imports, _quiet(self, self.lowerer.lower))
+                self.add("condition", test, case.pattern, side, Side("fall", None))
+            self._path.append(test)
+            self._block(case.body, ())
+            del self._path[depth:]
+        self.lowerer.scope.env = {**before, **{n: unknown(f"{n}, assigned in match") for n in sides.bound_names([node])}}
+        return False
+
+    def _pattern(self, subject: Expr, case: ast.match_case) -> Expr:
+        pattern = case.pattern
+        options = pattern.patterns if isinstance(pattern, ast.MatchOr) else [pattern]
+        if case.guard is None and all(isinstance(o, ast.MatchValue) for o in options):
+            values = self.lowerer.many([o.value for o in options if isinstance(o, ast.MatchValue)])
+            return Expr("cmp", ("in", (subject, Expr("tuple", (values,)))), span(pattern))
+        return unknown(f"case at line {pattern.lineno}", span(pattern))
+
+    def _delete(self, node: ast.Delete, rest: Sequence[ast.stmt]) -> bool:
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                self.lowerer.scope.env.pop(target.id, None)
+        return False
+
+    def _global(self, node: ast.Global | ast.Nonlocal, rest: Sequence[ast.stmt]) -> bool:
+        """A module name written by a function is no constant."""
+        scope: Scope | None = self.lowerer.scope
+        while scope is not None and scope.parent is not None:
+            scope = scope.parent
+        for name in node.names:
+            if scope is not None:
+                scope.env[name] = unknown(f"{name}, assigned by {self._qualname}")
+        return False
+
+    # -- imports
+
+    def _import(self, node: ast.Import, rest: Sequence[ast.stmt]) -> bool:
+        for alias in node.names:
+            local = alias.asname or alias.name.partition(".")[0]
+            target = alias.name if alias.asname else local
+            self.lowerer.scope.env[local] = Expr("import", (target, None), span(node))
+            self.imports.setdefault(local, target)
+        return False
+
+    def _import_from(self, node: ast.ImportFrom, rest: Sequence[ast.stmt]) -> bool:
+        module = self._absolute(node)
+        for alias in node.names:
+            if alias.name == "*":
+                self.stars.append(module)
+                continue
+            local = alias.asname or alias.name
+            self.lowerer.scope.env[local] = Expr("import", (module, alias.name), span(node))
+            self.imports.setdefault(local, f"{module}.{alias.name}")
+        return False
+
+    def _absolute(self, node: ast.ImportFrom) -> str:
+        if not node.level:
+            return node.module or ""
+        parts = self.package.split(".") if self.package else []
+        base = parts[: len(parts) - (node.level - 1)]
+        return ".".join([*base, node.module] if node.module else base)
+
+    # -- definitions
+
+    def _def(self, node: ast.FunctionDef | ast.AsyncFunctionDef, rest: Sequence[ast.stmt]) -> bool:
+        qualname = node.name if self._qualname == "<module>" else f"{self._qualname}.{node.name}"
+        if not self._hit(node):
+            self.lowerer.scope.env[node.name] = Expr("opaque", (qualname,), span(node))
+            return False
+        for decorator in node.decorator_list:
+            self._decorator(decorator, node)
+        self.functions[qualname] = self._function(node, qualname)
+        reference = Expr("function", (qualname,), span(node))
+        self.lowerer.scope.env[node.name] = self._decorated(node, reference)
+        return False
+
+    def _decorated(self, node: ast.FunctionDef | ast.AsyncFunctionDef, reference: Expr) -> Expr:
+        for decorator in node.decorator_list:
+            if dotted(decorator).rpartition(".")[2] == "contextmanager":
+                return unknown(node.name)
+        return reference
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, qualname: str) -> Function:
+        lowerer = self.lowerer
+        arguments = node.args
+        positional = [*arguments.posonlyargs, *arguments.args]
+        params = [a.arg for a in (*positional, *arguments.kwonlyargs)]
+        defaults: list[Expr | None] = [None] * (len(positional) - len(arguments.defaults))
+        defaults += [lowerer.lower(d) for d in arguments.defaults]
+        defaults += [None if d is None else lowerer.lower(d) for d in arguments.kw_defaults]
+        decorators = [dotted(d) for d in node.decorator_list]
+        kind = next((_KINDS[d.rpartition(".")[2]] for d in decorators if d.rpartition(".")[2] in _KINDS), "")
+        saved = (lowerer.scope, self._returns, self._path, self._qualname)
+        outer_yields, lowerer.yields = lowerer.yields, False
+        lowerer.scope = Scope(qualname, {p: Expr("param", (qualname, p)) for p in params}, saved[0])
+        for extra in (arguments.vararg, arguments.kwarg):
+            if extra is not None:
+                lowerer.scope.env[extra.arg] = unknown(f"*{extra.arg}")
+        self._returns, self._path, self._qualname = [], [], qualname
+        left = self._block(node.body, ())
+        if not left:
+            self._returns_add(NONE)
+        if lowerer.yields:
+            self._returns = [((), unknown(f"{qualname} yields"))]
+        result = Function(
+            qualname,
+            kind or ("method" if self._class and self._class[-1] == saved[3] else "function"),
+            tuple(params),
+            tuple(defaults),
+            tuple(self._returns),
+            span(node),
+        )
+        lowerer.scope, self._returns, self._path, self._qualname = saved
+        lowerer.yields = outer_yields
+        return result
+
+    def _decorator(self, decorator: ast.expr, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+        if not isinstance(decorator, ast.Call):
+            return
+        name = dotted(decorator.func)
+        behind = sides.block(node.body, self.imports, _quiet(self, self.lowerer.lower))
+        if name.endswith(("skipif", "skipIf", "skipUnless")):
+            self._mark(decorator, node.name, behind)
+            return
+        for label, value in lists.arguments(decorator):
+            test = lists.declared(label, value, self.lowerer.lower(value))
+            if test is not None:
+                self.add("list", test, value, behind, Side("raise", None), node.name)
+
+    def _mark(self, call: ast.Call, name: str, behind: Side) -> None:
+        """`pytest.mark.skipif(condition, reason=...)` and unittest's forms."""
+        if not call.args:
+            return
+        test = self.lowerer.lower(call.args[0])
+        reason = next((k.value for k in call.keywords if k.arg == "reason"), call.args[1] if len(call.args) > 1 else None)
+        skip = sides.message(reason, "skip")
+        if dotted(call.func).endswith("skipUnless"):
+            self.add("skipif", test, call.args[0], behind, skip, name)
+        else:
+            self.add("skipif", test, call.args[0], skip, behind, name)
+
+    def _classdef(self, node: ast.ClassDef, rest: Sequence[ast.stmt]) -> bool:
+        qualname = node.name if self._qualname == "<module>" else f"{self._qualname}.{node.name}"
+        if not self._hit(node):
+            self.lowerer.scope.env[node.name] = Expr("opaque", (qualname,), span(node))
+            return False
+        for decorator in node.decorator_list:
+            self._decorator(decorator, node)
+        lowerer = self.lowerer
+        bases = lowerer.many([b for b in node.bases if not isinstance(b, ast.Starred)])
+        saved = (lowerer.scope, self._qualname, self._path)
+        lowerer.scope = Scope(qualname, {}, saved[0], is_class=True)
+        self._qualname, self._path = qualname, []
+        self._class.append(qualname)
+        self._block(node.body, ())
+        self._class.pop()
+        names = dict(lowerer.scope.env)
+        lowerer.scope, self._qualname, self._path = saved
+        local = _locals(node)
+        for attribute, value in _self_assignments(node).items():
+            if value is None or attribute in names or _uses_any(value, local):
+                names[attribute] = unknown(f"self.{attribute}")
+            else:
+                names[attribute] = self._self_value(qualname, value)
+        self.classes[qualname] = Class(qualname, bases, names)
+        lowerer.scope.env[node.name] = Expr("class", (qualname,), span(node))
+        return False
+
+    def _self_value(self, qualname: str, value: ast.expr) -> Expr:
+        """The value of a single `self.x = ...`, which names nothing local to its method."""
+        hook, self.lowerer.on_conditional = self.lowerer.on_conditional, None
+        saved = self.lowerer.scope
+        owner = f"{qualname}.__init__"
+        self.lowerer.scope = Scope(owner, {"self": Expr("param", (owner, "self"))}, saved)
+        try:
+            return self.lowerer.define(self.lowerer.lower(value))
+        finally:
+            self.lowerer.scope = saved
+            self.lowerer.on_conditional = hook
+
+
+def _quiet(flow: Flow, lower: object) -> object:
+    """`lower` without side effects on gates: for looking at a side before its own walk."""
+
+    def run(node: ast.expr) -> Expr:
+        hook, flow.lowerer.on_conditional = flow.lowerer.on_conditional, None
+        env = flow.lowerer.scope.env
+        flow.lowerer.scope.env = dict(env)
+        try:
+            return flow.lowerer.lower(node)
+        finally:
+            flow.lowerer.on_conditional = hook
+            flow.lowerer.scope.env = env
+
+    return run
+
+
+def _locals(node: ast.ClassDef) -> set[str]:
+    """Parameters and local names of a class's methods, less `self` and `cls`."""
+    names: set[str] = set()
+    for function in node.body:
+        if isinstance(function, ast.FunctionDef):
+            names |= sides.bound_names(function.body)
+            names |= {a.arg for a in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)}
+    return names - {"self", "cls"}
+
+
+def _uses_any(node: ast.expr, names: set[str]) -> bool:
+    return any(isinstance(item, ast.Name) and item.id in names for item in ast.walk(node))
+
+
+def _self_assignments(node: ast.ClassDef) -> dict[str, ast.expr | None]:
+    """Attributes assigned through `self`: the value where there is exactly one assignment, else None."""
+    found: dict[str, ast.expr | None] = {}
+    for item in sides.statements(node.body):
+        targets: list[ast.expr] = []
+        if isinstance(item, ast.Assign):
+            targets = item.targets
+        elif isinstance(item, ast.AnnAssign | ast.AugAssign):
+            targets = [item.target]
+        for target in targets:
+            for leaf in target.elts if isinstance(target, ast.Tuple) else [target]:
+                if isinstance(leaf, ast.Attribute) and isinstance(leaf.value, ast.Name) and leaf.value.id == "self":
+                    plain = isinstance(item, ast.Assign | ast.AnnAssign) and not isinstance(target, ast.Tuple)
+                    found[leaf.attr] = item.value if plain and leaf.attr not in found else None
+    return found
+
+
+_STATEMENTS = {
+    ast.If: Flow._if,
+    ast.Assign: Flow._assign,
+    ast.AnnAssign: Flow._annotated,
+    ast.AugAssign: Flow._augmented,
+    ast.Expr: Flow._expression,
+    ast.Assert: Flow._assert,
+    ast.Return: Flow._return,
+    ast.Raise: Flow._raise,
+    ast.Continue: Flow._leave,
+    ast.Break: Flow._leave,
+    ast.For: Flow._loop,
+    ast.AsyncFor: Flow._loop,
+    ast.While: Flow._loop,
+    ast.With: Flow._with,
+    ast.AsyncWith: Flow._with,
+    ast.Try: Flow._try,
+    ast.Match: Flow._match,
+    ast.Delete: Flow._delete,
+    ast.Global: Flow._global,
+    ast.Nonlocal: Flow._global,
+    ast.Import: Flow._import,
+    ast.ImportFrom: Flow._import_from,
+    ast.FunctionDef: Flow._def,
+    ast.AsyncFunctionDef: Flow._def,
+    ast.ClassDef: Flow._classdef,
+}
+__all__ = ["FALSE", "Flow", "conjoin"]

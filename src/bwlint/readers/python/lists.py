@@ -1,0 +1,94 @@
+"""Lists and tables that are gates without a comparison: known by their name or by their keys."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from bwlint.evaluate.expr import Expr
+from bwlint.readers.python.sides import dotted, span
+from bwlint.readers.python.vocabulary import JOINED, LIST_NAME, MAJOR_NAME, MAJORS, arch_text
+
+MIN_ROWS = 2
+
+
+def declared(name: str, node: ast.expr, value: Expr) -> Expr | None:
+    """The test that a declared list or table stands for: the device's capability is one of its members."""
+    if isinstance(node, ast.Dict):
+        keys = [key for key in node.keys if key is not None]
+        form = _form(keys, name)
+        # a table is known by its keys; numbers alone say nothing unless the name does
+        if form is None or len(keys) < MIN_ROWS or len(keys) != len(node.keys):
+            return None
+        if form in ("joined", "major", "digits") and not LIST_NAME.search(name) and not _rows_named(name):
+            return None
+        return _member(form, Expr("tuple", (value.args[0],)), node)
+    if isinstance(node, ast.List | ast.Tuple | ast.Set):
+        if not LIST_NAME.search(name):
+            return None
+        form = _form(node.elts, name)
+        return None if form is None else _member(form, value, node)
+    return None
+
+
+def arguments(call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+    """Lists passed to a call that names them: `f(supported_major_versions=[9, 10])`, `@supported_cc([90])`."""
+    last = dotted(call.func).rpartition(".")[2]
+    for keyword in call.keywords:
+        if keyword.arg and isinstance(keyword.value, ast.List | ast.Tuple | ast.Set):
+            yield keyword.arg, keyword.value
+    names = {a.id for a in call.args if isinstance(a, ast.Name)} | {
+        a.value for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, str)
+    }
+    label = last if LIST_NAME.search(last) else next((n for n in sorted(names) if LIST_NAME.search(n)), "")
+    if not label:
+        return
+    for argument in call.args:
+        if isinstance(argument, ast.List | ast.Tuple | ast.Set):
+            yield label, argument
+
+
+def _rows_named(name: str) -> bool:
+    lowered = name.lower()
+    return any(word in lowered for word in ("arch", "capab", "_sm", "sm_", "_cc", "cc_"))
+
+
+def _form(nodes: list[ast.expr], name: str) -> str | None:
+    """How the members spell a capability; None when one of them is something else."""
+    if not nodes:
+        return None
+    forms = {_spelling(node) for node in nodes}
+    if len(forms) != 1:
+        return "joined" if forms == {"joined", "either"} else None
+    form = forms.pop()
+    if form == "either":
+        return "major" if MAJOR_NAME.search(name) else None
+    return form
+
+
+def _spelling(node: ast.expr) -> str | None:
+    if isinstance(node, ast.Constant):
+        value = node.value
+        if isinstance(value, bool):
+            return None
+        if isinstance(value, int):
+            return "joined" if value in JOINED else "either" if value in MAJORS else None
+        if isinstance(value, str) and arch_text(value):
+            if value.startswith("sm_"):
+                return "sm-suffixed" if value[-1] in "af" else "sm"
+            return "version" if "." in value else "digits"
+        return None
+    if isinstance(node, ast.Tuple) and len(node.elts) == 2:
+        parts = [e.value for e in node.elts if isinstance(e, ast.Constant) and isinstance(e.value, int)]
+        if len(parts) == 2 and parts[0] * 10 + parts[1] in JOINED:
+            return "tuple"
+    if isinstance(node, ast.Attribute) and dotted(node.value).rpartition(".")[2] == "Arch":
+        return "arch" if arch_text(node.attr) else None
+    return None
+
+
+def _member(form: str, container: Expr, node: ast.expr) -> Expr:
+    if form in ("sm", "sm-suffixed", "arch"):
+        # a list of names holds plain, f and a spellings: any of a chip's own names will do
+        return Expr("names", (container,), span(node))
+    return Expr("cmp", ("in", (Expr("source", (form,)), container)), span(node))

@@ -1,0 +1,282 @@
+"""Python expressions into the expression form, against an environment of reaching definitions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from bwlint.evaluate.expr import NONE, Expr, const, unknown
+from bwlint.readers.python.sides import dotted, span
+from bwlint.readers.python.vocabulary import arch_text
+
+MAX_DEPTH = 120
+_COMPARE = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.In: "in",
+    ast.NotIn: "not in",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+}
+_BINARY = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.FloorDiv: "//",
+    ast.Div: "/",
+    ast.Mod: "%",
+    ast.BitOr: "|",
+    ast.BitAnd: "&",
+    ast.BitXor: "^",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
+}
+
+
+@dataclass(slots=True)
+class Scope:
+    """A function (or the module, or a class body): its owner id, the definitions that reach here, its parent."""
+
+    owner: str
+    env: dict[str, Expr] = field(default_factory=dict)
+    parent: Scope | None = None
+    is_class: bool = False
+
+    def find(self, name: str) -> Expr | None:
+        scope: Scope | None = self
+        first = True
+        while scope is not None:
+            if first or not scope.is_class:
+                found = scope.env.get(name)
+                if found is not None:
+                    return found
+            first = False
+            scope = scope.parent
+        return None
+
+
+OnConditional = Callable[[ast.IfExp, Expr], None]
+
+
+class Lowerer:
+    """Lowers expressions of one module. `slots` is the module's table of definitions."""
+
+    def __init__(self, slots: list[Expr]) -> None:
+        self.slots = slots
+        self.scope = Scope("<module>")
+        self.on_conditional: OnConditional | None = None
+        self.yields = False
+        self._depth = 0
+
+    def define(self, value: Expr) -> Expr:
+        """A reference to a new slot; leaves need none."""
+        if value.op in ("const", "param", "var", "import", "function", "class", "opaque", "name"):
+            return value
+        self.slots.append(value)
+        return Expr("var", (len(self.slots) - 1,), value.at)
+
+    def lower(self, node: ast.expr | None) -> Expr:
+        if node is None:
+            return NONE
+        if self._depth > MAX_DEPTH:
+            return unknown("nested too deep", span(node))
+        self._depth += 1
+        try:
+            method = _TABLE.get(type(node))
+            return method(self, node) if method else unknown(f"{type(node).__name__}:{node.lineno}", span(node))
+        finally:
+            self._depth -= 1
+
+    def many(self, nodes: list[ast.expr]) -> tuple[Expr, ...]:
+        return tuple([self.lower(node) for node in nodes])
+
+    def _constant(self, node: ast.Constant) -> Expr:
+        value = node.value
+        if value is None or isinstance(value, bool | str | float) or (isinstance(value, int) and abs(value) < 1 << 63):
+            return const(value, span(node))
+        return unknown(f"constant:{node.lineno}", span(node))
+
+    def _name(self, node: ast.Name) -> Expr:
+        found = self.scope.find(node.id)
+        if found is None:
+            return Expr("name", (node.id,), span(node))
+        return found._replace(at=span(node)) if found.op in ("var", "param", "import", "name") else found
+
+    def _attribute(self, node: ast.Attribute) -> Expr:
+        return Expr("attr", (self.lower(node.value), node.attr), span(node))
+
+    def _call(self, node: ast.Call) -> Expr:
+        arguments = [
+            Expr("star", (self.lower(a.value),)) if isinstance(a, ast.Starred) else self.lower(a) for a in node.args
+        ]
+        for keyword in node.keywords:
+            if keyword.arg is not None:
+                arguments.append(Expr("kw", (keyword.arg, self.lower(keyword.value))))
+        return Expr("call", (self.lower(node.func), tuple(arguments)), span(node))
+
+    def _compare(self, node: ast.Compare) -> Expr:
+        operators = ",".join(_COMPARE[type(op)] for op in node.ops)
+        operands = self.many([node.left, *node.comparators])
+        if len(operands) == 2 and _is_arch_choice(node.left, node.comparators[0]):
+            operands = (Expr("source", ("guess",), operands[0].at), operands[1])
+        return Expr("cmp", (operators, operands), span(node))
+
+    def _boolop(self, node: ast.BoolOp) -> Expr:
+        return Expr("and" if isinstance(node.op, ast.And) else "or", (self.many(node.values),), span(node))
+
+    def _unary(self, node: ast.UnaryOp) -> Expr:
+        inner = self.lower(node.operand)
+        if isinstance(node.op, ast.Not):
+            return Expr("not", (inner,), span(node))
+        if isinstance(node.op, ast.USub):
+            if inner.op == "const" and isinstance(inner.args[0], int | float):
+                return const(-inner.args[0], span(node))
+            return Expr("neg", (inner,), span(node))
+        return unknown(f"unary:{node.lineno}", span(node))
+
+    def _binary(self, node: ast.BinOp) -> Expr:
+        op = _BINARY.get(type(node.op))
+        if op is None:
+            return unknown(f"binary:{node.lineno}", span(node))
+        return Expr("bin", (op, self.lower(node.left), self.lower(node.right)), span(node))
+
+    def _conditional(self, node: ast.IfExp) -> Expr:
+        test = self.lower(node.test)
+        if self.on_conditional is not None:
+            self.on_conditional(node, test)
+        return Expr("if", (test, self.lower(node.body), self.lower(node.orelse)), span(node))
+
+    def _subscript(self, node: ast.Subscript) -> Expr:
+        base = self.lower(node.value)
+        if isinstance(node.slice, ast.Slice):
+            part = node.slice
+            return Expr("slice", (base, self.lower(part.lower), self.lower(part.upper), self.lower(part.step)), span(node))
+        return Expr("index", (base, self.lower(node.slice)), span(node))
+
+    def _sequence(self, node: ast.Tuple | ast.List | ast.Set) -> Expr:
+        if len(node.elts) > 400:
+            return unknown(f"long:{node.lineno}", span(node))
+        items = [
+            Expr("star", (self.lower(e.value),)) if isinstance(e, ast.Starred) else self.lower(e) for e in node.elts
+        ]
+        return Expr(type(node).__name__.lower(), (tuple(items),), span(node))
+
+    def _dict(self, node: ast.Dict) -> Expr:
+        if len(node.keys) > 400 or any(key is None for key in node.keys):
+            return unknown(f"dict:{node.lineno}", span(node))
+        keys = tuple(self.lower(key) for key in node.keys)
+        return Expr("dict", (keys, self.many(node.values)), span(node))
+
+    def _fstring(self, node: ast.JoinedStr) -> Expr:
+        parts = [self.lower(v.value) if isinstance(v, ast.FormattedValue) else self.lower(v) for v in node.values]
+        if any(isinstance(v, ast.FormattedValue) and (v.format_spec or v.conversion > 0) for v in node.values):
+            return unknown(f"format:{node.lineno}", span(node))
+        return Expr("fstr", (tuple(parts),), span(node))
+
+    def _comprehension(self, node: ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.DictComp) -> Expr:
+        if len(node.generators) != 1 or isinstance(node, ast.DictComp) or node.generators[0].is_async:
+            return unknown(f"comprehension:{node.lineno}", span(node))
+        generator = node.generators[0]
+        iterable = self.lower(generator.iter)
+        owner = f"{self.scope.owner}:comp{node.lineno}:{node.col_offset}"
+        names = _target_names(generator.target)
+        if names is None:
+            return unknown(f"comprehension:{node.lineno}", span(node))
+        with self.inner(owner, names):
+            tests = tuple(self.lower(test) for test in generator.ifs)
+            element = self.lower(node.elt)
+        kind = {ast.ListComp: "list", ast.SetComp: "set"}.get(type(node), "any")
+        bound = tuple(Expr("const", (name,)) for name in names)
+        return Expr("comp", (kind, owner, bound, iterable, tests, element), span(node))
+
+    def _lambda(self, node: ast.Lambda) -> Expr:
+        owner = f"{self.scope.owner}:lambda{node.lineno}:{node.col_offset}"
+        names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
+        with self.inner(owner, names):
+            body = self.lower(node.body)
+        return Expr("lambda", (owner, tuple(Expr("const", (name,)) for name in names), body), span(node))
+
+    def inner(self, owner: str, names: list[str]) -> _Inner:
+        return _Inner(self, owner, names)
+
+    def _walrus(self, node: ast.NamedExpr) -> Expr:
+        value = self.define(self.lower(node.value))
+        if isinstance(node.target, ast.Name):
+            self.scope.env[node.target.id] = value
+        return value._replace(at=span(node))
+
+    def _starred(self, node: ast.Starred) -> Expr:
+        return self.lower(node.value)
+
+    def _await(self, node: ast.Await) -> Expr:
+        return self.lower(node.value)
+
+    def _yield(self, node: ast.Yield | ast.YieldFrom) -> Expr:
+        self.yields = True
+        return unknown(f"yield:{node.lineno}", span(node))
+
+
+class _Inner:
+    """A scope for the parameters of a lambda or comprehension."""
+
+    def __init__(self, lowerer: Lowerer, owner: str, names: list[str]) -> None:
+        self._lowerer = lowerer
+        self._scope = Scope(owner, {n: Expr("param", (owner, n)) for n in names}, lowerer.scope)
+
+    def __enter__(self) -> None:
+        self._lowerer.scope = self._scope
+
+    def __exit__(self, *_: object) -> None:
+        assert self._scope.parent is not None
+        self._lowerer.scope = self._scope.parent
+
+
+def _target_names(target: ast.expr) -> list[str] | None:
+    if isinstance(target, ast.Name):
+        return [target.id]
+    if isinstance(target, ast.Tuple) and all(isinstance(e, ast.Name) for e in target.elts):
+        return [e.id for e in target.elts if isinstance(e, ast.Name)]
+    return None
+
+
+def _is_arch_choice(left: ast.expr, right: ast.expr) -> bool:
+    """`backend in ("100", "103", "120")`: a name compared with two or more architecture strings."""
+    if not isinstance(left, ast.Name | ast.Attribute) or not isinstance(right, ast.Tuple | ast.List | ast.Set):
+        return False
+    texts = [e.value for e in right.elts if isinstance(e, ast.Constant) and isinstance(e.value, str)]
+    if len(texts) != len(right.elts) or len(texts) < 2 or not all(arch_text(text) for text in texts):
+        return False
+    return "version" not in dotted(left).lower()
+
+
+_TABLE: dict[type, Callable[..., Expr]] = {
+    ast.Constant: Lowerer._constant,
+    ast.Name: Lowerer._name,
+    ast.Attribute: Lowerer._attribute,
+    ast.Call: Lowerer._call,
+    ast.Compare: Lowerer._compare,
+    ast.BoolOp: Lowerer._boolop,
+    ast.UnaryOp: Lowerer._unary,
+    ast.BinOp: Lowerer._binary,
+    ast.IfExp: Lowerer._conditional,
+    ast.Subscript: Lowerer._subscript,
+    ast.Tuple: Lowerer._sequence,
+    ast.List: Lowerer._sequence,
+    ast.Set: Lowerer._sequence,
+    ast.Dict: Lowerer._dict,
+    ast.JoinedStr: Lowerer._fstring,
+    ast.GeneratorExp: Lowerer._comprehension,
+    ast.ListComp: Lowerer._comprehension,
+    ast.SetComp: Lowerer._comprehension,
+    ast.Lambda: Lowerer._lambda,
+    ast.NamedExpr: Lowerer._walrus,
+    ast.Starred: Lowerer._starred,
+    ast.Await: Lowerer._await,
+    ast.Yield: Lowerer._yield,
+    ast.YieldFrom: Lowerer._yield,
+}

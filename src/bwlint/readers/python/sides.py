@@ -1,0 +1,324 @@
+"""What the ways out of a gate do: names used, strings chosen, messages shown, how they end."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from bwlint.evaluate.expr import Expr, Span
+from bwlint.facts import Side, Text, Use
+
+MAX_NODES = 1500
+MAX_USES = 80
+SKIPS = frozenset({"skip", "skipTest", "SkipTest", "importorskip", "xfail"})
+_EXITS = frozenset({"exit", "_exit", "quit", "SystemExit"})
+_SPEAKS = frozenset(
+    "warning warn warning_once warn_once info info_once debug debug_once error error_once print log critical "
+    "exception print_warning_once logger_warning rank0_log log_info_on_rank0".split()
+)
+
+
+def span(node: ast.AST) -> Span:
+    return (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+
+
+def dotted(node: ast.AST) -> str:
+    """`a.b.c` of a name or attribute chain; calls inside the chain are looked through; else ""."""
+    parts: list[str] = []
+    while True:
+        if isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        elif isinstance(node, ast.Call):
+            node = node.func
+        elif isinstance(node, ast.Name):
+            parts.append(node.id)
+            return ".".join(reversed(parts))
+        else:
+            return ".".join(reversed(parts)) if parts else ""
+
+
+def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """All statements of a block, nested blocks included, expressions left alone: far fewer than `ast.walk`."""
+    for node in body:
+        yield node
+        for name in ("body", "orelse", "finalbody"):
+            inner = getattr(node, name, None)
+            if inner:
+                yield from statements(inner)
+        for part in getattr(node, "handlers", None) or getattr(node, "cases", None) or ():
+            yield from statements(part.body)
+
+
+def bound_names(body: Iterable[ast.stmt]) -> set[str]:
+    """Names that a block assigns by statements."""
+    names: set[str] = set()
+    for node in statements(body):
+        targets: list[ast.expr] = []
+        if isinstance(node, ast.Assign):
+            targets = list(node.targets)
+        elif isinstance(node, ast.AnnAssign | ast.AugAssign | ast.For | ast.AsyncFor):
+            targets = [node.target]
+        elif isinstance(node, ast.With | ast.AsyncWith):
+            targets = [item.optional_vars for item in node.items if item.optional_vars is not None]
+        while targets:
+            target = targets.pop()
+            if isinstance(target, ast.Name):
+                names.add(target.id)
+            elif isinstance(target, ast.Tuple | ast.List):
+                targets.extend(target.elts)
+            elif isinstance(target, ast.Starred):
+                targets.append(target.value)
+            elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+                names.add(target.value.id)
+    return names
+
+
+class Collector:
+    """Collects uses and texts from statements; `imports` maps a local name to what it was imported as."""
+
+    def __init__(self, imports: Mapping[str, str]) -> None:
+        self.imports = imports
+        self.uses: list[Use] = []
+        self.texts: list[Text] = []
+        self._nodes = 0
+        self._nested = True
+
+    def statements(self, body: Iterable[ast.stmt], sure: bool = True, nested: bool = True) -> None:
+        """`nested` says whether statements under a further condition are as sure as their surroundings."""
+        self._nested = nested
+        for statement in body:
+            if self._nodes > MAX_NODES or len(self.uses) > MAX_USES:
+                return
+            self._statement(statement, sure)
+            if isinstance(statement, ast.If) and _leaves(statement.body):
+                sure = False  # what follows is not reached on every path
+
+    def _statement(self, node: ast.stmt, sure: bool) -> None:
+        if isinstance(node, ast.If):
+            inner = sure and self._nested
+            self.statements(node.body, inner, self._nested)
+            self.statements(node.orelse, inner, self._nested)
+        elif isinstance(node, ast.For | ast.While | ast.AsyncFor):
+            self.statements(node.body, sure, self._nested)
+        elif isinstance(node, ast.With | ast.AsyncWith):
+            for item in node.items:
+                self.expression(item.context_expr, sure)
+            self.statements(node.body, sure, self._nested)
+        elif isinstance(node, ast.Try):
+            self.statements(node.body, sure, self._nested)
+            for handler in node.handlers:
+                self.statements(handler.body, False, self._nested)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            self._add(node.name, "define", node, sure)
+            self.statements(node.body, False, self._nested)
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                self._add(alias.name, "import", node, sure)
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                self._add(f"{node.module or ''}.{alias.name}".strip("."), "import", node, sure)
+        elif isinstance(node, ast.Raise):
+            if node.exc is not None:
+                self._message(node.exc)
+        elif isinstance(node, ast.Assert):
+            if node.msg is not None:
+                self._message(node.msg)
+            self.expression(node.test, False)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            return
+        else:
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, ast.expr):
+                    self.expression(child, sure)
+
+    def expression(self, node: ast.expr, sure: bool) -> None:
+        self._nodes += 1
+        if self._nodes > MAX_NODES:
+            return
+        if isinstance(node, ast.Call):
+            self._call(node, sure)
+        elif isinstance(node, ast.Attribute):
+            name = dotted(node)
+            if name:
+                self._add(name, "name", node, sure)
+            else:
+                self.expression(node.value, sure)
+        elif isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Load):
+                self._add(node.id, "name", node, sure)
+        elif isinstance(node, ast.Constant):
+            if isinstance(node.value, str) and 1 < len(node.value) <= 40 and " " not in node.value:
+                self._add(node.value, "text", node, sure)
+        elif isinstance(node, ast.IfExp):
+            self.expression(node.body, False)
+            self.expression(node.orelse, False)
+        elif isinstance(node, ast.Compare):
+            return  # a question about a backend is no use of it
+        else:
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, ast.expr):
+                    self.expression(child, sure)
+                elif isinstance(child, ast.keyword | ast.comprehension):
+                    for inner in ast.iter_child_nodes(child):
+                        if isinstance(inner, ast.expr):
+                            self.expression(inner, sure)
+
+    def _call(self, node: ast.Call, sure: bool) -> None:
+        name = dotted(node.func)
+        last = name.rpartition(".")[2]
+        if last in _SPEAKS or last in SKIPS:
+            self._message(node)
+            return
+        if name:
+            self._add(name, "call", node, sure)
+        else:
+            self.expression(node.func, sure)
+        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call):
+            self._call(node.func.value, sure)
+        for argument in node.args:
+            self.expression(argument, sure)
+        for keyword in node.keywords:
+            self.expression(keyword.value, sure)
+
+    def _message(self, node: ast.expr) -> None:
+        text = literal_text(node)
+        if text:
+            self.texts.append(Text(text[:600], span(node)))
+
+    def _add(self, name: str, how: str, node: ast.AST, sure: bool) -> None:
+        if how in ("call", "name"):
+            root, dot, rest = name.partition(".")
+            name = self.imports.get(root, root) + dot + rest
+        self.uses.append(Use(name, how, span(node), sure))
+
+
+def literal_text(node: ast.expr) -> str:
+    """All string pieces below `node`, joined: implicit concatenation, f-strings, arguments of a call."""
+    pieces: list[tuple[int, int, str]] = []
+    for item in ast.walk(node):
+        if isinstance(item, ast.Constant) and isinstance(item.value, str):
+            pieces.append((item.lineno, item.col_offset, item.value))
+    return "".join(text for _, _, text in sorted(pieces))
+
+
+def _leaves(body: Sequence[ast.stmt]) -> bool:
+    return bool(body) and isinstance(body[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
+
+
+def ending(body: Sequence[ast.stmt]) -> str:
+    """How a block leaves: raise, skip, exit, return, continue or fall."""
+    for node in body:
+        if isinstance(node, ast.Raise):
+            exc = dotted(node.exc) if node.exc is not None else ""
+            last = exc.rpartition(".")[2]
+            return "skip" if last in SKIPS else "exit" if last in _EXITS else "raise"
+        if isinstance(node, ast.Return):
+            return "return"
+        if isinstance(node, ast.Continue | ast.Break):
+            return "continue"
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            last = dotted(node.value.func).rpartition(".")[2]
+            if last in SKIPS:
+                return "skip"
+            if last in _EXITS:
+                return "exit"
+            if last == "fail":
+                return "raise"
+        if isinstance(node, ast.If) and node.orelse:
+            first, second = ending(node.body), ending(node.orelse)
+            if first != "fall" and second != "fall":
+                return second if first == "raise" else first
+        if isinstance(node, ast.With | ast.Try):
+            inner = ending(node.body)
+            if inner != "fall":
+                return inner
+    return "fall"
+
+
+def _returned(body: Sequence[ast.stmt]) -> ast.expr | None:
+    for node in body:
+        if isinstance(node, ast.Return):
+            return node.value or ast.Constant(value=None, lineno=node.lineno, col_offset=node.col_offset)
+    return None
+
+
+def _only_literals(body: Sequence[ast.stmt]) -> bool:
+    """Assignments of numbers, booleans and tuples of them: tuning, not dispatch."""
+    if not body:
+        return False
+    for node in body:
+        value = node.value if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Return) else None
+        if value is None or not _is_number(value):
+            return False
+    return True
+
+
+def _is_number(node: ast.expr) -> bool:
+    """A number, or arithmetic, dictionaries and tuples of numbers and names."""
+    for item in ast.walk(node):
+        if isinstance(item, ast.Constant):
+            if not isinstance(item.value, int | float) or isinstance(item.value, bool):
+                return False
+        elif isinstance(item, ast.Call):
+            last = dotted(item.func).rpartition(".")[2]
+            if last not in ("min", "max", "dict", "Config", "len", "int"):
+                return False
+        elif isinstance(item, ast.Attribute | ast.Lambda | ast.IfExp):
+            return False
+    return not isinstance(node, ast.Name)
+
+
+def block(
+    body: Sequence[ast.stmt],
+    imports: Mapping[str, str],
+    lower: Callable[[ast.expr], Expr],
+    rest: Sequence[ast.stmt] = (),
+) -> Side:
+    """The side made of `body`, and of `rest` where the other side leaves and this one does not."""
+    collector = Collector(imports)
+    collector.statements(body)
+    returned = _returned(body)
+    if not body and returned is None:
+        returned = _returned(rest[:1])
+    collector.statements(rest, nested=False)
+    meaningful = [node for node in body if not isinstance(node, ast.Pass)]
+    where = span(body[0])[:2] + span((rest or body)[-1])[2:] if body else (span(rest[0])[:2] + span(rest[-1])[2:] if rest else None)
+    return Side(
+        ending(body) if body else ("fall" if not rest else ending(rest[:1])),
+        where,
+        lower(returned) if returned is not None else _assigned(meaningful, lower),
+        tuple(collector.uses[:MAX_USES]),
+        tuple(collector.texts),
+        empty=not meaningful and not rest,
+        tuning=_only_literals(meaningful),
+    )
+
+
+def _assigned(body: Sequence[ast.stmt], lower: Callable[[ast.expr], Expr]) -> Expr | None:
+    if len(body) == 1 and isinstance(body[0], ast.Assign):
+        return lower(body[0].value)
+    return None
+
+
+def expression(node: ast.expr, imports: Mapping[str, str], lower: Callable[[ast.expr], Expr]) -> Side:
+    """The side of a conditional expression."""
+    collector = Collector(imports)
+    collector.expression(node, True)
+    return Side(
+        "fall",
+        span(node),
+        lower(node),
+        tuple(collector.uses),
+        tuple(collector.texts),
+        empty=False,
+        tuning=_is_number(node),
+    )
+
+
+def message(node: ast.expr | None, ends: str) -> Side:
+    """A side that only refuses, with its message."""
+    if node is None:
+        return Side(ends, None)
+    text = literal_text(node)
+    return Side(ends, span(node), texts=(Text(text[:600], span(node)),) if text else ())

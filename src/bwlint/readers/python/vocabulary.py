@@ -1,0 +1,62 @@
+"""The words by which Python code that may read a device is recognised before anything is evaluated."""
+
+from __future__ import annotations
+
+import re
+
+DEVICE = re.compile(
+    r"capabilit|compute_?cap|(?:^|_)arch(?:_|s?$)|_?sm_?\d|(?:^|_)sm_(?:version|major|minor|arch)"
+    r"|(?:^|_)(?:cc|sm|cap|major|minor)(?:_|s?$)|blackwell|hopper|ampere|(?:^|_)ada(?:_|$)|device_sm"
+    r"|get_device_properties|shared_memory_per_block|^Arch$|cuda_arch|family_of",
+    re.IGNORECASE,
+)
+"""Identifiers of conditions worth evaluating."""
+
+_LITERALS = (b"apabilit", b"ompute_cap", b"sm_", b"SM_", b"Arch", b"arch", b"major", b"lackwell", b"opper", b"_cc", b"sm1", b"sm9")
+_LINE = re.compile(
+    rb"apability|apabilities(?<=(?:orted|mpute)_capabilities)|ompute_cap|[sS][mM]_?(?:[789]|1[0-2])\d|sm_version"
+    rb"|arch(?<![a-zA-Z]arch)(?<!cute\.arch)s?(?![a-zA-Z])(?! *\()|Arch\."
+    rb"|major(?<![a-zA-Z]major)(?<!\b[a-z]_major)(?<!row_major)(?<!col_major)(?<!mn_major)(?=_version|s\b| *(?:[<>=!*,)\]]|not in|in\b|//))"
+    rb"|lackwell|[hH]opper|device_sm\b|device_cc\b|shared_memory_per_block"
+)
+
+
+def may_read_device(data: bytes) -> bool:
+    """The prefilter of a file: literals first, since a clean file should cost no more than they do."""
+    return any(literal in data for literal in _LITERALS) and _LINE.search(data) is not None
+
+
+def device_lines(source: str) -> list[int]:
+    """1-based numbers of the lines with a device word."""
+    data = source.encode("utf-8", "surrogatepass")
+    lines: list[int] = []
+    line, position = 1, 0
+    for match in _LINE.finditer(data):
+        line += data.count(b"\n", position, match.start())
+        position = match.start()
+        if not lines or lines[-1] != line:
+            lines.append(line)
+    return lines
+
+
+JOINED = frozenset({70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 107, 110, 120, 121})
+MAJORS = frozenset({7, 8, 9, 10, 11, 12})
+_ARCH_TEXT = re.compile(r"(?:sm_?|compute_)?(\d{2,3})([af]?)$")
+_DOTTED = re.compile(r"(\d{1,2})\.(\d)([af]?)(?:\+PTX)?$")
+
+
+def arch_text(text: str) -> bool:
+    """Whether a string spells an architecture: sm_120a, 120, 12.0."""
+    match = _ARCH_TEXT.match(text)
+    if match:
+        return int(match[1]) in JOINED
+    dotted = _DOTTED.match(text)
+    return dotted is not None and int(dotted[1]) * 10 + int(dotted[2]) in JOINED
+
+
+LIST_NAME = re.compile(
+    r"arch(?:s|es|itectures|_list)?$|(?:^|_)archs_?|capabilit(?:y|ies)$|supported_(?:major|sm|cc|compute)|sm_versions?$|(?:^|_)sms$"
+    r"|compute_capabilit|major_versions$|_majors$|cc_list|_ccs$",
+    re.IGNORECASE,
+)
+MAJOR_NAME = re.compile(r"major", re.IGNORECASE)

@@ -1,0 +1,54 @@
+"""Reports: findings in, text out. A report knows nothing of rules, chips or syntax.
+
+`FORMATS` names the module of each format; a module is imported when its format is asked for, since some
+are slow to load. Every one has ``render(report: Report, setting: Setting) -> str``, and shows the findings
+it is given: what is below a threshold, the caller leaves out (`summary.at_least`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from bwlint.findings import Report
+    from bwlint.report.sarif import Rule
+
+Lines = Callable[[str], "Sequence[str] | None"]
+"""The lines of the file at a path as a finding names it, or None where it cannot be read.
+
+Split at ``\\n``, ``\\r\\n`` and ``\\r`` and at nothing else (`str.splitlines` splits at more), best with
+their line ends kept, so that ``"".join(lines)`` is the text.
+"""
+
+FORMATS = {
+    "text": "bwlint.report.text",
+    "concise": "bwlint.report.concise",
+    "json": "bwlint.report.json_report",
+    "sarif": "bwlint.report.sarif",
+}
+
+
+def no_source(path: str) -> None:
+    """The `Lines` of a run whose sources are gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a rendering needs beside the report; each format takes its part of it."""
+
+    lines: Lines = no_source
+    version: str = "0"
+    rules: Sequence[Rule] = ()
+    color: bool = False
+    width: int = 120
+
+
+Renderer = Callable[["Report", Setting], str]
+
+
+def renderer(name: str) -> Renderer:
+    """The renderer of a format in `FORMATS`, its module loaded now."""
+    return cast(Renderer, import_module(FORMATS[name]).render)

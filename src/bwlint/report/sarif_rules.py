@@ -1,0 +1,132 @@
+"""How a rule is presented in SARIF: what GitHub prints beside each of its alerts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+import sarif_om as om
+
+from bwlint.findings import SEVERITIES, Confidence, Finding, Severity
+
+MAX_TEXT = 1024
+MAX_TAGS = 20
+_CONFIDENCES: tuple[Confidence, ...] = ("low", "medium", "high")
+
+
+class Rule(Protocol):
+    """What a report needs to know of a rule."""
+
+    @property
+    def code(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def category(self) -> str: ...
+    @property
+    def severity(self) -> Severity: ...
+    @property
+    def summary(self) -> str: ...
+    @property
+    def why(self) -> str: ...
+    @property
+    def example(self) -> str: ...
+    @property
+    def instead(self) -> str: ...
+    @property
+    def sources(self) -> Sequence[str]: ...
+
+
+def descriptors(rules: Iterable[Rule], findings: Sequence[Finding]) -> list[om.ReportingDescriptor]:
+    """The descriptor of every rule, by code; for one that no rule has, what a finding knows of it."""
+    precisions = _precisions(findings)
+    found = {rule.code: _descriptor(rule, precisions.get(rule.code, "medium")) for rule in rules}
+    for finding in findings:
+        if finding.rule not in found:
+            found[finding.rule] = _unknown(finding, precisions[finding.rule])
+    return [found[code] for code in sorted(found)]
+
+
+def clipped(text: str, fallback: str) -> str:
+    """`text` within GitHub's limit for descriptions; `fallback` where it is empty, which SARIF forbids."""
+    text = text.strip() or fallback
+    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 3].rstrip() + "..."
+
+
+def _precisions(findings: Iterable[Finding]) -> dict[str, Confidence]:
+    """The lowest confidence among the findings of each rule: a rule promises no more than its weakest."""
+    found: dict[str, Confidence] = {}
+    for finding in findings:
+        known = found.get(finding.rule, "high")
+        found[finding.rule] = min(known, finding.confidence, key=_CONFIDENCES.index)
+    return found
+
+
+def _descriptor(rule: Rule, precision: Confidence) -> om.ReportingDescriptor:
+    return om.ReportingDescriptor(
+        id=rule.code,
+        name=_pascal(rule.name),
+        short_description=om.MultiformatMessageString(text=clipped(rule.summary, rule.name)),
+        full_description=om.MultiformatMessageString(text=clipped(rule.why, rule.summary or rule.name)),
+        help=om.MultiformatMessageString(text=_help(rule), markdown=_help_markdown(rule)),
+        default_configuration=om.ReportingConfiguration(level=rule.severity),
+        properties=_properties(rule.name, rule.category, rule.severity, precision),
+    )
+
+
+def _unknown(finding: Finding, precision: Confidence) -> om.ReportingDescriptor:
+    text = om.MultiformatMessageString(text=finding.name)
+    return om.ReportingDescriptor(
+        id=finding.rule,
+        name=_pascal(finding.name),
+        short_description=text,
+        full_description=text,
+        help=text,
+        default_configuration=om.ReportingConfiguration(level=finding.severity),
+        properties=_properties(finding.name, finding.category, finding.severity, precision),
+    )
+
+
+def _pascal(name: str) -> str:
+    # Viewers expect an identifier here; the code is what users search for.
+    return "".join(part[:1].upper() + part[1:] for part in re.split(r"[^A-Za-z0-9]+", name)) or "Rule"
+
+
+def _properties(name: str, category: str, severity: Severity, precision: Confidence) -> dict[str, object]:
+    # No security-severity: its mere presence would turn every finding into a security alert.
+    tags = list(dict.fromkeys([category, name, "gpu", "portability"]))[:MAX_TAGS]
+    problem = "recommendation" if severity == SEVERITIES[0] else severity
+    return {"tags": tags, "precision": precision, "problem.severity": problem}
+
+
+def _help(rule: Rule) -> str:
+    parts = [
+        rule.summary,
+        rule.why,
+        f"Example:\n{rule.example.strip()}" if rule.example.strip() else "",
+        f"Instead:\n{rule.instead.strip()}" if rule.instead.strip() else "",
+        "\n".join(["Sources:", *rule.sources]) if rule.sources else "",
+    ]
+    return _joined(parts, rule.name)
+
+
+def _help_markdown(rule: Rule) -> str:
+    parts = [
+        f"**{rule.code} {rule.name}**: {rule.summary.strip() or rule.name}",
+        rule.why,
+        f"### Example\n\n{_fenced(rule.example)}" if rule.example.strip() else "",
+        f"### Instead\n\n{_fenced(rule.instead)}" if rule.instead.strip() else "",
+        "\n".join(["### Sources\n", *(f"- {source}" for source in rule.sources)]) if rule.sources else "",
+    ]
+    return _joined(parts, rule.name)
+
+
+def _joined(parts: Iterable[str], fallback: str) -> str:
+    return "\n\n".join(part.strip() for part in parts if part.strip()) or fallback
+
+
+def _fenced(code: str) -> str:
+    longest = max((len(run) for run in re.findall(r"`+", code)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}\n{code.strip()}\n{fence}"

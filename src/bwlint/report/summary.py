@@ -1,0 +1,48 @@
+"""What the command says on stderr when a run is over."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from bwlint.findings import SEVERITIES, Report, Severity
+from bwlint.report.escape import visible
+
+
+def at_least(report: Report, severity: Severity) -> Report:
+    """`report` without the findings below `severity`."""
+    shown = SEVERITIES[SEVERITIES.index(severity) :]
+    return replace(report, findings=tuple(f for f in report.findings if f.severity in shown))
+
+
+def summary(report: Report, shown: Severity = "note", seconds: float | None = None) -> str:
+    """``3 warnings, 12 notes (not shown), 2 files skipped in 1.2 s``.
+
+    `report` is the whole report, `shown` the lowest severity that was printed.
+    """
+    counts = Counter(finding.severity for finding in report.findings)
+    parts = [
+        _count(counts[severity], severity) + ("" if _reaches(severity, shown) else " (not shown)")
+        for severity in reversed(SEVERITIES)
+        if counts[severity]
+    ]
+    if not parts:
+        parts.append("no findings")
+    if report.suppressed:
+        parts.append(f"{len(report.suppressed)} suppressed")
+    if report.skipped:
+        parts.append(f"{_count(len(report.skipped), 'file')} skipped")
+    return ", ".join(parts) + ("" if seconds is None else f" in {seconds:.1f} s")
+
+
+def skipped(report: Report) -> str:
+    """The files that were not read, one a line, each with its reason."""
+    return "".join(f"skipped {visible(file.path)}: {visible(file.reason)}\n" for file in report.skipped)
+
+
+def _reaches(severity: Severity, shown: Severity) -> bool:
+    return SEVERITIES.index(severity) >= SEVERITIES.index(shown)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,94 @@
+"""The report for people: each finding with its source, underlined, and what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bwlint.findings import Finding, Related, Report
+from bwlint.report import Setting
+from bwlint.report.escape import visible
+from bwlint.report.snippet import Mark, Paint, draw, last_line, reaches
+from bwlint.report.words import sets
+
+STYLES = {
+    "error": "1;31",
+    "warning": "1;33",
+    "note": "1;36",
+    "title": "1",
+    "gutter": "1;34",
+    "second": "1;34",
+}
+
+
+def render(report: Report, setting: Setting) -> str:
+    """The findings of `report`, a block each with an empty line between."""
+    paint = _color if setting.color else _plain
+    return "\n".join("".join(f"{row}\n" for row in _block(f, setting, paint)) for f in report.findings)
+
+
+def _color(text: str, style: str) -> str:
+    code = STYLES[style]
+    return f"\x1b[{code}m{text}\x1b[0m" if code and text else text
+
+
+def _plain(text: str, style: str) -> str:
+    return text
+
+
+def _block(finding: Finding, setting: Setting, paint: Paint) -> Iterator[str]:
+    marks = _marks(finding)
+    gutter = len(str(max(last_line(group) for group in marks.values())))
+    bar = paint(f"{'':>{gutter}} |", "gutter")
+    head = paint(f"{finding.severity}[{finding.rule}]", finding.severity)
+    yield head + paint(f" {finding.name}: {visible(finding.message)}", "title")
+    arrow = "-->"
+    for path, group in marks.items():
+        for place, rows in _places(path, group, gutter, setting, paint):
+            yield f"{'':>{gutter}}{paint(arrow, 'gutter')} {place}"
+            yield from (bar, *rows) if rows else ()
+            arrow = ":::"
+    yield bar
+    for key, value in _remarks(finding):
+        yield f"{'':>{gutter}} {paint('=', 'gutter')} {paint(f'{key}:', 'title')} {visible(value)}"
+
+
+def _places(
+    path: str, marks: list[Mark], gutter: int, setting: Setting, paint: Paint
+) -> Iterator[tuple[str, list[str]]]:
+    """The places to name in a file, each with the rows to draw below it; the first that is drawn has all.
+
+    A mark that the source at hand does not reach is a place of its own, without rows.
+    """
+    lines = setting.lines(path) or ()
+    drawn = [mark for mark in marks if reaches(lines, mark)]
+    for mark in marks:
+        if mark not in drawn:
+            yield f"{_place(path, mark)} {visible(mark.label)}".rstrip(), []
+        elif mark is drawn[0]:
+            yield _place(path, mark), list(draw(lines, drawn, gutter, setting.width, paint))
+
+
+def _place(path: str, mark: Mark) -> str:
+    return f"{visible(path)}:{mark.region.line}:{mark.region.column}"
+
+
+def _marks(finding: Finding) -> dict[str, list[Mark]]:
+    """What to underline in each file, the finding's own first."""
+    marks = {finding.path: [Mark(finding.region, finding.label, finding.severity, True)]}
+    for related in finding.related:
+        marks.setdefault(related.path, []).append(_second(related))
+    return marks
+
+
+def _second(related: Related) -> Mark:
+    return Mark(related.region, related.message, "second", False)
+
+
+def _remarks(finding: Finding) -> Iterator[tuple[str, str]]:
+    yield from sets(finding)
+    if finding.advice:
+        yield "instead", finding.advice
+    if finding.fix:
+        yield "fix", f"{finding.fix.title} ({finding.fix.applicability})"
+    if finding.fix_refused:
+        yield "no fix", finding.fix_refused

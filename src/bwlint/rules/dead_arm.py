@@ -1,0 +1,32 @@
+"""dead-arm: an earlier arm of the chain takes every chip that a later arm is there for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bwlint.judge import Context, Draft, Judged
+
+NAME = "dead-arm"
+
+
+def check(context: Context, judged: Judged) -> Iterator[Draft]:
+    if judged.gate.chain == 0 or judged.gate.position == 0 or judged.sets.guessed:
+        return
+    meant = judged.core & context.targets
+    if not meant or judged.core & judged.sets.live or not judged.core - judged.sets.raises:
+        return
+    yield Draft(
+        NAME,
+        "excluded",
+        "warning",
+        "high",
+        judged.module,
+        judged.at,
+        f"this arm is for {judged.core}, and an earlier arm of the chain takes all of it",
+        "never reached",
+        f"test {judged.core} first",
+        judged.sets.may,
+        judged.sets.must,
+        None,
+        judged.gate,
+    )

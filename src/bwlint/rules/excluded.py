@@ -1,0 +1,119 @@
+"""excluded: a chip falls into an error, None or another chip's path though the thing behind the gate works there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bwlint.chips import ChipSet
+from bwlint.evaluate.expr import walk
+from bwlint.evidence import PROOF, Need, works
+from bwlint.judge import Context, Draft, Judged, Related, answers_no, inside, refuses
+
+NAME = "excluded"
+_AMPERE = ChipSet.of("8.0", "8.6", "8.9")
+_HOPPER = ChipSet.of("9.0")
+_DATACENTER = ChipSet.of("10.0", "10.3")
+_NAMED_FOR = re.compile(r"sm_?(?:8|9|10|11)\d|hopper|ampere|sm_?1[01]x|tcgen05|tmem|wgmma|fa3|trtllm|deep_?gemm|flash_?mla", re.I)
+
+
+def check(context: Context, judged: Judged) -> Iterator[Draft]:
+    if judged.in_test and judged.other.ends == "skip":
+        return
+    found = excluded(context, judged)
+    if found is not None:
+        yield draft(NAME, judged, *found)
+
+
+def excluded(context: Context, judged: Judged) -> tuple[ChipSet, str, str, str, Related | None] | None:
+    """The targets that are kept out, with severity, confidence, the reason, and what is kept from them."""
+    out = context.targets & judged.sets.live - judged.may
+    if not out or out != context.targets & judged.sets.live or not judged.admitted & (_AMPERE | _HOPPER | _DATACENTER):
+        return None
+    if not _own(judged) or judged.sets.guessed and judged.gate.kind in ("expression", "flag"):
+        return None
+    if _later_branch(context, judged, out):
+        return None
+    if _plain_hopper(judged):
+        reason = "the list holds plain sm_90, and what runs on plain sm_90 runs on every later chip"
+        return out, "warning", "medium", reason, None
+    to_other_path = _other_path(context, judged, out)
+    if to_other_path is not None:
+        return to_other_path
+    if not _turned_away(judged):
+        return None
+    known = works(judged.working.uses)
+    if known is not None and known.use.sure:
+        related = Related(judged.module, known.use.at, f"{known.what}: {known.source}")
+        return out, "warning", "medium", f"behind the gate is `{known.use.name}`, {known.what}", related
+    need = context.need_of(judged, judged.working)
+    if need is not None and out & need.legal != out:
+        return None  # it would not work there
+    if judged.admitted & _AMPERE and judged.admitted & _DATACENTER:
+        return out, "warning", "medium", "it runs on 8.x and on 10.x, and what both run, 12.x runs", None
+    if _NAMED_FOR.search(judged.names.rpartition("/")[2]) or _NAMED_FOR.search(" ".join(judged.mentioned)):
+        return None
+    return out, "note", "low", "nothing in reach shows that it would not work there", None
+
+
+def _own(judged: Judged) -> bool:
+    return judged.gate.leaf is None or inside(judged.gate.leaf, judged.gate.at)
+
+
+def _turned_away(judged: Judged) -> bool:
+    other = judged.other
+    return judged.gate.kind in ("list", "assert") or refuses(other) or answers_no(other)
+
+
+def _plain_hopper(judged: Judged) -> bool:
+    """A list of target names with sm_90 and no suffix: a baseline feature, forward compatible as PTX."""
+    if judged.gate.test.op != "names":
+        return False
+    texts = {n.args[0] for n in walk(judged.gate.test) if n.op == "const" and isinstance(n.args[0], str)}
+    members = {n.args[1] for n in walk(judged.gate.test) if n.op == "attr"}
+    return "sm_90" in texts | members and bool(judged.core & _DATACENTER)
+
+
+def _later_branch(context: Context, judged: Judged, out: ChipSet) -> bool:
+    """A later arm of the chain, or a sibling gate of the function, is there for the chips."""
+    for other in context.judged[judged.module.path]:
+        if other is judged or other.gate.qualname != judged.gate.qualname:
+            continue
+        if other.admitted & out and other.admitted != other.sets.live and not refuses(other.working):
+            return True
+    return False
+
+
+def _other_path(
+    context: Context, judged: Judged, out: ChipSet
+) -> tuple[ChipSet, str, str, str, Related | None] | None:
+    """`if arch in [80, 90]: ... else: <tcgen05>`: the branch that would do is closed, the other cannot run."""
+    if not judged.admitted & _AMPERE or judged.gate.kind not in ("condition", "expression"):
+        return None
+    need: Need | None = context.need_of(judged, judged.other)
+    if need is None or out & need.legal or need.strength != PROOF:
+        return None
+    related = Related(judged.module, need.use.at, f"`{need.use.name}` is {need.what}")
+    reason = f"it takes the branch of {need.legal} instead of that of 8.x"
+    return out, "warning", "medium", reason, related
+
+
+def draft(
+    rule: str, judged: Judged, out: ChipSet, severity: str, confidence: str, reason: str, related: Related | None
+) -> Draft:
+    return Draft(
+        rule,
+        rule,
+        severity,
+        confidence,
+        judged.module,
+        judged.at,
+        f"{out} {'is' if len(out) == 1 else 'are'} kept out: {reason}",
+        f"admits {judged.admitted}",
+        f"admit {out} where the code behind the gate runs there, or say in a comment why it does not",
+        judged.may,
+        judged.must,
+        None,
+        judged.gate,
+        (related,) if related else (),
+    )

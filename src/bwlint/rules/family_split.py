@@ -1,0 +1,136 @@
+"""family-split: a gate cuts one member of a chip family from another that runs the same code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bwlint.chips import EVERY, ChipSet, families
+from bwlint.judge import Context, Draft, Judged, Related, inside, refuses
+
+NAME = "family-split"
+_EXACT_NAME = re.compile(r"sm_?12[01]a|12[01]a|sm_?121|gb10|spark|_12_0|rtx|exact", re.I)
+_PART_NAME = re.compile(r"sm_?120(?![a-z0-9])", re.I)
+_MEANT = re.compile(
+    r"\b(?:exact(?:ly)?|deliberate\w*|intention\w*|on purpose|not (?:yet )?(?:validated|tested|verified|supported)"
+    r"|only (?:on|validated|tested|measured)|measured|benchmarked|tuned|tuning|rtx|gb10|spark|5090)\b|sm_?121|12\.1",
+    re.I,
+)
+_TARGET = re.compile(r"sm_?120a|compute_120a")
+
+
+def check(context: Context, judged: Judged) -> Iterator[Draft]:
+    if judged.in_test and judged.other.ends == "skip":
+        return
+    found = split(context, judged)
+    if found is not None:
+        yield draft(context, NAME, judged, *found)
+
+
+def split(context: Context, judged: Judged) -> tuple[ChipSet, ChipSet] | None:
+    """The family members that are admitted and those that are not, where this gate itself parts them."""
+    if judged.sets.clashes or not _own(judged):
+        return None
+    family = families()["120f"]
+    live = family & judged.sets.live
+    test = judged.core & live
+    missing = live - test
+    if not test or not missing:
+        return None
+    first, second = next(iter(test)), next(iter(missing))
+    if not context.tree.splits(judged.module, judged.gate.test, first.name, second.name):
+        return None
+    if _pair(context, judged, missing):
+        return None
+    return test, missing
+
+
+def _own(judged: Judged) -> bool:
+    """The comparison stands here, and not in a helper or a flag whose use this is."""
+    return judged.gate.leaf is None or inside(judged.gate.leaf, judged.gate.at)
+
+
+def _pair(context: Context, judged: Judged, missing: ChipSet) -> bool:
+    """Another gate of the function (or of the module, for helpers) tests the missing member by itself."""
+    family = families()["120f"]
+    for other in context.judged[judged.module.path]:
+        if other is judged or other.core & family != missing:
+            continue
+        same_place = other.gate.qualname == judged.gate.qualname
+        both_named = other.gate.kind == judged.gate.kind and other.gate.kind in ("predicate", "flag", "table")
+        if same_place or both_named:
+            return True
+    return False
+
+
+def draft(context: Context, rule: str, judged: Judged, test: ChipSet, missing: ChipSet) -> Draft:
+    severity, confidence, reason = _level(judged, test, missing)
+    gate = judged.gate
+    refused, kept = (test, missing) if judged.denies else (missing, test)
+    verb = "refuses" if refuses(judged.other) or gate.kind == "list" else "leaves out"
+    return Draft(
+        rule,
+        rule,
+        severity,
+        confidence,
+        judged.module,
+        judged.at,
+        f"this test {verb} {refused}, whose instructions are those of {kept}{reason}",
+        f"true on {judged.core}",
+        "test the family: the major version, or both members",
+        judged.may,
+        judged.must,
+        None,
+        gate,
+        _seen_sides(judged),
+        wanted=judged.core | missing if _names_members(judged) else judged.core - test,
+    )
+
+
+def _names_members(judged: Judged) -> bool:
+    """Whether the test lists chips (`==`, `in`) and does not list exceptions (`!=`, `not in`)."""
+    return judged.gate.kind == "list" or len(judged.core) <= len(EVERY) // 2
+
+
+def _seen_sides(judged: Judged) -> tuple[Related, ...]:
+    if judged.other.at is None or judged.other.empty:
+        return ()
+    return (Related(judged.module, judged.other.at, "where the sibling ends up"),)
+
+
+def _level(judged: Judged, test: ChipSet, missing: ChipSet) -> tuple[str, str, str]:
+    gate = judged.gate
+    named = f"{gate.qualname} {gate.name}"
+    guessed = judged.sets.guessed
+    if _MEANT.search(gate.comment) or _EXACT_NAME.search(gate.name or gate.qualname.rpartition(".")[2]):
+        return "note", "low", " (a comment or a name suggests that the exact part is meant)"
+    if gate.kind == "table":
+        return "note", "medium", ""
+    if gate.yes.tuning or gate.no.tuning:
+        return "note", "low", " (tuning)"
+    if gate.kind in ("predicate", "flag"):
+        part = _PART_NAME.search(named)
+        return ("note", "low", "") if part or not _supports(named) else ("warning", "medium", "")
+    if "12.1" in test.names and not judged.denies:
+        return "note", "low", ""
+    if _decides(judged):
+        return "warning", "medium" if guessed else "high", ""
+    return "note", "medium", ""
+
+
+def _supports(name: str) -> bool:
+    return re.search(r"support|available|usable|can_|12x|120f|blackwell|allow|enable|eligible|compatible", name, re.I) is not None
+
+
+def _decides(judged: Judged) -> bool:
+    """One member is refused, answered no, or denied a capability flag."""
+    gate = judged.gate
+    if gate.kind in ("list", "assert", "skipif") or refuses(gate.yes) or refuses(gate.no):
+        return True
+    for side in (gate.yes, gate.no):
+        value = side.value
+        if value is not None and value.op == "const" and (value.args[0] is None or isinstance(value.args[0], bool)):
+            return True
+        if side.ends == "return" and value is not None and value.op == "fstr":
+            return True
+    return gate.kind == "condition" and gate.yes.ends == "continue"

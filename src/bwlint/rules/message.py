@@ -1,0 +1,74 @@
+"""message: a text tells a user other chips than the test beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bwlint.facts import Text
+from bwlint.judge import Context, Draft, Judged, Related, refuses
+from bwlint.mentions import Mention, mentioned
+
+NAME = "message"
+
+
+def check(context: Context, judged: Judged) -> Iterator[Draft]:
+    side = judged.other
+    if not refuses(side) and side.ends not in ("return", "continue"):
+        yield from _announcements(context, judged)
+        return
+    for text in side.texts[:1]:
+        yield from _refusal(context, judged, text)
+
+
+def _refusal(context: Context, judged: Judged, text: Text) -> Iterator[Draft]:
+    said = mentioned(text.text)
+    here = judged.must & context.targets
+    if not said.named or "not supported on" in text.text or "except" in text.text:
+        return
+    if here and not said.named & context.targets and not said.open_ended:
+        advice = f"say that {judged.admitted} will do"
+        yield _draft(judged, text, "warning", f"the text names {said.named} only, the test admits {here} too", advice)
+    elif said.open_ended and _contradicts(context, judged, said):
+        out = context.targets & said.named - judged.may
+        advice = f"name the chips that the test admits: {judged.admitted}"
+        yield _draft(judged, text, "warning", f"the text promises that {out} will do, the test refuses it", advice)
+    elif here == context.targets and len(context.targets & said.exact) == 1 and len(here) > 1:
+        one = context.targets & said.exact
+        advice = "name the family, or every chip"
+        yield _draft(judged, text, "note", f"the text names {one} only, the test admits {here}", advice)
+
+
+def _contradicts(context: Context, judged: Judged, said: Mention) -> bool:
+    out = context.targets & judged.sets.live - judged.may
+    return bool(out) and out <= said.named and bool(judged.admitted & said.named)
+
+
+def _announcements(context: Context, judged: Judged) -> Iterator[Draft]:
+    """A log line on the working side that claims one chip where several get here."""
+    here = judged.must & context.targets or judged.admitted & context.targets
+    for text in judged.working.texts[:2]:
+        said = mentioned(text.text)
+        if here and said.named and not said.named & context.targets and not said.open_ended:
+            advice = f"say {judged.admitted}"
+            yield _draft(judged, text, "note", f"the text says {said.named}, the test admits {here} too", advice)
+
+
+def _draft(judged: Judged, text: Text, severity: str, message: str, advice: str) -> Draft:
+    return Draft(
+        NAME,
+        NAME,
+        severity,
+        "medium",
+        judged.module,
+        text.at,
+        message,
+        "this text",
+        advice,
+        judged.may,
+        judged.must,
+        None,
+        None,
+        (Related(judged.module, judged.at, f"the test admits {judged.admitted}"),),
+    )
+
+

@@ -1,0 +1,100 @@
+"""test-gate: a test runs on a chip that it must fail on, or is skipped on one that it would pass on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from bwlint.chips import ChipSet
+from bwlint.facts import Gate, Module
+from bwlint.judge import Context, Draft, Judged, Related
+from bwlint.mentions import mentioned
+from bwlint.rules import excluded, family_split, leak
+
+NAME = "test-gate"
+
+
+def check(context: Context, judged: Judged) -> Iterator[Draft]:
+    if not judged.in_test or judged.other.ends != "skip":
+        return
+    found = list(leak.leaks(context, judged))
+    if found:
+        yield leak.draft(NAME, judged, *found[0])
+        return
+    yield from _split(context, judged)
+    yield from _excluded(context, judged)
+
+
+def _split(context: Context, judged: Judged) -> Iterator[Draft]:
+    parts = family_split.split(context, judged)
+    if parts is None and not _helper_splits(context, judged):
+        return
+    api = _admitted_by_callee(context, judged)
+    missing = context.targets - judged.may
+    if api is not None and missing & api[2]:
+        owner, gate, chips = api
+        yield _skipped(judged, missing & chips, "warning", f"`{gate.name}` admits {chips}", Related(owner, gate.at, f"admits {chips}"))
+    elif parts is not None:
+        yield replace(family_split.draft(context, NAME, judged, *parts), severity="note", category=NAME)
+    else:
+        yield _skipped(judged, missing, "note", "a helper for the exact part decides", None)
+
+
+def _helper_splits(context: Context, judged: Judged) -> bool:
+    here = judged.may & context.targets
+    return bool(here) and here != context.targets & judged.sets.live
+
+
+def _admitted_by_callee(context: Context, judged: Judged) -> tuple[Module, Gate, ChipSet] | None:
+    """The list declared on a function that the test calls."""
+    for use in judged.working.uses:
+        found = context.evidence.callee_gate(judged.module, use)
+        if found is None:
+            continue
+        owner, gate = found
+        sets = context.tree.sets(owner, gate)
+        if sets is not None:
+            return owner, gate, sets.core
+    return None
+
+
+def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
+    out = context.targets & judged.sets.live - judged.may
+    if out != context.targets & judged.sets.live or not out:
+        return
+    api = _admitted_by_callee(context, judged)
+    if api is not None and out <= api[2]:
+        owner, gate, chips = api
+        yield _skipped(judged, out, "warning", f"`{gate.name}` admits {chips}", Related(owner, gate.at, f"admits {chips}"))
+        return
+    for text in judged.other.texts[:1]:
+        said = mentioned(text.text)
+        if said.open_ended and out <= said.named and judged.admitted & said.named:
+            reason = f"the reason it gives names {said.named}"
+            yield _skipped(judged, out, "warning", reason, Related(judged.module, text.at, "the reason"))
+            return
+    found = excluded.excluded(context, judged)
+    if found is not None:
+        chips, severity, confidence, reason, related = found
+        yield excluded.draft(NAME, judged, chips, "note", confidence, reason, related)
+
+
+def _skipped(judged: Judged, out: ChipSet, severity: str, reason: str, related: Related | None) -> Draft:
+    return Draft(
+        NAME,
+        NAME,
+        severity,
+        "medium" if severity == "warning" else "low",
+        judged.module,
+        judged.at,
+        f"the test is skipped on {out}: {reason}",
+        f"runs on {judged.admitted}",
+        f"run it on {out} too",
+        judged.may,
+        judged.must,
+        None,
+        judged.gate,
+        (related,) if related else (),
+    )
+
+

@@ -1,0 +1,179 @@
+"""Bytes of one file, their text, and the columns of that text."""
+
+from __future__ import annotations
+
+import codecs
+import errno
+import os
+import re
+import stat
+from dataclasses import dataclass
+from functools import cached_property
+
+from bwlint.findings import Region
+
+LIMIT = 8 * 1024 * 1024
+"""The largest file that is read, in bytes."""
+
+_NEWLINE = re.compile(r"\r\n|\r|\n")
+_COOKIE = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_BLANK_OR_COMMENT = re.compile(rb"[ \t\f]*(?:#|$)")
+# `punycode` and `idna` need time that grows with the square of the input; nobody writes source in them.
+_REFUSED = frozenset({"punycode", "idna", "undefined"})
+_SPECIAL = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a FIFO"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Why something could not be read, in words that follow the path of the file."""
+
+    reason: str
+
+
+def read_bytes(real: str, limit: int = LIMIT) -> bytes | Unread:
+    """The content of the regular file at `real`, at most `limit` bytes. Never raises and never blocks."""
+    try:
+        # A FIFO would block in open() until somebody writes; it may have taken the place of a file by now.
+        handle = os.open(real, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except (OSError, ValueError) as error:
+        return Unread(why(error))
+    try:
+        return _read_open(handle, limit)
+    except OSError as error:
+        return Unread(why(error))
+    finally:
+        os.close(handle)
+
+
+def decode(data: bytes) -> str | Unread:
+    """Python source as text: by its BOM, its PEP 263 cookie, or as UTF-8. The BOM is not part of the text."""
+    cookie = _cookie(data)
+    if data.startswith(codecs.BOM_UTF8):
+        return _decode_after_bom(data[len(codecs.BOM_UTF8) :], cookie)
+    if cookie is None:
+        return _decode(data, "utf-8", "and no encoding is declared")
+    try:
+        codec = codecs.lookup(cookie).name
+    except (LookupError, ValueError):
+        return Unread(f"unknown encoding declared: {cookie}")
+    if codec in _REFUSED:
+        return Unread(f"encoding not read: {cookie}")
+    return _decode(data, codec, "which is the encoding declared")
+
+
+def special_file(mode: int) -> str | None:
+    """What an `st_mode` says when it is not a regular file ("a FIFO", ...), or None for a regular file."""
+    if stat.S_ISREG(mode):
+        return None
+    return next((words for test, words in _SPECIAL if test(mode)), "not a regular file")
+
+
+def why(error: OSError | ValueError) -> str:
+    """The reason of a failed system call in words, without the path."""
+    if not isinstance(error, OSError):
+        return "not a file name"
+    if error.errno == errno.ELOOP:
+        return "symlink loop"
+    return (error.strerror or str(error)).lower()
+
+
+class Text:
+    """Decoded source as lines with columns.
+
+    Lines end where Python ends them: at line feed, carriage return and the two together, so a form feed,
+    U+0085 or U+2028 is part of its line (`str.splitlines` would count more). Lines and columns are 1-based; a
+    column counts UTF-16 code units.
+    """
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Every line without its end; one more than there are line ends."""
+        return (_NEWLINE.split if "\r" in self.source else lambda source: source.split("\n"))(self.source)
+
+    def line(self, number: int) -> str:
+        """Line `number`, "" beyond the last one."""
+        return self.lines[number - 1] if 0 < number <= len(self.lines) else ""
+
+    def column(self, line: int, byte: int) -> int:
+        """The column of the 0-based UTF-8 offset `byte` in `line`, as in `ast`'s ``col_offset``."""
+        text = self.line(line)
+        if text.isascii():
+            return byte + 1
+        return _utf16(text.encode("utf-8", "surrogatepass")[:byte].decode("utf-8", "ignore")) + 1
+
+    def column_of_character(self, line: int, index: int) -> int:
+        """The column of the 0-based code point `index` in `line`, as in tokenize and libcst."""
+        text = self.line(line)
+        return index + 1 if text.isascii() else _utf16(text[:index]) + 1
+
+    def region(self, line: int, byte: int, end_line: int, end_byte: int) -> Region:
+        """The region between two places given as `ast` gives them."""
+        return Region(line, self.column(line, byte), end_line, self.column(end_line, end_byte))
+
+    def offset(self, line: int, column: int) -> int:
+        """Where in `source` a line and column stand, as an index of code points."""
+        text = self.line(line)
+        start = self._starts[line - 1]
+        if text.isascii():
+            return start + column - 1
+        before = text.encode("utf-16-le", "surrogatepass")[: 2 * (column - 1)]
+        return start + len(before.decode("utf-16-le", "ignore"))
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *(match.end() for match in _NEWLINE.finditer(self.source))]
+
+
+def _utf16(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _read_open(handle: int, limit: int) -> bytes | Unread:
+    status = os.fstat(handle)
+    special = special_file(status.st_mode)
+    if special:
+        return Unread(f"not a regular file: {special}")
+    if status.st_size > limit:
+        return Unread(_too_large(limit))
+    with open(handle, "rb", closefd=False) as file:
+        # One byte more than allowed tells whether the file grew since.
+        data = file.read(limit + 1)
+    return data if len(data) <= limit else Unread(_too_large(limit))
+
+
+def _too_large(limit: int) -> str:
+    return f"larger than {limit // (1024 * 1024)} MiB"
+
+
+def _cookie(data: bytes) -> str | None:
+    first, *rest = re.split(rb"\r\n|\r|\n", data.removeprefix(codecs.BOM_UTF8), maxsplit=2)[:2]
+    match = _COOKIE.match(first)
+    if match is None and rest and _BLANK_OR_COMMENT.match(first):
+        match = _COOKIE.match(rest[0])
+    return match.group(1).decode("ascii") if match else None
+
+
+def _decode_after_bom(data: bytes, cookie: str | None) -> str | Unread:
+    if cookie and cookie.lower().replace("_", "-") not in ("utf-8", "utf8", "utf-8-sig"):
+        return Unread(f"a UTF-8 byte order mark, but the encoding declared is {cookie}")
+    return _decode(data, "utf-8", "which its byte order mark says")
+
+
+def _decode(data: bytes, codec: str, so: str) -> str | Unread:
+    try:
+        return data.decode(codec)
+    except UnicodeDecodeError as error:
+        return Unread(f"not {codec} {so}: byte 0x{data[error.start]:02x} at offset {error.start}")
+    except LookupError:
+        return Unread(f"not an encoding of text: {codec}")
+    except ValueError:
+        return Unread(f"not {codec} {so}")

@@ -1,0 +1,37 @@
+"""Where packages begin, for resolving imports inside a tree."""
+
+# Paths are plain strings here: a `Path` for each file would double the time of a walk.
+# ruff: noqa: PTH113, PTH118, PTH120, PTH122, PTH206
+
+from __future__ import annotations
+
+import os
+from functools import cache
+
+
+def package_root(real_path: str) -> str:
+    """The nearest folder above the file `real_path` without ``__init__.py``: where absolute imports begin."""
+    return folder_root(os.path.dirname(real_path))
+
+
+@cache
+def folder_root(folder: str) -> str:
+    """The package root of the files in `folder`; one look for each folder and process."""
+    while os.path.isfile(os.path.join(folder, "__init__.py")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            break
+        folder = parent
+    return folder
+
+
+def module_name(path: str, root: str) -> str:
+    """The dotted name of the module at `path` below `root`; a package has the name of its folder.
+
+    Raises ValueError when `path` is not below `root`.
+    """
+    prefix = root.rstrip(os.sep) + os.sep
+    if not path.startswith(prefix):
+        raise ValueError(f"{path} is not below {root}")
+    parts = os.path.splitext(path[len(prefix) :])[0].split(os.sep)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

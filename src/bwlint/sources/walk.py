@@ -1,0 +1,350 @@
+"""From arguments to the files to read. Only ignore files and the first line of scripts are opened here."""
+
+# Paths are plain strings here: a `Path` for each file would double the time of a walk.
+# ruff: noqa: PTH110, PTH113, PTH116, PTH118, PTH119, PTH120, PTH122, PTH123
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from bwlint.findings import Skipped
+from bwlint.sources.ignore import Layer, Rules, as_base, compiled, is_ignored, read_layer
+from bwlint.sources.kinds import kind_of, kind_of_script
+from bwlint.sources.read import Unread, special_file, why
+from bwlint.sources.tree import folder_root, package_root
+
+# Version control, caches and what package managers unpack: never the user's own source.
+_UNREAD_FOLDERS = frozenset(
+    {
+        ".git",
+        ".hg",
+        ".svn",
+        ".mypy_cache",
+        ".nox",
+        ".pytest_cache",
+        ".ruff_cache",
+        ".tox",
+        "__pycache__",
+        "node_modules",
+    }
+)
+_VENV_MARK = "pyvenv.cfg"
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A folder `real` that stands for something else (an unpacked wheel), reported as `reported`.
+
+    Ignore files around it do not count.
+    """
+
+    reported: str
+    real: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One file to read.
+
+    `path` is for reports: the argument as given joined with the rest, with slashes, without lone surrogates.
+    `real` is the path to open, free of symlinks. `root` is the folder where absolute imports begin. `named`
+    says that the file itself was an argument.
+    """
+
+    path: str
+    real: str
+    kind: str
+    root: str
+    named: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """`errors` are arguments that do not exist; `skipped` is what exists and cannot be read."""
+
+    files: tuple[SourceFile, ...]
+    skipped: tuple[Skipped, ...]
+    errors: tuple[Skipped, ...]
+
+
+def discover(
+    paths: Sequence[str | Mount],
+    *,
+    use_gitignore: bool = True,
+    exclude: Sequence[str] = (),
+    force_exclude: bool = False,
+) -> Discovery:
+    """The files of a known kind in `paths`, each real file once, by path within each argument.
+
+    `exclude` holds gitignore patterns, relative to the working folder for what is in it and else to the
+    argument. Arguments themselves are read though a pattern matches them, unless `force_exclude` is set.
+    Raises `ignore.BadPattern` for a bad pattern in `exclude`.
+    """
+    walk = _Walk(use_gitignore, tuple(exclude), force_exclude)
+    for path in paths:
+        walk.argument(path if isinstance(path, Mount) else Mount(path, path), mounted=isinstance(path, Mount))
+    skipped = sorted(set(walk.skipped), key=lambda skip: (skip.path, skip.reason))
+    return Discovery(tuple(walk.files), tuple(skipped), tuple(walk.errors))
+
+
+class _Folder(NamedTuple):
+    reported: str
+    real: str
+    rules: Rules
+    """Those of the folders above."""
+    root: str
+    """The package root of the folder above."""
+
+
+class _Link(NamedTuple):
+    reported: str
+    real: str
+
+
+class _Walk:
+    def __init__(self, use_gitignore: bool, exclude: tuple[str, ...], force_exclude: bool) -> None:
+        self.files: list[SourceFile] = []
+        self.skipped: list[Skipped] = []
+        self.errors: list[Skipped] = []
+        self._use_gitignore = use_gitignore
+        self._exclude = compiled(exclude) if exclude else None
+        self._force_exclude = force_exclude
+        self._here = as_base(os.path.realpath(os.curdir))
+        self._seen: set[str] = set()
+        self._links: list[_Link] = []
+
+    def argument(self, mount: Mount, *, mounted: bool) -> None:
+        try:
+            mode = os.stat(mount.real).st_mode
+        except (FileNotFoundError, NotADirectoryError, ValueError) as error:
+            self.errors.append(Skipped(_printable(mount.reported), why(error)))
+            return
+        except OSError as error:
+            self._skip(mount.reported, why(error))
+            return
+        real = os.path.realpath(mount.real)
+        if stat.S_ISDIR(mode):
+            self._named_folder(mount.reported, real, () if mounted else self._rules_above(real))
+        else:
+            self._named_file(mount.reported, real, mode)
+
+    def _named_folder(self, reported: str, real: str, rules: Rules) -> None:
+        exclude = self._exclude_layer(real, real)
+        is_ignored_here = _is_out_anywhere(rules, real, is_folder=True)
+        is_excluded = _is_out_anywhere((exclude,) if exclude else (), real, is_folder=True)
+        if self._force_exclude and (is_ignored_here or is_excluded):
+            return
+        # In a folder that is read though patterns leave it out, these patterns say nothing.
+        top = _Folder(reported, real, () if is_ignored_here else rules, folder_root(real))
+        self._tree(top, None if is_excluded else exclude)
+
+    def _named_file(self, reported: str, real: str, mode: int) -> None:
+        if self._is_forced_out(real):
+            return
+        special = special_file(mode)
+        if special:
+            self._skip(reported, f"not a regular file: {special}")
+            return
+        kind = kind_of(os.path.basename(reported)) or _kind_of_script(real)
+        if isinstance(kind, Unread):
+            self._skip(reported, kind.reason)
+        elif kind is None:
+            self._skip(reported, "not a kind of file that bwlint reads")
+        else:
+            self._add(SourceFile(_printable(reported), real, kind, package_root(real), named=True))
+
+    def _tree(self, top: _Folder, exclude: Layer | None) -> None:
+        first = len(self.files)
+        stack = [top]
+        while stack:
+            folder = stack.pop()
+            self._folder(folder, stack, exclude, is_top=folder is top)
+        # Last, so that a file is reported under its own name and not under that of a link to it.
+        links, self._links = sorted(self._links), []
+        for link in links:
+            self._follow(link, as_base(top.real))
+        self.files[first:] = sorted(self.files[first:], key=lambda file: file.path)
+
+    def _folder(self, folder: _Folder, stack: list[_Folder], exclude: Layer | None, *, is_top: bool) -> None:
+        try:
+            with os.scandir(folder.real) as listing:
+                entries = list(listing)
+        except OSError as error:
+            self._skip(folder.reported, f"folder not read: {why(error)}")
+            return
+        names = {entry.name for entry in entries}
+        if _VENV_MARK in names and not is_top:
+            return
+        rules = self._rules_in(folder.real, names, folder.rules) if self._use_gitignore else ()
+        root = folder.root if "__init__.py" in names else folder.real
+        inside = _Folder(as_base(folder.reported), as_base(folder.real), rules, root)
+        for entry in entries:
+            try:
+                self._entry(entry, inside, stack, exclude)
+            except OSError as error:
+                self._skip(inside.reported + entry.name, why(error))
+
+    def _entry(
+        self, entry: os.DirEntry[str], inside: _Folder, stack: list[_Folder], exclude: Layer | None
+    ) -> None:
+        kind = kind_of(entry.name)
+        is_link = entry.is_symlink()
+        is_folder = not is_link and entry.is_dir(follow_symlinks=False)
+        if not (kind or is_link or is_folder) or _is_unread(entry.name):
+            return
+        real = inside.real + entry.name
+        if _is_out(inside.rules, exclude, real, is_folder=is_folder):
+            return
+        reported = inside.reported + entry.name
+        if is_link:
+            self._links.append(_Link(reported, real))
+        elif is_folder:
+            stack.append(_Folder(reported, real, inside.rules, inside.root))
+        elif entry.is_file(follow_symlinks=False):
+            self._add(SourceFile(_printable(reported), real, kind or "", inside.root))
+        else:
+            special = special_file(entry.stat(follow_symlinks=False).st_mode)
+            self._skip(reported, f"not a regular file: {special}")
+
+    def _follow(self, link: _Link, base: str) -> None:
+        """Read the file that `link` leads to. A folder inside `base` is read by its own name, if at all."""
+        kind = kind_of(os.path.basename(link.real))
+        try:
+            mode = os.stat(link.real).st_mode
+        except OSError as error:
+            if kind:
+                broken = isinstance(error, FileNotFoundError)
+                self._skip(link.reported, "symlink to nothing" if broken else why(error))
+            return
+        target = os.path.realpath(link.real)
+        if stat.S_ISDIR(mode):
+            self._link_to_folder(link, target, base)
+        elif kind is None:
+            return
+        elif special_file(mode):
+            self._skip(link.reported, f"not a regular file: {special_file(mode)}")
+        elif not target.startswith(base):
+            self._skip(link.reported, "symlink leading out of the tree")
+        else:
+            self._add(SourceFile(_printable(link.reported), target, kind, package_root(target)))
+
+    def _link_to_folder(self, link: _Link, target: str, base: str) -> None:
+        if os.path.exists(os.path.join(target, _VENV_MARK)):
+            return
+        if link.real.startswith(as_base(target)):
+            self._skip(link.reported, "symlink loop")
+        elif not target.startswith(base):
+            self._skip(link.reported, "symlink leading out of the tree")
+
+    def _add(self, file: SourceFile) -> None:
+        if file.real not in self._seen:
+            self._seen.add(file.real)
+            self.files.append(file)
+
+    def _skip(self, reported: str, reason: str) -> None:
+        self.skipped.append(Skipped(_printable(reported), reason))
+
+    def _exclude_layer(self, real: str, base: str) -> Layer | None:
+        if self._exclude is None:
+            return None
+        return Layer(self._here if real.startswith(self._here) else as_base(base), self._exclude)
+
+    def _rules_above(self, folder: str) -> Rules:
+        """The rules that the folders above `folder` give it: none outside a repository and at its top."""
+        if not self._use_gitignore:
+            return ()
+        above: list[str] = []
+        while not os.path.lexists(os.path.join(folder, ".git")):
+            parent = os.path.dirname(folder)
+            if parent == folder:
+                return ()
+            above.append(parent)
+            folder = parent
+        rules: Rules = ()
+        for parent in reversed(above):
+            rules = self._rules_in(parent, _ignore_files(parent), rules)
+        return rules
+
+    def _rules_in(self, folder: str, names: set[str], above: Rules) -> Rules:
+        """The rules for what is in `folder`; a repository inside another one begins anew."""
+        rules = self._layer(folder, ".git/info/exclude") if ".git" in names else above
+        return self._layer(folder, ".gitignore") + rules if ".gitignore" in names else rules
+
+    def _layer(self, folder: str, name: str) -> Rules:
+        file = os.path.join(folder, name)
+        if not os.path.isfile(file):
+            return ()
+        layer = read_layer(file, folder)
+        if isinstance(layer, Unread):
+            self._skip(file, f"ignore file not read: {layer.reason}")
+            return ()
+        return (layer,)
+
+    def _is_forced_out(self, real: str) -> bool:
+        """Whether patterns leave out the file `real` or a folder above it, and count though it was named."""
+        if not self._force_exclude:
+            return False
+        folder = os.path.dirname(real)
+        exclude = self._exclude_layer(real, folder)
+        if exclude and _is_out_anywhere((exclude,), real, is_folder=False):
+            return True
+        rules = self._rules_above(folder)
+        if self._use_gitignore:
+            rules = self._rules_in(folder, _ignore_files(folder), rules)
+        return _is_out_anywhere(rules, real, is_folder=False)
+
+
+def _is_unread(name: str) -> bool:
+    return name in _UNREAD_FOLDERS or name.endswith(".egg-info")
+
+
+def _is_out(rules: Rules, exclude: Layer | None, real: str, *, is_folder: bool) -> bool:
+    if exclude and real.startswith(exclude.base) and exclude.verdict(real, is_folder=is_folder):
+        return True
+    return bool(rules) and is_ignored(rules, real, is_folder=is_folder)
+
+
+def _is_out_anywhere(rules: Rules, real: str, *, is_folder: bool) -> bool:
+    """Whether `real` or a folder above it is left out, as far up as the layers reach."""
+    top = min((as_base(os.path.dirname(real)), *(layer.base for layer in rules)), key=len)
+    return any(
+        _is_unread(os.path.basename(path))
+        or is_ignored((layer for layer in rules if path.startswith(layer.base)), path, is_folder=below)
+        for path, below in _lineage(top, real, is_folder=is_folder)
+    )
+
+
+def _lineage(top: str, real: str, *, is_folder: bool) -> Iterator[tuple[str, bool]]:
+    """Every path from below `top` down to `real`, and whether it is a folder."""
+    at = real.find(os.sep, len(top))
+    while at != -1:
+        yield real[:at], True
+        at = real.find(os.sep, at + 1)
+    if len(real) > len(top):
+        yield real, is_folder
+
+
+def _ignore_files(folder: str) -> set[str]:
+    return {name for name in (".git", ".gitignore") if os.path.lexists(os.path.join(folder, name))}
+
+
+def _kind_of_script(real: str) -> str | Unread | None:
+    """The kind of a file without a suffix by its first line."""
+    if os.path.splitext(real)[1]:
+        return None
+    try:
+        with open(real, "rb") as file:
+            return kind_of_script(file.read(128))
+    except OSError as error:
+        return Unread(why(error))
+
+
+def _printable(path: str) -> str:
+    """`path` with slashes and, where it is no valid text, with its bytes escaped."""
+    if os.sep != "/":
+        path = path.replace(os.sep, "/")
+    return path if path.isascii() else os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -1,0 +1,308 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sarif_om
+from jsonschema.validators import validator_for  # type: ignore[import-untyped]
+from sarif_pydantic import Sarif  # type: ignore[import-untyped]
+
+from bwlint.findings import Finding, Region, Related, Report, Severity, Skipped, Suppressed
+from bwlint.report import Lines, Setting, sarif, sarif_rules
+from bwlint.report.line_hash import line_hashes
+from bwlint.report.sarif_json import plain
+
+OASIS = Path(__file__).parents[3] / "shared" / "data" / "sarif-schema-2.1.0.json"
+
+MakeFinding = Callable[..., Finding]
+MakeReport = Callable[..., Report]
+
+
+@dataclass(frozen=True)
+class Described:
+    """A rule as the reports see it."""
+
+    code: str = "BW101"
+    name: str = "family-split"
+    category: str = "family-split"
+    severity: Severity = "warning"
+    summary: str = "A gate admits one member of a family and not the other"
+    why: str = "12.0 and 12.1 run the same instructions."
+    example: str = "if cap == 120: ..."
+    instead: str = "if cap // 10 == 12: ..."
+    sources: tuple[str, ...] = ("PTX ISA 9.0, table 64",)
+
+
+RULES = (Described("BW102", "leak", "leak", "error", example="```py\nx\n```"), Described())
+
+
+@pytest.fixture
+def log(rich_report: Report, sources: Lines) -> Any:
+    return rendered(rich_report, Setting(lines=sources, version="0.1.0", rules=RULES))
+
+
+def rendered(report: Report, setting: Setting | None = None) -> Any:
+    return json.loads(sarif.render(report, setting or Setting()))
+
+
+def test_the_standard_accepts_it(log: Any, report: MakeReport) -> None:
+    if not OASIS.exists():
+        pytest.skip(f"no OASIS schema at {OASIS}")
+    schema = json.loads(OASIS.read_text("utf-8"))
+    validator = validator_for(schema)(schema)
+    for value in (log, rendered(report())):
+        assert [f"{list(e.absolute_path)}: {e.message}" for e in validator.iter_errors(value)] == []
+
+
+def test_an_independent_model_accepts_it(log: Any, report: MakeReport) -> None:
+    read = Sarif.model_validate(log)
+    assert [result.rule_id for result in read.runs[0].results or []] == ["BW101", "BW103", "BW102", "BW102"]
+    Sarif.model_validate(rendered(report()))
+
+
+def test_no_string_is_empty_and_nothing_is_null(log: Any, report: MakeReport, finding: MakeFinding) -> None:
+    bare = finding(
+        message="",
+        fingerprint="",
+        related=(Related("a.py", Region(1, 1, 1, 2), ""),),
+        category="leak",
+    )
+    rule = Described(summary="", why="", example="", instead="", sources=())
+    sparse = report(bare, suppressed=(Suppressed(bare, ""),), skipped=(Skipped("b.py", ""),))
+    for value in (log, rendered(sparse, Setting(version="1.0", rules=(rule,)))):
+        assert not [path for path, leaf in leaves(value) if leaf in ("", None)]
+
+
+def leaves(value: Any, path: str = "") -> list[tuple[str, Any]]:
+    if isinstance(value, dict):
+        return [leaf for key, item in value.items() for leaf in leaves(item, f"{path}/{key}")]
+    if isinstance(value, list):
+        return [leaf for place, item in enumerate(value) for leaf in leaves(item, f"{path}/{place}")]
+    return [(path, value)]
+
+
+def test_run(log: Any) -> None:
+    assert log["version"] == "2.1.0"
+    assert log["$schema"].endswith("sarif-schema-2.1.0.json")
+    run = log["runs"][0]
+    assert run["columnKind"] == "utf16CodeUnits"
+    assert run["automationDetails"] == {"id": "bwlint/"}
+    driver = run["tool"]["driver"]
+    assert (driver["name"], driver["version"], driver["semanticVersion"]) == ("bwlint", "0.1.0", "0.1.0")
+    invocation = run["invocations"][0]
+    assert invocation["executionSuccessful"] is True
+    notes = invocation["toolExecutionNotifications"]
+    assert [note["message"]["text"] for note in notes] == [
+        "Not read: 30 MB, more than 10 MB",
+        "Not read: a folder",
+    ]
+    place = notes[0]["locations"][0]["physicalLocation"]
+    assert place == {"artifactLocation": {"uri": "pkg/big%1B%5B31m.py", "uriBaseId": "%SRCROOT%"}}
+
+
+def test_rules(log: Any) -> None:
+    split, leak, unknown = log["runs"][0]["tool"]["driver"]["rules"]
+    assert split == {
+        "id": "BW101",
+        "name": "FamilySplit",
+        "shortDescription": {"text": RULES[1].summary},
+        "fullDescription": {"text": RULES[1].why},
+        "help": {
+            "text": (
+                "A gate admits one member of a family and not the other\n\n"
+                "12.0 and 12.1 run the same instructions.\n\n"
+                "Example:\nif cap == 120: ...\n\n"
+                "Instead:\nif cap // 10 == 12: ...\n\n"
+                "Sources:\nPTX ISA 9.0, table 64"
+            ),
+            "markdown": (
+                "**BW101 family-split**: A gate admits one member of a family and not the other\n\n"
+                "12.0 and 12.1 run the same instructions.\n\n"
+                "### Example\n\n```\nif cap == 120: ...\n```\n\n"
+                "### Instead\n\n```\nif cap // 10 == 12: ...\n```\n\n"
+                "### Sources\n\n- PTX ISA 9.0, table 64"
+            ),
+        },
+        "defaultConfiguration": {"enabled": True, "level": "warning"},
+        "properties": {
+            "tags": ["family-split", "gpu", "portability"],
+            "precision": "high",
+            "problem.severity": "warning",
+        },
+    }
+    assert "````\n```py\nx\n```\n````" in leak["help"]["markdown"]
+    assert leak["properties"]["precision"] == "medium"
+    assert leak["properties"]["problem.severity"] == "error"
+    # A finding of a rule that nobody described, as of a newer table.
+    assert unknown["id"] == "BW103"
+    assert unknown["properties"]["problem.severity"] == "recommendation"
+
+
+def test_github_limits_of_rules() -> None:
+    long = replace(RULES[1], summary="s" * 2000, why="w" * 2000)
+    rule = plain(sarif_rules.descriptors([long], []))[0]
+    assert len(rule["shortDescription"]["text"]) == 1024
+    assert len(rule["fullDescription"]["text"]) == 1024
+    assert len(rule["properties"]["tags"]) <= 20
+    assert "security-severity" not in rule["properties"]
+    assert "w" * 2000 in rule["help"]["text"]
+
+
+def test_a_result(log: Any) -> None:
+    split = log["runs"][0]["results"][0]
+    assert (split["ruleId"], split["ruleIndex"]) == ("BW101", 0)
+    assert (split["level"], split["kind"]) == ("warning", "fail")
+    assert split["message"]["text"] == (
+        "12.1 falls into the arm that raises. Admitted: sm_120; legal: sm_120, sm_121. "
+        "Instead: `cap // 10 == 12`. See [what sm_121 gets](1)."
+    )
+    assert split["locations"] == [
+        {
+            "physicalLocation": {
+                "artifactLocation": {"uri": "pkg/gate.py", "uriBaseId": "%SRCROOT%"},
+                "region": {"startLine": 2, "startColumn": 8, "endLine": 2, "endColumn": 18},
+            }
+        }
+    ]
+    assert split["relatedLocations"][0]["id"] == 1
+    assert split["relatedLocations"][0]["message"] == {"text": "what sm_121 gets"}
+    assert "codeFlows" not in split
+    assert split["properties"]["confidence"] == "high"
+
+
+def test_brackets_that_are_no_link(log: Any) -> None:
+    text = log["runs"][0]["results"][2]["message"]["text"]
+    assert text.startswith("`cap\\[0\\](1)` admits sm_120 to tcgen05. ")
+    assert text.endswith(" See [the kernel \\[tcgen05\\]](1).")
+
+
+def test_plain_brackets_stay(report: MakeReport, finding: MakeFinding) -> None:
+    found = rendered(report(finding(message="`cap in [89, 120]` is never true")))
+    assert found["runs"][0]["results"][0]["message"]["text"].startswith("`cap in [89, 120]` is never true.")
+
+
+def test_a_flow_from_the_gate_to_what_is_behind(log: Any) -> None:
+    leak = log["runs"][0]["results"][2]
+    steps = [step["location"] for step in leak["codeFlows"][0]["threadFlows"][0]["locations"]]
+    assert [step["message"]["text"] for step in steps] == ["the gate", "the kernel [tcgen05]"]
+    assert [step["physicalLocation"]["artifactLocation"]["uri"] for step in steps] == [
+        "pkg/sp%C3%A4te%20datei.py",
+        "lib/kernel.py",
+    ]
+
+
+def test_fingerprints(log: Any, sources: Lines) -> None:
+    split, _, leak, _ = log["runs"][0]["results"]
+    text = "".join(sources("pkg/gate.py") or ())
+    assert split["partialFingerprints"] == {
+        "bwlint/v1": "0123456789abcdef0123456789abcdef",
+        "primaryLocationLineHash": line_hashes(text, {2})[2],
+    }
+    assert list(leak["partialFingerprints"]) == ["primaryLocationLineHash"]
+
+
+def test_no_hash_without_source(report: MakeReport, finding: MakeFinding) -> None:
+    gone = rendered(report(finding(fingerprint="")))["runs"][0]["results"][0]
+    assert "partialFingerprints" not in gone
+
+
+def test_suppressions(log: Any) -> None:
+    results = log["runs"][0]["results"]
+    assert [result.get("suppressions") for result in results] == [
+        None,
+        [{"kind": "inSource", "status": "accepted", "justification": "meant for this part"}],
+        None,
+        [{"kind": "inSource", "status": "accepted"}],
+    ]
+
+
+def test_fixes(log: Any) -> None:
+    fix = log["runs"][0]["results"][0]["fixes"][0]
+    assert fix["description"] == {"text": "ask for the family (safe)"}
+    assert fix["artifactChanges"] == [
+        {
+            "artifactLocation": {"uri": "pkg/gate.py", "uriBaseId": "%SRCROOT%"},
+            "replacements": [
+                {
+                    "deletedRegion": {"startLine": 2, "startColumn": 8, "endLine": 2, "endColumn": 18},
+                    "insertedContent": {"text": "cap // 10 == 12"},
+                },
+                {"deletedRegion": {"startLine": 4, "startColumn": 1, "endLine": 5, "endColumn": 1}},
+            ],
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "uri", "relative"),
+    [
+        ("a/b.py", "a/b.py", True),
+        ("./a//b.py", "a/b.py", True),
+        ("{here}/a/b.py", "a/b.py", True),
+        ("a#b?.py", "a%23b%3F.py", True),
+        ("pypi:vllm==1/x.py", "pypi%3Avllm%3D%3D1/x.py", True),
+        ("a\udce4.py", "a%E4.py", True),
+        ("../x y.py", "{parent}/x%20y.py", False),
+    ],
+)
+def test_uris(
+    path: str,
+    uri: str,
+    relative: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    report: MakeReport,
+    finding: MakeFinding,
+) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    found = rendered(report(finding(path=path.format(here=here))))
+    place = found["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert place["uri"] == uri.format(parent=tmp_path.resolve().as_uri())
+    assert place.get("uriBaseId") == ("%SRCROOT%" if relative else None)
+
+
+def test_the_severest_results_are_kept(
+    monkeypatch: pytest.MonkeyPatch, report: MakeReport, finding: MakeFinding
+) -> None:
+    monkeypatch.setattr(sarif, "MAX_RESULTS", 3)
+    severities = ("note", "warning", "error", "warning", "note")
+    lines = [
+        finding(severity=severity, region=Region(line, 1, line, 2))
+        for line, severity in enumerate(severities, 1)
+    ]
+    run = rendered(report(*lines))["runs"][0]
+    kept = [result["locations"][0]["physicalLocation"]["region"]["startLine"] for result in run["results"]]
+    assert kept == [2, 3, 4]
+    notes = run["invocations"][0]["toolExecutionNotifications"]
+    assert [note["message"]["text"] for note in notes] == [
+        "2 results are left out, the least severe: a run holds 3."
+    ]
+
+
+def test_related_places_are_capped(report: MakeReport, finding: MakeFinding) -> None:
+    related = tuple(Related("a.py", Region(line, 1, line, 2), "here") for line in range(1, 1202))
+    run = rendered(report(finding(category="leak", related=related)))["runs"][0]
+    assert len(run["results"][0]["relatedLocations"]) == 1000
+    notes = run["invocations"][0]["toolExecutionNotifications"]
+    assert [note["message"]["text"] for note in notes] == [
+        "BW101 in line 2: only 1000 related places are given."
+    ]
+
+
+@pytest.mark.parametrize("value", [{"a"}, b"a", Path("a"), {1: "a"}], ids=["set", "bytes", "path", "int key"])
+def test_the_walker_refuses_what_json_has_not(value: Any) -> None:
+    with pytest.raises(TypeError):
+        plain(sarif_om.PropertyBag(tags=[value]))
+
+
+def test_the_walker_keeps_defaults_and_drops_sentinels() -> None:
+    result = sarif_om.Result(message=sarif_om.Message(text="m"), level="warning", rule_index=0)
+    assert plain(result) == {"kind": "fail", "level": "warning", "message": {"text": "m"}, "ruleIndex": 0}
+    suppression = sarif_om.Suppression(kind="inSource", state="accepted")
+    assert plain(suppression) == {"kind": "inSource", "status": "accepted"}

@@ -1,0 +1,335 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from bwlint.findings import Finding, Region, Related, Report
+from bwlint.report import Lines, Setting, renderer
+from bwlint.report.snippet import code_point
+from bwlint.report.text import render
+from bwlint.report.words import words
+
+MakeFinding = Callable[..., Finding]
+MakeReport = Callable[..., Report]
+MakeLines = Callable[[dict[str, str]], Lines]
+
+
+def test_findings_in_full(rich_report: Report, sources: Lines) -> None:
+    expected = """\
+warning[BW101] family-split: 12.1 falls into the arm that raises
+ --> pkg/gate.py:2:8
+  |
+2 |     if cap == 120:
+  |        ^^^^^^^^^^ true on sm_120 only
+...
+4 |     raise RuntimeError("needs 12.0")
+  |     ----- what sm_121 gets
+  |
+  = admitted: sm_120
+  = legal: sm_120, sm_121
+  = instead: `cap // 10 == 12`
+  = fix: ask for the family (safe)
+
+error[BW102] leak: `cap[0](1)` admits sm_120 to tcgen05
+ --> pkg/späte datei.py:1:4
+  |
+1 | if cap >= 10:
+  |    ^^^^^^^^^
+ ::: lib/kernel.py:1:1 the kernel [tcgen05]
+  |
+  = admitted: sm_120
+  = certain: no chip
+  = legal: no chip
+  = no fix: the literal is compared with a queried limit
+"""
+    assert render(rich_report, Setting(lines=sources)) == expected
+
+
+@dataclass(frozen=True)
+class Case:
+    """A source, the finding's span and label, spans related to it in that file, and the expected drawing."""
+
+    id: str
+    source: str
+    region: Region
+    drawing: str
+    label: str = "here"
+    related: tuple[tuple[Region, str], ...] = ()
+    width: int = 120
+
+
+LONG = "a = [" + ", ".join(map(str, range(40))) + "] if cap == 120 else " + "b" * 9000
+AT = LONG.index("cap") + 1
+
+CASES = [
+    Case(
+        "two on one line",
+        "if cap == 120 and other:\n",
+        Region(1, 4, 1, 14),
+        """\
+ --> f.py:1:4
+  |
+1 | if cap == 120 and other:
+  |    ^^^^^^^^^^ here
+  |                   ----- free
+""",
+        related=((Region(1, 19, 1, 24), "free"),),
+    ),
+    Case(
+        "related above, lines in between",
+        "\n" * 8 + "CAP = 120\n\n\nx = cap == CAP\n",
+        Region(12, 5, 12, 15),
+        """\
+  --> f.py:12:5
+   |
+ 9 | CAP = 120
+   | --------- the constant
+...
+12 | x = cap == CAP
+   |     ^^^^^^^^^^ here
+""",
+        related=((Region(9, 1, 9, 10), "the constant"),),
+    ),
+    Case(
+        "adjacent lines",
+        "x = cap == 120\ny = x\n",
+        Region(1, 5, 1, 15),
+        """\
+ --> f.py:1:5
+  |
+1 | x = cap == 120
+  |     ^^^^^^^^^^ here
+2 | y = x
+  |     - read
+""",
+        related=((Region(2, 5, 2, 6), "read"),),
+    ),
+    Case(
+        "several lines",
+        "ok = (  \n    cap == 120\n    or cap == 90\n)\n",
+        Region(1, 6, 4, 2),
+        """\
+ --> f.py:1:6
+  |
+1 | ok = (
+  |      ^
+...
+4 | )
+  | ^ here
+""",
+    ),
+    Case(
+        "two lines",
+        "ok = cap == 120 \\\n    or cap == 90\n",
+        Region(1, 6, 2, 17),
+        """\
+ --> f.py:1:6
+  |
+1 | ok = cap == 120 \\
+  |      ^^^^^^^^^^^^
+2 |     or cap == 90
+  |     ^^^^^^^^^^^^ here
+""",
+    ),
+    Case(
+        "tabs",
+        "\tif\tcap == 120:\n",
+        Region(1, 5, 1, 15),
+        """\
+ --> f.py:1:5
+  |
+1 |     if  cap == 120:
+  |         ^^^^^^^^^^ here
+""",
+    ),
+    Case(
+        "wide, combining and beyond the BMP",
+        "s = '大e\u0301\U0001f600'; cap == 120\n",
+        Region(1, 13, 1, 23),
+        """\
+ --> f.py:1:13
+  |
+1 | s = '大e\u0301\U0001f600'; cap == 120
+  |             ^^^^^^^^^^ here
+""",
+    ),
+    Case(
+        "controls",
+        "s = '\x1b[31m\u202e'; cap == 120\r\n",
+        Region(1, 15, 1, 25),
+        """\
+ --> f.py:1:15
+  |
+1 | s = '\\x1b[31m\\u202e'; cap == 120
+  |                       ^^^^^^^^^^ \\x1b[0m
+""",
+        label="\x1b[0m",
+    ),
+    Case(
+        "no label, nothing underlined",
+        "if cap:\n",
+        Region(1, 4, 1, 4),
+        """\
+ --> f.py:1:4
+  |
+1 | if cap:
+  |    ^
+""",
+        label="",
+    ),
+    Case(
+        "a long line",
+        LONG,
+        Region(1, AT, 1, AT + 10),
+        f"""\
+ --> f.py:1:{AT}
+  |
+1 | ... 38, 39] if cap == 120 else bbbbbb...
+  |                ^^^^^^^^^^ here
+1 | a = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9,...
+  | - first
+1 | ...bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
+  |                                   --- last
+""",
+        related=((Region(1, 1, 1, 2), "first"), (Region(1, len(LONG) - 2, 1, len(LONG) + 1), "last")),
+        width=40,
+    ),
+    Case(
+        "a span longer than the screen",
+        "x = f(" + "a" * 100 + ")\n",
+        Region(1, 5, 1, 108),
+        """\
+ --> f.py:1:5
+  |
+1 | ... = f(aaaaaaaaaa...
+  |       ^^^^^^^^^^^^ here
+""",
+        width=21,
+    ),
+    Case(
+        "beyond the end",
+        "x\n",
+        Region(7, 1, 7, 5),
+        """\
+ --> f.py:7:1 here
+ ::: f.py:1:1
+  |
+1 | x
+  | - there
+""",
+        related=((Region(1, 1, 1, 2), "there"),),
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_drawing(case: Case, finding: MakeFinding, report: MakeReport, lines: MakeLines) -> None:
+    related = tuple(Related("f.py", region, message) for region, message in case.related)
+    found = finding(path="f.py", region=case.region, label=case.label, related=related)
+    shown = render(report(found), Setting(lines=lines({"f.py": case.source}), width=case.width))
+    gutter = shown.splitlines()[1].index("-->")
+    head = "warning[BW101] family-split: 12.1 falls into the arm that raises\n"
+    tail = f"{'':>{gutter}} |\n{'':>{gutter}} = admitted: sm_120\n"
+    assert shown == head + case.drawing + tail
+
+
+def test_source_in_several_files(finding: MakeFinding, report: MakeReport, lines: MakeLines) -> None:
+    related = (
+        Related("b.py", Region(11, 1, 11, 4), "behind it"),
+        Related("c.py", Region(3, 5, 3, 6), "lost"),
+        Related("b.py", Region(1, 1, 1, 4), "imported"),
+    )
+    found = finding(path="a.py", region=Region(1, 1, 1, 4), related=related)
+    files = {"a.py": "cap\n", "b.py": "imp" + "\n" * 10 + "run\n"}
+    expected = """\
+warning[BW101] family-split: 12.1 falls into the arm that raises
+  --> a.py:1:1
+   |
+ 1 | cap
+   | ^^^
+  ::: b.py:11:1
+   |
+ 1 | imp
+   | --- imported
+...
+11 | run
+   | --- behind it
+  ::: c.py:3:5 lost
+   |
+   = admitted: sm_120
+"""
+    assert render(report(found), Setting(lines=lines(files))) == expected
+
+
+def test_lines_without_their_ends(finding: MakeFinding, report: MakeReport) -> None:
+    found = report(finding(path="a.py", region=Region(2, 1, 2, 4)))
+    kept = render(found, Setting(lines={"a.py": ["x\n", "cap\n"]}.get))
+    assert render(found, Setting(lines={"a.py": ["x", "cap", ""]}.get)) == kept
+
+
+def test_colour_only_when_asked(rich_report: Report, sources: Lines) -> None:
+    plain = render(rich_report, Setting(lines=sources))
+    painted = render(rich_report, Setting(lines=sources, color=True))
+    assert "\x1b" not in plain
+    assert painted.startswith("\x1b[1;33mwarning[BW101]\x1b[0m\x1b[1m family-split: ")
+    for code in ("\x1b[0m", "\x1b[1m", "\x1b[1;31m", "\x1b[1;33m", "\x1b[1;34m"):
+        painted = painted.replace(code, "")
+    assert painted == plain
+
+
+def test_nothing_of_a_scanned_tree_reaches_the_terminal_raw(finding: MakeFinding, report: MakeReport) -> None:
+    evil = "\x1b]8;;x\x07\u202e\n"
+    found = finding(
+        path=f"{evil}.py",
+        message=evil,
+        label=evil,
+        advice=evil,
+        fix_refused=evil,
+        related=(Related(evil, Region(1, 1, 1, 2), evil),),
+    )
+    for name in ("text", "concise"):
+        for source in ({}, {f"{evil}.py": ["x\n", evil]}):
+            shown = renderer(name)(report(found), Setting(lines=source.get))
+            assert not set(shown) & set("\x1b\x07\u202e")
+
+
+def test_chips_are_told_in_words(finding: MakeFinding, report: MakeReport) -> None:
+    found = finding(admitted=("12.0",), certain=(), legal=("12.0", "12.1"))
+    shown = render(report(found), Setting()).splitlines()
+    assert shown[-3:] == [
+        f"  = admitted: {words(('12.0',))}",
+        "  = certain: no chip",
+        f"  = legal: {words(('12.0', '12.1'))}",
+    ]
+    assert words(("12.0",)) != words(("12.0", "12.1"))
+    assert words(("sm_120", "sm_120a")) == "sm_120, sm_120a"
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"category": "message", "admitted": (), "certain": ()}, False),
+        ({"category": "message"}, True),
+        ({"category": "capability-type", "admitted": (), "certain": ()}, True),
+    ],
+    ids=["no gate", "gate", "never true"],
+)
+def test_an_empty_set_is_told_of_gates_only(
+    changes: dict[str, Any], told: bool, finding: MakeFinding, report: MakeReport
+) -> None:
+    assert ("= admitted:" in render(report(finding(**changes)), Setting())) is told
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "expected"),
+    [("abc", 1, 0), ("abc", 4, 3), ("abc", 9, 3), ("ä大c", 3, 2), ("a😀c", 4, 2), ("😀", 9, 1), ("", 1, 0)],
+)
+def test_code_point(line: str, column: int, expected: int) -> None:
+    assert code_point(line, column) == expected
+
+
+def test_no_findings_print_nothing(report: MakeReport) -> None:
+    assert render(report(), Setting()) == ""

@@ -1,0 +1,381 @@
+from __future__ import annotations
+
+import io
+import os
+import random
+import stat
+import struct
+import subprocess
+import sys
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bwlint.findings import Skipped
+from bwlint.sources import pypi
+from bwlint.sources.pypi import SourceError, Spec, download, is_package, open_package, parse_spec, unpack
+from bwlint.sources.walk import discover
+
+
+def make_wheel(path: Path, members: Mapping[str, bytes | str]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+def unpacked(wheel: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """What is in the folder afterwards, and what was refused."""
+    result = unpack(wheel, wheel.parent, "w.whl")
+    top = Path(result.mount.real)
+    files = {str(p.relative_to(top)): p.read_text() for p in top.rglob("*") if p.is_file()}
+    return files, {skip.path: skip.reason for skip in result.skipped}
+
+
+# Names
+
+
+@pytest.mark.parametrize(
+    ("text", "spec"),
+    [
+        ("pypi:vllm", Spec("vllm")),
+        ("pypi:vllm==0.33.0", Spec("vllm", "0.33.0")),
+        ("pypi:flashinfer-python==0.6.0rc1", Spec("flashinfer-python", "0.6.0rc1")),
+        ("pypi:zope.interface==1.0.post1", Spec("zope.interface", "1.0.post1")),
+        ("pypi:torch==2.9.0+cu130", Spec("torch", "2.9.0+cu130")),
+        ("pypi:x==v1.0-1", Spec("x", "1.0.post1")),
+    ],
+)
+def test_a_spec(text: str, spec: Spec) -> None:
+    assert parse_spec(text) == spec
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "vllm",
+        "pypi:",
+        "pypi:==1.0",
+        "pypi:-r",
+        "pypi:--index-url=http://evil",
+        "pypi:vllm --index-url http://evil",
+        "pypi:vllm\n--index-url=http://evil",
+        "pypi:vllm[audio]",
+        "pypi:vllm @ http://evil/x.whl",
+        "pypi:http://evil/x.whl",
+        "pypi:git+https://evil/x",
+        "pypi:./vllm",
+        "pypi:../vllm",
+        "pypi:vllm;python_version>'3'",
+        "pypi:vllm>=1",
+        "pypi:vllm~=1.0",
+        "pypi:vllm==",
+        "pypi:vllm==1.*",
+        "pypi:vllm===1.0",
+        "pypi:vllm==1.0,<2",
+        "pypi:vllm==1.0 --pre",
+        "pypi:vllm==1.0\n",
+        "pypi: vllm",
+        "pypi:vllm_",
+        "pypi:\u212aernel",  # the Kelvin sign is a k to a pattern that ignores case
+        "pypi:vllm\x1b[31m",
+    ],
+)
+def test_anything_else_is_refused(text: str) -> None:
+    with pytest.raises(SourceError) as error:
+        parse_spec(text)
+    assert str(error.value).isprintable()
+
+
+def test_what_is_a_package(tmp_path: Path) -> None:
+    (tmp_path / "a.whl").touch()
+    (tmp_path / "d.whl").mkdir()
+    arguments = ["pypi:x", f"{tmp_path}/a.whl", f"{tmp_path}/d.whl", f"{tmp_path}/no.whl", "src"]
+    assert [is_package(argument) for argument in arguments] == [True, True, False, False, False]
+
+
+# Unpacking
+
+
+def test_only_sources_are_unpacked(tmp_path: Path) -> None:
+    members: dict[str, bytes | str] = {
+        "p/__init__.py": "x = 1\n",
+        "p/a.pyi": "",
+        "p/k.so": b"\x7fELF",
+        "p-1.dist-info/RECORD": "",
+        "q/": "",
+    }
+    wheel = make_wheel(tmp_path / "w.whl", members)
+    assert unpacked(wheel) == ({"p/__init__.py": "x = 1\n", "p/a.pyi": ""}, {})
+
+
+def test_paths_are_reported_below_the_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_wheel(tmp_path / "p-1.0-py3-none-any.whl", {"p/a.py": "x", "../b.py": ""})
+    (tmp_path / "into").mkdir()
+    monkeypatch.chdir(tmp_path)
+    package = open_package("p-1.0-py3-none-any.whl", tmp_path / "into")
+    assert [file.path for file in discover([package.mount]).files] == ["p-1.0-py3-none-any.whl/p/a.py"]
+    assert [skip.path for skip in package.skipped] == ["p-1.0-py3-none-any.whl/../b.py"]
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("../out.py", "member with a path that leads out of the wheel"),
+        ("p/../../out.py", "member with a path that leads out of the wheel"),
+        ("/out.py", "member with a path that leads out of the wheel"),
+        ("//out.py", "member with a path that leads out of the wheel"),
+        ("p//out.py", "member with a path that leads out of the wheel"),
+        ("./out.py", "member with a path that leads out of the wheel"),
+        ("..\\out.py", "member with an unusual character in its name"),
+        ("C:out.py", "member with an unusual character in its name"),
+        ("p/\x1b[31m.py", "member with an unusual character in its name"),
+        ("p/\u202e.py", "member with an unusual character in its name"),
+    ],
+)
+def test_members_with_hostile_names(tmp_path: Path, name: str, reason: str) -> None:
+    (tmp_path / "deep").mkdir()
+    wheel = make_wheel(tmp_path / "deep/w.whl", {name: "x", "ok.py": "y"})
+    assert unpacked(wheel) == ({"ok.py": "y"}, {f"w.whl/{name}": reason})
+    assert not list(tmp_path.glob("*.py")) and not Path("/out.py").exists()
+
+
+@pytest.mark.parametrize(
+    ("mode", "reason"),
+    [
+        (stat.S_IFLNK, "member that is a symlink"),
+        (stat.S_IFIFO, "member that is not a regular file"),
+        (stat.S_IFDIR, "member that is not a regular file"),
+    ],
+)
+def test_members_that_are_no_files(tmp_path: Path, mode: int, reason: str) -> None:
+    info = zipfile.ZipInfo("p/a.py")
+    info.external_attr = (mode | 0o777) << 16
+    with zipfile.ZipFile(tmp_path / "w.whl", "w") as archive:
+        archive.writestr(info, "/etc/passwd")
+    assert unpacked(tmp_path / "w.whl") == ({}, {"w.whl/p/a.py": reason})
+
+
+def test_an_encrypted_member(tmp_path: Path) -> None:
+    data = bytearray(make_wheel(tmp_path / "w.whl", {"a.py": "x"}).read_bytes())
+    for header, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        data[data.index(header) + flags] |= 1
+    (tmp_path / "w.whl").write_bytes(data)
+    assert unpacked(tmp_path / "w.whl") == ({}, {"w.whl/a.py": "encrypted member"})
+
+
+def test_a_bomb(tmp_path: Path) -> None:
+    wheel = make_wheel(tmp_path / "w.whl", {"bomb.py": bytes(8 * 1024**2), "small.py": bytes(100_000)})
+    files, skipped = unpacked(wheel)
+    assert list(files) == ["small.py"]
+    assert skipped == {"w.whl/bomb.py": "member compressed more than 1 to 200"}
+
+
+def test_a_bomb_that_lies_about_its_size(tmp_path: Path) -> None:
+    data = bytearray(make_wheel(tmp_path / "w.whl", {"bomb.py": bytes(8 * 1024**2)}).read_bytes())
+    for header, size in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
+        struct.pack_into("<I", data, data.index(header) + size, 1000)
+    (tmp_path / "w.whl").write_bytes(data)
+    files, skipped = unpacked(tmp_path / "w.whl")
+    assert files == {}
+    assert "bomb.py" in skipped["w.whl/bomb.py"]
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "reason"),
+    [
+        ("LARGEST_FILE", 2 * 1024**2, "member larger than 2 MiB"),
+        ("LARGEST_TOTAL", 3 * 1024**2, "wheel with more than 0 GiB of source"),
+    ],
+)
+def test_limits_of_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: int, reason: str
+) -> None:
+    monkeypatch.setattr(pypi, limit, value)
+    noise = random.Random(1).randbytes(2 * 1024**2 + 1).hex()[: 2 * 1024**2 + 1]
+    wheel = make_wheel(tmp_path / "w.whl", {"a.py": "x", "b.py": noise, "c.py": noise})
+    files, skipped = unpacked(wheel)
+    assert "a.py" in files and skipped["w.whl/c.py"] == reason
+
+
+def test_too_many_members(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pypi, "MOST_MEMBERS", 2)
+    wheel = make_wheel(tmp_path / "w.whl", {f"{n}.txt": "" for n in range(3)})
+    with pytest.raises(SourceError, match="more than 2 members"):
+        unpack(wheel, tmp_path, "w.whl")
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_names_that_meet(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "w.whl", "w") as archive:
+        for name in ("a.py", "a.py", "a.py/b.py", "d.py/e.py", "d.py"):
+            archive.writestr(name, name)
+    files, skipped = unpacked(tmp_path / "w.whl")
+    assert files == {"a.py": "a.py", "d.py/e.py": "d.py/e.py"}
+    assert skipped["w.whl/a.py"] == skipped["w.whl/d.py"] == "member named twice"
+    assert "w.whl/a.py/b.py" in skipped
+
+
+def test_a_damaged_member(tmp_path: Path) -> None:
+    wheel = tmp_path / "w.whl"
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr("a.py", "something")
+        archive.writestr("b.py", "b")
+    wheel.write_bytes(wheel.read_bytes().replace(b"something", b"different"))
+    files, skipped = unpacked(wheel)
+    assert files == {"b.py": "b"}
+    assert skipped["w.whl/a.py"].startswith("member not unpacked: Bad CRC-32")
+
+
+@pytest.mark.parametrize("data", [b"", b"PK", b"not a zip" * 100, b"PK\x05\x06" + b"\xff" * 18])
+def test_what_is_no_archive(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "w.whl").write_bytes(data)
+    with pytest.raises(SourceError, match=r"w\.whl: not a readable wheel"):
+        unpack(tmp_path / "w.whl", tmp_path, "w.whl")
+
+
+@pytest.mark.parametrize(
+    "method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
+)
+def test_damaged_archives_raise_nothing_else(tmp_path: Path, method: int) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as archive:
+        for name in ("p/a.py", "p/b.py"):
+            archive.writestr(name, "x = 1\n" * 50)
+    chance = random.Random(method)
+    for _ in range(150):
+        data = bytearray(buffer.getvalue())
+        for _ in range(chance.randint(1, 4)):
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        (tmp_path / "w.whl").write_bytes(data)
+        try:
+            unpack(tmp_path / "w.whl", tmp_path, "w.whl")
+        except SourceError:
+            continue
+    # Only what this test and `unpack` made is there: nothing was written elsewhere.
+    assert all(path.name == "w.whl" or path.name.startswith("unpacked-") for path in tmp_path.iterdir())
+
+
+# Downloading
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that pip takes wheels from, instead of any index."""
+    folder = tmp_path / "index"
+    folder.mkdir()
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    return folder
+
+
+def put(index: Path, version: str, tag: str = "py3-none-any") -> None:
+    info = f"bwdemo-{version}.dist-info"
+    members = {
+        "bwdemo/__init__.py": f"v = {version!r}\n",
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: bwdemo\nVersion: {version}\nRequires-Dist: no\n",
+        f"{info}/WHEEL": f"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: {tag}\n",
+        f"{info}/RECORD": "",
+    }
+    make_wheel(index / f"bwdemo-{version}-{tag}.whl", members)
+
+
+@pytest.mark.parametrize(("argument", "version"), [("pypi:bwdemo", "2.0"), ("pypi:bwdemo==1.0", "1.0")])
+def test_a_package_by_name(index: Path, tmp_path: Path, argument: str, version: str) -> None:
+    put(index, "1.0")
+    put(index, "2.0")
+    package = open_package(argument, tmp_path)
+    (file,) = discover([package.mount]).files
+    assert file.path == f"pypi:bwdemo=={version}/bwdemo/__init__.py"
+    assert Path(file.real).read_text() == f"v = '{version}'\n"
+
+
+@pytest.mark.parametrize("tag", ["cp38-abi3-manylinux1_x86_64", "cp312-cp312-manylinux_2_31_x86_64"])
+def test_a_wheel_for_another_machine(
+    index: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tag: str
+) -> None:
+    put(index, "1.0", tag)
+    # This machine may well be one that the wheel is for.
+    options: list[tuple[str, ...]] = []
+    real = pypi._pip_download
+
+    def first_fails(spec: Spec, dest: Path, extra: tuple[str, ...]) -> str | None:
+        options.append(extra)
+        return real(spec, dest, extra) if extra else "ERROR: No matching distribution found for bwdemo"
+
+    monkeypatch.setattr(pypi, "_pip_download", first_fails)
+    assert download(Spec("bwdemo"), tmp_path).name == f"bwdemo-1.0-{tag}.whl"
+    assert len(options) == 2
+    assert "Linux x86-64" in capsys.readouterr().err
+
+
+def test_a_package_that_is_not_there(index: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SourceError, match=r"No matching distribution found for bwdemo==3\.0") as error:
+        open_package("pypi:bwdemo==3.0", tmp_path)
+    assert str(error.value).startswith("pip cannot download bwdemo==3.0:\n  ")
+    assert capsys.readouterr().err == ""
+
+
+def test_a_source_distribution_is_not_built(index: Path, tmp_path: Path) -> None:
+    (index / "bwdemo-1.0.tar.gz").write_bytes(b"")
+    with pytest.raises(SourceError, match="No matching distribution"):
+        download(Spec("bwdemo"), tmp_path)
+
+
+def test_no_pip_of_the_scanned_tree_is_run(
+    index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(index, "1.0")
+    (tmp_path / "pip").mkdir()
+    (tmp_path / "pip/__main__.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    monkeypatch.chdir(tmp_path)
+    assert download(Spec("bwdemo"), Path()).is_file()
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("failure", "message"),
+    [
+        (subprocess.TimeoutExpired("pip", 600), "no answer within 10 minutes"),
+        (FileNotFoundError(2, "No such file or directory"), "cannot be run: No such file or directory"),
+    ],
+)
+def test_pip_that_does_not_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failure: Exception, message: str
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise failure
+
+    monkeypatch.setattr(subprocess, "run", fail)
+    with pytest.raises(SourceError, match=message):
+        download(Spec("bwdemo"), tmp_path)
+
+
+def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands: list[list[str]] = []
+
+    def run(command: list[str], **options: Any) -> subprocess.CompletedProcess[bytes]:
+        commands.append(command)
+        return subprocess.CompletedProcess(command, 1, b"line\n\x1b[31mred\n" + b"more\n" * 3)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    with pytest.raises(SourceError) as error:
+        download(Spec("bwdemo", "1.0"), tmp_path)
+    assert str(error.value).splitlines()[1:] == ["  line", "  ?[31mred", *["  more"] * 3]
+    (command,) = commands
+    assert command[:4] == [sys.executable, "-m", "pip", "download"]
+    assert {"--only-binary", ":all:", "--no-deps", "--disable-pip-version-check"} < set(command)
+    assert command[-1] == "bwdemo==1.0"
+
+
+def test_refused_members_are_findings_contract(tmp_path: Path) -> None:
+    wheel = make_wheel(tmp_path / "w.whl", {"/a.py": ""})
+    assert unpack(wheel, tmp_path, "w").skipped == (
+        Skipped("w//a.py", "member with a path that leads out of the wheel"),
+    )

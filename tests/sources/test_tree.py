@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bwlint.sources.tree import module_name, package_root
+
+
+def test_package_root(tmp_path: Path) -> None:
+    deep = tmp_path / "src/p/q"
+    deep.mkdir(parents=True)
+    for folder in (deep, deep.parent):
+        (folder / "__init__.py").touch()
+    assert package_root(str(deep / "a.py")) == str(tmp_path / "src")
+    assert package_root(str(deep / "__init__.py")) == str(tmp_path / "src")
+    assert package_root(str(tmp_path / "src/a.py")) == str(tmp_path / "src")
+
+
+@pytest.mark.parametrize(
+    ("path", "root", "name"),
+    [
+        ("/r/a.py", "/r", "a"),
+        ("/r/p/q/a.pyi", "/r", "p.q.a"),
+        ("/r/p/__init__.py", "/r", "p"),
+        ("/r/p/__init__.py", "/r/", "p"),
+        ("/p/a.py", "/", "p.a"),
+    ],
+)
+def test_module_name(path: str, root: str, name: str) -> None:
+    assert module_name(path, root) == name
+
+
+def test_a_module_outside_of_the_root_has_no_name() -> None:
+    with pytest.raises(ValueError, match="not below"):
+        module_name("/root2/a.py", "/root")
