@@ -108,8 +108,24 @@ def _merge(drafts: Sequence[Draft]) -> list[Draft]:
         key = (draft.rule, draft.at)
         if key not in best or _RANK[draft.severity] > _RANK[best[key].severity]:
             best[key] = draft
-    taken = {draft.at for draft in best.values() if draft.rule in ("leak", "family-split", "capability-type")}
-    result = [d for d in best.values() if not (d.rule == "excluded" and d.at in taken)]
+    result = [draft for draft in best.values() if not _outranked(draft, best)]
     return sorted(result, key=lambda draft: (draft.at, draft.rule))
+
+
+_EXPLAINS = ("capability-type", "leak", "family-split", "excluded", "test-gate")
+
+
+def _outranked(draft: Draft, best: dict[tuple[str, Span], Draft]) -> bool:
+    """Whether another rule says more about the very same place: the severer, then the earlier in the list."""
+    if draft.rule not in _EXPLAINS:
+        return False
+    for order, rule in enumerate(_EXPLAINS):
+        other = best.get((rule, draft.at))
+        if other is None or other is draft:
+            continue
+        mine, its = _RANK[draft.severity], _RANK[other.severity]
+        if its > mine or (its == mine and order < _EXPLAINS.index(draft.rule)):
+            return True
+    return False
 
 

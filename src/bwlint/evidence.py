@@ -13,7 +13,7 @@ from functools import cache
 
 from bwlint.chips import ChipSet
 from bwlint.data import table
-from bwlint.evaluate.expr import Expr
+from bwlint.evaluate.expr import Expr, Span
 from bwlint.evaluate.interpreter import ClassValue, Frame, FunctionValue
 from bwlint.evaluate.values import Ref
 from bwlint.facts import Gate, Module, Side, Use
@@ -57,7 +57,7 @@ def _rows(kind: str) -> tuple[_Row, ...]:
     return tuple(
         _Row(
             re.compile(rf"(?<![A-Za-z0-9])(?:{row['name']})(?![A-Za-z0-9])"),
-            frozenset(row["how"]),
+            frozenset(row.get("how", ())),
             ChipSet.of(*row["chips"]),
             row.get("strength", PROOF),
             row["what"],
@@ -129,12 +129,24 @@ class Evidence:
 
     def _operation(self, module: Module, name: str, use: Use) -> Need | None:
         for found in module.uses.get(name, ()):
-            row = _OPERATIONS.get(found.name.partition(".")[0])
+            row = _operation_row(found)
             if row is not None:
                 _, chips, what = row
                 source = f"{found.name} in {module.name}.{name}"
                 return Need(ChipSet.of(*chips.split()), PROOF, what, source, use, (module, found))
         return None
+
+    def near_operation(self, module: Module, word: str) -> bool:
+        """Whether a module, or a definition that it imports, names an operation such as tcgen05."""
+        if any(use.name.lower().startswith(word) for uses in module.uses.values() for use in uses):
+            return True
+        for node in module.names.values():
+            if node.op != "import" or node.args[1] is None:
+                continue
+            owner = self._tree.module(node.args[0])
+            if owner and any(use.name.startswith(word) for use in owner.uses.get(node.args[1], ())):
+                return True
+        return False
 
     def callee_gate(self, module: Module, use: Use) -> tuple[Module, Gate] | None:
         """The declared list on the definition that a call leads to: what its author admits."""
@@ -150,6 +162,11 @@ class Evidence:
         return None
 
 
+def _operation_row(use: Use) -> tuple[str, str, str] | None:
+    word = use.name.lower()
+    return next((row for name, row in _OPERATIONS.items() if word.startswith(name)), None)
+
+
 def _place(value: object) -> tuple[Module, str] | None:
     if isinstance(value, FunctionValue):
         return value.module, value.function.qualname.partition(".")[0]
@@ -163,6 +180,30 @@ def _in_table(use: Use) -> Need | None:
     for row in _rows("need"):
         if use.how in row.how and _matches(row, use, text):
             return Need(row.chips, row.strength, row.what, row.source, use)
+    return None
+
+
+def by_name(names: Iterable[str], at: Span, how: str = "define") -> Need | None:
+    """What the names around a gate (function, class) or the words of a skip reason say is behind it."""
+    for name in names:
+        for row in _rows("need"):
+            found = row.pattern.search(_borders(name)) if row.strength == PROOF else None
+            if found:
+                return Need(row.chips, PROOF, row.what, row.source, Use(found[0], how, at))
+    return None
+
+
+def by_text(text: str, at: Span) -> Need | None:
+    """What a backend string stands for, by the library table."""
+    return _in_table(Use(text, "text", at))
+
+
+def instruction(text: str, at: Span) -> Need | None:
+    """An instruction that a comment or message names."""
+    for row in _rows("instruction"):
+        found = row.pattern.search(text)
+        if found:
+            return Need(row.chips, NAME, row.what, row.source, Use(found[0], "text", at))
     return None
 
 
@@ -190,7 +231,7 @@ def file_operation(module: Module) -> Need | None:
     """A hardware operation named anywhere in a file: what a file's only predicate stands in front of."""
     for uses in module.uses.values():
         for found in uses:
-            row = _OPERATIONS.get(found.name.partition(".")[0])
+            row = _operation_row(found)
             if row is not None:
                 _, chips, what = row
                 return Need(ChipSet.of(*chips.split()), PROOF, what, f"{found.name} in this file", found)

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.evaluate.expr import Expr, Span, walk
-from bwlint.evidence import Evidence, Need
+from bwlint.evidence import Evidence, Need, works
 from bwlint.facts import Gate, Module, Side, Use
 from bwlint.link import Sets, Tree
 
@@ -105,6 +105,14 @@ class Judged:
         return self.gate.leaf if self.gate.leaf and inside(self.gate.leaf, self.gate.at) else self.gate.at
 
     @property
+    def owns_comparison(self) -> bool:
+        """The comparison stands here, and not in a helper or a flag whose use this is."""
+        leaf = self.gate.leaf
+        if leaf is not None and not inside(leaf, self.gate.at):
+            return False
+        return not any(node.op in ("call", "completes") for node in _leaves(self.gate.test)) or _has_cmp(self.gate.test)
+
+    @property
     def names(self) -> str:
         """Everything that names where the gate stands, for evidence by name."""
         return f"{self.module.path} {self.gate.qualname} {self.gate.name}"
@@ -132,6 +140,27 @@ class Judged:
             elif inner.op in ("import", "attr") and isinstance(inner.args[1], str):
                 found.add(inner.args[1])
         return found
+
+
+def _leaves(test: Expr) -> Iterator[Expr]:
+    """The operands of a condition."""
+    if test.op in ("and", "or"):
+        for item in test.args[0]:
+            yield from _leaves(item)
+    elif test.op == "not":
+        yield from _leaves(test.args[0])
+    else:
+        yield test
+
+
+def _has_cmp(test: Expr) -> bool:
+    """A comparison, a member list, or a platform method that compares with its argument."""
+    for node in walk(test):
+        if node.op in ("cmp", "names"):
+            return True
+        if node.op == "call" and node.args[1] and all(arg.op in ("const", "tuple", "kw", "list") for arg in node.args[1]):
+            return True
+    return False
 
 
 def refuses(side: Side) -> bool:
@@ -166,6 +195,7 @@ class Context:
     evidence: Evidence
     judged: dict[str, list[Judged]] = field(default_factory=dict)
     """By module path, in file order."""
+    _near: dict[str, bool] = field(default_factory=dict)
 
     def around(self, judged: Judged, at: Span) -> Iterator[tuple[Judged, Side]]:
         """Other gates of the file of which one side holds `at`, outermost first."""
@@ -180,6 +210,26 @@ class Context:
         for other, side in self.around(judged, at):
             reached &= other.on(side)
         return reached
+
+    def works_there(self, judged: Judged) -> bool:
+        """Whether what a gate leads to is known to run on the targets."""
+        return works(judged.working.uses) is not None
+
+    def near_tcgen05(self, judged: Judged) -> bool:
+        """Whether the file, or something that it imports, is built on tcgen05."""
+        path = judged.module.path
+        if path not in self._near:
+            self._near[path] = self.evidence.near_operation(judged.module, "tcgen05")
+        return self._near[path]
+
+    def only_question(self, judged: Judged) -> bool:
+        """Whether a file asks the device nothing but this one flag or predicate."""
+        for other in self.judged[judged.module.path]:
+            if other.gate is judged.gate or other.gate.name == judged.gate.name:
+                continue
+            if other.owns_comparison and judged.gate.name not in other.mentioned:
+                return False
+        return True
 
     def need_of(self, judged: Judged, side: Side) -> Need | None:
         """The strongest sure need of a side that this gate is the innermost to admit to."""

@@ -13,6 +13,7 @@ from bwlint.evaluate.interpreter import Clash, Frame, Interpreter
 from bwlint.evaluate.sources import Sources
 from bwlint.evaluate.values import CHIPS, Raises, Unknown, Vec
 from bwlint.facts import Class, Gate, Module
+from bwlint.sources.tree import import_roots
 
 MAX_ATOMS = 5
 Loader = Callable[[str, str], Module | None]
@@ -54,6 +55,8 @@ class Tree:
     def add(self, module: Module, root: str) -> None:
         self._modules.setdefault(module.name, module)
         self._roots.setdefault(root)
+        for other in import_roots(root):
+            self._roots.setdefault(other)
 
     def module(self, dotted: str) -> Module | None:
         if dotted in self._modules:

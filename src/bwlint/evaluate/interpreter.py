@@ -437,6 +437,8 @@ class Interpreter:
         if isinstance(owner, Unknown):
             if looks_like_version(f"{owner.key}.{name}"):
                 return UNKNOWN
+            if self.sources.find(f"?.{name}") is not None:
+                return Vec((Ref(f"?.{name}"),))
             return guess(name) or Vec((Unknown(f"{owner.key}.{name}" if owner.key else ""),))
         if isinstance(owner, FunctionValue | LambdaValue | PartialValue):
             return UNKNOWN
@@ -454,6 +456,9 @@ class Interpreter:
         """An attribute of a class of the tree: method, property, class attribute, or single `self` assignment."""
         if depth > 8:
             return UNKNOWN
+        member = builtins.arch_member(f"{owner.body.qualname}.{name}") if isinstance(owner, ClassValue) else None
+        if member is not None:
+            return Vec((member,))
         found = owner.body.names.get(name)
         if found is None:
             for base in owner.body.bases:

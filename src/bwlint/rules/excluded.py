@@ -40,8 +40,11 @@ def excluded(context: Context, judged: Judged) -> tuple[ChipSet, str, str, str, 
     to_other_path = _other_path(context, judged, out)
     if to_other_path is not None:
         return to_other_path
+    if _exact_ampere(judged):
+        reason = "an exact 8.0 leaves out 8.6, 8.9 and 12.x, which run the same mma.sync code"
+        return out, "note", "low", reason, None
     if not _turned_away(judged):
-        return None
+        return _window(judged, out)
     known = works(judged.working.uses)
     if known is not None and known.use.sure:
         related = Related(judged.module, known.use.at, f"{known.what}: {known.source}")
@@ -58,6 +61,23 @@ def excluded(context: Context, judged: Judged) -> tuple[ChipSet, str, str, str, 
 
 def _own(judged: Judged) -> bool:
     return judged.gate.leaf is None or inside(judged.gate.leaf, judged.gate.at)
+
+
+def _exact_ampere(judged: Judged) -> bool:
+    """8.0 and not 8.6: joined digits compared where a generation is meant."""
+    core = judged.core & (_AMPERE | ChipSet.of("8.7", "8.8"))
+    return core == ChipSet.of("8.0") and judged.gate.kind in ("condition", "expression")
+
+
+def _window(judged: Judged, out: ChipSet) -> tuple[ChipSet, str, str, str, Related | None] | None:
+    """`(9, 0) <= cap < (11, 0)`: an upper bound or a short list that decides a flag."""
+    if judged.gate.kind not in ("flag", "predicate", "condition") or not judged.owns_comparison:
+        return None
+    if not (judged.core & _HOPPER and judged.core & _DATACENTER):
+        return None
+    if _NAMED_FOR.search(f"{judged.gate.qualname} {judged.gate.name}"):
+        return None
+    return out, "note", "low", "it admits 9.0 and 10.x and stops there", None
 
 
 def _turned_away(judged: Judged) -> bool:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bwlint.chips import EVERY, ChipSet, families
+from bwlint.chips import EVERY, NONE, ChipSet, families
 from bwlint.judge import Context, Draft, Judged, Related, inside, refuses
 
 NAME = "family-split"
 _EXACT_NAME = re.compile(r"sm_?12[01]a|12[01]a|sm_?121|gb10|spark|_12_0|rtx|exact", re.I)
+_FAMILY_NAME = re.compile(r"12x|120f|blackwell", re.I)
 _PART_NAME = re.compile(r"sm_?120(?![a-z0-9])", re.I)
 _MEANT = re.compile(
     r"\b(?:exact(?:ly)?|deliberate\w*|intention\w*|on purpose|not (?:yet )?(?:validated|tested|verified|supported)"
     r"|only (?:on|validated|tested|measured)|measured|benchmarked|tuned|tuning|rtx|gb10|spark|5090)\b|sm_?121|12\.1",
     re.I,
 )
-_TARGET = re.compile(r"sm_?120a|compute_120a")
+_B200, _B, _THOR = ChipSet.of("10.0"), ChipSet.of("10.0", "10.3"), ChipSet.of("11.0")
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -25,6 +26,37 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     found = split(context, judged)
     if found is not None:
         yield draft(context, NAME, judged, *found)
+    else:
+        yield from other_family(context, judged, NAME)
+
+
+def other_family(context: Context, judged: Judged, rule: str) -> Iterator[Draft]:
+    """B200 without B300, or 10.x without its tcgen05 sibling 11.0: worth a note beside the chips asked about."""
+    if judged.sets.clashes or not judged.owns_comparison or judged.core & context.targets:
+        return
+    core, live = judged.core, judged.sets.live
+    missing = NONE
+    if core & _B == _B200 and _B <= live and len(core) <= 6:
+        missing, kept, why = _B - core, _B200, "the same instructions"
+    elif core & (_B | _THOR) == _B and _THOR <= live and len(core) <= 4 and context.near_tcgen05(judged):
+        missing, kept, why = _THOR, _B, "tcgen05 and tensor memory too"
+    if not missing or _EXACT_NAME.search(judged.gate.comment):
+        return
+    yield Draft(
+        rule,
+        NAME,
+        "note",
+        "low",
+        judged.module,
+        judged.at,
+        f"this test names {kept} and leaves out {missing}, which has {why}",
+        f"true on {core}",
+        "test the family",
+        judged.may,
+        judged.must,
+        None,
+        judged.gate,
+    )
 
 
 def split(context: Context, judged: Judged) -> tuple[ChipSet, ChipSet] | None:
@@ -57,7 +89,8 @@ def _pair(context: Context, judged: Judged, missing: ChipSet) -> bool:
         if other is judged or other.core & family != missing:
             continue
         same_place = other.gate.qualname == judged.gate.qualname
-        both_named = other.gate.kind == judged.gate.kind and other.gate.kind in ("predicate", "flag", "table")
+        family_named = _FAMILY_NAME.search(judged.gate.name)
+        both_named = not family_named and other.gate.kind == judged.gate.kind and other.gate.kind in ("predicate", "flag", "table")
         if same_place or both_named:
             return True
     return False

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips import ChipSet
-from bwlint.evidence import PROOF, Need
+from bwlint.evaluate.expr import walk
+from bwlint.evidence import PROOF, Need, by_name, by_text, file_operation, instruction
 from bwlint.facts import Side
 from bwlint.judge import Context, Draft, Judged, Related, refuses
 
@@ -14,11 +15,76 @@ NAME = "leak"
 OPEN_ENDED = re.compile(r"\+|or newer|and newer|or later|and later|or above|and above|or higher|>=|≥|at least", re.I)
 
 
+_THRESHOLD = ChipSet.where(lambda chip: chip.major >= 10 and chip.name != "10.1")
+
+
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
     if judged.in_test and judged.other.ends == "skip":
         return
-    for found in leaks(context, judged):
-        yield draft(NAME, judged, *found)
+    tables = list(tensor_memory(context, judged))
+    if tables:
+        yield from tables
+        return
+    found = list(leaks(context, judged))
+    for one in found:
+        yield draft(NAME, judged, *one)
+    if not found:
+        yield from open_bound(context, judged, NAME)
+
+
+def tensor_memory(context: Context, judged: Judged) -> Iterator[Draft]:
+    """A table of tensor memory with a row for a chip that has none."""
+    if judged.gate.kind != "table" or not re.search(r"tmem|tensor_?mem", judged.gate.name, re.I):
+        return
+    wrong = ChipSet.where(lambda chip: chip.tmem_per_sm == 0) & judged.core & context.targets
+    if not wrong:
+        return
+    rows = [node for node in walk(judged.gate.test) if node.op == "const" and _row_of(node.args[0], wrong)]
+    yield Draft(
+        NAME,
+        "tcgen05",
+        "warning",
+        "high",
+        judged.module,
+        rows[0].at if rows and rows[0].at else judged.at,
+        f"a table of tensor memory has a row for {wrong}, which {'has' if len(wrong) == 1 else 'have'} none",
+        "no tensor memory here",
+        "drop the row: a caller that gets here for 12.x should be refused",
+        judged.core,
+        judged.core,
+        judged.core - wrong,
+        judged.gate,
+    )
+
+
+def _row_of(key: object, chips: ChipSet) -> bool:
+    return isinstance(key, str) and any(key.rstrip("af").endswith(str(chip.joined)) for chip in chips)
+
+
+def open_bound(context: Context, judged: Judged, rule: str) -> Iterator[Draft]:
+    """A lower bound at 10.0 and nothing known of what is behind it: half a finding, so a note."""
+    if judged.core & ~ChipSet.of("10.1") not in (_THRESHOLD, ~_THRESHOLD & ~ChipSet.of("10.1")):
+        return
+    wrong = judged.admitted & context.targets
+    if not wrong or not judged.owns_comparison or judged.core == ~_THRESHOLD and not judged.denies:
+        return
+    if context.works_there(judged):
+        return
+    yield Draft(
+        rule,
+        rule,
+        "note",
+        "low",
+        judged.module,
+        judged.at,
+        f"a lower bound at 10.0 lets {wrong} through too; nothing in this file shows what is behind it",
+        f"admits {judged.admitted}",
+        "name the family where tcgen05 or a kernel for 10.x is behind the test",
+        judged.may,
+        judged.must,
+        None,
+        judged.gate,
+    )
 
 
 def leaks(context: Context, judged: Judged) -> Iterator[tuple[Side, Need, ChipSet]]:
@@ -29,7 +95,7 @@ def leaks(context: Context, judged: Judged) -> Iterator[tuple[Side, Need, ChipSe
         here = judged.on(side)
         if not here & context.targets or not _device_decides(judged, side):
             continue
-        need = context.need_of(judged, side)
+        need = _need(context, judged, side)
         if need is None or not here & need.legal:
             continue
         wrong = here & context.targets & context.reach(judged, need.use.at) - need.legal
@@ -38,6 +104,51 @@ def leaks(context: Context, judged: Judged) -> Iterator[tuple[Side, Need, ChipSe
         if need.strength != PROOF and _says_newer_is_fine(judged, side):
             continue
         yield side, need, wrong
+
+
+def _need(context: Context, judged: Judged, side: Side) -> Need | None:
+    """What a side uses; else what the reason of the refusal, the enclosing names, or the file say."""
+    found = context.need_of(judged, side)
+    if found is not None and found.strength == PROOF or side is not judged.working:
+        return found
+    at = judged.at
+    if refuses(judged.other) and judged.other.texts:
+        named = by_name((judged.other.texts[0].text,), at, "text")
+        if named is not None:
+            return named
+    if judged.gate.kind in ("predicate", "list", "skipif", "helper-call") or judged.other.ends == "skip":
+        named = by_name((judged.gate.name, *judged.gate.qualname.split(".")), at)
+        if named is not None:
+            return named
+    chosen = _chosen_above(judged)
+    if chosen is not None:
+        return chosen
+    if judged.gate.kind in ("predicate", "flag") and context.only_question(judged):
+        return file_operation(judged.module) or found
+    return found or instruction(judged.gate.comment, at) or _instruction_in(judged)
+
+
+def _chosen_above(judged: Judged) -> Need | None:
+    """`if backend == "trtllm_mla":` around a gate says what the gate guards."""
+    if not refuses(judged.other):
+        return None
+    for test in reversed(judged.gate.path[-3:]):
+        for node in walk(test):
+            if node.op == "cmp" and node.args[0] in ("==", "in"):
+                for inner in walk(node):
+                    if inner.op == "const" and isinstance(inner.args[0], str):
+                        found = by_text(inner.args[0], judged.at)
+                        if found is not None:
+                            return found
+    return None
+
+
+def _instruction_in(judged: Judged) -> Need | None:
+    for text in (*judged.gate.yes.texts[:1], *judged.gate.no.texts[:1]):
+        found = instruction(text.text, text.at)
+        if found is not None:
+            return found
+    return None
 
 
 def _device_decides(judged: Judged, side: Side) -> bool:
@@ -53,7 +164,7 @@ def _says_newer_is_fine(judged: Judged, side: Side) -> bool:
 def draft(rule: str, judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
     proved = need.strength == PROOF
     named = need.use.name.rpartition(".")[2] or need.use.name
-    related = [Related(judged.module, need.use.at, f"`{named}` is {need.what}")]
+    related = [Related(judged.module, need.use.at, f"`{named}`: {need.what}")]
     if need.far is not None:
         owner, use = need.far
         related.append(Related(owner, use.at, f"`{use.name}` works on {need.legal}"))

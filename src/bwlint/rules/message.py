@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
+from bwlint.chips import ChipSet
 from bwlint.facts import Text
 from bwlint.judge import Context, Draft, Judged, Related, refuses
 from bwlint.mentions import Mention, mentioned
 
 NAME = "message"
+_NEGATIVE = re.compile(
+    r"n[o']t (?:\w+ )?(?:support|implement|avail|work|validat|run)|unsupported|except|does(?:n't| not)|doens't|\bno \w+ (?:on|for)\b"
+    r"|(?:bug|issue|fail\w*|broken|disabled|hang\w*) (?:on|with|in)|too (?:slow|small)|use \w+ instead",
+    re.I,
+)
+"""The text says where it does not work: what it names is refused, not admitted."""
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -23,11 +31,11 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
 def _refusal(context: Context, judged: Judged, text: Text) -> Iterator[Draft]:
     said = mentioned(text.text)
     here = judged.must & context.targets
-    if not said.named or "not supported on" in text.text or "except" in text.text:
+    if not said.named or _NEGATIVE.search(text.text):
         return
     if here and not said.named & context.targets and not said.open_ended:
         advice = f"say that {judged.admitted} will do"
-        yield _draft(judged, text, "warning", f"the text names {said.named} only, the test admits {here} too", advice)
+        yield _draft(judged, text, "warning", f"the text names {_only(said.named)}, the test admits {here} too", advice)
     elif said.open_ended and _contradicts(context, judged, said):
         out = context.targets & said.named - judged.may
         advice = f"name the chips that the test admits: {judged.admitted}"
@@ -35,7 +43,7 @@ def _refusal(context: Context, judged: Judged, text: Text) -> Iterator[Draft]:
     elif here == context.targets and len(context.targets & said.exact) == 1 and len(here) > 1:
         one = context.targets & said.exact
         advice = "name the family, or every chip"
-        yield _draft(judged, text, "note", f"the text names {one} only, the test admits {here}", advice)
+        yield _draft(judged, text, "note", f"the text names {_only(one)}, the test admits {here}", advice)
 
 
 def _contradicts(context: Context, judged: Judged, said: Mention) -> bool:
@@ -51,6 +59,11 @@ def _announcements(context: Context, judged: Judged) -> Iterator[Draft]:
         if here and said.named and not said.named & context.targets and not said.open_ended:
             advice = f"say {judged.admitted}"
             yield _draft(judged, text, "note", f"the text says {said.named}, the test admits {here} too", advice)
+
+
+def _only(chips: ChipSet) -> str:
+    words = str(chips)
+    return words if words.endswith("only") else f"{words} only"
 
 
 def _draft(judged: Judged, text: Text, severity: str, message: str, advice: str) -> Draft:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from bwlint.chips import ChipSet
+from bwlint.evidence import by_name
 from bwlint.facts import Gate, Module
 from bwlint.judge import Context, Draft, Judged, Related
 from bwlint.mentions import mentioned
@@ -21,6 +22,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     if found:
         yield leak.draft(NAME, judged, *found[0])
         return
+    yield from leak.open_bound(context, judged, NAME)
     yield from _split(context, judged)
     yield from _excluded(context, judged)
 
@@ -66,6 +68,9 @@ def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
     if api is not None and out <= api[2]:
         owner, gate, chips = api
         yield _skipped(judged, out, "warning", f"`{gate.name}` admits {chips}", Related(owner, gate.at, f"admits {chips}"))
+        return
+    need = context.need_of(judged, judged.working) or by_name((judged.gate.qualname, judged.module.path), judged.at)
+    if need is not None and out - need.legal:
         return
     for text in judged.other.texts[:1]:
         said = mentioned(text.text)

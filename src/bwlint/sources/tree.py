@@ -35,3 +35,25 @@ def module_name(path: str, root: str) -> str:
         raise ValueError(f"{path} is not below {root}")
     parts = os.path.splitext(path[len(prefix) :])[0].split(os.sep)
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+_PROJECT_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
+_SOURCE_FOLDERS = ("", "src", "python")
+_MAX_CLIMB = 8
+
+
+@cache
+def import_roots(root: str) -> tuple[str, ...]:
+    """Where else imports of a file below `root` may begin: the project's folder, its `src` and its `python`.
+
+    A test folder has no ``__init__.py`` and imports the package beside it.
+    """
+    folder = root
+    for _ in range(_MAX_CLIMB):
+        if any(os.path.exists(os.path.join(folder, mark)) for mark in _PROJECT_MARKS):
+            return tuple(os.path.join(folder, name).rstrip(os.sep) for name in _SOURCE_FOLDERS)
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            break
+        folder = parent
+    return ()

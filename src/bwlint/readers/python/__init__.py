@@ -15,7 +15,7 @@ from bwlint.readers.python.vocabulary import DEVICE, device_lines, may_read_devi
 
 __all__ = ["ReadError", "may_read_device", "read"]
 
-_OPERATION = re.compile(r"\b(?:tcgen05|wgmma|warpgroup)\.\w+")
+_OPERATION = re.compile(r"\b(?:tcgen05|wgmma|warpgroup)\.\w+|\btcgen05_\w+|\bTcgen05\w+")
 
 
 class ReadError(Exception):
@@ -98,12 +98,12 @@ def _lines_with(words: set[str], lines: Sequence[str]) -> set[int]:
 
 def _operations(tree: ast.Module, source: str, lines: Sequence[str]) -> dict[str, tuple[Use, ...]]:
     """Hardware operations that each top-level function or class names, "" for the module itself."""
-    if not any(word in source for word in ("tcgen05.", "warpgroup.", "wgmma.")):
+    if not any(word in source for word in ("cgen05", "warpgroup.", "wgmma.")):
         return {}
     places = [
         (number, match)
         for number, line in enumerate(lines, 1)
-        if "." in line and (match := _OPERATION.search(line)) and not line.lstrip().startswith("#")
+        if (match := _OPERATION.search(line)) and not line.lstrip().startswith("#")
     ]
     if not places or not any(_imports_operation(line) for line in lines):
         return {}
@@ -118,11 +118,34 @@ def _operations(tree: ast.Module, source: str, lines: Sequence[str]) -> dict[str
         if len(found.get(name, ())) < 3:
             use = Use(match[0], "name", (number, match.start(), number, match.end()))
             found[name] = (*found.get(name, ()), use)
+    return _inherited(tree, lines, found)
+
+
+def _inherited(
+    tree: ast.Module, lines: Sequence[str], found: dict[str, tuple[Use, ...]]
+) -> dict[str, tuple[Use, ...]]:
+    """Definitions that name a definition with an operation have it too: a launcher and its kernel class."""
+    for _ in range(3):
+        names = [name for name in found if name]
+        if not names:
+            break
+        pattern = re.compile(r"\b(?:" + "|".join(map(re.escape, names)) + r")\b")
+        before = len(found)
+        for node in tree.body:
+            if not isinstance(node, ast.FunctionDef | ast.ClassDef) or node.name in found:
+                continue
+            match = pattern.search("\n".join(lines[node.lineno : node.end_lineno]))
+            if match:
+                found[node.name] = found[match[0]]
+        if len(found) == before:
+            break
     return found
 
 
 def _imports_operation(line: str) -> bool:
-    return "tcgen05" in line or "warpgroup" in line if "import" in line else "nvgpu.tcgen05." in line
+    if "import" in line:
+        return "tcgen05" in line or "warpgroup" in line
+    return "nvgpu.tcgen05." in line or "prims.tcgen05" in line
 
 
 def _docstrings(tree: ast.Module) -> tuple[Text, ...]:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bwlint.evaluate.expr import FALSE, NONE, Expr, conjoin, negate, unknown
-from bwlint.facts import Class, Function, Gate, Side
+from bwlint.facts import Class, Function, Gate, Side, Use
 from bwlint.readers.python import lists, sides
 from bwlint.readers.python.lower import Lowerer, Scope
 from bwlint.readers.python.sides import SKIPS, dotted, span
 from bwlint.readers.python.vocabulary import DEVICE
 
+_QUESTION = re.compile(r"capability_geq|^(?:is|has)_device_capability|^is_family_of$|at_least|_geq$")
 MAX_RETURNS = 60
 _CONVERTERS = frozenset("int str any all min max divmod getattr join map tuple list set sorted len isinstance".split())
 _KINDS = {"staticmethod": "staticmethod", "classmethod": "classmethod", "property": "property", "cached_property": "property"}
@@ -23,7 +25,6 @@ class Flow:
 
     def __init__(self, tree: ast.Module, lines: Sequence[str], package: str, hits: frozenset[int], words: re.Pattern[str]) -> None:
         self.lines = lines
-        self.package = package
         self.hits = hits
         self.words = words
         self.slots: list[Expr] = []
@@ -33,7 +34,7 @@ class Flow:
         self.classes: dict[str, Class] = {}
         self.gates: list[Gate] = []
         self.stars: list[str] = []
-        self.imports: dict[str, str] = {}
+        self.imports = sides.Imports({}, package)
         self._reads: dict[int, bool] = {}
         self._words: dict[str, bool] = {}
         self._returns: list[tuple[tuple[Expr, ...], Expr]] = []
@@ -67,7 +68,7 @@ class Flow:
             return self._device_word(node.args[1] or "")
         if node.op in ("function", "class"):
             return self._device_word(node.args[0].rpartition(".")[2])
-        if node.op == "source":
+        if node.op in ("source", "names"):
             return True
         if node.op == "const":
             return False
@@ -247,6 +248,8 @@ class Flow:
 
     def _assign(self, node: ast.Assign, rest: Sequence[ast.stmt]) -> bool:
         value = self.lowerer.lower(node.value)
+        if node.lineno in self.hits or isinstance(node.value, ast.Call):
+            self._call_lists(node.value, rest)
         for target in node.targets:
             self._bind(target, value, node)
         return False
@@ -258,6 +261,7 @@ class Flow:
 
     def _augmented(self, node: ast.AugAssign, rest: Sequence[ast.stmt]) -> bool:
         self.lowerer.lower(node.value)
+        self._call_lists(node.value, rest)
         if isinstance(node.target, ast.Name):
             self.lowerer.scope.env[node.target.id] = unknown(f"{node.target.id}:{node.lineno}")
         return False
@@ -286,7 +290,7 @@ class Flow:
     def _named(self, name: str, node: ast.expr, value: Expr) -> None:
         """A flag, or a list or table known by its name or keys."""
         last = name.rpartition(".")[2]
-        if isinstance(node, ast.Compare | ast.BoolOp | ast.UnaryOp) and self.reads(value):
+        if _is_question(node) and self.reads(value):
             side = Side("fall", None)
             self.add("flag", value, node, side, side, last)
         elif isinstance(node, ast.Call) and dotted(node.func).endswith(("skipif", "skipIf", "skipUnless")):
@@ -314,7 +318,7 @@ class Flow:
             self._returns_add(Expr("raise", (last,), span(value)))
             return last != "importorskip"
         self._mutates(value)
-        self._call_lists(value)
+        self._call_lists(value, rest)
         if self._device_word(last) and isinstance(value.func, ast.Name | ast.Attribute):
             self._helper_call(value, lowered, last, rest)
         return False
@@ -334,13 +338,25 @@ class Flow:
         self.add("helper-call", test, node, after, Side("skip", None), name)
         self._path.append(test)
 
-    def _call_lists(self, node: ast.expr) -> None:
+    def _call_lists(self, node: ast.expr, rest: Sequence[ast.stmt]) -> None:
+        """Lists passed to calls; what they guard is what follows, and the function that passes them."""
+        if not self._spans_hit(node):
+            return
         for item in ast.walk(node):
-            if isinstance(item, ast.Call):
-                for name, value in lists.arguments(item):
-                    test = lists.declared(name, value, self.lowerer.lower(value))
-                    if test is not None:
-                        self.add("list", test, value, Side("fall", None), Side("raise", None), name)
+            if not isinstance(item, ast.Call):
+                continue
+            for name, value in lists.arguments(item):
+                test = lists.declared(name, value, self.lowerer.lower(value))
+                if test is not None:
+                    behind = sides.block((), self.imports, _quiet(self, self.lowerer.lower), rest[:60])
+                    function = Use(self._qualname.rpartition(".")[2], "define", span(value))
+                    behind = replace(behind, uses=(*behind.uses, function))
+                    at = item if isinstance(node, ast.Call) and node is item and not item.keywords else value
+                    self.add("list", test, at, behind, Side("raise", None), name)
+
+    def _spans_hit(self, node: ast.expr) -> bool:
+        last = node.end_lineno or node.lineno
+        return any(line in self.hits for line in range(node.lineno, last + 1))
 
     def _assert(self, node: ast.Assert, rest: Sequence[ast.stmt]) -> bool:
         test = self.lowerer.lower(node.test)
@@ -354,10 +370,10 @@ class Flow:
     def _return(self, node: ast.Return, rest: Sequence[ast.stmt]) -> bool:
         value = self.lowerer.lower(node.value)
         if node.value is not None:
-            if isinstance(node.value, ast.Compare | ast.BoolOp | ast.UnaryOp) and self.reads(value):
+            if _is_question(node.value) and self.reads(value):
                 side = Side("return", None)
                 self.add("predicate", value, node.value, side, side, self._qualname.rpartition(".")[2])
-            self._call_lists(node.value)
+            self._call_lists(node.value, rest)
         self._returns_add(value)
         return True
 
@@ -376,6 +392,9 @@ class Flow:
     def _loop(self, node: ast.For | ast.While | ast.AsyncFor, rest: Sequence[ast.stmt]) -> bool:
         """Names assigned in a loop are unknown in it and after it; a return inside happens or not."""
         changed = {name: unknown(f"{name}, assigned in a loop") for name in sides.bound_names([node])}
+        if not isinstance(node, ast.While):
+            # what a loop runs over may be called like a capability: its use decides, as for a parameter
+            changed |= {name: Expr("param", ("<loop>", name)) for name in sides.target_names(node.target)}
         self.lowerer.scope.env.update(changed)
         if isinstance(node, ast.While):
             self.lowerer.lower(node.test)
@@ -459,26 +478,19 @@ class Flow:
             local = alias.asname or alias.name.partition(".")[0]
             target = alias.name if alias.asname else local
             self.lowerer.scope.env[local] = Expr("import", (target, None), span(node))
-            self.imports.setdefault(local, target)
+            self.imports.names.setdefault(local, target)
         return False
 
     def _import_from(self, node: ast.ImportFrom, rest: Sequence[ast.stmt]) -> bool:
-        module = self._absolute(node)
+        module = self.imports.absolute(node)
         for alias in node.names:
             if alias.name == "*":
                 self.stars.append(module)
                 continue
             local = alias.asname or alias.name
             self.lowerer.scope.env[local] = Expr("import", (module, alias.name), span(node))
-            self.imports.setdefault(local, f"{module}.{alias.name}")
+            self.imports.names.setdefault(local, f"{module}.{alias.name}")
         return False
-
-    def _absolute(self, node: ast.ImportFrom) -> str:
-        if not node.level:
-            return node.module or ""
-        parts = self.package.split(".") if self.package else []
-        base = parts[: len(parts) - (node.level - 1)]
-        return ".".join([*base, node.module] if node.module else base)
 
     # -- definitions
 
@@ -597,6 +609,17 @@ class Flow:
         finally:
             self.lowerer.scope = saved
             self.lowerer.on_conditional = hook
+
+
+def _is_question(node: ast.expr) -> bool:
+    """A comparison, or a call that compares with constants: `cuda_capability_geq(10, 0)`."""
+    if isinstance(node, ast.Compare | ast.BoolOp | ast.UnaryOp):
+        return True
+    if not isinstance(node, ast.Call) or not node.args or node.keywords:
+        return False
+    return all(isinstance(a, ast.Constant | ast.Tuple) for a in node.args) and bool(
+        _QUESTION.search(dotted(node.func).rpartition(".")[2])
+    )
 
 
 def _quiet(flow: Flow, lower: object) -> object:

@@ -59,6 +59,8 @@ def _form(nodes: list[ast.expr], name: str) -> str | None:
         return None
     forms = {_spelling(node) for node in nodes}
     if len(forms) != 1:
+        if forms == {"sm", "sm-suffixed"}:
+            return "sm"
         return "joined" if forms == {"joined", "either"} else None
     form = forms.pop()
     if form == "either":

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from bwlint.evaluate.expr import Expr, Span
 from bwlint.facts import Side, Text, Use
@@ -50,6 +51,29 @@ def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
             yield from statements(part.body)
 
 
+@dataclass(frozen=True, slots=True)
+class Imports:
+    """Local names and what they were imported as, in a module of `package`."""
+
+    names: dict[str, str]
+    package: str
+
+    def absolute(self, node: ast.ImportFrom) -> str:
+        """The dotted module that a `from` import names."""
+        if not node.level:
+            return node.module or ""
+        parts = self.package.split(".") if self.package else []
+        base = parts[: len(parts) - (node.level - 1)]
+        return ".".join([*base, node.module] if node.module else base)
+
+
+def target_names(target: ast.expr) -> list[str]:
+    """Names that a loop binds."""
+    if isinstance(target, ast.Name):
+        return [target.id]
+    return [e.id for e in target.elts if isinstance(e, ast.Name)] if isinstance(target, ast.Tuple | ast.List) else []
+
+
 def bound_names(body: Iterable[ast.stmt]) -> set[str]:
     """Names that a block assigns by statements."""
     names: set[str] = set()
@@ -77,7 +101,7 @@ def bound_names(body: Iterable[ast.stmt]) -> set[str]:
 class Collector:
     """Collects uses and texts from statements; `imports` maps a local name to what it was imported as."""
 
-    def __init__(self, imports: Mapping[str, str]) -> None:
+    def __init__(self, imports: Imports) -> None:
         self.imports = imports
         self.uses: list[Use] = []
         self.texts: list[Text] = []
@@ -117,7 +141,7 @@ class Collector:
                 self._add(alias.name, "import", node, sure)
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:
-                self._add(f"{node.module or ''}.{alias.name}".strip("."), "import", node, sure)
+                self._add(f"{self.imports.absolute(node)}.{alias.name}".strip("."), "import", node, sure)
         elif isinstance(node, ast.Raise):
             if node.exc is not None:
                 self._message(node.exc)
@@ -189,7 +213,7 @@ class Collector:
     def _add(self, name: str, how: str, node: ast.AST, sure: bool) -> None:
         if how in ("call", "name"):
             root, dot, rest = name.partition(".")
-            name = self.imports.get(root, root) + dot + rest
+            name = self.imports.names.get(root, root) + dot + rest
         self.uses.append(Use(name, how, span(node), sure))
 
 
@@ -271,7 +295,7 @@ def _is_number(node: ast.expr) -> bool:
 
 def block(
     body: Sequence[ast.stmt],
-    imports: Mapping[str, str],
+    imports: Imports,
     lower: Callable[[ast.expr], Expr],
     rest: Sequence[ast.stmt] = (),
 ) -> Side:
@@ -301,7 +325,7 @@ def _assigned(body: Sequence[ast.stmt], lower: Callable[[ast.expr], Expr]) -> Ex
     return None
 
 
-def expression(node: ast.expr, imports: Mapping[str, str], lower: Callable[[ast.expr], Expr]) -> Side:
+def expression(node: ast.expr, imports: Imports, lower: Callable[[ast.expr], Expr]) -> Side:
     """The side of a conditional expression."""
     collector = Collector(imports)
     collector.expression(node, True)

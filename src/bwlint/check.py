@@ -1,0 +1,273 @@
+"""One `bwlint check`: arguments in, a report out. What is printed and written is the command's business."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bwlint import catalog
+from bwlint.chips import parse_targets
+from bwlint.collect import Collected, collect
+from bwlint.config import Config, ConfigError, Configs
+from bwlint.engine import analyse
+from bwlint.evaluate.sources import Sources
+from bwlint.findings import Report, Severity, Skipped
+from bwlint.finish import Names, Texts, finish
+from bwlint.readers import python
+from bwlint.report.escape import visible
+from bwlint.sources.ignore import BadPattern
+from bwlint.sources.pypi import SourceError, is_package, open_package
+from bwlint.sources.read import Unread, decode
+from bwlint.sources.tree import module_name, package_root
+from bwlint.sources.walk import Mount, SourceFile, discover
+from bwlint.suppress import MARK
+
+DEFAULT_TARGETS = ("12.0", "12.1")
+_MOST_JOBS = 8
+
+
+class UsageError(Exception):
+    """Something that the user has to put right; the message says what."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked for. Empty tuples and None mean that the configuration decides.
+
+    `stdin` is the content to check under the name `paths[0]`. `fixes` asks for repairs with the findings.
+    """
+
+    paths: tuple[str, ...]
+    target: tuple[str, ...] = ()
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    severity: Severity | None = None
+    fail_on: Severity | None = None
+    use_gitignore: bool = True
+    force_exclude: bool = False
+    jobs: int | None = None
+    stdin: bytes | None = None
+    fixes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`scanned` counts the files that were read, `severity` is the lowest to show, `fail_on` to fail."""
+
+    report: Report
+    scanned: int
+    severity: Severity
+    fail_on: Severity
+    texts: Texts
+    names: Names
+
+    def lines(self, reported: str) -> Sequence[str] | None:
+        """The lines of a file as a finding names it."""
+        text = self.texts.of(self.names.real(reported))
+        return None if text is None else text.lines
+
+
+Advance = Callable[[int, int], None]
+"""Called with the number of files that are done, and of all files."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    files: tuple[SourceFile, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    mounts: tuple[str, ...] = ()
+
+
+def check(request: Request, stack: ExitStack, advance: Advance | None = None) -> Outcome:
+    """Run a request. What it unpacks lives as long as `stack`.
+
+    Raises UsageError and ConfigError.
+    """
+    settings = _Settings(request)
+    if request.stdin is not None:
+        found, collected, texts = _given(request, request.stdin, settings)
+    else:
+        found, texts = _discovered(request, settings, stack), Texts()
+        collected = collect(found.files, _jobs(request.jobs), _counted(advance, len(found.files)))
+    settings.mounts = found.mounts
+    try:
+        targets, _ = parse_targets(settings.run.target or DEFAULT_TARGETS)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    sources = Sources(dict(settings.run.capability_functions))
+    analysis = analyse(collected, sources, targets, settings.all_rules(found.files))
+    names = Names({file.real: file for file in found.files})
+    unread = {skip.path for skip in collected.skipped}
+    marked = [file for file in collected.marked if file.path not in unread]
+    finished = finish(analysis, marked, texts, names, settings.enabled, fixes=request.fixes)
+    skipped = (*found.skipped, *collected.skipped, *finished.skipped)
+    scanned = len(found.files) - len(collected.skipped)
+    report = Report(
+        targets.names,
+        finished.findings,
+        tuple(sorted(set(skipped), key=lambda skip: (skip.path, skip.reason))),
+        finished.suppressed,
+        {"files": scanned, **analysis.stats},
+    )
+    severity = settings.run.severity or "warning"
+    return Outcome(report, scanned, severity, settings.run.fail_on or "warning", texts, names)
+
+
+@dataclass(slots=True)
+class _Settings:
+    """What the nearest configuration of each file and the command line say.
+
+    One run has one configuration for its targets, levels and sources: that of the folder which holds all
+    arguments.
+    """
+
+    request: Request
+    mounts: tuple[str, ...] = ()
+    run: Config = field(init=False)
+    _configs: Configs = field(default_factory=Configs)
+    _known: dict[Config, frozenset[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        try:
+            catalog.resolve((*self.request.select, *self.request.ignore))
+        except catalog.UnknownRule as error:
+            raise UsageError(str(error)) from None
+        self.run = self._overridden(self._configs.of_folder(_common_folder(self.request.paths)))
+        self._rules(self.run)
+
+    def config(self, file: SourceFile) -> Config:
+        """The configuration of one file; files of a wheel have that of the run."""
+        if file.real.startswith(self.mounts):
+            return self.run
+        return self._configs.of_folder(os.path.dirname(file.real))
+
+    def enabled(self, file: SourceFile) -> frozenset[str]:
+        """The names of the rules that run on a file."""
+        config = self.config(file)
+        rules = self._rules(self._overridden(config))
+        ignored = config.ignored_rules(file.real) if config.per_file_ignores else frozenset()
+        return rules - _names(config, ignored) if ignored else rules
+
+    def all_rules(self, files: Sequence[SourceFile]) -> frozenset[str]:
+        """The names of the rules that run on any of the files."""
+        folders = {os.path.dirname(file.real): file for file in files}
+        configs = {self._overridden(self.config(file)) for file in folders.values()}
+        return frozenset(name for config in configs for name in self._rules(config))
+
+    def is_excluded(self, file: SourceFile) -> bool:
+        """Whether the file's configuration leaves it out; a file that was named needs --force-exclude for it."""
+        if file.named and not self.request.force_exclude:
+            return False
+        return self.config(file).is_excluded(file.real)
+
+    def _overridden(self, config: Config) -> Config:
+        request = self.request
+        return config.override(
+            target=request.target,
+            select=request.select,
+            ignore=request.ignore,
+            severity=request.severity,
+            fail_on=request.fail_on,
+        )
+
+    def _rules(self, config: Config) -> frozenset[str]:
+        if config not in self._known:
+            every = frozenset(rule.name for rule in catalog.rules())
+            chosen = every if config.select is None else _names(config, config.select)
+            self._known[config] = chosen - _names(config, config.ignore or ())
+        return self._known[config]
+
+
+def _names(config: Config, ids: Sequence[str] | frozenset[str]) -> frozenset[str]:
+    try:
+        return frozenset(rule.name for rule in catalog.resolve(ids))
+    except catalog.UnknownRule as error:
+        raise ConfigError(f"{config.file}: {error}") from None
+
+
+def _common_folder(paths: Sequence[str]) -> str:
+    reals = [os.path.realpath(path) for path in paths if not is_package(path)]
+    if not reals:
+        return os.path.realpath(os.curdir)
+    try:
+        common = os.path.commonpath(reals)
+    except ValueError:
+        return os.path.realpath(os.curdir)
+    return common if os.path.isdir(common) else os.path.dirname(common)
+
+
+def _discovered(request: Request, settings: _Settings, stack: ExitStack) -> _Found:
+    paths: list[str | Mount] = []
+    refused: list[Skipped] = []
+    for path in request.paths:
+        if not is_package(path):
+            paths.append(path)
+            continue
+        try:
+            unpacked = open_package(path, _scratch(stack))
+        except SourceError as error:
+            raise UsageError(str(error)) from None
+        paths.append(unpacked.mount)
+        refused += unpacked.skipped
+    try:
+        found = discover(paths, use_gitignore=request.use_gitignore, force_exclude=request.force_exclude)
+    except BadPattern as error:
+        raise UsageError(str(error)) from None
+    if found.errors:
+        raise UsageError("\n".join(f"{visible(error.path)}: {error.reason}" for error in found.errors))
+    settings.mounts = tuple(os.path.realpath(path.real) + os.sep for path in paths if isinstance(path, Mount))
+    files = tuple(file for file in found.files if not settings.is_excluded(file))
+    return _Found(files, (*refused, *found.skipped), settings.mounts)
+
+
+def _scratch(stack: ExitStack) -> Path:
+    import tempfile
+
+    return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bwlint-", ignore_cleanup_errors=True)))
+
+
+def _given(request: Request, data: bytes, settings: _Settings) -> tuple[_Found, Collected, Texts]:
+    """Standard input as the one file of the run, standing where its name says."""
+    name = request.paths[0]
+    real = os.path.realpath(name)
+    file = SourceFile(name, real, "python", package_root(real), named=True)
+    if settings.is_excluded(file):
+        return _Found(), Collected((), (), ()), Texts()
+    found = _Found((file,))
+    source = decode(data)
+    if isinstance(source, Unread):
+        return found, Collected((), (Skipped(name, source.reason),), ()), Texts()
+    marked = (file,) if MARK in source else ()
+    texts = Texts({real: source})
+    if not python.may_read_device(data):
+        return found, Collected((), (), marked), texts
+    is_package_file = os.path.basename(real) == "__init__.py"
+    try:
+        module = python.read(real, source, module_name(real, file.root), is_package_file)
+    except python.ReadError as error:
+        return found, Collected((), (Skipped(name, str(error)),), ()), texts
+    return found, Collected(((file, module),), (), marked), texts
+
+
+def _jobs(asked: int | None) -> int:
+    if asked is not None:
+        return asked
+    if hasattr(os, "sched_getaffinity"):
+        return min(_MOST_JOBS, len(os.sched_getaffinity(0)))
+    return min(_MOST_JOBS, os.cpu_count() or 1)
+
+
+def _counted(advance: Advance | None, total: int) -> Callable[[int], None] | None:
+    if advance is None:
+        return None
+    done = 0
+
+    def count(number: int) -> None:
+        nonlocal done
+        done += number
+        advance(done, total)
+
+    return count

@@ -1,0 +1,263 @@
+"""From drafts to findings: columns, reported paths, fingerprints, fixes, and the user's say in each file."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+from typing import cast
+
+from bwlint import catalog, suppress
+from bwlint.engine import Analysis
+from bwlint.evaluate.expr import Span
+from bwlint.facts import Module
+from bwlint.findings import Confidence, Edit, Finding, Fix, Region, Related, Severity, Skipped, Suppressed
+from bwlint.judge import Draft, Judged
+from bwlint.report.fingerprint import fingerprint
+from bwlint.sources.read import Text, Unread, decode, read_bytes
+from bwlint.sources.walk import SourceFile
+
+Enabled = Callable[[SourceFile], frozenset[str]]
+"""The names of the rules that run on a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """All findings in the order of reports, those that comments silence, and files that went away meanwhile."""
+
+    findings: tuple[Finding, ...]
+    suppressed: tuple[Suppressed, ...]
+    skipped: tuple[Skipped, ...]
+
+
+@dataclass(slots=True)
+class Texts:
+    """Sources by real path, each read once; `given` are those that are not on disk as they were read."""
+
+    given: Mapping[str, str] = field(default_factory=dict)
+    _known: dict[str, Text | None] = field(default_factory=dict)
+
+    def of(self, real: str) -> Text | None:
+        """The text of a file; None where it cannot be read."""
+        if real not in self._known:
+            self._known[real] = self._read(real)
+        return self._known[real]
+
+    def _read(self, real: str) -> Text | None:
+        if real in self.given:
+            return Text(self.given[real])
+        data = read_bytes(real)
+        source = data if isinstance(data, Unread) else decode(data)
+        return None if isinstance(source, Unread) else Text(source)
+
+
+@dataclass(slots=True)
+class Names:
+    """Reported paths and what they stand for."""
+
+    files: Mapping[str, SourceFile]
+    _reals: dict[str, str] = field(default_factory=dict)
+
+    def reported(self, real: str, near: SourceFile) -> str:
+        """The path to report for `real`, told like that of the file `near` where no argument reaches it."""
+        path = self.files[real].path if real in self.files else _beside(real, near)
+        self._reals[path] = real
+        return path
+
+    def real(self, reported: str) -> str:
+        """What a path that was reported stands for."""
+        return self._reals.get(reported, reported)
+
+
+def finish(
+    analysis: Analysis, marked: Sequence[SourceFile], texts: Texts, names: Names, enabled: Enabled, *, fixes: bool
+) -> Finished:
+    """The findings of a run. `marked` are the files with comments of bwlint; `fixes` asks for repairs too."""
+    drafts = {file.real: found for file, found in analysis.drafts}
+    files = {file.real: file for file in (*(file for file, _ in analysis.drafts), *marked)}
+    findings: list[Finding] = []
+    suppressed: list[Suppressed] = []
+    skipped: list[Skipped] = []
+    for file in files.values():
+        text = texts.of(file.real)
+        if text is None:
+            skipped.append(Skipped(file.path, "not readable any more"))
+            continue
+        names.reported(file.real, file)
+        one = _File(analysis, file, text, texts, names, enabled(file), fixes)
+        kept, silenced = one.finish(drafts.get(file.real, ()))
+        findings += kept
+        suppressed += silenced
+    return Finished(
+        tuple(sorted(findings, key=_place)),
+        tuple(sorted(suppressed, key=lambda entry: _place(entry.finding))),
+        tuple(skipped),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """One file and what its findings need to know."""
+
+    analysis: Analysis
+    file: SourceFile
+    text: Text
+    texts: Texts
+    names: Names
+    enabled: frozenset[str]
+    fixes: bool
+
+    def finish(self, drafts: Sequence[Draft]) -> tuple[list[Finding], list[Suppressed]]:
+        """What is reported of the drafts and the comments of the file, and what its comments silence."""
+        wanted = [draft for draft in drafts if draft.rule in self.enabled]
+        findings = self._fingerprinted(wanted)
+        suppressions, bad = suppress.scan(self.text.source, catalog.known_ids())
+        kept, silenced, unused = suppress.apply(findings, suppressions)
+        faults = [self._fault(catalog.BAD, entry.region, entry.message) for entry in bad]
+        faults += [
+            self._fault(catalog.UNUSED, entry.region, _unused(names))
+            for entry in unused
+            if (names := self._checked(entry.rules))
+        ]
+        faults, silenced_faults, _ = suppress.apply(
+            [fault for fault in faults if fault.name in self.enabled], suppressions
+        )
+        return kept + faults, silenced + silenced_faults
+
+    def _checked(self, codes: Sequence[str]) -> list[str]:
+        """The names of those rules that had their chance to find something here."""
+        found = [catalog.lookup(code).name for code in codes]
+        return [name for name in found if name in self.enabled and name not in (catalog.UNUSED, catalog.BAD)]
+
+    def _fingerprinted(self, drafts: Sequence[Draft]) -> list[Finding]:
+        seen: Counter[tuple[str, str, str]] = Counter()
+        judged = self._judged(drafts)
+        findings = []
+        for draft in sorted(drafts, key=lambda draft: (draft.at, draft.rule)):
+            finding = self._finding(draft, judged.get(id(draft.gate)))
+            key = (finding.name, _between(self.text, finding.region), _qualname(draft))
+            findings.append(replace(finding, fingerprint=fingerprint(*key, seen[key])))
+            seen[key] += 1
+        return findings
+
+    def _judged(self, drafts: Sequence[Draft]) -> dict[int, Judged]:
+        """The gates of the drafts with their sets; only repairs need them."""
+        if not self.fixes:
+            return {}
+        modules = {draft.module.path for draft in drafts if draft.wanted is not None}
+        return {id(entry.gate): entry for path in modules for entry in self.analysis.context.judged[path]}
+
+    def _finding(self, draft: Draft, judged: Judged | None) -> Finding:
+        rule = catalog.lookup(draft.rule)
+        fix = self._fix(draft, judged)
+        return Finding(
+            rule.code,
+            rule.name,
+            draft.category,
+            cast(Severity, draft.severity),
+            cast(Confidence, draft.confidence),
+            self.file.path,
+            self.text.region(*draft.at),
+            draft.message,
+            draft.admitted.names,
+            draft.certain.names,
+            None if draft.legal is None else draft.legal.names,
+            draft.label,
+            draft.advice,
+            self._related(draft),
+            fix if isinstance(fix, Fix) else None,
+            fix if isinstance(fix, str) else None,
+        )
+
+    def _related(self, draft: Draft) -> tuple[Related, ...]:
+        found: dict[Related, None] = {}
+        for entry in draft.related:
+            text = self.texts.of(entry.module.path)
+            if text is not None:
+                path = self.names.reported(entry.module.path, self.file)
+                found[Related(path, text.region(*entry.at), entry.message)] = None
+        return tuple(found)
+
+    def _fix(self, draft: Draft, judged: Judged | None) -> Fix | str | None:
+        if judged is None or draft.wanted is None:
+            return None
+        from bwlint.fix import propose
+
+        proposed = propose(
+            self.analysis.context.tree,
+            draft.module,
+            self.file.root,
+            judged.gate,
+            judged.sets,
+            draft.wanted,
+            self.text.source,
+            draft.evidence,
+            draft.unsafe,
+        )
+        if isinstance(proposed, str):
+            return proposed
+        return replace(proposed, edits=tuple(self._reported(edit) for edit in proposed.edits))
+
+    def _reported(self, edit: Edit) -> Edit:
+        return replace(edit, path=self.names.reported(edit.path, self.file))
+
+    def _fault(self, name: str, region: Region, message: str) -> Finding:
+        """A finding about a comment."""
+        rule = catalog.lookup(name)
+        text = _between(self.text, region)
+        return Finding(
+            rule.code,
+            rule.name,
+            rule.category,
+            rule.severity,
+            "high",
+            self.file.path,
+            region,
+            message,
+            (),
+            (),
+            None,
+            fingerprint=fingerprint(rule.name, text, "", 0),
+        )
+
+
+def _place(finding: Finding) -> tuple[str, int, int, str]:
+    return finding.path, finding.region.line, finding.region.column, finding.rule
+
+
+def _unused(names: Sequence[str]) -> str:
+    listed = ", ".join(f"`{name}`" for name in names)
+    return f"nothing of {listed} to suppress here"
+
+
+def _between(text: Text, region: Region) -> str:
+    start = text.offset(region.line, region.column)
+    return text.source[start : text.offset(region.end_line, region.end_column)]
+
+
+def _qualname(draft: Draft) -> str:
+    """The function or class around a draft."""
+    if draft.gate is not None:
+        return draft.gate.qualname
+    around = [function for function in draft.module.functions.values() if _holds(function.at, draft.at)]
+    return max(around, key=lambda function: function.at[:2]).qualname if around else "<module>"
+
+
+def _holds(outer: Span, inner: Span) -> bool:
+    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
+
+
+def _beside(real: str, near: SourceFile) -> str:
+    """`real` relative to the argument that `near` was found in, with that argument in front.
+
+    The ends that the two paths of `near` share say where the argument ends.
+    """
+    theirs, ours = PurePosixPath(near.path).parts, near.real.split(os.sep)
+    shared = 0
+    while shared < min(len(theirs), len(ours)) and theirs[-1 - shared] == ours[-1 - shared]:
+        shared += 1
+    base = os.sep.join(ours[: len(ours) - shared]) or os.sep
+    relative = os.path.relpath(real, base).replace(os.sep, "/")
+    return os.path.normpath(str(PurePosixPath(*theirs[: len(theirs) - shared], relative))).replace(os.sep, "/")

@@ -1,0 +1,92 @@
+"""Edits that carry a proof: the sets of a gate before and after, each computed on the text as it stands then.
+
+A spelling is only a proposal. What decides is the interpreter, which runs the edited text: an edit whose set
+is not exactly what is wanted does not leave this package. libcst is loaded when a fix is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bwlint.chips import ChipSet
+from bwlint.evaluate.expr import Span
+from bwlint.facts import Gate, Module
+from bwlint.findings import Edit, Fix, Proof
+from bwlint.fix.apply import apply
+from bwlint.fix.change import Change
+from bwlint.fix.meant import meant_exactly
+from bwlint.fix.proof import Checker, compares_limit
+from bwlint.link import Sets, Tree
+
+__all__ = ["propose"]
+
+_TABLES = frozenset({"table", "lookup"})
+_LONGEST_TITLE = 60
+
+
+def propose(
+    tree: Tree,
+    module: Module,
+    root: str,
+    gate: Gate,
+    sets: Sets,
+    wanted: ChipSet,
+    source: str,
+    evidence: str,
+    unsafe_reason: str | None,
+) -> Fix | str:
+    """The fix after which the test of `gate` holds on exactly the chips `wanted`, or why there is none.
+
+    `source` is the text that `module` was read from, without a byte order mark. The fix is safe unless
+    `unsafe_reason` says why not; the words of both stand in its proof.
+    """
+    change = Change.between(sets, wanted)
+    if isinstance(change, str):
+        return change
+    if gate.kind in _TABLES:
+        return "rows of a table are not copied"
+    span = gate.leaf or gate.at
+    if said := meant_exactly(gate, span, source, change):
+        return said
+    if compares_limit(gate, span, module):
+        return "the literal is compared with a queried shared-memory limit"
+    edits = _edits(module.path, source, span, change)
+    if isinstance(edits, str):
+        return edits
+    proved = _first_proved(
+        Checker(tree, module, root, gate, sets, change), source, edits, evidence, unsafe_reason
+    )
+    if isinstance(proved, str):
+        return proved
+    edit, proof = proved
+    return Fix("unsafe" if unsafe_reason else "safe", change.kind, _title(change, edit), (edit,), proof)
+
+
+def _edits(path: str, source: str, span: Span, change: Change) -> Iterable[Edit] | str:
+    """Every edit that a known spelling suggests, the most idiomatic first."""
+    from bwlint.fix.locate import edits
+
+    return edits(path, source, span, change)
+
+
+def _first_proved(
+    checker: Checker, source: str, edits: Iterable[Edit], evidence: str, unsafe_reason: str | None
+) -> tuple[Edit, Proof] | str:
+    """The first edit that holds, with its proof; else why the first one does not."""
+    refusal = ""
+    words = f"{evidence} (unsafe: {unsafe_reason})" if unsafe_reason else evidence
+    for edit in edits:
+        proof = checker.prove(apply(source, [edit]), words)
+        if isinstance(proof, Proof):
+            return edit, proof
+        refusal = refusal or proof
+    return refusal or "no known rewrite for this spelling"
+
+
+def _title(change: Change, edit: Edit) -> str:
+    text = " ".join(edit.text.split()).strip(", ")
+    if len(text) > _LONGEST_TITLE:
+        return change.title
+    region = edit.region
+    inserted = (region.line, region.column) == (region.end_line, region.end_column)
+    return f"{change.title}: {'add' if inserted else 'write'} `{text}`"

@@ -1,0 +1,55 @@
+"""What a fix has to change: which chips, beside which members of their family."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from bwlint.chips import NONE, Chip, ChipSet, siblings
+from bwlint.link import Sets
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """`chips` are to be treated as their `twins` are already; `wanted` is the set of the test afterwards.
+
+    For the kind "type" the test is the same on every chip today, so there are no twins: `named` is what it is
+    meant to tell apart.
+    """
+
+    kind: Literal["family", "type"]
+    wanted: ChipSet
+    chips: ChipSet
+    twins: ChipSet
+
+    @classmethod
+    def between(cls, sets: Sets, wanted: ChipSet) -> Change | str:
+        """From the sets of a gate and the set wanted; a string says why that is no fix."""
+        gained, lost = wanted - sets.core, sets.core - wanted
+        if not gained and not lost:
+            return f"nothing to do: the test holds on {wanted} already"
+        if gained and lost:
+            return "the set wanted both gains and loses chips"
+        if sets.clashes:
+            return cls("type", wanted, gained or lost, NONE)
+        twins = NONE
+        for chip in gained or lost:
+            own = siblings(chip) & (sets.core if gained else ~sets.core) & ~ChipSet.of(chip.name)
+            if not own:
+                return f"no other member of the family of {chip} is treated as wanted"
+            twins |= own
+        return cls("family", wanted, gained or lost, twins)
+
+    @property
+    def title(self) -> str:
+        if self.kind == "type":
+            return "Compare the capability with tuples"
+        return f"Treat {_listed(self.chips)} like {_listed(self.twins)}"
+
+    def beside(self, chip: Chip) -> tuple[Chip, ...]:
+        """The chips to be written beside `chip`: those of its family that change."""
+        return tuple(siblings(chip) & self.chips - ChipSet.of(chip.name))
+
+
+def _listed(chips: ChipSet) -> str:
+    return " and ".join(chips.names)

@@ -1,0 +1,112 @@
+"""Literals that name a chip, and how to write another chip in the same way."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import libcst as cst
+
+from bwlint.chips import EVERY, Chip
+
+_JOINED = {chip.joined: chip for chip in EVERY}
+_TARGET = re.compile(r"(sm_?|compute_)?(\d{2,3})([af]?)", re.IGNORECASE)
+_DOTTED = re.compile(r"(\d{1,2})\.(\d)([af]?(?:\+PTX)?)")
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """`shape` is equal for literals that differ in their chip only; `write` gives it for another chip."""
+
+    chip: Chip
+    shape: str
+    write: Callable[[Chip], cst.BaseExpression]
+
+
+def literal(node: cst.BaseExpression) -> Literal | None:
+    """What `(12, 0)`, `120`, `1200`, `"sm_120a"`, `"12.0"` or `Arch.sm_120a` name; None for all else."""
+    if isinstance(node, cst.Tuple):
+        return _pair(node)
+    if isinstance(node, cst.Integer):
+        return _number(node)
+    if isinstance(node, cst.SimpleString):
+        return _text(node)
+    if isinstance(node, cst.Attribute):
+        return _member(node)
+    return None
+
+
+def decimal(node: cst.BaseExpression) -> int | None:
+    """The value of an integer written in plain digits."""
+    return int(node.value) if isinstance(node, cst.Integer) and node.value.isdecimal() else None
+
+
+def pair(chip: Chip) -> cst.Tuple:
+    """`(12, 0)`."""
+    return cst.Tuple([cst.Element(cst.Integer(str(chip.major))), cst.Element(cst.Integer(str(chip.minor)))])
+
+
+def _pair(node: cst.Tuple) -> Literal | None:
+    numbers = [decimal(element.value) for element in node.elements]
+    if len(numbers) != 2 or numbers[0] is None or numbers[1] is None or numbers[1] > 9:
+        return None
+    chip = _JOINED.get(numbers[0] * 10 + numbers[1])
+    if chip is None:
+        return None
+
+    def write(other: Chip) -> cst.BaseExpression:
+        first, second = node.elements
+        major = first.with_changes(value=cst.Integer(str(other.major)))
+        return node.with_changes(elements=[major, second.with_changes(value=cst.Integer(str(other.minor)))])
+
+    return Literal(chip, "tuple", write)
+
+
+def _number(node: cst.Integer) -> Literal | None:
+    value = decimal(node)
+    if value is None:
+        return None
+    for factor in (1, 10):
+        chip = _JOINED.get(value // factor)
+        if chip is not None and value % factor == 0:
+            return Literal(chip, f"joined*{factor}", _times(factor))
+    return None
+
+
+def _times(factor: int) -> Callable[[Chip], cst.BaseExpression]:
+    return lambda other: cst.Integer(str(other.joined * factor))
+
+
+def _text(node: cst.SimpleString) -> Literal | None:
+    content = node.raw_value
+    if match := _TARGET.fullmatch(content):
+        chip, start, end = _JOINED.get(int(match[2])), match.start(2), match.end(2)
+    elif match := _DOTTED.fullmatch(content):
+        chip, start, end = _JOINED.get(int(match[1]) * 10 + int(match[2])), 0, match.end(2)
+    else:
+        return None
+    if chip is None:
+        return None
+    form = "dotted" if match.re is _DOTTED else "target"
+
+    def write(other: Chip) -> cst.BaseExpression:
+        digits = str(other) if form == "dotted" else str(other.joined)
+        text = content[:start] + digits + content[end:]
+        return cst.SimpleString(f"{node.prefix}{node.quote}{text}{node.quote}")
+
+    return Literal(chip, f"{form} {node.prefix}{content[:start]}*{content[end:]}", write)
+
+
+def _member(node: cst.Attribute) -> Literal | None:
+    name = node.attr.value
+    match = _TARGET.fullmatch(name)
+    chip = _JOINED.get(int(match[2])) if match else None
+    if match is None or chip is None:
+        return None
+
+    def write(other: Chip) -> cst.BaseExpression:
+        written = name[: match.start(2)] + str(other.joined) + name[match.end(2) :]
+        return node.with_changes(attr=cst.Name(written))
+
+    return Literal(chip, f"member {match[1]}*{match[3]}", write)

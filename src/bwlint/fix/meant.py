@@ -1,0 +1,56 @@
+"""Comments which say that the exact test is meant: those lines are left alone."""
+
+from __future__ import annotations
+
+import re
+
+from bwlint.chips import Chip
+from bwlint.evaluate.expr import Span
+from bwlint.facts import Gate
+from bwlint.fix.change import Change
+from bwlint.sources.read import Text
+
+_ON_PURPOSE = re.compile(
+    r"\b(?:exact(?:ly)?|deliberate(?:ly)?|intentional(?:ly)?|on purpose|by design)\b", re.IGNORECASE
+)
+_DENIED = (
+    r"(?:\b(?:no|not|never|without|excludes?d?|excluding|fails?|hangs?|broken|crash(?:es)?|unsupported|skip)\b"
+    r"|n't\b)"
+)
+
+
+def meant_exactly(gate: Gate, span: Span, source: str, change: Change) -> str | None:
+    """Why the comments at `span` and at the gate forbid an edit; None where they do not."""
+    said = f"{gate.comment} {_comments(Text(source), span)}"
+    if _ON_PURPOSE.search(said):
+        return "a comment says that the exact test is meant"
+    if any(_only(twin).search(said) for twin in change.twins):
+        return "a comment says that only this part is meant"
+    for chip in change.chips:
+        if _denied(chip).search(said):
+            return f"a comment says that {chip} is left out knowingly"
+    return None
+
+
+def _comments(text: Text, span: Span) -> str:
+    """Comments on the lines of a span and in the block of them directly above."""
+    above = span[0] - 1
+    while text.line(above).lstrip().startswith("#"):
+        above -= 1
+    lines = [text.line(number) for number in range(above + 1, span[2] + 1)]
+    return " ".join(line.partition("#")[2].strip() for line in lines)
+
+
+def _names(chip: Chip) -> str:
+    numbers = rf"sm[_ ]?{chip.joined}[af]?\b|(?<![\d.]){chip.major}\.{chip.minor}(?![\d.])"
+    return "(?:" + "|".join([numbers, *map(re.escape, chip.products)]) + ")"
+
+
+def _only(chip: Chip) -> re.Pattern[str]:
+    name = _names(chip)
+    return re.compile(rf"\bonly\W+(?:\w+\W+){{0,3}}?{name}|{name}\W+(?:\w+\W+){{0,2}}?only\b", re.IGNORECASE)
+
+
+def _denied(chip: Chip) -> re.Pattern[str]:
+    name = _names(chip)
+    return re.compile(rf"{_DENIED}[^.;]{{0,40}}{name}|{name}[^.;]{{0,40}}{_DENIED}", re.IGNORECASE)

@@ -1,0 +1,154 @@
+"""The proof of an edit: the edited text is read again, and its gates run on every chip again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from bwlint.chips import ChipSet
+from bwlint.evaluate.expr import Expr, Span
+from bwlint.evaluate.interpreter import Interpreter
+from bwlint.facts import Class, Gate, Module
+from bwlint.findings import Proof
+from bwlint.fix.change import Change
+from bwlint.link import Sets, Tree
+from bwlint.readers.python import ReadError, read
+
+
+@dataclass(frozen=True, slots=True)
+class _World:
+    """The scanned tree with one module replaced."""
+
+    tree: Tree
+    edited: Module
+
+    def module(self, dotted: str) -> Module | None:
+        return self.edited if dotted == self.edited.name else self.tree.module(dotted)
+
+    def owner_class(self, module: Module, qualname: str) -> Class | None:
+        return self.tree.owner_class(module, qualname)
+
+
+@dataclass(frozen=True, slots=True)
+class Checker:
+    """Judges edits of the file of one gate. `sets` are those of the gate in the text as it stands."""
+
+    tree: Tree
+    module: Module
+    root: str
+    gate: Gate
+    sets: Sets
+    change: Change
+
+    def prove(self, text: str, evidence: str) -> Proof | str:
+        """The proof that `text` changes the gate as wanted and nothing else; a string says what is wrong."""
+        try:
+            edited = read(self.module.path, text, self.module.name, self.module.is_package)
+        except ReadError as error:
+            return f"the edited file does not parse: {error}"
+        if _layout(edited) != _layout(self.module):
+            return "the edited file has other gates than before"
+        here = next((n for n, gate in enumerate(self.module.gates) if gate == self.gate), None)
+        if here is None:
+            return "the gate is not found again in the file"
+        # alone, since an interpreter that has met a definition before does not report its clashes again
+        after = self._tree(edited).sets(edited, edited.gates[here])
+        if after is None:
+            return "the edited test does not read the device any more"
+        return self._differs(after) or self._others(edited, here) or self._proof(after, evidence)
+
+    def _tree(self, module: Module) -> Tree:
+        """The scanned tree with this state of the module, in an interpreter of its own."""
+        sources = self.tree.interpreter.sources
+        tree = Tree(sources, _nothing)
+        tree.add(module, self.root)
+        tree.interpreter = Interpreter(_World(self.tree, module), sources)
+        return tree
+
+    def _differs(self, after: Sets) -> str | None:
+        if after.clashes:
+            return "the edited comparison can still never be true"
+        if after.core != self.change.wanted:
+            wrong = after.core - self.change.wanted | self.change.wanted - after.core
+            return f"the edited test would not be as wanted on {' and '.join(wrong.names)}"
+        if after.live != self.sets.live or not _moved(self.sets, after) <= self.change.chips:
+            return "the edit would change the test on other chips"
+        return None
+
+    def _others(self, edited: Module, here: int) -> str | None:
+        """Other gates stay as they are, save the uses of a flag that is edited at its definition."""
+        tree, tree_after = self._tree(self.module), self._tree(edited)
+        for index, (gate, gate_after) in enumerate(zip(self.module.gates, edited.gates, strict=True)):
+            old, new = tree.sets(self.module, gate), tree_after.sets(edited, gate_after)
+            if index == here or old == new:
+                continue
+            if old is None or new is None:
+                return f"the edit would change the test at line {gate.at[0]}"
+            if old.live & old.may and not new.live & new.may:
+                return f"the edit would leave nothing to the test at line {gate.at[0]}"
+            moved = _moved(old, new)
+            if moved and not (moved <= self.change.chips and self._rests_on_edited(gate)):
+                return f"the edit would also change the test at line {gate.at[0]}"
+        return None
+
+    def _rests_on_edited(self, gate: Gate) -> bool:
+        span = self.gate.leaf or self.gate.at
+        return any(node.at == span for node in _reached(gate.test, self.module))
+
+    def _proof(self, after: Sets, evidence: str) -> Proof:
+        before = self.sets
+        return Proof(before.may.names, before.must.names, after.may.names, after.must.names, evidence)
+
+
+def _nothing(path: str, dotted: str) -> None:
+    """Loads no file: the modules come from the world."""
+
+
+def compares_limit(gate: Gate, span: Span, module: Module) -> bool:
+    """Whether the comparison at `span` has a queried limit of shared memory as an operand."""
+    comparisons = [
+        node for node in _reached(gate.test, module) if node.op == "cmp" and _within(node.at, span)
+    ]
+    return any(_is_limit(node) for test in comparisons for node in _reached(test, module))
+
+
+def _is_limit(node: Expr) -> bool:
+    if node.op == "attr":
+        return "shared_memory" in node.args[1]
+    return node.op == "source" and node.args[0] == "smem-optin"
+
+
+def _within(inner: Span | None, outer: Span) -> bool:
+    return inner is not None and outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
+
+
+def _layout(module: Module) -> list[tuple[str, str, str]]:
+    return [(gate.kind, gate.qualname, gate.name) for gate in module.gates]
+
+
+def _moved(old: Sets, new: Sets) -> ChipSet:
+    """The chips on which an outcome is another than before."""
+    moved = ChipSet(0)
+    for before, after in (
+        (old.may, new.may),
+        (old.must, new.must),
+        (old.core, new.core),
+        (old.raises, new.raises),
+    ):
+        moved |= before - after | after - before
+    return moved
+
+
+def _reached(node: Any, module: Module) -> Iterator[Expr]:
+    """Every node below `node`, through local definitions too."""
+    stack, seen = [node], set()
+    while stack:
+        item = stack.pop()
+        if isinstance(item, Expr):
+            yield item
+            if item.op == "var" and item.args[0] not in seen:
+                seen.add(item.args[0])
+                stack.append(module.slots[item.args[0]])
+        if isinstance(item, tuple):
+            stack.extend(reversed(item.args if isinstance(item, Expr) else item))

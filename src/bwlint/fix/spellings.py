@@ -1,0 +1,160 @@
+"""The spellings of a capability test that can be rewritten, each as a codemod of one node.
+
+A codemod takes a node and what is to change and gives replacements for the node, the most idiomatic first. It
+need not be right: what it gives is tried on every chip before anybody sees it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import libcst as cst
+
+from bwlint.chips import ChipSet
+from bwlint.fix.change import Change
+from bwlint.fix.layout import Container, insert
+from bwlint.fix.literals import Literal, decimal, literal, pair
+
+Codemod = Callable[[cst.CSTNode, Change], Iterator[cst.BaseExpression]]
+
+_EXACT_CALL = "is_device_capability"
+_FAMILY_CALL = "is_device_capability_family"
+_READ = (cst.Name, cst.Attribute, cst.Subscript)
+
+
+def rewrites(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpression]:
+    """What `node` may become so that `change` happens."""
+    for codemod in _TYPE if change.kind == "type" else _FAMILY:
+        yield from codemod(node, change)
+
+
+def _minor_dropped(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpression]:
+    """`major == 12 and minor == 0` to `major == 12`; `major != 12 or minor != 0` to `major != 12`."""
+    if not isinstance(node, cst.BooleanOperation):
+        return
+    operator: type[cst.BaseCompOp] = cst.Equal if isinstance(node.operator, cst.And) else cst.NotEqual
+    for dropped, kept in ((node.right, node.left), (node.left, node.right)):
+        if _is_minor_test(dropped, operator, change):
+            yield kept.with_changes(lpar=node.lpar or kept.lpar, rpar=node.rpar or kept.rpar)
+
+
+def _is_minor_test(node: cst.BaseExpression, operator: type[cst.BaseCompOp], change: Change) -> bool:
+    if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1 or not isinstance(node.left, _READ):
+        return False
+    target = node.comparisons[0]
+    return isinstance(target.operator, operator) and _is_minor(target.comparator, change)
+
+
+def _is_minor(node: cst.BaseExpression, change: Change) -> bool:
+    return decimal(node) in {chip.minor for chip in change.twins}
+
+
+def _minor_joined(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpression]:
+    """`minor == 0` to `minor in (0, 3)`, where the major alone would admit too much."""
+    if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1 or not isinstance(node.left, _READ):
+        return
+    comparator = node.comparisons[0].comparator
+    if _is_minor(comparator, change):
+        added = [cst.Integer(str(chip.minor)) for chip in change.chips]
+        yield from _membership(node, node.left, [comparator, *added])
+
+
+def _equality_joined(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpression]:
+    """`cap == (12, 0)` to `cap in ((12, 0), (12, 1))`, or with digits, text, enum members."""
+    if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1:
+        return
+    left, right = node.left, node.comparisons[0].comparator
+    for value, subject in ((right, left), (left, right)):
+        found = literal(value)
+        if found is not None and found.chip in change.twins:
+            yield from _membership(node, subject, [value, *_beside(found, change)])
+
+
+def _listed(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpression]:
+    """`[100, 120]` to `[100, 120, 121]`, and the same for tuples and sets and for every literal."""
+    if not isinstance(node, cst.List | cst.Tuple | cst.Set):
+        return
+    widened = _widened(node, change)
+    if widened is not node:
+        yield widened
+
+
+def _widened(container: Container, change: Change) -> Container:
+    found = [literal(element.value) for element in container.elements]
+    present = {(each.shape, each.chip.name) for each in found if each}
+    last = {each.shape: index for index, each in enumerate(found) if each and each.chip in change.twins}
+    for index in sorted(last.values(), reverse=True):
+        twin = found[index]
+        assert twin is not None
+        for chip in reversed(change.beside(twin.chip)):
+            if (twin.shape, chip.name) not in present:
+                container = insert(container, index, twin.write(chip))
+    return container
+
+
+def _family_call(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpression]:
+    """`is_device_capability(120)`, or `((12, 0))`, to `is_device_capability_family(120)`."""
+    if not isinstance(node, cst.Call) or len(node.args) != 1 or not isinstance(node.func, cst.Attribute):
+        return
+    argument = node.args[0]
+    found = literal(argument.value)
+    if node.func.attr.value != _EXACT_CALL or found is None or found.chip not in change.twins:
+        return
+    function = node.func.with_changes(attr=cst.Name(_FAMILY_CALL))
+    digits = cst.Integer(str(found.chip.joined))
+    plain = argument.with_changes(value=digits, keyword=None, equal=cst.MaybeSentinel.DEFAULT)
+    yield node.with_changes(func=function, args=[plain])
+
+
+def _equality_typed(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpression]:
+    """`cap == 120`, where `cap` is a tuple, to `cap in ((12, 0), (12, 1))`."""
+    if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1:
+        return
+    target = node.comparisons[0]
+    found = literal(target.comparator)
+    if found is None:
+        return
+    pairs = [pair(chip) for chip in (found.chip, *change.beside(found.chip))]
+    if len(pairs) > 1:
+        yield from _membership(node, node.left, pairs)
+    else:
+        yield node.with_changes(comparisons=[target.with_changes(comparator=pairs[0])])
+
+
+def _list_typed(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpression]:
+    """`[89, 120]`, where a tuple is looked for, to `[(8, 9), (12, 0), (12, 1)]`."""
+    if not isinstance(node, cst.List | cst.Tuple | cst.Set):
+        return
+    found = [each for element in node.elements if (each := literal(element.value))]
+    if len(found) != len(node.elements) or any(each.shape == "tuple" for each in found):
+        return
+    pairs = [e.with_changes(value=pair(each.chip)) for e, each in zip(node.elements, found, strict=True)]
+    container: Container = node.with_changes(elements=pairs)
+    named = ChipSet.joining(each.chip for each in found)
+    for index in reversed(range(len(found))):
+        chip = found[index].chip
+        missing = [other for other in change.beside(chip) if other not in named]
+        for other in reversed(missing):
+            container = insert(container, index, pair(other))
+        named |= ChipSet.joining(missing)
+    yield container
+
+
+def _membership(
+    node: cst.Comparison, subject: cst.BaseExpression, values: Sequence[cst.BaseExpression]
+) -> Iterator[cst.BaseExpression]:
+    """`subject in (values)` in the place of a test for equality, `not in` in the place of its opposite."""
+    operator = node.comparisons[0].operator
+    if not isinstance(operator, cst.Equal | cst.NotEqual):
+        return
+    choice = cst.Tuple([cst.Element(value) for value in values])
+    word = cst.In() if isinstance(operator, cst.Equal) else cst.NotIn()
+    yield node.with_changes(left=subject, comparisons=[cst.ComparisonTarget(word, choice)])
+
+
+def _beside(found: Literal, change: Change) -> list[cst.BaseExpression]:
+    return [found.write(chip) for chip in change.beside(found.chip)]
+
+
+_FAMILY: tuple[Codemod, ...] = (_minor_dropped, _family_call, _equality_joined, _minor_joined, _listed)
+_TYPE: tuple[Codemod, ...] = (_equality_typed, _list_typed)
