@@ -1,5 +1,8 @@
 """One `bwlint check`: arguments in, a report out. What is printed and written is the command's business."""
 
+# Real paths are plain strings throughout, as `walk` gives them.
+# ruff: noqa: PTH112, PTH119, PTH120
+
 from __future__ import annotations
 
 import os
@@ -158,7 +161,7 @@ class _Settings:
         return frozenset(name for config in configs for name in self._rules(config))
 
     def is_excluded(self, file: SourceFile) -> bool:
-        """Whether the file's configuration leaves it out; a file that was named needs --force-exclude for it."""
+        """Whether the file's configuration leaves it out; named ones stay without --force-exclude."""
         if file.named and not self.request.force_exclude:
             return False
         return self.config(file).is_excluded(file.real)
@@ -226,7 +229,9 @@ def _discovered(request: Request, settings: _Settings, stack: ExitStack) -> _Fou
 def _scratch(stack: ExitStack) -> Path:
     import tempfile
 
-    return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bwlint-", ignore_cleanup_errors=True)))
+    return Path(
+        stack.enter_context(tempfile.TemporaryDirectory(prefix="bwlint-", ignore_cleanup_errors=True))
+    )
 
 
 def _given(request: Request, data: bytes, settings: _Settings) -> tuple[_Found, Collected, Texts]:

@@ -14,7 +14,7 @@ import click
 from bwlint import __version__
 
 if TYPE_CHECKING:
-    from bwlint.check import Advance, Outcome, Request
+    from bwlint.check import Outcome, Request
     from bwlint.findings import Severity
 
 CLEAN, FOUND, WRONG, NOTHING = 0, 1, 2, 3
@@ -35,6 +35,12 @@ class _Group(click.Group):
         if not args or args[0] not in (*self.commands, *own):
             args = ["check", *args]
         return super().parse_args(ctx, args)
+
+
+class _Failure(click.ClickException):
+    """Something that the user has to put right."""
+
+    exit_code = WRONG
 
 
 def main() -> None:
@@ -84,19 +90,42 @@ def app() -> None:
 
 @app.command()
 @click.argument("paths", nargs=-1)
-@click.option("--target", multiple=True, metavar="SM", help="Chip to ask about, such as sm_120 or 12.1; repeatable. Default: 12.0 and 12.1.")
-@click.option("--select", multiple=True, metavar="RULE", help="Run only these rules (codes or names, commas allowed).")
+@click.option(
+    "--target",
+    multiple=True,
+    metavar="SM",
+    help="Chip to ask about, such as sm_120 or 12.1; repeatable. Default: 12.0 and 12.1.",
+)
+@click.option(
+    "--select", multiple=True, metavar="RULE", help="Run only these rules (codes or names, commas allowed)."
+)
 @click.option("--ignore", multiple=True, metavar="RULE", help="Do not run these rules.")
 @click.option("--severity", type=_LEVELS, help="Lowest severity to show. Default: warning.")
 @click.option("--fail-on", type=_LEVELS, help="Lowest severity to fail on. Default: warning.")
-@click.option("--format", "form", type=_FORMATS, default="text", show_default=True, help="Form of the report.")
-@click.option("--output", type=click.Path(dir_okay=False), help="Write the report to this file instead of stdout.")
+@click.option(
+    "--format", "form", type=_FORMATS, default="text", show_default=True, help="Form of the report."
+)
+@click.option(
+    "--output", type=click.Path(dir_okay=False), help="Write the report to this file instead of stdout."
+)
 @click.option("--fix", is_flag=True, help="Apply the safe fixes, then report what is left.")
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: unsafe fixes too.")
-@click.option("--diff", "show_diff", is_flag=True, help="Print what --fix would change instead of a report; change nothing.")
+@click.option(
+    "--diff",
+    "show_diff",
+    is_flag=True,
+    help="Print what --fix would change instead of a report; change nothing.",
+)
 @click.option("--stdin-filename", metavar="NAME", help="Check standard input as if it were this file.")
-@click.option("--force-exclude", is_flag=True, help="Excluded and ignored files stay out though they are named.")
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes to read files with. Default: one a CPU, 8 at most.")
+@click.option(
+    "--force-exclude", is_flag=True, help="Excluded and ignored files stay out though they are named."
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Processes to read files with. Default: one a CPU, 8 at most.",
+)
 @click.option("--no-cache", is_flag=True, help="Accepted for later; there is no cache yet.")
 @click.option("--no-ignore", is_flag=True, help="Read files that .gitignore leaves out too.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 though there are findings.")
@@ -171,7 +200,7 @@ def _paths(options: dict[str, Any]) -> tuple[tuple[str, ...], bytes | None]:
         raise click.UsageError("standard input is checked alone, without further paths")
     if options["fix"] and not options["show_diff"]:
         raise click.UsageError("--fix has no file to write for standard input; --diff shows the change")
-    return (name or "stdin.py",), click.get_binary_stream("stdin").read()
+    return (name or "stdin.py",), sys.stdin.buffer.read()
 
 
 def _outcome(request: Request, stack: ExitStack) -> Outcome:
@@ -190,7 +219,7 @@ def _failure(error: Exception) -> click.ClickException:
     """An error whose lines are fit for a terminal."""
     from bwlint.report.escape import visible
 
-    return click.ClickException("\n".join(visible(line) for line in str(error).split("\n")))
+    return _Failure("\n".join(visible(line) for line in str(error).split("\n")))
 
 
 def _repair(outcome: Outcome, *, unsafe: bool) -> int:

@@ -3,15 +3,17 @@
 What crosses between the processes is JSON. A file that cannot be read becomes a `Skipped`, never a silence.
 """
 
+# Real paths are plain strings throughout, as `walk` gives them.
+# ruff: noqa: PTH119
+
 from __future__ import annotations
 
 import gc
 import json
-import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from bwlint.facts import Module, decode_module, encode
 from bwlint.findings import Skipped
@@ -20,6 +22,9 @@ from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.tree import module_name
 from bwlint.sources.walk import SourceFile
 from bwlint.suppress import MARK
+
+if TYPE_CHECKING:
+    from multiprocessing.context import BaseContext
 
 SERIAL_BELOW = 40
 CHUNK = 24
@@ -39,7 +44,9 @@ Result = tuple[str, str, bool]
 """What a worker says of a file: JSON facts (or ""), the reason why it was skipped (or ""), has a comment."""
 
 
-def collect(files: Sequence[SourceFile], jobs: int, advance: Callable[[int], None] | None = None) -> Collected:
+def collect(
+    files: Sequence[SourceFile], jobs: int, advance: Callable[[int], None] | None = None
+) -> Collected:
     """Facts of every file that may read the device. `jobs` is a number of processes."""
     modules: list[tuple[SourceFile, Module]] = []
     skipped: list[Skipped] = []
@@ -74,6 +81,8 @@ def _results(
         answers: Iterator[list[Result]] = map(_read_chunk, chunks)
         yield from _paired(files, answers, advance)
         return
+    from concurrent.futures import ProcessPoolExecutor
+
     with ProcessPoolExecutor(jobs, mp_context=_context(), initializer=gc.disable) as pool:
         yield from _paired(files, pool.map(_read_chunk, chunks), advance)
 
@@ -89,7 +98,9 @@ def _paired(
             advance(len(answer))
 
 
-def _context() -> multiprocessing.context.BaseContext:
+def _context() -> BaseContext:
+    import multiprocessing
+
     methods = multiprocessing.get_all_start_methods()
     return multiprocessing.get_context("fork" if "fork" in methods else None)
 

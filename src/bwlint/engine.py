@@ -71,12 +71,13 @@ def _at_origins(context: Context, module: Module, drafts: Sequence[Draft]) -> li
     kept: list[Draft] = []
     for draft in drafts:
         origin = origins.get(id(draft.gate)) if draft.gate is not None else None
-        if origin is None or draft.gate is None or draft.gate.kind == "helper-call":
+        at_use = draft.gate is not None and draft.gate.kind == "helper-call" and draft.legal is not None
+        if origin is None or draft.gate is None or at_use:
             kept.append(draft)
         else:
             grouped[(draft.rule, origin.at)].append(draft)
     for (_, at), group in grouped.items():
-        if len({d.gate.at for d in group if d.gate}) < uses[at]:
+        if 2 * len({d.gate.at for d in group if d.gate}) < uses[at]:
             kept += group
             continue
         first = max(group, key=lambda draft: _RANK[draft.severity])
@@ -95,6 +96,8 @@ def _origin(module: Module, judged: Sequence[Judged], entry: Judged) -> Gate | N
         if other.gate.kind == "flag" and leaf is not None and not inside(leaf, entry.gate.at) and inside(leaf, other.gate.at):
             return other.gate
         if other.gate.kind == "flag" and other.gate.qualname == "<module>" and other.gate.name in names:
+            return other.gate
+        if entry.gate.kind == "helper-call" and other.gate.qualname == entry.gate.name and other.other.ends in ("skip", "raise"):
             return other.gate
         if other.gate.kind == "predicate" and other.gate.name in names and "." not in other.gate.qualname:
             return other.gate

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from bwlint.chips import ChipSet
@@ -50,6 +50,7 @@ class _Row:
     strength: str
     what: str
     source: str
+    role: re.Pattern[str]
 
 
 @cache
@@ -62,6 +63,7 @@ def _rows(kind: str) -> tuple[_Row, ...]:
             row.get("strength", PROOF),
             row["what"],
             row["source"],
+            re.compile(row.get("role", "")),
         )
         for row in table("libraries")[kind]
     )
@@ -85,14 +87,18 @@ class Evidence:
     def of_use(self, module: Module, use: Use) -> Need | None:
         if _QUESTION.match(use.name.rpartition(".")[2]):
             return None  # asking whether something is there is no use of it
-        key = (id(module), use.name, use.how)
+        key = (id(module), use.name, f"{use.how} {use.role}")
         if key not in self._memo:
-            self._memo[key] = self._in_tree(module, use) or _in_table(use)
+            self._memo[key] = self._in_tree(module, use) or _in_table(self._last_if_ours(module, use))
         found = self._memo[key]
         return None if found is None else Need(found.legal, found.strength, found.what, found.source, use, found.far)
 
     def _in_tree(self, module: Module, use: Use) -> Need | None:
         """An operation of the hardware in the definition that a call or import leads to."""
+        direct = _operation_row(Use(next((p for p in use.name.split(".") if _is_operation(p)), ""), use.how, use.at))
+        if direct is not None and use.how != "text":
+            _, chips, what = direct
+            return Need(ChipSet.of(*chips.split()), PROOF, what, use.name, use, (module, use))
         if use.how not in ("call", "import"):
             return None
         place = self._definition(module, use)
@@ -100,6 +106,13 @@ class Evidence:
             return None
         owner, name = place
         return self._operation(owner, name, use)
+
+    def _last_if_ours(self, module: Module, use: Use) -> Use:
+        """Only the last name of a path through the tree's own modules: a module's name is no library."""
+        root = use.name.partition(".")[0]
+        if use.how == "text" or self._tree.module(root) is None and root not in module.names:
+            return use
+        return replace(use, name=use.name.rpartition(".")[2])
 
     def _definition(self, module: Module, use: Use) -> tuple[Module, str] | None:
         """The module and top-level name that a dotted use ends in."""
@@ -110,13 +123,14 @@ class Evidence:
             node = Expr("name", (root,))
             for part in rest:
                 node = Expr("attr", (node, part))
-            value = run.evaluate(node, Frame(module)).lanes[0]
+            value = run.evaluate(node, Frame(module)).only()
             return _place(value) or self._opaque(value)
         for cut in range(len(rest), 0, -1):
             owner = self._tree.module(".".join([root, *rest][:cut]))
             if owner is not None:
-                value = run.global_name(owner, rest[cut - 1], outer=True).lanes[0]
-                return _place(value) or self._opaque(value) or (owner, rest[cut - 1])
+                found = run.global_name(owner, rest[cut - 1], outer=True)
+                value = found.only()
+                return _place(value) or self._opaque(value) or ((owner, rest[cut - 1]) if found.uniform else None)
         return None
 
     def _opaque(self, value: object) -> tuple[Module, str] | None:
@@ -136,17 +150,17 @@ class Evidence:
                 return Need(ChipSet.of(*chips.split()), PROOF, what, source, use, (module, found))
         return None
 
-    def near_operation(self, module: Module, word: str) -> bool:
-        """Whether a module, or a definition that it imports, names an operation such as tcgen05."""
-        if any(use.name.lower().startswith(word) for uses in module.uses.values() for use in uses):
-            return True
+    def near_needs(self, module: Module, at: Span) -> Iterator[Need]:
+        """Operations that a module names, or that a definition has which it imports at module level."""
+        found = file_operation(module)
+        if found is not None:
+            yield found
         for node in module.names.values():
-            if node.op != "import" or node.args[1] is None:
-                continue
-            owner = self._tree.module(node.args[0])
-            if owner and any(use.name.startswith(word) for use in owner.uses.get(node.args[1], ())):
-                return True
-        return False
+            if node.op == "import" and node.args[1] is not None:
+                owner = self._tree.module(node.args[0])
+                imported = owner and self._operation(owner, node.args[1], Use(node.args[1], "import", node.at or at))
+                if imported:
+                    yield imported
 
     def callee_gate(self, module: Module, use: Use) -> tuple[Module, Gate] | None:
         """The declared list on the definition that a call leads to: what its author admits."""
@@ -160,6 +174,10 @@ class Evidence:
             if gate.kind == "list" and gate.name == name:
                 return owner, gate
         return None
+
+
+def _is_operation(part: str) -> bool:
+    return part in _OPERATIONS or part.startswith("tcgen05_")
 
 
 def _operation_row(use: Use) -> tuple[str, str, str] | None:
@@ -187,7 +205,7 @@ def by_name(names: Iterable[str], at: Span, how: str = "define") -> Need | None:
     """What the names around a gate (function, class) or the words of a skip reason say is behind it."""
     for name in names:
         for row in _rows("need"):
-            found = row.pattern.search(_borders(name)) if row.strength == PROOF else None
+            found = row.pattern.search(_borders(name)) if row.strength == PROOF and "define" in row.how else None
             if found:
                 return Need(row.chips, PROOF, row.what, row.source, Use(found[0], how, at))
     return None
@@ -203,7 +221,7 @@ def instruction(text: str, at: Span) -> Need | None:
     for row in _rows("instruction"):
         found = row.pattern.search(text)
         if found:
-            return Need(row.chips, NAME, row.what, row.source, Use(found[0], "text", at))
+            return Need(row.chips, row.strength, row.what, row.source, Use(found[0], "text", at))
     return None
 
 
@@ -219,8 +237,8 @@ def works(uses: Iterable[Use]) -> Need | None:
 
 def _matches(row: _Row, use: Use, text: str) -> bool:
     if use.how == "text":
-        return row.pattern.fullmatch(use.name) is not None
-    return any(row.pattern.fullmatch(part) or row.pattern.search(part) for part in text.split("."))
+        return row.pattern.fullmatch(use.name) is not None and row.role.search(use.role) is not None
+    return any(row.pattern.fullmatch(part) for part in text.split("."))
 
 
 def _borders(name: str) -> str:

@@ -13,12 +13,16 @@ Path = tuple[Expr, ...]
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A name that is used: `how` is call, import, name, text (a short string that is a value) or define."""
+    """A name that is used: `how` is call, import, name, text (a short string that is a value) or define.
+
+    `role` is what a string is assigned to or passed as.
+    """
 
     name: str
     how: str
     at: Span
     sure: bool = True
+    role: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ class Side:
 
     `ends` says how it leaves: raise, skip, exit, return, continue, or fall (it goes on). `value` is what it
     returns or assigns, where that is one expression. `empty` means that it does nothing at all, `tuning` that it
-    only assigns literals.
+    only assigns literals, `rest` that it is what follows the statement and no branch of its own.
     """
 
     ends: str
@@ -45,6 +49,7 @@ class Side:
     texts: tuple[Text, ...] = ()
     empty: bool = False
     tuning: bool = False
+    rest: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,12 +175,12 @@ def _gate(data: list[Any]) -> Gate:
 
 
 def _side(data: list[Any]) -> Side:
-    ends, at, value, uses, texts, empty, tuning = data
-    return Side(ends, tuple(at) if at else None, decode(value), _uses(uses), _texts(texts), empty, tuning)
+    ends, at, value, uses, texts, empty, tuning, rest = data
+    return Side(ends, tuple(at) if at else None, decode(value), _uses(uses), _texts(texts), empty, tuning, rest)
 
 
 def _uses(data: list[Any]) -> tuple[Use, ...]:
-    return tuple([Use(name, how, tuple(at), sure) for name, how, at, sure in data])
+    return tuple([Use(name, how, tuple(at), sure, role) for name, how, at, sure, role in data])
 
 
 def _texts(data: list[Any]) -> tuple[Text, ...]:

@@ -1,9 +1,12 @@
 """From drafts to findings: columns, reported paths, fingerprints, fixes, and the user's say in each file."""
 
+# Real paths are plain strings throughout, as `walk` gives them.
+# ruff: noqa: PTH118, PTH206
+
 from __future__ import annotations
 
 import os
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
@@ -12,7 +15,6 @@ from typing import cast
 from bwlint import catalog, suppress
 from bwlint.engine import Analysis
 from bwlint.evaluate.expr import Span
-from bwlint.facts import Module
 from bwlint.findings import Confidence, Edit, Finding, Fix, Region, Related, Severity, Skipped, Suppressed
 from bwlint.judge import Draft, Judged
 from bwlint.report.fingerprint import fingerprint
@@ -25,7 +27,7 @@ Enabled = Callable[[SourceFile], frozenset[str]]
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """All findings in the order of reports, those that comments silence, and files that went away meanwhile."""
+    """Findings in the order of reports, those that comments silence, and files that went away meanwhile."""
 
     findings: tuple[Finding, ...]
     suppressed: tuple[Suppressed, ...]
@@ -72,7 +74,13 @@ class Names:
 
 
 def finish(
-    analysis: Analysis, marked: Sequence[SourceFile], texts: Texts, names: Names, enabled: Enabled, *, fixes: bool
+    analysis: Analysis,
+    marked: Sequence[SourceFile],
+    texts: Texts,
+    names: Names,
+    enabled: Enabled,
+    *,
+    fixes: bool,
 ) -> Finished:
     """The findings of a run. `marked` are the files with comments of bwlint; `fixes` asks for repairs too."""
     drafts = {file.real: found for file, found in analysis.drafts}
@@ -260,4 +268,6 @@ def _beside(real: str, near: SourceFile) -> str:
         shared += 1
     base = os.sep.join(ours[: len(ours) - shared]) or os.sep
     relative = os.path.relpath(real, base).replace(os.sep, "/")
-    return os.path.normpath(str(PurePosixPath(*theirs[: len(theirs) - shared], relative))).replace(os.sep, "/")
+    return os.path.normpath(str(PurePosixPath(*theirs[: len(theirs) - shared], relative))).replace(
+        os.sep, "/"
+    )

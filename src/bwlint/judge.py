@@ -9,7 +9,7 @@ from functools import cached_property
 
 from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.evaluate.expr import Expr, Span, walk
-from bwlint.evidence import Evidence, Need, works
+from bwlint.evidence import Evidence, Need, file_operation, works
 from bwlint.facts import Gate, Module, Side, Use
 from bwlint.link import Sets, Tree
 
@@ -99,6 +99,10 @@ class Judged:
         if side is self.gate.yes:
             return self.sets.live & self.sets.may & (self.core | self.sets.must)
         return self.sets.live - self.sets.must - (self.core if self.sets.decided else NONE)
+
+    def let_through(self, side: Side) -> ChipSet:
+        """Chips that are not certain to be kept from a side: a guard for one model keeps nobody."""
+        return self.sets.may if side is self.gate.yes else EVERY - self.sets.must
 
     @property
     def at(self) -> Span:
@@ -208,26 +212,38 @@ class Context:
         """Chips that may reach a place through every gate around it."""
         reached = EVERY
         for other, side in self.around(judged, at):
-            reached &= other.on(side)
+            reached &= other.let_through(side)
         return reached
 
     def works_there(self, judged: Judged) -> bool:
         """Whether what a gate leads to is known to run on the targets."""
         return works(judged.working.uses) is not None
 
+    def illegal_here(self, judged: Judged, chips: ChipSet) -> bool:
+        """Whether the file is built on an operation that none of `chips` has."""
+        found = file_operation(judged.module)
+        return found is not None and not found.legal & chips
+
+    def builds_exact(self, judged: Judged) -> bool:
+        """Whether the file names a target for 12.0 alone, such as sm_120a: its exact test is then right."""
+        gates = [other.gate.at for other in self.judged[judged.module.path]]
+        return any(not any(inside(text.at, at) for at in gates) for text in judged.module.texts)
+
     def near_tcgen05(self, judged: Judged) -> bool:
         """Whether the file, or something that it imports, is built on tcgen05."""
         path = judged.module.path
         if path not in self._near:
-            self._near[path] = self.evidence.near_operation(judged.module, "tcgen05")
+            needs = self.evidence.near_needs(judged.module, judged.at)
+            self._near[path] = any("11.0" in need.legal for need in needs)
         return self._near[path]
 
     def only_question(self, judged: Judged) -> bool:
         """Whether a file asks the device nothing but this one flag or predicate."""
         for other in self.judged[judged.module.path]:
-            if other.gate is judged.gate or other.gate.name == judged.gate.name:
+            same = other.gate is judged.gate or other.gate.name == judged.gate.name != ""
+            if same or not other.owns_comparison or judged.gate.name in other.mentioned:
                 continue
-            if other.owns_comparison and judged.gate.name not in other.mentioned:
+            if other.core not in (judged.core, EVERY - judged.core):
                 return False
         return True
 

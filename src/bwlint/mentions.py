@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bwlint.chips import EVERY, NONE, ChipSet
 
 _SM = re.compile(
-    r"(?<![A-Za-z0-9])sm[ _-]?(\d{2,3}|\d{1,2}\.?x|\d{1,2}\.\d)([afx]?)(\s*(?:\+|or (?:newer|later|above|higher)"
+    r"(?<![A-Za-z0-9])sm[ _-]?(\d{2,3}|\d{1,2}\.?x|\d{1,2}\.\d)([afx]?)(?:\s*\([^)]*\))?(\s*(?:\+|or (?:newer|later|above|higher)"
     r"|and (?:newer|later|above|higher|up)))?(?![0-9])",
     re.I,
 )
@@ -18,6 +18,7 @@ _CAPABILITY = re.compile(
     r"(\s*(?:\+|or (?:newer|later|above|higher)|and (?:newer|later|above|higher)))?",
     re.I,
 )
+_VERSION = re.compile(r"(?<![\d.])(1[012]|[789])\.(\d)(?![\d.])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,9 @@ def mentioned(text: str) -> Mention:
             chips &= ChipSet.where(lambda chip: chip.minor == int(match[3]))  # noqa: B023
             exact |= chips
         named |= chips
+    if named:
+        for match in _VERSION.finditer(text):
+            named |= ChipSet.where(lambda chip: chip.name == f"{match[1]}.{match[2]}")  # noqa: B023
     return Mention(named, exact, open_ended)
 
 

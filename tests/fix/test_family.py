@@ -166,6 +166,10 @@ def test_list_with_other_line_ends(snippet: Make, before: str, after: str) -> No
             "def f(capability):\n\tif capability in ((12, 0), (12, 1)):\n\t\treturn 1\n",
         ),
         ("s = '\x85\u2028'\nif cap == (12, 0): pass", "s = '\x85\u2028'\nif cap in ((12, 0), (12, 1)): pass"),
+        (
+            "a = 1; b = cap == (12, 0); c = [\n    2\n]\n",
+            "a = 1; b = cap in ((12, 0), (12, 1)); c = [\n    2\n]\n",
+        ),
         ("if (cap ==  # why\n    (9, 0) or cap == (12, 0)): pass\n", None),
     ],
 )

@@ -182,6 +182,20 @@ _TEXT_METHODS = frozenset(
 )
 
 
+_RELEASE = re.compile(r"\d+\.\d+(?:\.\w+)*$")
+
+
+def versions_as_text(op: str, left: object, right: object) -> bool:
+    """Two release numbers ordered as strings."""
+    return (
+        op in ("<", "<=", ">", ">=")
+        and isinstance(left, str)
+        and isinstance(right, str)
+        and _RELEASE.match(left) is not None
+        and _RELEASE.match(right) is not None
+    )
+
+
 def clash(op: str, mine: object, other: object, mine_is_left: bool) -> str | None:
     """Why a capability `mine` can never equal `other`; None where the types fit or nothing is certain."""
     if op in ("==", "!="):

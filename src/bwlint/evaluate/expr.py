@@ -11,7 +11,7 @@ tuple list set        (element, ...)
 dict                  (key, ...), (value, ...)
 name                  dotted name as written, looked up in the module that holds the expression
 param                 owner, name: a parameter of a function, lambda or comprehension
-var                   slot: a definition in the module's slot table
+var                   slot, name: a definition in the module's slot table and the name that reads it
 attr                  base, attribute
 index slice           base, key / lower, upper, step
 call                  function, (argument, ...); keywords are ``kw`` nodes, ``*x`` is ``star``

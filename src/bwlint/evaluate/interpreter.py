@@ -117,6 +117,7 @@ class Clash:
 
     at: Span | None
     reason: str
+    certain: bool = True
 
 
 UNKNOWN = Vec((Unknown(),))
@@ -206,10 +207,15 @@ class Interpreter:
         return guess(name) or Vec((Unknown(name),))
 
     def _var(self, node: Expr, frame: Frame) -> Vec:
-        slot = node.args[0]
+        slot, name = node.args
         found = frame.memo.get(slot)
-        if found is not None:
-            return found
+        if found is None:
+            found = self._define(slot, frame)
+        if name and all(isinstance(lane, Unknown) for lane in found.lanes):
+            return guess(name) or found
+        return found
+
+    def _define(self, slot: int, frame: Frame) -> Vec:
         frame.memo[slot] = UNKNOWN  # a definition that depends on itself
         before = len(self.assumed)
         value = self.evaluate(frame.module.slots[slot], frame)
@@ -329,6 +335,9 @@ class Interpreter:
         return result
 
     def _note_clash(self, op: str, left: Vec, right: Vec, at: Span | None) -> None:
+        if builtins.versions_as_text(op, left.lanes[0], right.lanes[0]):
+            self.clashes.append(Clash(at, "release numbers are ordered as text: '12.10' < '12.9'", False))
+            return
         for mine, other in ((left, right), (right, left)):
             if not mine.device or mine.guessed or mine.uniform or other.device:
                 continue

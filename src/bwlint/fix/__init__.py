@@ -6,6 +6,7 @@ is not exactly what is wanted does not leave this package. libcst is loaded when
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from bwlint.chips import ChipSet
@@ -17,11 +18,14 @@ from bwlint.fix.change import Change
 from bwlint.fix.meant import meant_exactly
 from bwlint.fix.proof import Checker, compares_limit
 from bwlint.link import Sets, Tree
+from bwlint.sources.read import Text
 
 __all__ = ["propose"]
 
 _TABLES = frozenset({"table", "lookup"})
 _LONGEST_TITLE = 60
+_UNKNOWN_SPELLING = "no known rewrite for this spelling"
+_MAY_NAME_CHIP = re.compile(r"(?<!\w)\d|['\"](?:sm_?|compute_)?\d|\.sm_?\d", re.IGNORECASE)
 
 
 def propose(
@@ -50,6 +54,8 @@ def propose(
         return said
     if compares_limit(gate, span, module):
         return "the literal is compared with a queried shared-memory limit"
+    if not _may_name_chip(source, span):
+        return _UNKNOWN_SPELLING
     edits = _edits(module.path, source, span, change)
     if isinstance(edits, str):
         return edits
@@ -60,6 +66,12 @@ def propose(
         return proved
     edit, proof = proved
     return Fix("unsafe" if unsafe_reason else "safe", change.kind, _title(change, edit), (edit,), proof)
+
+
+def _may_name_chip(source: str, span: Span) -> bool:
+    """Whether the lines of a span hold a literal at all: most helper calls do not, and libcst is slow."""
+    text = Text(source)
+    return any(_MAY_NAME_CHIP.search(text.line(number)) for number in range(span[0], span[2] + 1))
 
 
 def _edits(path: str, source: str, span: Span, change: Change) -> Iterable[Edit] | str:
@@ -80,7 +92,7 @@ def _first_proved(
         if isinstance(proof, Proof):
             return edit, proof
         refusal = refusal or proof
-    return refusal or "no known rewrite for this spelling"
+    return refusal or _UNKNOWN_SPELLING
 
 
 def _title(change: Change, edit: Edit) -> str:

@@ -13,8 +13,7 @@ from bwlint.link import Sets
 class Change:
     """`chips` are to be treated as their `twins` are already; `wanted` is the set of the test afterwards.
 
-    For the kind "type" the test is the same on every chip today, so there are no twins: `named` is what it is
-    meant to tell apart.
+    For the kind "type" a comparison is the same on every chip today, so there are no twins.
     """
 
     kind: Literal["family", "type"]
@@ -30,11 +29,11 @@ class Change:
             return f"nothing to do: the test holds on {wanted} already"
         if gained and lost:
             return "the set wanted both gains and loses chips"
-        if sets.clashes:
-            return cls("type", wanted, gained or lost, NONE)
         twins = NONE
         for chip in gained or lost:
             own = siblings(chip) & (sets.core if gained else ~sets.core) & ~ChipSet.of(chip.name)
+            if not own and any(clash.certain for clash in sets.clashes):
+                return cls("type", wanted, gained or lost, NONE)
             if not own:
                 return f"no other member of the family of {chip} is treated as wanted"
             twins |= own

@@ -1,12 +1,15 @@
-"""From a span to the libcst nodes in it, and from a rewritten node to an edit of the text."""
+"""From a span to the libcst nodes in it, and from a rewritten node to an edit of the text.
+
+libcst sees only the statement of the module that the span lies in: it is slow, and files are long.
+"""
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import ast
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate
 from typing import Any
 
 import libcst as cst
@@ -19,27 +22,30 @@ from bwlint.fix.spellings import rewrites
 from bwlint.sources.read import Text
 
 Place = tuple[int, int]
-Positions = dict[cst.CSTNode, CodeRange]
 
 
 @dataclass(frozen=True, slots=True)
 class _Parsed:
-    """A file as libcst has it: where each node stands, and where each statement of the module begins."""
+    """Whole lines of a file as libcst has them, and where each node stands in them."""
 
+    text: Text
     module: cst.Module
-    positions: Positions
-    starts: list[int]
+    positions: dict[cst.CSTNode, CodeRange]
 
 
 def edits(path: str, source: str, span: Span, change: Change) -> Iterator[Edit] | str:
     """Edits that rewrite one node of `span`, outer nodes first; a string says why there can be none."""
+    lines = _statement(source, span)
+    if lines is None:
+        return "the text is not the one that was read"
+    first, code = lines
     try:
-        parsed = _parse(source)
+        parsed = _parse(code)
     except (cst.ParserSyntaxError, RecursionError, ValueError) as error:
-        return f"libcst cannot parse the file: {_first_line(error)}"
-    if parsed.module.code != source:
-        return "libcst does not give the text of the file back as it is"
-    return _edits(path, Text(source), parsed, span, change)
+        return f"libcst cannot parse the statement: {_first_line(error)}"
+    if parsed.module.code != code:
+        return "libcst does not give the text of the statement back as it is"
+    return _edits(path, parsed, first, span, change)
 
 
 def _first_line(error: Exception) -> str:
@@ -47,23 +53,46 @@ def _first_line(error: Exception) -> str:
     return message.partition("\n")[0] or type(error).__name__
 
 
-# One file may hold several findings, and libcst is the slowest part of a fix.
-@lru_cache(maxsize=2)
-def _parse(source: str) -> _Parsed:
-    module = cst.parse_module(source)
+def _statement(source: str, span: Span) -> tuple[int, str] | None:
+    """The lines of the module's statement in which `span` lies: the number of the first, and their text."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            body = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    first, last = span[0], span[2]
+    # backwards, since statements may share a line
+    for node in reversed(body):
+        start = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
+        end = node.end_lineno or start
+        if start <= last and first <= end:
+            first, last = min(first, start), max(last, end)
+    text = Text(source)
+    if last > len(text.lines):
+        return None
+    stop = text.offset(last + 1, 1) if last < len(text.lines) else len(source)
+    return first, source[text.offset(first, 1) : stop]
+
+
+# One statement may hold several findings, and libcst is the slowest part of a fix.
+@lru_cache(maxsize=4)
+def _parse(code: str) -> _Parsed:
+    module = cst.parse_module(code)
     positions = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
-    parts = [*module.header, *module.body]
-    ends = list(accumulate(len(module.code_for_node(part)) for part in parts))
-    return _Parsed(module, dict(positions), [0, *ends][len(module.header) : -1])
+    return _Parsed(Text(code), module, dict(positions))
 
 
-def _edits(path: str, text: Text, parsed: _Parsed, span: Span, change: Change) -> Iterator[Edit]:
-    start, end = _place(text, span[0], span[1]), _place(text, span[2], span[3])
-    for node in _within(parsed.positions, start, end):
+def _edits(path: str, parsed: _Parsed, first: int, span: Span, change: Change) -> Iterator[Edit]:
+    start = _place(parsed.text, span[0] - first + 1, span[1])
+    end = _place(parsed.text, span[2] - first + 1, span[3])
+    for node in _within(parsed, start, end):
         for replacement in rewrites(node, change):
-            edit = _edit(path, text, parsed, node, replacement)
-            if edit is not None:
-                yield edit
+            found = _edit(parsed, node, replacement)
+            if found is not None:
+                region, new = found
+                lines = (region.line + first - 1, region.end_line + first - 1)
+                yield Edit(path, Region(lines[0], region.column, lines[1], region.end_column), new)
 
 
 def _place(text: Text, line: int, byte: int) -> Place:
@@ -71,10 +100,10 @@ def _place(text: Text, line: int, byte: int) -> Place:
     return line, len(text.line(line).encode("utf-8", "surrogatepass")[:byte].decode("utf-8", "ignore"))
 
 
-def _within(positions: Positions, start: Place, end: Place) -> list[cst.CSTNode]:
+def _within(parsed: _Parsed, start: Place, end: Place) -> list[cst.CSTNode]:
     found = [
         ((range_.start.line, range_.start.column), (-range_.end.line, -range_.end.column), node)
-        for node, range_ in positions.items()
+        for node, range_ in parsed.positions.items()
         if isinstance(node, cst.BaseExpression)
         and start <= (range_.start.line, range_.start.column)
         and (range_.end.line, range_.end.column) <= end
@@ -82,47 +111,29 @@ def _within(positions: Positions, start: Place, end: Place) -> list[cst.CSTNode]
     return [node for _, _, node in sorted(found, key=lambda item: item[:2])]
 
 
-def _edit(
-    path: str, text: Text, parsed: _Parsed, node: cst.CSTNode, replacement: cst.BaseExpression
-) -> Edit | None:
-    """The edit that puts `replacement` in the place of `node`; None where it would lose a comment."""
+def _edit(parsed: _Parsed, node: cst.CSTNode, replacement: cst.BaseExpression) -> tuple[Region, str] | None:
+    """Where to put which text so that `replacement` stands for `node`.
+
+    None where a comment would be lost, or anything around the node would change.
+    """
     if _comments(node) != _comments(replacement):
         return None
-    start, end = _offsets(text, parsed.positions, node)
-    new = _written(text.source, parsed, node, replacement, start, end)
-    if new is None:
+    old = parsed.text.source
+    start, end = _offsets(parsed, node)
+    changed = parsed.module.deep_replace(node, replacement)
+    new = changed.code if isinstance(changed, cst.Module) else ""
+    if not (new.startswith(old[:start]) and new.endswith(old[end:]) and len(new) >= start + len(old) - end):
         return None
-    start, end, new = _trimmed(text.source, start, end, new)
-    (line, column), (end_line, end_column) = _line_column(text.source, start), _line_column(text.source, end)
-    return Edit(path, Region(line, column, end_line, end_column), new)
+    start, end, written = _trimmed(old, start, end, new[start : len(new) - len(old) + end])
+    (line, column), (end_line, end_column) = _line_column(old, start), _line_column(old, end)
+    return Region(line, column, end_line, end_column), written
 
 
-def _written(
-    source: str, parsed: _Parsed, node: cst.CSTNode, replacement: cst.BaseExpression, start: int, end: int
-) -> str | None:
-    """The text of `replacement` with the indentation of its place; None where anything else would change.
-
-    Only a statement of the module knows the indentation below it, so that is what is written anew.
-    """
-    index = bisect_right(parsed.starts, start) - 1
-    begin, statement = parsed.starts[index], parsed.module.body[index]
-    changed = statement.deep_replace(node, replacement)
-    if not isinstance(changed, cst.BaseStatement):
-        return None
-    old, new = parsed.module.code_for_node(statement), parsed.module.code_for_node(changed)
-    # the line end that a last line without one is given
-    surplus = max(0, begin + len(old) - len(source))
-    old, new = old[: len(old) - surplus], new[: len(new) - surplus]
-    head, tail = old[: start - begin], old[end - begin :]
-    whole = source.startswith(old, begin) and new.startswith(head) and new.endswith(tail)
-    return new[len(head) : len(new) - len(tail)] if whole else None
-
-
-def _offsets(text: Text, positions: Positions, node: Any) -> tuple[int, int]:
+def _offsets(parsed: _Parsed, node: Any) -> tuple[int, int]:
     """Where a node stands in the text, with its own parentheses."""
-    first = positions[node.lpar[0] if node.lpar else node].start
-    last = positions[node.rpar[-1] if node.rpar else node].end
-    return _offset(text, first.line, first.column), _offset(text, last.line, last.column)
+    first = parsed.positions[node.lpar[0] if node.lpar else node].start
+    last = parsed.positions[node.rpar[-1] if node.rpar else node].end
+    return _offset(parsed.text, first.line, first.column), _offset(parsed.text, last.line, last.column)
 
 
 def _offset(text: Text, line: int, column: int) -> int:

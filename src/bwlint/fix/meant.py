@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bwlint.chips import Chip
+from bwlint.chips import Chip, ChipSet
 from bwlint.evaluate.expr import Span
 from bwlint.facts import Gate
 from bwlint.fix.change import Change
@@ -24,7 +24,9 @@ def meant_exactly(gate: Gate, span: Span, source: str, change: Change) -> str | 
     said = f"{gate.comment} {_comments(Text(source), span)}"
     if _ON_PURPOSE.search(said):
         return "a comment says that the exact test is meant"
-    if any(_only(twin).search(said) for twin in change.twins):
+    # "only SM89 and SM120 have this" speaks of generations, not of one part
+    named = ChipSet.where(lambda chip: re.search(_names(chip), said, re.IGNORECASE) is not None)
+    if named <= change.twins and any(_only(twin).search(said) for twin in change.twins):
         return "a comment says that only this part is meant"
     for chip in change.chips:
         if _denied(chip).search(said):

@@ -67,7 +67,7 @@ class Checker:
         return tree
 
     def _differs(self, after: Sets) -> str | None:
-        if after.clashes:
+        if self.change.kind == "type" and any(clash.certain for clash in after.clashes):
             return "the edited comparison can still never be true"
         if after.core != self.change.wanted:
             wrong = after.core - self.change.wanted | self.change.wanted - after.core
@@ -77,7 +77,7 @@ class Checker:
         return None
 
     def _others(self, edited: Module, here: int) -> str | None:
-        """Other gates stay as they are, save the uses of a flag that is edited at its definition."""
+        """Other gates stay as they are, save the uses of a flag or list that is edited at its definition."""
         tree, tree_after = self._tree(self.module), self._tree(edited)
         for index, (gate, gate_after) in enumerate(zip(self.module.gates, edited.gates, strict=True)):
             old, new = tree.sets(self.module, gate), tree_after.sets(edited, gate_after)
@@ -141,14 +141,27 @@ def _moved(old: Sets, new: Sets) -> ChipSet:
 
 
 def _reached(node: Any, module: Module) -> Iterator[Expr]:
-    """Every node below `node`, through local definitions too."""
+    """Every node below `node`, through definitions too: of names, and of attributes of the classes here."""
     stack, seen = [node], set()
     while stack:
         item = stack.pop()
-        if isinstance(item, Expr):
-            yield item
-            if item.op == "var" and item.args[0] not in seen:
-                seen.add(item.args[0])
-                stack.append(module.slots[item.args[0]])
-        if isinstance(item, tuple):
-            stack.extend(reversed(item.args if isinstance(item, Expr) else item))
+        if not isinstance(item, Expr):
+            stack.extend(reversed(item) if isinstance(item, tuple) else ())
+            continue
+        yield item
+        stack.extend(reversed(item.args))
+        key = (item.op, item.args[-1])
+        if item.op in ("var", "name", "attr") and key not in seen:
+            seen.add(key)
+            stack.extend(_definitions(item, module))
+
+
+def _definitions(node: Expr, module: Module) -> Iterator[Expr]:
+    if node.op == "var":
+        yield module.slots[node.args[0]]
+    elif node.op == "name" and node.args[0] in module.names:
+        yield module.names[node.args[0]]
+    elif node.op == "attr":
+        yield from (
+            body.names[node.args[1]] for body in module.classes.values() if node.args[1] in body.names
+        )

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 import libcst as cst
 
-from bwlint.chips import ChipSet
+from bwlint.chips import Chip, ChipSet
 from bwlint.fix.change import Change
 from bwlint.fix.layout import Container, insert
-from bwlint.fix.literals import Literal, decimal, literal, pair
+from bwlint.fix.literals import decimal, literal, pair
 
 Codemod = Callable[[cst.CSTNode, Change], Iterator[cst.BaseExpression]]
 
@@ -67,7 +67,8 @@ def _equality_joined(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpr
     for value, subject in ((right, left), (left, right)):
         found = literal(value)
         if found is not None and found.chip in change.twins:
-            yield from _membership(node, subject, [value, *_beside(found, change)])
+            written = {found.chip: value, **{chip: found.write(chip) for chip in change.beside(found.chip)}}
+            yield from _membership(node, subject, [written[chip] for chip in sorted(written, key=_place)])
 
 
 def _listed(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpression]:
@@ -114,7 +115,7 @@ def _equality_typed(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpre
     found = literal(target.comparator)
     if found is None:
         return
-    pairs = [pair(chip) for chip in (found.chip, *change.beside(found.chip))]
+    pairs = [pair(chip) for chip in sorted((found.chip, *change.beside(found.chip)), key=_place)]
     if len(pairs) > 1:
         yield from _membership(node, node.left, pairs)
     else:
@@ -152,8 +153,8 @@ def _membership(
     yield node.with_changes(left=subject, comparisons=[cst.ComparisonTarget(word, choice)])
 
 
-def _beside(found: Literal, change: Change) -> list[cst.BaseExpression]:
-    return [found.write(chip) for chip in change.beside(found.chip)]
+def _place(chip: Chip) -> int:
+    return chip.joined
 
 
 _FAMILY: tuple[Codemod, ...] = (_minor_dropped, _family_call, _equality_joined, _minor_joined, _listed)

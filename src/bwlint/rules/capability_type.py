@@ -14,15 +14,17 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         if clash.at is None:
             continue
         outcome = "raises" if "TypeError" in clash.reason else "is the same on every chip"
+        if not clash.certain:
+            outcome = "goes wrong with a later toolkit"
         yield Draft(
             NAME,
             NAME,
-            "warning",
-            "high",
+            "warning" if clash.certain else "note",
+            "high" if clash.certain else "medium",
             judged.module,
             clash.at,
             f"this comparison {outcome}: {clash.reason}",
-            "never depends on the device",
+            "never depends on the device" if clash.certain else "compared as text",
             "compare like with like: a tuple with tuples, joined digits (`.to_int()`) with numbers, "
             "an enum member with members",
             judged.sets.may,

@@ -10,6 +10,7 @@ from bwlint.judge import Context, Draft, Judged, Related, inside, refuses
 
 NAME = "family-split"
 _EXACT_NAME = re.compile(r"sm_?12[01]a|12[01]a|sm_?121|gb10|spark|_12_0|rtx|exact", re.I)
+_BUILD = re.compile(r"cuda_arch|arch_list|gencode|nvcc|target_arch|build", re.I)
 _FAMILY_NAME = re.compile(r"12x|120f|blackwell", re.I)
 _PART_NAME = re.compile(r"sm_?120(?![a-z0-9])", re.I)
 _MEANT = re.compile(
@@ -32,7 +33,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
 
 def other_family(context: Context, judged: Judged, rule: str) -> Iterator[Draft]:
     """B200 without B300, or 10.x without its tcgen05 sibling 11.0: worth a note beside the chips asked about."""
-    if judged.sets.clashes or not judged.owns_comparison or judged.core & context.targets:
+    if not judged.owns_comparison or judged.core & context.targets:
         return
     core, live = judged.core, judged.sets.live
     missing = NONE
@@ -61,7 +62,7 @@ def other_family(context: Context, judged: Judged, rule: str) -> Iterator[Draft]
 
 def split(context: Context, judged: Judged) -> tuple[ChipSet, ChipSet] | None:
     """The family members that are admitted and those that are not, where this gate itself parts them."""
-    if judged.sets.clashes or not _own(judged):
+    if any(clash.certain for clash in judged.sets.clashes) or not _own(judged):
         return None
     family = families()["120f"]
     live = family & judged.sets.live
@@ -72,7 +73,7 @@ def split(context: Context, judged: Judged) -> tuple[ChipSet, ChipSet] | None:
     first, second = next(iter(test)), next(iter(missing))
     if not context.tree.splits(judged.module, judged.gate.test, first.name, second.name):
         return None
-    if _pair(context, judged, missing):
+    if _pair(context, judged, missing) or _nothing_behind(judged) or context.illegal_here(judged, family):
         return None
     return test, missing
 
@@ -80,6 +81,12 @@ def split(context: Context, judged: Judged) -> tuple[ChipSet, ChipSet] | None:
 def _own(judged: Judged) -> bool:
     """The comparison stands here, and not in a helper or a flag whose use this is."""
     return judged.gate.leaf is None or inside(judged.gate.leaf, judged.gate.at)
+
+
+def _nothing_behind(judged: Judged) -> bool:
+    """A stub under a decorator, or a list of build targets, which load rules judge and not membership."""
+    gate = judged.gate
+    return gate.yes.empty and gate.kind == "list" or gate.kind == "list" and bool(_BUILD.search(gate.name))
 
 
 def _pair(context: Context, judged: Judged, missing: ChipSet) -> bool:
@@ -97,7 +104,7 @@ def _pair(context: Context, judged: Judged, missing: ChipSet) -> bool:
 
 
 def draft(context: Context, rule: str, judged: Judged, test: ChipSet, missing: ChipSet) -> Draft:
-    severity, confidence, reason = _level(judged, test, missing)
+    severity, confidence, reason = _level(context, judged, test, missing)
     gate = judged.gate
     refused, kept = (test, missing) if judged.denies else (missing, test)
     verb = "refuses" if refuses(judged.other) or gate.kind == "list" else "leaves out"
@@ -131,10 +138,12 @@ def _seen_sides(judged: Judged) -> tuple[Related, ...]:
     return (Related(judged.module, judged.other.at, "where the sibling ends up"),)
 
 
-def _level(judged: Judged, test: ChipSet, missing: ChipSet) -> tuple[str, str, str]:
+def _level(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> tuple[str, str, str]:
     gate = judged.gate
     named = f"{gate.qualname} {gate.name}"
     guessed = judged.sets.guessed
+    if context.builds_exact(judged):
+        return "note", "low", " (the file builds for sm_120a alone)"
     if _MEANT.search(gate.comment) or _EXACT_NAME.search(gate.name or gate.qualname.rpartition(".")[2]):
         return "note", "low", " (a comment or a name suggests that the exact part is meant)"
     if gate.kind == "table":

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from bwlint.chips import ChipSet
 from bwlint.evaluate.expr import walk
-from bwlint.evidence import PROOF, Need, by_name, by_text, file_operation, instruction
+from bwlint.evidence import PROOF, Need, by_name, by_text, instruction
 from bwlint.facts import Side
-from bwlint.judge import Context, Draft, Judged, Related, refuses
+from bwlint.judge import Context, Draft, Judged, Related, answers_no, refuses
+from bwlint.mentions import mentioned
 
 NAME = "leak"
 OPEN_ENDED = re.compile(r"\+|or newer|and newer|or later|and later|or above|and above|or higher|>=|≥|at least", re.I)
@@ -66,7 +67,7 @@ def open_bound(context: Context, judged: Judged, rule: str) -> Iterator[Draft]:
     if judged.core & ~ChipSet.of("10.1") not in (_THRESHOLD, ~_THRESHOLD & ~ChipSet.of("10.1")):
         return
     wrong = judged.admitted & context.targets
-    if not wrong or not judged.owns_comparison or judged.core == ~_THRESHOLD and not judged.denies:
+    if not wrong or not (judged.owns_comparison or judged.gate.kind == "helper-call") or judged.core == ~_THRESHOLD and not judged.denies:
         return
     if context.works_there(judged):
         return
@@ -90,13 +91,17 @@ def open_bound(context: Context, judged: Judged, rule: str) -> Iterator[Draft]:
 def leaks(context: Context, judged: Judged) -> Iterator[tuple[Side, Need, ChipSet]]:
     """Sides that a target may take and whose need is illegal there, with the chips."""
     for side in (judged.gate.yes, judged.gate.no):
-        if refuses(side):
+        if refuses(side) or side.rest and side is not judged.working:
+            continue
+        if side.rest and not (refuses(judged.other) or answers_no(judged.other)):
             continue
         here = judged.on(side)
         if not here & context.targets or not _device_decides(judged, side):
             continue
         need = _need(context, judged, side)
         if need is None or not here & need.legal:
+            continue
+        if _on_both_sides(context, judged, need) or _partial_guard(judged):
             continue
         wrong = here & context.targets & context.reach(judged, need.use.at) - need.legal
         if not wrong:
@@ -112,20 +117,35 @@ def _need(context: Context, judged: Judged, side: Side) -> Need | None:
     if found is not None and found.strength == PROOF or side is not judged.working:
         return found
     at = judged.at
-    if refuses(judged.other) and judged.other.texts:
-        named = by_name((judged.other.texts[0].text,), at, "text")
+    if _says_so(judged.gate.comment, judged.admitted & context.targets):
+        return found  # the author names the chip
+    reason = judged.other.texts[0].text if refuses(judged.other) and judged.other.texts else ""
+    if reason and not _says_so(reason, context.targets):
+        named = by_name((reason,), at, "text")
         if named is not None:
             return named
-    if judged.gate.kind in ("predicate", "list", "skipif", "helper-call") or judged.other.ends == "skip":
+    by_kind = judged.gate.kind in ("predicate", "list", "skipif", "helper-call")
+    if by_kind or judged.other.ends == "skip" or answers_no(judged.other):
         named = by_name((judged.gate.name, *judged.gate.qualname.split(".")), at)
         if named is not None:
             return named
     chosen = _chosen_above(judged)
     if chosen is not None:
         return chosen
-    if judged.gate.kind in ("predicate", "flag") and context.only_question(judged):
-        return file_operation(judged.module) or found
-    return found or instruction(judged.gate.comment, at) or _instruction_in(judged)
+    inside_kernel = judged.gate.qualname.partition(".")[0] in judged.module.uses
+    alone = judged.gate.kind in ("predicate", "flag") and not inside_kernel or refuses(judged.other)
+    if alone and context.only_question(judged):
+        near = next(context.evidence.near_needs(judged.module, at), None)
+        if near is not None:
+            return near
+    named = instruction(judged.gate.comment, at) or _instruction_in(judged)
+    return named if named is not None and named.strength == PROOF else found or named
+
+
+def _says_so(text: str, chips: ChipSet) -> bool:
+    """Whether a text names chips one by one, and not by "and newer"."""
+    said = mentioned(text)
+    return not said.open_ended and bool(said.named & chips)
 
 
 def _chosen_above(judged: Judged) -> Need | None:
@@ -151,6 +171,19 @@ def _instruction_in(judged: Judged) -> Need | None:
     return None
 
 
+def _partial_guard(judged: Judged) -> bool:
+    """`if backend == "xqa" and cap < 9: skip` guards one configuration, and says nothing of the others."""
+    return refuses(judged.other) and judged.denies and not judged.sets.must
+
+
+def _on_both_sides(context: Context, judged: Judged, need: Need) -> bool:
+    """Both branches need the same: what is around the gate is for those chips, and the gate picks a variant."""
+    if judged.gate.no.rest or judged.gate.yes.rest:
+        return False
+    sides = [context.need_of(judged, side) for side in (judged.gate.yes, judged.gate.no)]
+    return all(found is not None and found.legal == need.legal for found in sides)
+
+
 def _device_decides(judged: Judged, side: Side) -> bool:
     """The side is taken because of the device: it is not taken on every chip that gets here."""
     return judged.on(side) != judged.sets.live
@@ -161,8 +194,14 @@ def _says_newer_is_fine(judged: Judged, side: Side) -> bool:
     return any(OPEN_ENDED.search(text) for text in (*texts, judged.gate.comment))
 
 
+def _names_it(judged: Judged, wrong: ChipSet) -> bool:
+    """The test spells the chip out: its author meant it, and a name is no proof against that."""
+    spelled = re.compile("|".join(rf"(?:sm_?|\b){chip.joined}(?!\d)|(?:sm_?|\b){chip.major}x?\b" for chip in wrong), re.I)
+    return bool(spelled.search(judged.gate.text)) or any(spelled.search(name) for name in judged.mentioned)
+
+
 def draft(rule: str, judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
-    proved = need.strength == PROOF
+    proved = need.strength == PROOF and not (need.use.how in ("define", "text") and _names_it(judged, wrong))
     named = need.use.name.rpartition(".")[2] or need.use.name
     related = [Related(judged.module, need.use.at, f"`{named}`: {need.what}")]
     if need.far is not None:

@@ -6,13 +6,15 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips import ChipSet
+from bwlint.evidence import PROOF
 from bwlint.facts import Text
 from bwlint.judge import Context, Draft, Judged, Related, refuses
 from bwlint.mentions import Mention, mentioned
+from bwlint.rules import family_split, leak
 
 NAME = "message"
 _NEGATIVE = re.compile(
-    r"n[o']t (?:\w+ )?(?:support|implement|avail|work|validat|run)|unsupported|except|does(?:n't| not)|doens't|\bno \w+ (?:on|for)\b"
+    r"\bnon-?sm|excluding|but not|data-?cent|n[o']t (?:\w+ )?(?:support|implement|avail|work|validat|run)|unsupported|except|does(?:n't| not)|doens't|\bno \w+ (?:on|for)\b"
     r"|(?:bug|issue|fail\w*|broken|disabled|hang\w*) (?:on|with|in)|too (?:slow|small)|use \w+ instead",
     re.I,
 )
@@ -31,11 +33,12 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
 def _refusal(context: Context, judged: Judged, text: Text) -> Iterator[Draft]:
     said = mentioned(text.text)
     here = judged.must & context.targets
-    if not said.named or _NEGATIVE.search(text.text):
+    if not said.named or _NEGATIVE.search(text.text) or said.named <= judged.sets.live - judged.admitted:
         return
     if here and not said.named & context.targets and not said.open_ended:
         advice = f"say that {judged.admitted} will do"
-        yield _draft(judged, text, "warning", f"the text names {_only(said.named)}, the test admits {here} too", advice)
+        severity = "warning" if re.search(r"\bonly\b", text.text, re.I) else "note"
+        yield _draft(judged, text, severity, f"the text names {_only(said.named)}, the test admits {here} too", advice)
     elif said.open_ended and _contradicts(context, judged, said):
         out = context.targets & said.named - judged.may
         advice = f"name the chips that the test admits: {judged.admitted}"
@@ -43,7 +46,28 @@ def _refusal(context: Context, judged: Judged, text: Text) -> Iterator[Draft]:
     elif here == context.targets and len(context.targets & said.exact) == 1 and len(here) > 1:
         one = context.targets & said.exact
         advice = "name the family, or every chip"
-        yield _draft(judged, text, "note", f"the text names {_only(one)}, the test admits {here}", advice)
+        severity = "warning" if re.search(r"\bonly\b", text.text, re.I) else "note"
+        yield _draft(judged, text, severity, f"the text names {_only(one)}, the test admits {here}", advice)
+    else:
+        yield from _repeats(context, judged, text, said)
+        yield from _promises(context, judged, text, said)
+
+
+def _repeats(context: Context, judged: Judged, text: Text, said: Mention) -> Iterator[Draft]:
+    """The text of a refusal that cuts a family says the same as the test: mend both."""
+    if family_split.split(context, judged) is None or len(said.exact & context.targets) != 1:
+        return
+    message = f"the text repeats that {_only(said.exact & context.targets)} will do, as the test beside it does"
+    yield _draft(judged, text, "note", message, "name the family in the test and here")
+
+
+def _promises(context: Context, judged: Judged, text: Text, said: Mention) -> Iterator[Draft]:
+    """The text sends users of a chip to something that is illegal there."""
+    for _, need, wrong in leak.leaks(context, judged):
+        if need.strength == PROOF and wrong & said.named:
+            message = f"the text says that {wrong & said.named} will do; behind the test is {need.what}"
+            yield _draft(judged, text, "warning", message, f"name {need.legal}")
+            return
 
 
 def _contradicts(context: Context, judged: Judged, said: Mention) -> bool:

@@ -76,7 +76,7 @@ def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
         said = mentioned(text.text)
         if said.open_ended and out <= said.named and judged.admitted & said.named:
             reason = f"the reason it gives names {said.named}"
-            yield _skipped(judged, out, "warning", reason, Related(judged.module, text.at, "the reason"))
+            yield _skipped(judged, out, "note", reason, Related(judged.module, text.at, "the reason"))
             return
     found = excluded.excluded(context, judged)
     if found is not None:

@@ -15,6 +15,7 @@ from bwlint.readers.python.vocabulary import DEVICE, device_lines, may_read_devi
 
 __all__ = ["ReadError", "may_read_device", "read"]
 
+_EXACT_TARGET = re.compile(r"(?:sm|compute)_120a\b|\b120a\b")
 _OPERATION = re.compile(r"\b(?:tcgen05|wgmma|warpgroup)\.\w+|\btcgen05_\w+|\bTcgen05\w+")
 
 
@@ -47,7 +48,7 @@ def read(path: str, source: str, name: str, is_package: bool) -> Module:
         flow.classes,
         tuple(flow.gates),
         _operations(tree, source, lines),
-        _docstrings(tree),
+        _targets(lines),
     )
 
 
@@ -148,5 +149,11 @@ def _imports_operation(line: str) -> bool:
     return "nvgpu.tcgen05." in line or "prims.tcgen05" in line
 
 
-def _docstrings(tree: ast.Module) -> tuple[Text, ...]:
-    return ()
+def _targets(lines: Sequence[str]) -> tuple[Text, ...]:
+    """Places that name a target for one chip alone: sm_120a, compute_120a."""
+    found: list[Text] = []
+    for number, line in enumerate(lines, 1):
+        match = None if line.lstrip().startswith("#") else _EXACT_TARGET.search(line)
+        if match and len(found) < 4:
+            found.append(Text(f"target: {match[0]}", (number, match.start(), number, match.end())))
+    return tuple(found)

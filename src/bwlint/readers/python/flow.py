@@ -40,6 +40,7 @@ class Flow:
         self._returns: list[tuple[tuple[Expr, ...], Expr]] = []
         self._path: list[Expr] = []
         self._qualname = "<module>"
+        self._target = ""
         self._class: list[str] = []
         self._chain = 0
         self._seen: set[sides.Span] = set()
@@ -171,8 +172,8 @@ class Flow:
                 "expression",
                 test,
                 node.test,
-                sides.expression(node.body, self.imports, lower),
-                sides.expression(node.orelse, self.imports, lower),
+                sides.expression(node.body, self.imports, lower, self._target),
+                sides.expression(node.orelse, self.imports, lower, self._target),
             )
 
     # -- statements
@@ -247,7 +248,9 @@ class Flow:
         return parent.find(name) if parent else None
 
     def _assign(self, node: ast.Assign, rest: Sequence[ast.stmt]) -> bool:
+        self._target = sides.role_of(node.targets[0])
         value = self.lowerer.lower(node.value)
+        self._target = ""
         if node.lineno in self.hits or isinstance(node.value, ast.Call):
             self._call_lists(node.value, rest)
         for target in node.targets:
@@ -478,7 +481,7 @@ class Flow:
             local = alias.asname or alias.name.partition(".")[0]
             target = alias.name if alias.asname else local
             self.lowerer.scope.env[local] = Expr("import", (target, None), span(node))
-            self.imports.names.setdefault(local, target)
+            self.imports.bind(local, target)
         return False
 
     def _import_from(self, node: ast.ImportFrom, rest: Sequence[ast.stmt]) -> bool:
@@ -489,7 +492,7 @@ class Flow:
                 continue
             local = alias.asname or alias.name
             self.lowerer.scope.env[local] = Expr("import", (module, alias.name), span(node))
-            self.imports.names.setdefault(local, f"{module}.{alias.name}")
+            self.imports.bind(local, f"{module}.{alias.name}")
         return False
 
     # -- definitions

@@ -78,7 +78,7 @@ class Lowerer:
         if value.op in ("const", "param", "var", "import", "function", "class", "opaque", "name"):
             return value
         self.slots.append(value)
-        return Expr("var", (len(self.slots) - 1,), value.at)
+        return Expr("var", (len(self.slots) - 1, ""), value.at)
 
     def lower(self, node: ast.expr | None) -> Expr:
         if node is None:
@@ -105,7 +105,9 @@ class Lowerer:
         found = self.scope.find(node.id)
         if found is None:
             return Expr("name", (node.id,), span(node))
-        return found._replace(at=span(node)) if found.op in ("var", "param", "import", "name") else found
+        if found.op == "var":
+            return Expr("var", (found.args[0], node.id), span(node))
+        return found._replace(at=span(node)) if found.op in ("param", "import", "name") else found
 
     def _attribute(self, node: ast.Attribute) -> Expr:
         return Expr("attr", (self.lower(node.value), node.attr), span(node))

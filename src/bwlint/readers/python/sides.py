@@ -58,6 +58,11 @@ class Imports:
     names: dict[str, str]
     package: str
 
+    def bind(self, local: str, target: str) -> None:
+        """Note an import; a name that is imported in two ways stands for itself."""
+        known = self.names.get(local)
+        self.names[local] = target if known in (None, target) else local
+
     def absolute(self, node: ast.ImportFrom) -> str:
         """The dotted module that a `from` import names."""
         if not node.level:
@@ -98,15 +103,23 @@ def bound_names(body: Iterable[ast.stmt]) -> set[str]:
     return names
 
 
+def role_of(target: ast.expr) -> str:
+    """What an assignment is to: a dotted name, or the key of `table["key"]`."""
+    if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant):
+        return str(target.slice.value)
+    return dotted(target)
+
+
 class Collector:
     """Collects uses and texts from statements; `imports` maps a local name to what it was imported as."""
 
-    def __init__(self, imports: Imports) -> None:
+    def __init__(self, imports: Imports, role: str = "") -> None:
         self.imports = imports
         self.uses: list[Use] = []
         self.texts: list[Text] = []
         self._nodes = 0
         self._nested = True
+        self._role = role
 
     def statements(self, body: Iterable[ast.stmt], sure: bool = True, nested: bool = True) -> None:
         """`nested` says whether statements under a further condition are as sure as their surroundings."""
@@ -120,9 +133,10 @@ class Collector:
 
     def _statement(self, node: ast.stmt, sure: bool) -> None:
         if isinstance(node, ast.If):
-            inner = sure and self._nested
+            inner, texts = sure and self._nested, len(self.texts)
             self.statements(node.body, inner, self._nested)
             self.statements(node.orelse, inner, self._nested)
+            del self.texts[texts:]  # said under a further condition
         elif isinstance(node, ast.For | ast.While | ast.AsyncFor):
             self.statements(node.body, sure, self._nested)
         elif isinstance(node, ast.With | ast.AsyncWith):
@@ -152,9 +166,12 @@ class Collector:
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             return
         else:
+            if isinstance(node, ast.Assign | ast.AnnAssign):
+                self._role = role_of(node.targets[0] if isinstance(node, ast.Assign) else node.target)
             for child in ast.iter_child_nodes(node):
                 if isinstance(child, ast.expr):
                     self.expression(child, sure)
+            self._role = ""
 
     def expression(self, node: ast.expr, sure: bool) -> None:
         self._nodes += 1
@@ -200,10 +217,14 @@ class Collector:
             self.expression(node.func, sure)
         if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call):
             self._call(node.func.value, sure)
+        outer = self._role
+        self._role = last
         for argument in node.args:
             self.expression(argument, sure)
         for keyword in node.keywords:
+            self._role = keyword.arg or last
             self.expression(keyword.value, sure)
+        self._role = outer
 
     def _message(self, node: ast.expr) -> None:
         text = literal_text(node)
@@ -214,7 +235,7 @@ class Collector:
         if how in ("call", "name"):
             root, dot, rest = name.partition(".")
             name = self.imports.names.get(root, root) + dot + rest
-        self.uses.append(Use(name, how, span(node), sure))
+        self.uses.append(Use(name, how, span(node), sure, self._role if how == "text" else ""))
 
 
 def literal_text(node: ast.expr) -> str:
@@ -306,7 +327,7 @@ def block(
     if not body and returned is None:
         returned = _returned(rest[:1])
     collector.statements(rest, nested=False)
-    meaningful = [node for node in body if not isinstance(node, ast.Pass)]
+    meaningful = [node for node in body if not _is_filler(node)]
     where = span(body[0])[:2] + span((rest or body)[-1])[2:] if body else (span(rest[0])[:2] + span(rest[-1])[2:] if rest else None)
     return Side(
         ending(body) if body else ("fall" if not rest else ending(rest[:1])),
@@ -316,7 +337,12 @@ def block(
         tuple(collector.texts),
         empty=not meaningful and not rest,
         tuning=_only_literals(meaningful),
+        rest=not body and bool(rest),
     )
+
+
+def _is_filler(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Pass) or isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def _assigned(body: Sequence[ast.stmt], lower: Callable[[ast.expr], Expr]) -> Expr | None:
@@ -325,9 +351,9 @@ def _assigned(body: Sequence[ast.stmt], lower: Callable[[ast.expr], Expr]) -> Ex
     return None
 
 
-def expression(node: ast.expr, imports: Imports, lower: Callable[[ast.expr], Expr]) -> Side:
-    """The side of a conditional expression."""
-    collector = Collector(imports)
+def expression(node: ast.expr, imports: Imports, lower: Callable[[ast.expr], Expr], role: str) -> Side:
+    """The side of a conditional expression, which is assigned to `role`."""
+    collector = Collector(imports, role)
     collector.expression(node, True)
     return Side(
         "fall",
