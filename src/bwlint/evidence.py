@@ -152,9 +152,7 @@ class Evidence:
 
     def near_needs(self, module: Module, at: Span) -> Iterator[Need]:
         """Operations that a module names, or that a definition has which it imports at module level."""
-        found = file_operation(module)
-        if found is not None:
-            yield found
+        yield from file_operations(module)
         for node in module.names.values():
             if node.op == "import" and node.args[1] is not None:
                 owner = self._tree.module(node.args[0])
@@ -245,14 +243,13 @@ def _borders(name: str) -> str:
     return name.replace("-", "_")
 
 
-def file_operation(module: Module) -> Need | None:
-    """A hardware operation named anywhere in a file: what a file's only predicate stands in front of."""
+def file_operations(module: Module) -> Iterator[Need]:
+    """Hardware operations named anywhere in a file: what a file's only predicate stands in front of."""
     for uses in module.uses.values():
         for found in uses:
             row = _operation_row(found)
             if row is not None:
                 _, chips, what = row
-                return Need(ChipSet.of(*chips.split()), PROOF, what, f"{found.name} in this file", found)
-    return None
+                yield Need(ChipSet.of(*chips.split()), PROOF, what, f"{found.name} in this file", found)
 
 

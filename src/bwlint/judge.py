@@ -9,7 +9,7 @@ from functools import cached_property
 
 from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.evaluate.expr import Expr, Span, walk
-from bwlint.evidence import Evidence, Need, file_operation, works
+from bwlint.evidence import Evidence, Need, file_operations, works
 from bwlint.facts import Gate, Module, Side, Use
 from bwlint.link import Sets, Tree
 
@@ -221,8 +221,7 @@ class Context:
 
     def illegal_here(self, judged: Judged, chips: ChipSet) -> bool:
         """Whether the file is built on an operation that none of `chips` has."""
-        found = file_operation(judged.module)
-        return found is not None and not found.legal & chips
+        return any(not found.legal & chips for found in file_operations(judged.module))
 
     def builds_exact(self, judged: Judged) -> bool:
         """Whether the file names a target for 12.0 alone, such as sm_120a: its exact test is then right."""

@@ -18,6 +18,7 @@ _CAPABILITY = re.compile(
     r"(\s*(?:\+|or (?:newer|later|above|higher)|and (?:newer|later|above|higher)))?",
     re.I,
 )
+_GENERATION = re.compile(r"(?<![\d.])(1[012]|[789])\.?x\b", re.I)
 _VERSION = re.compile(r"(?<![\d.])(1[012]|[789])\.(\d)(?![\d.])")
 
 
@@ -57,6 +58,8 @@ def mentioned(text: str) -> Mention:
             exact |= chips
         named |= chips
     if named:
+        for match in _GENERATION.finditer(text):
+            named |= ChipSet.where(lambda chip: chip.major == int(match[1]))  # noqa: B023
         for match in _VERSION.finditer(text):
             named |= ChipSet.where(lambda chip: chip.name == f"{match[1]}.{match[2]}")  # noqa: B023
     return Mention(named, exact, open_ended)

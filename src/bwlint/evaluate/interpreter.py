@@ -118,6 +118,8 @@ class Clash:
     at: Span | None
     reason: str
     certain: bool = True
+    op: str = ""
+    other: Any = None
 
 
 UNKNOWN = Vec((Unknown(),))
@@ -131,6 +133,7 @@ class Interpreter:
     neutral: bool = False
     steps: int = 0
     depth: int = 0
+    exhausted: bool = False
     atoms: dict[str, None] = field(default_factory=dict)
     clashes: list[Clash] = field(default_factory=list)
     toolkit: bool = False
@@ -144,9 +147,15 @@ class Interpreter:
         self.neutral = neutral
         self.steps = 0
         self.depth = 0
+        self.exhausted = False
         self.atoms = {}
         self.clashes = []
         self.toolkit = False
+
+    @property
+    def _final(self) -> bool:
+        """Whether a value found now may be remembered: nothing is assumed, and the budget holds."""
+        return not (self.assumed or self.neutral or self.exhausted)
 
     def truth(self, node: Expr, frame: Frame) -> Vec:
         """`node` as a condition: lanes are True, False, `Raises` or `Unknown`."""
@@ -171,6 +180,7 @@ class Interpreter:
     def evaluate(self, node: Expr, frame: Frame) -> Vec:
         self.steps += 1
         if self.steps > MAX_STEPS or self.depth > MAX_DEPTH:
+            self.exhausted = True
             return UNKNOWN
         self.depth += 1
         try:
@@ -217,9 +227,8 @@ class Interpreter:
 
     def _define(self, slot: int, frame: Frame) -> Vec:
         frame.memo[slot] = UNKNOWN  # a definition that depends on itself
-        before = len(self.assumed)
         value = self.evaluate(frame.module.slots[slot], frame)
-        if before or self.neutral:
+        if not self._final:
             del frame.memo[slot]
         else:
             frame.memo[slot] = value
@@ -259,7 +268,7 @@ class Interpreter:
         if definition is not None:
             self._globals[key] = UNKNOWN
             value = self.evaluate(definition, Frame(module))
-            if self.assumed or self.neutral:
+            if not self._final:
                 del self._globals[key]
             else:
                 self._globals[key] = value
@@ -343,7 +352,7 @@ class Interpreter:
                 continue
             reason = builtins.clash(op, mine.lanes[0], other.lanes[0], mine is left)
             if reason:
-                self.clashes.append(Clash(at, reason))
+                self.clashes.append(Clash(at, reason, True, op, other.lanes[0]))
 
     def _bool(self, node: Expr, frame: Frame) -> Vec:
         join = _and if node.op == "and" else _or
@@ -593,7 +602,7 @@ class Interpreter:
             value = self._returned(function, frame)
         finally:
             self._busy.discard(key)
-        if signature is not None and not self.assumed and not self.neutral and self.steps <= MAX_STEPS:
+        if signature is not None and self._final:
             self._calls[key] = value
         return value
 

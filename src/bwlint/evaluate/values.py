@@ -339,6 +339,8 @@ def arithmetic(op: str, left: object, right: object) -> object:
     function = _ARITHMETIC.get(op)
     if function is None:
         return Unknown()
+    if op == "%" and isinstance(left, str):
+        return Unknown()  # formatting can ask for any width
     if op in ("*", "<<") and not _small(left, right):
         return Unknown()
     result = function(left, right)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
+from bwlint.chips import EVERY, NONE, ChipSet, siblings
+from bwlint.evaluate.expr import Expr, walk
+from bwlint.evaluate.interpreter import Clash
 from bwlint.judge import Context, Draft, Judged
 
 NAME = "capability-type"
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
+    yield from _enum_range(judged)
     for clash in judged.sets.clashes:
         if clash.at is None:
             continue
@@ -31,4 +36,53 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
             judged.sets.must,
             None,
             judged.gate,
+            wanted=_wanted(clash, judged),
+            evidence="the literals say which chips are meant",
         )
+
+
+def _enum_range(judged: Judged) -> Iterator[Draft]:
+    """`Arch.sm_103 <= arch <= Arch.sm_103f`: the order of names stands in for a family."""
+    bounds = [node for node in walk(judged.gate.test) if _is_bound(node)]
+    if {op for node in bounds for op in node.args[0].split(",")} & {">=", ">"} and len(_members(bounds)) == 2:
+        yield Draft(
+            NAME,
+            NAME,
+            "note",
+            "low",
+            judged.module,
+            judged.gate.at,
+            "a range over an ordered architecture enum: every name sorted in between passes, whatever its family",
+            f"true on {judged.core}",
+            "ask `is_family_of`",
+            judged.may,
+            judged.must,
+            None,
+            judged.gate,
+        )
+
+
+def _is_bound(node: Expr) -> bool:
+    ordered = node.op == "cmp" and bool(set(node.args[0].split(",")) & {"<", "<=", ">", ">="})
+    return ordered and bool(_members([node]))
+
+
+def _members(nodes: list[Expr]) -> set[str]:
+    """Names of enum members that comparisons mention."""
+    found = (inner for node in nodes for inner in walk(node) if inner.op == "attr")
+    return {inner.args[1] for inner in found if re.fullmatch(r"sm_\d{2,3}[af]?", inner.args[1])}
+
+
+def _wanted(clash: Clash, judged: Judged) -> ChipSet | None:
+    """The chips that the literals of a comparison say, families completed; None where that is not plain."""
+    values = clash.other if isinstance(clash.other, list | tuple | set | frozenset) else (clash.other,)
+    if clash.op not in ("==", "!=", "in", "not in") or judged.gate.test.op != "cmp":
+        return None
+    said = NONE
+    for value in values:
+        if not isinstance(value, int) or isinstance(value, bool) or value < 50:
+            return None
+        chips = ChipSet.where(lambda chip: chip.joined == value)  # noqa: B023
+        for chip in chips:
+            said |= siblings(chip)
+    return said if clash.op in ("==", "in") else EVERY - said

@@ -56,6 +56,8 @@ def excluded(context: Context, judged: Judged) -> tuple[ChipSet, str, str, str, 
         return None  # it would not work there
     if judged.admitted & _AMPERE and judged.admitted & _DATACENTER:
         return out, "warning", "medium", "it runs on 8.x and on 10.x, and what both run, 12.x runs", None
+    if not (judged.admitted & _DATACENTER and judged.admitted & (_HOPPER | _AMPERE)) and judged.owns_comparison:
+        return None  # a test for one generation says what it means
     helper = judged.in_test and _NAMED_FOR.search(" ".join(judged.mentioned))
     if helper or _NAMED_FOR.search(judged.names.rpartition("/")[2]):
         return None

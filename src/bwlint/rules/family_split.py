@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips import EVERY, NONE, ChipSet, families
-from bwlint.judge import Context, Draft, Judged, Related, inside, refuses
+from bwlint.evaluate.expr import walk
+from bwlint.judge import Context, Draft, Judged, Related, answers_no, inside, refuses
 
 NAME = "family-split"
 _EXACT_NAME = re.compile(r"sm_?12[01]a|12[01]a|sm_?121|gb10|spark|_12_0|rtx|exact", re.I)
@@ -18,6 +19,7 @@ _MEANT = re.compile(
     r"|only (?:on|validated|tested|measured)|measured|benchmarked|tuned|tuning|rtx|gb10|spark|5090)\b|sm_?121|12\.1",
     re.I,
 )
+_RUBIN = ChipSet.of("10.7")
 _B200, _B, _THOR = ChipSet.of("10.0"), ChipSet.of("10.0", "10.3"), ChipSet.of("11.0")
 
 
@@ -27,13 +29,39 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     found = split(context, judged)
     if found is not None:
         yield draft(context, NAME, judged, *found)
-    else:
-        yield from other_family(context, judged, NAME)
+        return
+    yield from other_family(context, judged, NAME)
+    yield from exact_names(context, judged)
+
+
+def exact_names(context: Context, judged: Judged) -> Iterator[Draft]:
+    """A list of names with every member's `a` target and not the family target: code built for 120f is refused."""
+    if judged.gate.test.op != "names" or not context.targets <= judged.core:
+        return
+    names = {n.args[0] if n.op == "const" else n.args[1] for n in walk(judged.gate.test) if n.op in ("const", "attr")}
+    spelled = {name for name in names if isinstance(name, str) and re.search(r"12\d[af]?$", name)}
+    if not spelled or not all(name.endswith("a") for name in spelled):
+        return
+    yield Draft(
+        NAME,
+        NAME,
+        "note",
+        "medium",
+        judged.module,
+        judged.at,
+        "this list names the a targets only: a build for the family target sm_120f is refused",
+        "a targets only",
+        "list the f names too, or test the family",
+        judged.may,
+        judged.must,
+        None,
+        judged.gate,
+    )
 
 
 def other_family(context: Context, judged: Judged, rule: str) -> Iterator[Draft]:
     """B200 without B300, or 10.x without its tcgen05 sibling 11.0: worth a note beside the chips asked about."""
-    if not judged.owns_comparison or judged.core & context.targets:
+    if not judged.owns_comparison or judged.core & context.targets or _B & context.targets:
         return
     core, live = judged.core, judged.sets.live
     missing = NONE
@@ -64,18 +92,30 @@ def split(context: Context, judged: Judged) -> tuple[ChipSet, ChipSet] | None:
     """The family members that are admitted and those that are not, where this gate itself parts them."""
     if any(clash.certain for clash in judged.sets.clashes) or not _own(judged):
         return None
-    family = families()["120f"]
-    live = family & judged.sets.live
-    test = judged.core & live
-    missing = live - test
-    if not test or not missing:
+    family = _parted(context, judged)
+    if family is None:
         return None
+    test = judged.core & family
+    missing = family - test
     first, second = next(iter(test)), next(iter(missing))
     if not context.tree.splits(judged.module, judged.gate.test, first.name, second.name):
         return None
-    if _pair(context, judged, missing) or _nothing_behind(judged) or context.illegal_here(judged, family):
+    if _pair(context, judged, family, missing) or _nothing_behind(judged) or context.illegal_here(judged, family):
         return None
     return test, missing
+
+
+def _parted(context: Context, judged: Judged) -> ChipSet | None:
+    """The members that get here of a family that the run asks about and the test parts."""
+    for family in families().values():
+        if not family & context.targets:
+            continue
+        if not _RUBIN & context.targets:
+            family -= _RUBIN  # no product yet: nobody could name it
+        here = family & judged.sets.live
+        if judged.core & here and here - judged.core:
+            return here
+    return None
 
 
 def _own(judged: Judged) -> bool:
@@ -89,9 +129,8 @@ def _nothing_behind(judged: Judged) -> bool:
     return gate.yes.empty and gate.kind == "list" or gate.kind == "list" and bool(_BUILD.search(gate.name))
 
 
-def _pair(context: Context, judged: Judged, missing: ChipSet) -> bool:
+def _pair(context: Context, judged: Judged, family: ChipSet, missing: ChipSet) -> bool:
     """Another gate of the function (or of the module, for helpers) tests the missing member by itself."""
-    family = families()["120f"]
     for other in context.judged[judged.module.path]:
         if other is judged or other.core & family != missing:
             continue
@@ -124,7 +163,22 @@ def draft(context: Context, rule: str, judged: Judged, test: ChipSet, missing: C
         gate,
         _seen_sides(judged),
         wanted=judged.core | missing if _names_members(judged) else judged.core - test,
+        evidence="the sibling only meets an error" if _only_refused(judged) else "",
+        unsafe=_doubt(severity, judged),
     )
+
+
+def _only_refused(judged: Judged) -> bool:
+    return judged.gate.kind in ("list", "assert", "skipif") or refuses(judged.other) or answers_no(judged.other)
+
+
+def _doubt(severity: str, judged: Judged) -> str | None:
+    """Why a person should look at a fix; None where the sibling has nothing to lose by it."""
+    if severity == "note":
+        return "the exact test may be meant"
+    if not _only_refused(judged):
+        return "nothing here shows that the sibling runs what is behind the test"
+    return None
 
 
 def _names_members(judged: Judged) -> bool:

@@ -165,7 +165,7 @@ def _chosen_above(judged: Judged) -> Need | None:
 
 def _instruction_in(judged: Judged) -> Need | None:
     for text in (*judged.gate.yes.texts[:1], *judged.gate.no.texts[:1]):
-        found = instruction(text.text, text.at)
+        found = instruction(text.text, judged.at)
         if found is not None:
             return found
     return None
@@ -195,9 +195,9 @@ def _says_newer_is_fine(judged: Judged, side: Side) -> bool:
 
 
 def _names_it(judged: Judged, wrong: ChipSet) -> bool:
-    """The test spells the chip out: its author meant it, and a name is no proof against that."""
-    spelled = re.compile("|".join(rf"(?:sm_?|\b){chip.joined}(?!\d)|(?:sm_?|\b){chip.major}x?\b" for chip in wrong), re.I)
-    return bool(spelled.search(judged.gate.text)) or any(spelled.search(name) for name in judged.mentioned)
+    """The test asks a helper for the chip by name: its author meant it, and a name is no proof against that."""
+    spelled = re.compile("|".join(rf"sm_?{chip.joined}(?!\d)|sm_?{chip.major}x" for chip in wrong), re.I)
+    return any(spelled.search(name) for name in judged.mentioned)
 
 
 def draft(rule: str, judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:

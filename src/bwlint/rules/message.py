@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips import ChipSet
-from bwlint.evidence import PROOF
+from bwlint.evidence import PROOF, instruction
 from bwlint.facts import Text
 from bwlint.judge import Context, Draft, Judged, Related, refuses
 from bwlint.mentions import Mention, mentioned
@@ -18,6 +18,7 @@ _NEGATIVE = re.compile(
     r"|(?:bug|issue|fail\w*|broken|disabled|hang\w*) (?:on|with|in)|too (?:slow|small)|use \w+ instead",
     re.I,
 )
+_DEMAND = re.compile(r"\brequires?\b|\bneeds?\b|\bmust\b", re.I)
 """The text says where it does not work: what it names is refused, not admitted."""
 
 
@@ -33,7 +34,8 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
 def _refusal(context: Context, judged: Judged, text: Text) -> Iterator[Draft]:
     said = mentioned(text.text)
     here = judged.must & context.targets
-    if not said.named or _NEGATIVE.search(text.text) or said.named <= judged.sets.live - judged.admitted:
+    negative = _NEGATIVE.search(text.text) and not _DEMAND.search(text.text)
+    if not said.named or negative or said.named <= judged.sets.live - judged.admitted:
         return
     if here and not said.named & context.targets and not said.open_ended:
         advice = f"say that {judged.admitted} will do"
@@ -68,6 +70,9 @@ def _promises(context: Context, judged: Judged, text: Text, said: Mention) -> It
             message = f"the text says that {wrong & said.named} will do; behind the test is {need.what}"
             yield _draft(judged, text, "warning", message, f"name {need.legal}")
             return
+    if said.open_ended and any(leak.open_bound(context, judged, NAME)):
+        message = "the text promises every later chip; nothing in this file shows that 12.x will do"
+        yield _draft(judged, text, "note", message, "name the chips that it was written for")
 
 
 def _contradicts(context: Context, judged: Judged, said: Mention) -> bool:
@@ -80,6 +85,11 @@ def _announcements(context: Context, judged: Judged) -> Iterator[Draft]:
     here = judged.must & context.targets or judged.admitted & context.targets
     for text in judged.working.texts[:2]:
         said = mentioned(text.text)
+        named = instruction(text.text, text.at)
+        if named is not None and here and not named.legal & context.targets:
+            message = f"the text speaks of {named.what}, the test admits {here} too"
+            yield _draft(judged, text, "note", message, f"tell {here} something else")
+            continue
         if here and said.named and not said.named & context.targets and not said.open_ended:
             advice = f"say {judged.admitted}"
             yield _draft(judged, text, "note", f"the text says {said.named}, the test admits {here} too", advice)

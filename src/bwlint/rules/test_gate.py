@@ -30,6 +30,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
 def _split(context: Context, judged: Judged) -> Iterator[Draft]:
     parts = family_split.split(context, judged)
     if parts is None and not _helper_splits(context, judged):
+        yield from (replace(found, rule=NAME, category=NAME) for found in family_split.other_family(context, judged, NAME))
         return
     api = _admitted_by_callee(context, judged)
     missing = context.targets - judged.may

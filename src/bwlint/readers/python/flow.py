@@ -165,15 +165,14 @@ class Flow:
                 break
         return " ".join(parts)[:600]
 
-    def _conditional(self, node: ast.IfExp, test: Expr) -> None:
-        if node.lineno in self.hits or self.reads(test):
-            lower = self.lowerer.lower
+    def _conditional(self, node: ast.IfExp, test: Expr, then: Expr, otherwise: Expr) -> None:
+        if self.reads(test):
             self.add(
                 "expression",
                 test,
                 node.test,
-                sides.expression(node.body, self.imports, lower, self._target),
-                sides.expression(node.orelse, self.imports, lower, self._target),
+                sides.expression(node.body, self.imports, then, self._target),
+                sides.expression(node.orelse, self.imports, otherwise, self._target),
             )
 
     # -- statements

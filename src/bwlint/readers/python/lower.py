@@ -60,7 +60,7 @@ class Scope:
         return None
 
 
-OnConditional = Callable[[ast.IfExp, Expr], None]
+OnConditional = Callable[[ast.IfExp, Expr, Expr, Expr], None]
 
 
 class Lowerer:
@@ -148,10 +148,10 @@ class Lowerer:
         return Expr("bin", (op, self.lower(node.left), self.lower(node.right)), span(node))
 
     def _conditional(self, node: ast.IfExp) -> Expr:
-        test = self.lower(node.test)
+        test, then, otherwise = self.lower(node.test), self.lower(node.body), self.lower(node.orelse)
         if self.on_conditional is not None:
-            self.on_conditional(node, test)
-        return Expr("if", (test, self.lower(node.body), self.lower(node.orelse)), span(node))
+            self.on_conditional(node, test, then, otherwise)
+        return Expr("if", (test, then, otherwise), span(node))
 
     def _subscript(self, node: ast.Subscript) -> Expr:
         base = self.lower(node.value)

@@ -351,14 +351,14 @@ def _assigned(body: Sequence[ast.stmt], lower: Callable[[ast.expr], Expr]) -> Ex
     return None
 
 
-def expression(node: ast.expr, imports: Imports, lower: Callable[[ast.expr], Expr], role: str) -> Side:
-    """The side of a conditional expression, which is assigned to `role`."""
+def expression(node: ast.expr, imports: Imports, value: Expr, role: str) -> Side:
+    """The side of a conditional expression with `value`, which is assigned to `role`."""
     collector = Collector(imports, role)
     collector.expression(node, True)
     return Side(
         "fall",
         span(node),
-        lower(node),
+        value,
         tuple(collector.uses),
         tuple(collector.texts),
         empty=False,
