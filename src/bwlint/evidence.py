@@ -154,7 +154,7 @@ class Evidence:
         """Operations that a module names, or that a definition has which it imports at module level."""
         yield from file_operations(module)
         for node in module.names.values():
-            if node.op == "import" and node.args[1] is not None:
+            if node.op == "import" and node.args[1] is not None and not _QUESTION.match(node.args[1]):
                 owner = self._tree.module(node.args[0])
                 imported = owner and self._operation(owner, node.args[1], Use(node.args[1], "import", node.at or at))
                 if imported:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from bwlint.chips import EVERY, NONE, ChipSet
 
 _SM = re.compile(
-    r"(?<![A-Za-z0-9])sm[ _-]?(\d{2,3}|\d{1,2}\.?x|\d{1,2}\.\d)([afx]?)(?:\s*\([^)]*\))?(\s*(?:\+|or (?:newer|later|above|higher)"
+    r"(?<![A-Za-z0-9_])sm[ _-]?(\d{2,3}|\d{1,2}\.?x|\d{1,2}\.\d)([afx]?)(?:\s*\([^)]*\))?(\s*(?:\+|or (?:newer|later|above|higher)"
     r"|and (?:newer|later|above|higher|up)))?(?![0-9])",
     re.I,
 )
 _LIST = re.compile(r"/(\d{2,3})[af]?(?![0-9])")
 _CAPABILITY = re.compile(
-    r"(?:capability|capabilities|cc|sm)\s*(?:of\s*)?(>=|≥|of at least|at least)?\s*\(?(\d{1,2})(?:[.,]\s*(\d))?\)?"
+    r"(?:capability|capabilities|cc|sm)\s*(?:of\s*)?(>=|≥|of at least|at least)?\s*\(?(\d{1,2})(?!\d)(?:[.,]\s*(\d))?\)?"
     r"(\s*(?:\+|or (?:newer|later|above|higher)|and (?:newer|later|above|higher)))?",
     re.I,
 )

@@ -14,6 +14,7 @@ NAME = "excluded"
 _AMPERE = ChipSet.of("8.0", "8.6", "8.9")
 _HOPPER = ChipSet.of("9.0")
 _DATACENTER = ChipSet.of("10.0", "10.3")
+_NAMED_TO_REFUSE = ChipSet.where(lambda chip: chip.major >= 11)
 _NAMED_FOR = re.compile(r"sm_?(?:8|9|10|11)\d|hopper|ampere|sm_?1[01]x|tcgen05|tmem|wgmma|fa3|trtllm|deep_?gemm|flash_?mla", re.I)
 
 
@@ -30,6 +31,8 @@ def excluded(context: Context, judged: Judged) -> tuple[ChipSet, str, str, str, 
     out = context.targets & judged.sets.live - judged.may
     if not out or out != context.targets & judged.sets.live or not judged.admitted & (_AMPERE | _HOPPER | _DATACENTER):
         return None
+    if judged.denies and judged.core <= _NAMED_TO_REFUSE:
+        return None  # the test names the chip in order to refuse it
     if not _own(judged) or judged.sets.guessed and judged.gate.kind in ("expression", "flag"):
         return None
     if _later_branch(context, judged, out):

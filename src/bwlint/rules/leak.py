@@ -95,14 +95,17 @@ def leaks(context: Context, judged: Judged) -> Iterator[tuple[Side, Need, ChipSe
             continue
         if side.rest and not (refuses(judged.other) or answers_no(judged.other)):
             continue
+        if not judged.sets.core and not judged.sets.must:
+            continue  # nothing is decided but by what is not known
         here = judged.on(side)
         if not here & context.targets or not _device_decides(judged, side):
             continue
         need = _need(context, judged, side)
         if need is None or not here & need.legal:
             continue
-        if _on_both_sides(context, judged, need) or _partial_guard(judged):
-            continue
+        kept = judged.sets.live - here
+        if kept <= need.legal or _on_both_sides(context, judged, need) or _partial_guard(judged):
+            continue  # the gate picks among the chips that it works on, or guards one configuration
         wrong = here & context.targets & context.reach(judged, need.use.at) - need.legal
         if not wrong:
             continue
@@ -202,7 +205,7 @@ def _names_it(judged: Judged, wrong: ChipSet) -> bool:
 
 def draft(rule: str, judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
     proved = need.strength == PROOF and not (need.use.how in ("define", "text") and _names_it(judged, wrong))
-    named = need.use.name.rpartition(".")[2] or need.use.name
+    named = need.use.name if need.use.how == "text" else need.use.name.rpartition(".")[2]
     related = [Related(judged.module, need.use.at, f"`{named}`: {need.what}")]
     if need.far is not None:
         owner, use = need.far

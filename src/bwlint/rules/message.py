@@ -45,7 +45,7 @@ def _refusal(context: Context, judged: Judged, text: Text) -> Iterator[Draft]:
         out = context.targets & said.named - judged.may
         advice = f"name the chips that the test admits: {judged.admitted}"
         yield _draft(judged, text, "warning", f"the text promises that {out} will do, the test refuses it", advice)
-    elif here == context.targets and len(context.targets & said.exact) == 1 and len(here) > 1:
+    elif here == context.targets and _names_one_sibling(context, said) and len(here) > 1:
         one = context.targets & said.exact
         advice = "name the family, or every chip"
         severity = "warning" if re.search(r"\bonly\b", text.text, re.I) else "note"
@@ -53,6 +53,13 @@ def _refusal(context: Context, judged: Judged, text: Text) -> Iterator[Draft]:
     else:
         yield from _repeats(context, judged, text, said)
         yield from _promises(context, judged, text, said)
+
+
+def _names_one_sibling(context: Context, said: Mention) -> bool:
+    """SM120 and not SM121, where the text speaks of nothing else or tells SM100 from SM103."""
+    others = said.named - ChipSet.where(lambda chip: chip.major == 12)
+    tells_apart = bool(said.exact & ChipSet.of("10.3", "10.7"))
+    return len(context.targets & said.exact) == 1 and (not others or tells_apart)
 
 
 def _repeats(context: Context, judged: Judged, text: Text, said: Mention) -> Iterator[Draft]:

@@ -101,10 +101,11 @@ def _operations(tree: ast.Module, source: str, lines: Sequence[str]) -> dict[str
     """Hardware operations that each top-level function or class names, "" for the module itself."""
     if not any(word in source for word in ("cgen05", "warpgroup.", "wgmma.")):
         return {}
+    prose = _docstring_lines(tree)
     places = [
         (number, match)
         for number, line in enumerate(lines, 1)
-        if (match := _OPERATION.search(line)) and not line.lstrip().startswith("#")
+        if number not in prose and (match := _OPERATION.search(line)) and not line.lstrip().startswith("#")
     ]
     if not places or not any(_imports_operation(line) for line in lines):
         return {}
@@ -140,6 +141,15 @@ def _inherited(
                 found[node.name] = found[match[0]]
         if len(found) == before:
             break
+    return found
+
+
+def _docstring_lines(tree: ast.Module) -> set[int]:
+    """Lines of module, class and function docstrings, and of other strings that stand alone."""
+    found: set[int] = set()
+    for node in statements(tree.body):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            found |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     return found
 
 
