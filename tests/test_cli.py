@@ -149,9 +149,7 @@ def test_an_internal_error_is_one_line(
     assert "Traceback" in capsys.readouterr().err
 
 
-def test_an_interrupt_is_quiet(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_interrupt_is_quiet(here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def interrupt(*_: object) -> int:
         raise KeyboardInterrupt
 

@@ -50,8 +50,7 @@ def test_checking_one_file_loads_nothing_slow(tmp_path: Path) -> None:
 def test_a_repair_loads_libcst(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_text(
-        "import torch\n\ndef f():\n"
-        "    if torch.cuda.get_device_capability() != (12, 0):\n        raise OSError\n"
+        "import torch\n\ndef f():\n    if torch.cuda.get_device_capability() != (12, 0):\n        raise OSError\n"
     )
     _, names = loaded("check", "--diff", str(path))
     assert "libcst" in names

@@ -23,9 +23,7 @@ IDENTITY = ("-c", "user.name=bwlint", "-c", "user.email=bwlint@example.org", "-c
 
 
 def git(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(
-        ["git", *IDENTITY, *arguments], cwd=folder, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run(["git", *IDENTITY, *arguments], cwd=folder, capture_output=True, text=True, check=True)
     return done.stdout.strip()
 
 
@@ -63,9 +61,7 @@ def hooks(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, dict[str
     return clone, commit_all(clone), {**os.environ, "PRE_COMMIT_HOME": str(folder / "home")}
 
 
-def run_hook(
-    hook: str, user: Path, hooks: tuple[Path, str, dict[str, str]]
-) -> subprocess.CompletedProcess[str]:
+def run_hook(hook: str, user: Path, hooks: tuple[Path, str, dict[str, str]]) -> subprocess.CompletedProcess[str]:
     clone, revision, environment = hooks
     config = f"repos:\n- repo: {clone.as_posix()}\n  rev: {revision}\n  hooks:\n  - id: {hook}\n"
     (user / ".pre-commit-config.yaml").write_text(config)

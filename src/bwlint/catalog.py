@@ -83,6 +83,4 @@ def _did_you_mean(text: str) -> str:
     import difflib
 
     close = difflib.get_close_matches(text.strip().lower(), _by_id(), n=1)
-    return (
-        f"; did you mean `{close[0]}`?" if close else f" (known: {', '.join(rule.name for rule in rules())})"
-    )
+    return f"; did you mean `{close[0]}`?" if close else f" (known: {', '.join(rule.name for rule in rules())})"

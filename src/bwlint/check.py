@@ -94,7 +94,8 @@ def check(request: Request, stack: ExitStack, advance: Advance | None = None) ->
         found, collected, texts = _given(request, request.stdin, settings)
     else:
         found, texts = _discovered(request, settings, stack), Texts()
-        collected = collect(found.files, _jobs(request.jobs), _counted(advance, len(found.files)))
+        own = frozenset(settings.run.arch_lists)
+        collected = collect(found.files, _jobs(request.jobs), _counted(advance, len(found.files)), own)
     settings.mounts = found.mounts
     try:
         targets, _ = parse_targets(settings.run.target or DEFAULT_TARGETS)
@@ -229,9 +230,7 @@ def _discovered(request: Request, settings: _Settings, stack: ExitStack) -> _Fou
 def _scratch(stack: ExitStack) -> Path:
     import tempfile
 
-    return Path(
-        stack.enter_context(tempfile.TemporaryDirectory(prefix="bwlint-", ignore_cleanup_errors=True))
-    )
+    return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bwlint-", ignore_cleanup_errors=True)))
 
 
 def _given(request: Request, data: bytes, settings: _Settings) -> tuple[_Found, Collected, Texts]:
@@ -247,11 +246,12 @@ def _given(request: Request, data: bytes, settings: _Settings) -> tuple[_Found, 
         return found, Collected((), (Skipped(name, source.reason),), ()), Texts()
     marked = (file,) if MARK in source else ()
     texts = Texts({real: source})
-    if not python.may_read_device(data):
+    own = frozenset(settings.run.arch_lists)
+    if not python.may_read_device(data, own):
         return found, Collected((), (), marked), texts
     is_package_file = os.path.basename(real) == "__init__.py"
     try:
-        module = python.read(real, source, module_name(real, file.root), is_package_file)
+        module = python.read(real, source, module_name(real, file.root), is_package_file, own)
     except python.ReadError as error:
         return found, Collected((), (Skipped(name, str(error)),), ()), texts
     return found, Collected(((file, module),), (), marked), texts

@@ -96,18 +96,12 @@ def app() -> None:
     metavar="SM",
     help="Chip to ask about, such as sm_120 or 12.1; repeatable. Default: 12.0 and 12.1.",
 )
-@click.option(
-    "--select", multiple=True, metavar="RULE", help="Run only these rules (codes or names, commas allowed)."
-)
+@click.option("--select", multiple=True, metavar="RULE", help="Run only these rules (codes or names, commas allowed).")
 @click.option("--ignore", multiple=True, metavar="RULE", help="Do not run these rules.")
 @click.option("--severity", type=_LEVELS, help="Lowest severity to show. Default: warning.")
 @click.option("--fail-on", type=_LEVELS, help="Lowest severity to fail on. Default: warning.")
-@click.option(
-    "--format", "form", type=_FORMATS, default="text", show_default=True, help="Form of the report."
-)
-@click.option(
-    "--output", type=click.Path(dir_okay=False), help="Write the report to this file instead of stdout."
-)
+@click.option("--format", "form", type=_FORMATS, default="text", show_default=True, help="Form of the report.")
+@click.option("--output", type=click.Path(dir_okay=False), help="Write the report to this file instead of stdout.")
 @click.option("--fix", is_flag=True, help="Apply the safe fixes, then report what is left.")
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: unsafe fixes too.")
 @click.option(
@@ -117,9 +111,7 @@ def app() -> None:
     help="Print what --fix would change instead of a report; change nothing.",
 )
 @click.option("--stdin-filename", metavar="NAME", help="Check standard input as if it were this file.")
-@click.option(
-    "--force-exclude", is_flag=True, help="Excluded and ignored files stay out though they are named."
-)
+@click.option("--force-exclude", is_flag=True, help="Excluded and ignored files stay out though they are named.")
 @click.option(
     "--jobs",
     type=click.IntRange(min=1),

@@ -45,13 +45,19 @@ Result = tuple[str, str, bool]
 
 
 def collect(
-    files: Sequence[SourceFile], jobs: int, advance: Callable[[int], None] | None = None
+    files: Sequence[SourceFile],
+    jobs: int,
+    advance: Callable[[int], None] | None = None,
+    own: frozenset[str] = frozenset(),
 ) -> Collected:
-    """Facts of every file that may read the device. `jobs` is a number of processes."""
+    """Facts of every file that may read the device.
+
+    `jobs` is a number of processes, `own` the names of architecture lists that the configuration adds.
+    """
     modules: list[tuple[SourceFile, Module]] = []
     skipped: list[Skipped] = []
     marked: list[SourceFile] = []
-    for file, (facts, reason, has_comment) in _results(files, jobs, advance):
+    for file, (facts, reason, has_comment) in _results(files, jobs, advance, own):
         if reason:
             skipped.append(Skipped(file.path, reason))
         if has_comment:
@@ -64,19 +70,22 @@ def collect(
 def load(real: str, dotted: str) -> Module | None:
     """Facts of a file that an import asks for; None where it cannot be read."""
     data = read_bytes(real)
-    source = None if isinstance(data, Unread) else decode(data)
-    if source is None or isinstance(source, Unread):
+    is_package = os.path.basename(real) == "__init__.py"
+    if isinstance(data, Unread) or not (is_package or python.may_read_device(data)):
+        return None  # only a package's facade hands on names without a device word in it
+    source = decode(data)
+    if isinstance(source, Unread):
         return None
     try:
-        return python.read(real, source, dotted, os.path.basename(real) == "__init__.py")
+        return python.read(real, source, dotted, is_package)
     except python.ReadError:
         return None
 
 
 def _results(
-    files: Sequence[SourceFile], jobs: int, advance: Callable[[int], None] | None
+    files: Sequence[SourceFile], jobs: int, advance: Callable[[int], None] | None, own: frozenset[str]
 ) -> Iterator[tuple[SourceFile, Result]]:
-    chunks = [[(f.real, f.root) for f in files[i : i + CHUNK]] for i in range(0, len(files), CHUNK)]
+    chunks = [([(f.real, f.root) for f in files[i : i + CHUNK]], own) for i in range(0, len(files), CHUNK)]
     if jobs <= 1 or len(files) < SERIAL_BELOW:
         answers: Iterator[list[Result]] = map(_read_chunk, chunks)
         yield from _paired(files, answers, advance)
@@ -105,22 +114,24 @@ def _context() -> BaseContext:
     return multiprocessing.get_context("fork" if "fork" in methods else None)
 
 
-def _read_chunk(chunk: list[tuple[str, str]]) -> list[Result]:
-    return [_read_one(real, root) for real, root in chunk]
+def _read_chunk(chunk: tuple[list[tuple[str, str]], frozenset[str]]) -> list[Result]:
+    places, own = chunk
+    return [_read_one(real, root, own) for real, root in places]
 
 
-def _read_one(real: str, root: str) -> Result:
+def _read_one(real: str, root: str, own: frozenset[str]) -> Result:
     data = read_bytes(real)
     if isinstance(data, Unread):
         return "", data.reason, False
     has_comment = _MARK in data
-    if not python.may_read_device(data):
+    if not python.may_read_device(data, own):
         return "", "", has_comment
     source = decode(data)
     if isinstance(source, Unread):
         return "", source.reason, has_comment
     try:
-        module = python.read(real, source, module_name(real, root), os.path.basename(real) == "__init__.py")
+        name, is_package = module_name(real, root), os.path.basename(real) == "__init__.py"
+        module = python.read(real, source, name, is_package, own)
     except python.ReadError as error:
         return "", str(error), has_comment
     return json.dumps(encode(module), separators=(",", ":")), "", has_comment

@@ -85,10 +85,7 @@ class Config:
     def ignored_rules(self, real: str) -> frozenset[str]:
         """The rule ids, as written, that `per-file-ignores` switches off for the file at `real`."""
         return frozenset(
-            rule
-            for glob, rules in self.per_file_ignores
-            if self._matches(compiled((glob,)), real)
-            for rule in rules
+            rule for glob, rules in self.per_file_ignores if self._matches(compiled((glob,)), real) for rule in rules
         )
 
     def _matches(self, matcher: Matcher, real: str) -> bool:

@@ -40,15 +40,18 @@ def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Ite
     for _, module in collected.modules:
         gates += len(module.gates)
         context.judged[module.path] = [
-            Judged(module, gate, sets)
-            for gate in module.gates
-            if (sets := tree.sets(module, gate)) is not None
+            Judged(module, gate, sets) for gate in module.gates if (sets := tree.sets(module, gate)) is not None
         ]
     wanted = frozenset(rules)
     run = {name: check for name, check in checks().items() if name in wanted}
     found = []
     for file, module in collected.modules:
-        drafts = [draft for judged in context.judged[module.path] for check in run.values() for draft in check(context, judged)]
+        drafts = [
+            draft
+            for judged in context.judged[module.path]
+            for check in run.values()
+            for draft in check(context, judged)
+        ]
         merged = _merge(_at_origins(context, module, drafts))
         if merged:
             found.append((file, tuple(merged)))
@@ -93,11 +96,20 @@ def _origin(module: Module, judged: Sequence[Judged], entry: Judged) -> Gate | N
     leaf = entry.gate.leaf
     names = entry.mentioned
     for other in judged:
-        if other.gate.kind == "flag" and leaf is not None and not inside(leaf, entry.gate.at) and inside(leaf, other.gate.at):
+        if (
+            other.gate.kind == "flag"
+            and leaf is not None
+            and not inside(leaf, entry.gate.at)
+            and inside(leaf, other.gate.at)
+        ):
             return other.gate
         if other.gate.kind == "flag" and other.gate.qualname == "<module>" and other.gate.name in names:
             return other.gate
-        if entry.gate.kind == "helper-call" and other.gate.qualname == entry.gate.name and other.other.ends in ("skip", "raise"):
+        if (
+            entry.gate.kind == "helper-call"
+            and other.gate.qualname == entry.gate.name
+            and other.other.ends in ("skip", "raise")
+        ):
             return other.gate
         if other.gate.kind == "predicate" and other.gate.name in names and "." not in other.gate.qualname:
             return other.gate
@@ -130,5 +142,3 @@ def _outranked(draft: Draft, best: dict[tuple[str, Span], Draft]) -> bool:
         if its > mine or (its == mine and order < _EXPLAINS.index(draft.rule)):
             return True
     return False
-
-

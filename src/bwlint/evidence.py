@@ -14,7 +14,7 @@ from functools import cache
 from bwlint.chips import ChipSet
 from bwlint.data import table
 from bwlint.evaluate.expr import Expr, Span
-from bwlint.evaluate.interpreter import ClassValue, Frame, FunctionValue
+from bwlint.evaluate.objects import ClassValue, Frame, FunctionValue
 from bwlint.evaluate.values import Ref
 from bwlint.facts import Gate, Module, Side, Use
 from bwlint.link import Tree
@@ -27,7 +27,9 @@ _OPERATIONS = {
 }
 
 
-_QUESTION = re.compile(r"_*(?:is|has|have|can|should|supports?|check|require|skip|needs|use|enable|warn|validate|log|get)_")
+_QUESTION = re.compile(
+    r"_*(?:is|has|have|can|should|supports?|check|require|skip|needs|use|enable|warn|validate|log|get)_"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,7 @@ class Evidence:
     def _last_if_ours(self, module: Module, use: Use) -> Use:
         """Only the last name of a path through the tree's own modules: a module's name is no library."""
         root = use.name.partition(".")[0]
-        if use.how == "text" or self._tree.module(root) is None and root not in module.names:
+        if use.how == "text" or (self._tree.module(root) is None and root not in module.names):
             return use
         return replace(use, name=use.name.rpartition(".")[2])
 
@@ -251,5 +253,3 @@ def file_operations(module: Module) -> Iterator[Need]:
             if row is not None:
                 _, chips, what = row
                 yield Need(ChipSet.of(*chips.split()), PROOF, what, f"{found.name} in this file", found)
-
-

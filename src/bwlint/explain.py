@@ -90,9 +90,7 @@ def _function(condition: str) -> str:
     from bwlint.evaluate.names import guess
 
     tree = ast.parse(f"(\n{condition}\n)", mode="eval")
-    names = {
-        node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-    }
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     bases = {node.value for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     bases |= {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
     used = {node.id for node in bases if isinstance(node, ast.Name)}
@@ -158,8 +156,7 @@ def _filled(text: str) -> str:
 def _markdown(rows: Sequence[Sequence[str]]) -> str:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
-        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
-        for row in rows
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in rows
     ]
     rule_line = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
     return "\n".join([lines[0], rule_line, *lines[1:]]) + "\n"
@@ -168,6 +165,5 @@ def _markdown(rows: Sequence[Sequence[str]]) -> str:
 def _aligned(rows: Sequence[Sequence[str]]) -> str:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() + "\n"
-        for row in rows
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() + "\n" for row in rows
     )

@@ -268,6 +268,4 @@ def _beside(real: str, near: SourceFile) -> str:
         shared += 1
     base = os.sep.join(ours[: len(ours) - shared]) or os.sep
     relative = os.path.relpath(real, base).replace(os.sep, "/")
-    return os.path.normpath(str(PurePosixPath(*theirs[: len(theirs) - shared], relative))).replace(
-        os.sep, "/"
-    )
+    return os.path.normpath(str(PurePosixPath(*theirs[: len(theirs) - shared], relative))).replace(os.sep, "/")

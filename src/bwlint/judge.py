@@ -162,7 +162,11 @@ def _has_cmp(test: Expr) -> bool:
     for node in walk(test):
         if node.op in ("cmp", "names"):
             return True
-        if node.op == "call" and node.args[1] and all(arg.op in ("const", "tuple", "kw", "list") for arg in node.args[1]):
+        if (
+            node.op == "call"
+            and node.args[1]
+            and all(arg.op in ("const", "tuple", "kw", "list") for arg in node.args[1])
+        ):
             return True
     return False
 

@@ -1,15 +1,20 @@
 """The scanned tree as one world: modules by dotted name, imports followed, gates evaluated where they stand."""
 
+# Paths are plain strings here, as in `sources.tree`.
+# ruff: noqa: PTH113, PTH118, PTH208
+
 from __future__ import annotations
 
 import itertools
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 from bwlint.chips import EVERY, ChipSet
-from bwlint.evaluate.expr import Expr
-from bwlint.evaluate.interpreter import Clash, Frame, Interpreter
+from bwlint.evaluate.expr import Expr, Span
+from bwlint.evaluate.interpreter import Interpreter
+from bwlint.evaluate.objects import Clash, Frame
 from bwlint.evaluate.sources import Sources
 from bwlint.evaluate.values import CHIPS, Raises, Unknown, Vec
 from bwlint.facts import Class, Gate, Module
@@ -50,6 +55,7 @@ class Tree:
         self._roots: dict[str, None] = {}
         self._load = load
         self._frames: dict[int, Frame] = {}
+        self._passed: dict[tuple[int, str, Span | None], ChipSet] = {}
         self.interpreter = Interpreter(self, sources)
 
     def add(self, module: Module, root: str) -> None:
@@ -62,8 +68,10 @@ class Tree:
         if dotted in self._modules:
             return self._modules[dotted]
         self._modules[dotted] = None
-        relative = dotted.replace(".", os.sep)
+        top, relative = dotted.partition(".")[0], dotted.replace(".", os.sep)
         for root in self._roots:
+            if top not in _entries(root):
+                continue
             for candidate in (f"{relative}.py", os.path.join(relative, "__init__.py")):
                 path = os.path.join(root, candidate)
                 if os.path.isfile(path):
@@ -115,11 +123,22 @@ class Tree:
         reached = EVERY
         frame = self.frame(module)
         for test in gate.path:
-            self.interpreter.start()
-            outcome = self.interpreter.truth(test, frame)
-            if outcome.device:
-                reached &= _where(outcome, lambda lane: lane is not False and not isinstance(lane, Raises))
+            reached &= self._let_through(module, test, frame)
         return reached
+
+    def _let_through(self, module: Module, test: Expr, frame: Frame) -> ChipSet:
+        """The chips on which a test above a gate may hold; the same test stands above many gates."""
+        key = (id(module), test.op, test.at)
+        found = self._passed.get(key)
+        if found is not None and test.at is not None:
+            return found
+        self.interpreter.start()
+        outcome = self.interpreter.truth(test, frame)
+        passed = EVERY
+        if outcome.device:
+            passed = _where(outcome, lambda lane: lane is not False and not isinstance(lane, Raises))
+        self._passed[key] = passed
+        return passed
 
     def splits(self, module: Module, test: Expr, inside: str, outside: str) -> bool:
         """Whether under one assignment of the free atoms `outside` is refused and `inside` is not."""
@@ -142,6 +161,15 @@ class Tree:
         return False
 
 
+@cache
+def _entries(root: str) -> frozenset[str]:
+    """Names that an import can begin with in a root, so that most imports cost no look at the disk."""
+    try:
+        return frozenset(name.removesuffix(".py") for name in os.listdir(root))
+    except OSError:
+        return frozenset()
+
+
 def _where(outcome: Vec, keep: Callable[[object], bool]) -> ChipSet:
     if outcome.uniform:
         return EVERY if keep(outcome.lanes[0]) else EVERY - EVERY
@@ -150,5 +178,3 @@ def _where(outcome: Vec, keep: Callable[[object], bool]) -> ChipSet:
         if keep(lane):
             mask |= 1 << index
     return ChipSet(mask)
-
-

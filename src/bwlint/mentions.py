@@ -7,15 +7,16 @@ from dataclasses import dataclass
 
 from bwlint.chips import EVERY, NONE, ChipSet
 
+_NEWER = r"(?:newer|later|above|higher|up)"
 _SM = re.compile(
-    r"(?<![A-Za-z0-9_])sm[ _-]?(\d{2,3}|\d{1,2}\.?x|\d{1,2}\.\d)([afx]?)(?:\s*\([^)]*\))?(\s*(?:\+|or (?:newer|later|above|higher)"
-    r"|and (?:newer|later|above|higher|up)))?(?![0-9])",
+    r"(?<![A-Za-z0-9_])sm[ _-]?(\d{2,3}|\d{1,2}\.?x|\d{1,2}\.\d)([afx]?)"
+    rf"(?:\s*\([^)]*\))?(\s*(?:\+|(?:or|and) {_NEWER}))?(?![0-9])",
     re.I,
 )
 _LIST = re.compile(r"/(\d{2,3})[af]?(?![0-9])")
 _CAPABILITY = re.compile(
-    r"(?:capability|capabilities|cc|sm)\s*(?:of\s*)?(>=|≥|of at least|at least)?\s*\(?(\d{1,2})(?!\d)(?:[.,]\s*(\d))?\)?"
-    r"(\s*(?:\+|or (?:newer|later|above|higher)|and (?:newer|later|above|higher)))?",
+    r"(?:capability|capabilities|cc|sm)\s*(?:of\s*)?(>=|≥|of at least|at least)?\s*\(?(\d{1,2})(?!\d)(?:[.,]\s*(\d))?"
+    rf"\)?(\s*(?:\+|(?:or|and) {_NEWER}))?",
     re.I,
 )
 _GENERATION = re.compile(r"(?<![\d.])(1[012]|[789])\.?x\b", re.I)
@@ -66,7 +67,7 @@ def mentioned(text: str) -> Mention:
 
 
 def _chips(number: str, suffix: str) -> tuple[ChipSet, ChipSet]:
-    """"SM100" is read as the family 10.x, "SM120" as 12.x with 12.0 spelled out."""
+    """ "SM100" is read as the family 10.x, "SM120" as 12.x with 12.0 spelled out."""
     digits = number.lower().rstrip("x").rstrip(".")
     if "." in digits:
         joined = int(digits.replace(".", ""))

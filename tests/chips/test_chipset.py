@@ -88,9 +88,7 @@ def test_words_say_one_thing(chips: ChipSet) -> None:
     """Only the former name of 11.0 may go unmentioned."""
     others = ChipSet.where(lambda each: each.major == 10 and each.name != "10.1")
     untold = (
-        {chips, ChipSet(chips.mask ^ ChipSet.of("10.1").mask)}
-        if others <= chips or not others & chips
-        else {chips}
+        {chips, ChipSet(chips.mask ^ ChipSet.of("10.1").mask)} if others <= chips or not others & chips else {chips}
     )
     assert str(chips)
     for other in (ChipSet(chips.mask ^ 1 << place) for place in range(len(EVERY))):

@@ -43,9 +43,7 @@ class Snippet:
 
     def propose(self, wanted: ChipSet | None = None, unsafe_reason: str | None = None) -> Fix | str:
         target = self.wanted() if wanted is None else wanted
-        return propose(
-            self.tree, self.module, "/", self.gate, self.sets, target, self.source, "a test", unsafe_reason
-        )
+        return propose(self.tree, self.module, "/", self.gate, self.sets, target, self.source, "a test", unsafe_reason)
 
     def fixed(self, wanted: ChipSet | None = None) -> str:
         """The text after the fix; fails where it is refused."""

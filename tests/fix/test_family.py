@@ -134,8 +134,7 @@ LISTS = [
         "CUDA_ARCHS = [100,  # B200\n              120, 121]  # RTX\n",
     ),
     (
-        "def f(arch):\n    return arch in (\n        'sm_120a',\n        'sm_120f',\n"
-        "        'sm_90',\n    )\n",
+        "def f(arch):\n    return arch in (\n        'sm_120a',\n        'sm_120f',\n        'sm_90',\n    )\n",
         "def f(arch):\n    return arch in (\n        'sm_120a',\n        'sm_121a',\n        'sm_120f',\n"
         "        'sm_121f',\n        'sm_90',\n    )\n",
     ),
@@ -232,9 +231,7 @@ def test_insertion_is_the_smallest_edit(snippet: Make) -> None:
 def test_other_families(snippet: Make, test: str, wanted: tuple[str, ...], after: str | None) -> None:
     found = snippet(f"{CAP}if {test}: pass\n")
     if after is None:
-        assert (
-            found.refused(ChipSet.of(*wanted)) == "no other member of the family of 10.1 is treated as wanted"
-        )
+        assert found.refused(ChipSet.of(*wanted)) == "no other member of the family of 10.1 is treated as wanted"
     else:
         assert found.fixed(ChipSet.of(*wanted)) == f"{CAP}if {after}: pass\n"
 
@@ -248,8 +245,6 @@ def test_flag_is_edited_where_it_is_defined(snippet: Make) -> None:
 def test_libcst_is_loaded_for_a_fix_only() -> None:
     code = "import sys, bwlint.fix, bwlint.fix.apply; sys.exit('libcst' in sys.modules)"
     assert (
-        subprocess.run(
-            [sys.executable, "-c", code], check=False, env={"PYTHONPATH": ":".join(sys.path)}
-        ).returncode
+        subprocess.run([sys.executable, "-c", code], check=False, env={"PYTHONPATH": ":".join(sys.path)}).returncode
         == 0
     )

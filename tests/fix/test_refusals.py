@@ -35,9 +35,7 @@ UNKNOWN = "no known rewrite for this spelling"
     ],
 )
 def test_spelling_not_known(snippet: Make, test: str) -> None:
-    head = (
-        f"{CAP}EXACT = [(12, 0)]\ndef is_sm120_exact():\n    return cap[0] * 10 + cap[1] in range(120, 121)\n"
-    )
+    head = f"{CAP}EXACT = [(12, 0)]\ndef is_sm120_exact():\n    return cap[0] * 10 + cap[1] in range(120, 121)\n"
     found = snippet(f"{head}if {test}: pass\n")
     number = len(found.module.gates) - 1
     found = snippet(found.source, number)

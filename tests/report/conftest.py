@@ -59,9 +59,7 @@ def pick(cap):
 
 def make_rich_report() -> Report:
     """A report with every part that a format can render."""
-    proof = Proof(
-        ("12.0",), ("12.0",), ("12.0", "12.1"), ("12.0", "12.1"), "tests/test_gate.py:3 admits 12.1"
-    )
+    proof = Proof(("12.0",), ("12.0",), ("12.0", "12.1"), ("12.0", "12.1"), "tests/test_gate.py:3 admits 12.1")
     fix = Fix(
         "safe",
         "family",

@@ -126,9 +126,7 @@ def test_the_schema_refuses(place: tuple[Any, ...], value: Any, rich_report: Rep
     assert errors(log)
 
 
-def test_unknown_legality_differs_from_none(
-    finding: Callable[..., Finding], report: Callable[..., Report]
-) -> None:
+def test_unknown_legality_differs_from_none(finding: Callable[..., Finding], report: Callable[..., Report]) -> None:
     log = json.loads(render(report(finding(legal=None), finding(legal=())), Setting()))
     assert [found["legal"] for found in log["findings"]] == [None, []]
 

@@ -272,17 +272,12 @@ def test_the_severest_results_are_kept(
 ) -> None:
     monkeypatch.setattr(sarif, "MAX_RESULTS", 3)
     severities = ("note", "warning", "error", "warning", "note")
-    lines = [
-        finding(severity=severity, region=Region(line, 1, line, 2))
-        for line, severity in enumerate(severities, 1)
-    ]
+    lines = [finding(severity=severity, region=Region(line, 1, line, 2)) for line, severity in enumerate(severities, 1)]
     run = rendered(report(*lines))["runs"][0]
     kept = [result["locations"][0]["physicalLocation"]["region"]["startLine"] for result in run["results"]]
     assert kept == [2, 3, 4]
     notes = run["invocations"][0]["toolExecutionNotifications"]
-    assert [note["message"]["text"] for note in notes] == [
-        "2 results are left out, the least severe: a run holds 3."
-    ]
+    assert [note["message"]["text"] for note in notes] == ["2 results are left out, the least severe: a run holds 3."]
 
 
 def test_related_places_are_capped(report: MakeReport, finding: MakeFinding) -> None:
@@ -290,9 +285,7 @@ def test_related_places_are_capped(report: MakeReport, finding: MakeFinding) -> 
     run = rendered(report(finding(category="leak", related=related)))["runs"][0]
     assert len(run["results"][0]["relatedLocations"]) == 1000
     notes = run["invocations"][0]["toolExecutionNotifications"]
-    assert [note["message"]["text"] for note in notes] == [
-        "BW101 in line 2: only 1000 related places are given."
-    ]
+    assert [note["message"]["text"] for note in notes] == ["BW101 in line 2: only 1000 related places are given."]
 
 
 @pytest.mark.parametrize("value", [{"a"}, b"a", Path("a"), {1: "a"}], ids=["set", "bytes", "path", "int key"])

@@ -38,9 +38,7 @@ def test_summary_counts_what_is_not_reported(rich_report: Report) -> None:
 
 
 def test_skipped_files_with_reasons(rich_report: Report) -> None:
-    assert skipped(rich_report) == (
-        "skipped pkg/big\\x1b[31m.py: 30 MB, more than 10 MB\nskipped x.py: a folder\n"
-    )
+    assert skipped(rich_report) == ("skipped pkg/big\\x1b[31m.py: 30 MB, more than 10 MB\nskipped x.py: a folder\n")
 
 
 @pytest.mark.parametrize(("severity", "rules"), [("note", 2), ("warning", 2), ("error", 1)])

@@ -191,9 +191,7 @@ def test_a_bomb_that_lies_about_its_size(tmp_path: Path) -> None:
         ("LARGEST_TOTAL", 3 * 1024**2, "wheel with more than 0 GiB of source"),
     ],
 )
-def test_limits_of_size(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: int, reason: str
-) -> None:
+def test_limits_of_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: int, reason: str) -> None:
     monkeypatch.setattr(pypi, limit, value)
     noise = random.Random(1).randbytes(2 * 1024**2 + 1).hex()[: 2 * 1024**2 + 1]
     wheel = make_wheel(tmp_path / "w.whl", {"a.py": "x", "b.py": noise, "c.py": noise})
@@ -237,9 +235,7 @@ def test_what_is_no_archive(tmp_path: Path, data: bytes) -> None:
         unpack(tmp_path / "w.whl", tmp_path, "w.whl")
 
 
-@pytest.mark.parametrize(
-    "method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
-)
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_damaged_archives_raise_nothing_else(tmp_path: Path, method: int) -> None:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", method) as archive:
@@ -328,9 +324,7 @@ def test_a_source_distribution_is_not_built(index: Path, tmp_path: Path) -> None
         download(Spec("bwdemo"), tmp_path)
 
 
-def test_no_pip_of_the_scanned_tree_is_run(
-    index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_pip_of_the_scanned_tree_is_run(index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(index, "1.0")
     (tmp_path / "pip").mkdir()
     (tmp_path / "pip/__main__.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")

@@ -384,12 +384,6 @@ def test_roots(tmp_path: Path) -> None:
     real = tmp_path.resolve()
     expected = {"src/p/q/a.py": real / "src", "src/p/data/b.py": real / "src/p/data", "c.py": real}
     for argument in (tmp_path, tmp_path / "src/p", tmp_path / "src/p/q", tmp_path / "src/p/q/a.py"):
-        roots = {
-            str(Path(file.real).relative_to(real)): Path(file.root)
-            for file in discover([str(argument)]).files
-        }
+        roots = {str(Path(file.real).relative_to(real)): Path(file.root) for file in discover([str(argument)]).files}
         assert roots["src/p/q/a.py"] == real / "src"
-        assert (
-            expected.items() & roots.items()
-            == {key: expected[key] for key in expected if key in roots}.items()
-        )
+        assert expected.items() & roots.items() == {key: expected[key] for key in expected if key in roots}.items()

@@ -177,8 +177,32 @@ def _dict_method(owner: dict[Any, Any], name: str, args: Sequence[Any]) -> Any:
 
 
 _TEXT_METHODS = frozenset(
-    "startswith endswith isdigit isdecimal isnumeric lower upper strip lstrip rstrip split rsplit partition "
-    "rpartition replace removeprefix removesuffix find rfind index count join title zfill".split()
+    [
+        "startswith",
+        "endswith",
+        "isdigit",
+        "isdecimal",
+        "isnumeric",
+        "lower",
+        "upper",
+        "strip",
+        "lstrip",
+        "rstrip",
+        "split",
+        "rsplit",
+        "partition",
+        "rpartition",
+        "replace",
+        "removeprefix",
+        "removesuffix",
+        "find",
+        "rfind",
+        "index",
+        "count",
+        "join",
+        "title",
+        "zfill",
+    ]
 )
 
 
@@ -347,4 +371,3 @@ def _version(value: Any) -> Any:
         return Unknown()
     parts = re.findall(r"\d+", value)[:4]
     return tuple(int(part) for part in parts) if parts and len(value) < 60 else Unknown()
-

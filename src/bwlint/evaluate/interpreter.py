@@ -9,16 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
-from bwlint.evaluate import builtins, sources
+from bwlint.evaluate import builtins, sources, vectors
 from bwlint.evaluate.expr import Expr, Span
 from bwlint.evaluate.names import guess, looks_like_version
+from bwlint.evaluate.objects import (
+    Clash,
+    ClassValue,
+    Frame,
+    FunctionValue,
+    Instance,
+    LambdaValue,
+    ModuleValue,
+    PartialValue,
+    World,
+)
 from bwlint.evaluate.values import (
     CHIPS,
-    Arch,
-    Capability,
-    Guess,
     Method,
     Raises,
     Ref,
@@ -29,100 +37,10 @@ from bwlint.evaluate.values import (
     lift,
     truth,
 )
-from bwlint.facts import Class, Function, Module
+from bwlint.facts import Function, Module
 
 MAX_STEPS = 40_000
 MAX_DEPTH = 60
-MAX_ITEMS = 300
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionValue:
-    module: Module
-    function: Function
-    owner: Instance | ClassValue | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ClassValue:
-    module: Module
-    body: Class
-
-
-@dataclass(frozen=True, slots=True)
-class Instance:
-    module: Module
-    body: Class
-
-
-@dataclass(frozen=True, slots=True)
-class ModuleValue:
-    module: Module
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LambdaValue:
-    frame: Frame
-    owner: str
-    params: tuple[str, ...]
-    body: Expr
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PartialValue:
-    function: Any
-    arguments: tuple[Vec, ...]
-    keywords: tuple[tuple[str, Vec], ...]
-
-
-class Frame:
-    """Where an expression runs: its module, the parameters bound by each enclosing owner, and a memo of slots."""
-
-    __slots__ = ("args", "memo", "module", "parent", "self_value")
-
-    def __init__(
-        self,
-        module: Module,
-        args: dict[tuple[str, str], Vec] | None = None,
-        parent: Frame | None = None,
-        self_value: Instance | ClassValue | None = None,
-    ) -> None:
-        self.module = module
-        self.args = args or {}
-        self.parent = parent
-        self.memo: dict[int, Vec] = {} if parent is None else parent.memo
-        self.self_value = self_value
-
-    def lookup(self, owner: str, name: str) -> Vec | None:
-        frame: Frame | None = self
-        while frame is not None:
-            found = frame.args.get((owner, name))
-            if found is not None:
-                return found
-            frame = frame.parent
-        return None
-
-
-class World(Protocol):
-    """What the interpreter asks about names outside the expression."""
-
-    def module(self, dotted: str) -> Module | None: ...
-
-    def owner_class(self, module: Module, qualname: str) -> Class | None: ...
-
-
-@dataclass(slots=True)
-class Clash:
-    """A comparison of a capability with something of a type that can never equal it."""
-
-    at: Span | None
-    reason: str
-    certain: bool = True
-    op: str = ""
-    other: Any = None
-
-
-UNKNOWN = Vec((Unknown(),))
 
 
 @dataclass(slots=True)
@@ -181,7 +99,7 @@ class Interpreter:
         self.steps += 1
         if self.steps > MAX_STEPS or self.depth > MAX_DEPTH:
             self.exhausted = True
-            return UNKNOWN
+            return vectors.UNKNOWN
         self.depth += 1
         try:
             return _DISPATCH[node.op](self, node, frame)
@@ -226,7 +144,7 @@ class Interpreter:
         return found
 
     def _define(self, slot: int, frame: Frame) -> Vec:
-        frame.memo[slot] = UNKNOWN  # a definition that depends on itself
+        frame.memo[slot] = vectors.UNKNOWN  # a definition that depends on itself
         value = self.evaluate(frame.module.slots[slot], frame)
         if not self._final:
             del frame.memo[slot]
@@ -266,7 +184,7 @@ class Interpreter:
             return found
         definition = module.names.get(name)
         if definition is not None:
-            self._globals[key] = UNKNOWN
+            self._globals[key] = vectors.UNKNOWN
             value = self.evaluate(definition, Frame(module))
             if not self._final:
                 del self._globals[key]
@@ -297,12 +215,12 @@ class Interpreter:
         for item in node.args[0]:
             if item.op == "star":
                 spread = self.evaluate(item.args[0], frame).only()
-                if not isinstance(spread, list | tuple | set | frozenset | range) or len(spread) > MAX_ITEMS:
-                    return UNKNOWN
+                if not isinstance(spread, list | tuple | set | frozenset | range) or len(spread) > vectors.MAX_ITEMS:
+                    return vectors.UNKNOWN
                 parts.extend(Vec((value,)) for value in spread)
                 continue
             parts.append(self.evaluate(item, frame))
-        return _zip(lambda values: build([_part(value) for value in values]), parts)
+        return vectors.zipped(lambda values: build([vectors.part(value) for value in values]), parts)
 
     def _dict(self, node: Expr, frame: Frame) -> Vec:
         keys = [self.evaluate(key, frame) for key in node.args[0]]
@@ -311,11 +229,11 @@ class Interpreter:
 
         def build(row: Sequence[Any]) -> Any:
             try:
-                return {_part(key): value for key, value in zip(row[:size], row[size:], strict=True)}
+                return {vectors.part(key): value for key, value in zip(row[:size], row[size:], strict=True)}
             except TypeError:
                 return Unknown()
 
-        return _zip(build, keys + values)
+        return vectors.zipped(build, keys + values)
 
     def _fstr(self, node: Expr, frame: Frame) -> Vec:
         parts = [self.evaluate(part, frame) for part in node.args[0]]
@@ -337,9 +255,9 @@ class Interpreter:
         operands = [self.evaluate(item, frame) for item in node.args[1]]
         result: Vec | None = None
         for op, left, right in zip(operators, operands, operands[1:], strict=False):
-            one = lift(lambda a, b, op=op: compare(op, a, b), left, right)  # type: ignore[misc]
+            one = lift(lambda a, b, op=op: compare(op, a, b), left, right)
             self._note_clash(op, left, right, node.at)
-            result = one if result is None else _and(result, one)
+            result = one if result is None else vectors.both(result, one)
         assert result is not None
         return result
 
@@ -355,7 +273,7 @@ class Interpreter:
                 self.clashes.append(Clash(at, reason, True, op, other.lanes[0]))
 
     def _bool(self, node: Expr, frame: Frame) -> Vec:
-        join = _and if node.op == "and" else _or
+        join = vectors.both if node.op == "and" else vectors.either
         result: Vec | None = None
         stop = node.op == "or"
         for item in node.args[0]:
@@ -365,7 +283,7 @@ class Interpreter:
             result = value if result is None else join(result, value)
             if result.uniform and result.lanes[0] is stop:
                 break
-        return result if result is not None else UNKNOWN
+        return result if result is not None else vectors.UNKNOWN
 
     def _not(self, node: Expr, frame: Frame) -> Vec:
         return lift(lambda value: not value, self.truth(node.args[0], frame))
@@ -380,13 +298,11 @@ class Interpreter:
                 return self.evaluate(node.args[1] if lane else node.args[2], frame)
         then = self.evaluate(node.args[1], frame)
         otherwise = self.evaluate(node.args[2], frame)
-        return _choose(test, then, otherwise)
+        return vectors.choose(test, then, otherwise)
 
     def _bin(self, node: Expr, frame: Frame) -> Vec:
         op, left, right = node.args
-        return lift(
-            lambda a, b: arithmetic(op, a, b), self.evaluate(left, frame), self.evaluate(right, frame)
-        )
+        return lift(lambda a, b: arithmetic(op, a, b), self.evaluate(left, frame), self.evaluate(right, frame))
 
     def _neg(self, node: Expr, frame: Frame) -> Vec:
         return lift(lambda value: -value, self.evaluate(node.args[0], frame))
@@ -412,26 +328,26 @@ class Interpreter:
 
     def _comp(self, node: Expr, frame: Frame) -> Vec:
         kind, owner, names, iterable, tests, element = node.args
-        items = self.evaluate(iterable, frame)
-        values = _items(items)
+        source = self.evaluate(iterable, frame)
+        values = vectors.items(source)
         if values is None:
-            return Vec((Unknown(),), items.device)
+            return Vec((Unknown(),), source.device)
         results: list[Vec] = []
         for value in values:
-            bound = _bind_targets(owner, [n.args[0] for n in names], value)
+            bound = vectors.bind_targets(owner, [n.args[0] for n in names], value)
             if bound is None:
-                return UNKNOWN
+                return vectors.UNKNOWN
             inner = Frame(frame.module, bound, frame)
             inner.memo = {}
             keep = Vec((True,))
             for test in tests:
-                keep = _and(keep, self.truth(test, inner))
+                keep = vectors.both(keep, self.truth(test, inner))
             if keep.uniform and keep.lanes[0] is False:
                 continue
             produced = self.evaluate(element, inner)
-            results.append(lift_filter(keep, produced))
+            results.append(vectors.kept(keep, produced))
         build = _BUILD.get(kind, list)
-        return _zip(lambda row: _collect(row, build), results)
+        return vectors.zipped(lambda row: vectors.collected(row, build), results)
 
     def _attr(self, node: Expr, frame: Frame) -> Vec:
         base = self.evaluate(node.args[0], frame)
@@ -454,12 +370,12 @@ class Interpreter:
             return found
         if isinstance(owner, Unknown):
             if looks_like_version(f"{owner.key}.{name}"):
-                return UNKNOWN
+                return vectors.UNKNOWN
             if self.sources.find(f"?.{name}") is not None:
                 return Vec((Ref(f"?.{name}"),))
             return guess(name) or Vec((Unknown(f"{owner.key}.{name}" if owner.key else ""),))
         if isinstance(owner, FunctionValue | LambdaValue | PartialValue):
-            return UNKNOWN
+            return vectors.UNKNOWN
         return lift(lambda value: builtins.attribute(value, name), base)
 
     def _module_attribute(self, module: Module, name: str) -> Vec:
@@ -473,7 +389,7 @@ class Interpreter:
     def _member(self, owner: Instance | ClassValue, name: str, depth: int = 0) -> Vec:
         """An attribute of a class of the tree: method, property, class attribute, or single `self` assignment."""
         if depth > 8:
-            return UNKNOWN
+            return vectors.UNKNOWN
         member = builtins.arch_member(f"{owner.body.qualname}.{name}") if isinstance(owner, ClassValue) else None
         if member is not None:
             return Vec((member,))
@@ -493,8 +409,8 @@ class Interpreter:
             return guess(name) or Vec((Ref(f"{owner.body.qualname}.{name}"),))
         if found.op == "function":
             function = owner.module.functions[found.args[0]]
-            value = FunctionValue(owner.module, function, owner)
-            return self._call(value, [], {}) if function.kind == "property" else Vec((value,))
+            method = FunctionValue(owner.module, function, owner)
+            return self._call(method, [], {}) if function.kind == "property" else Vec((method,))
         result = self.evaluate(found, Frame(owner.module))
         if isinstance(result.lanes[0], Unknown):
             return guess(name) or result
@@ -509,9 +425,9 @@ class Interpreter:
             if item.op == "kw":
                 keywords[item.args[0]] = self.evaluate(item.args[1], frame)
             elif item.op == "star":
-                spread = _items(self.evaluate(item.args[0], frame))
+                spread = vectors.items(self.evaluate(item.args[0], frame))
                 if spread is None:
-                    return UNKNOWN
+                    return vectors.UNKNOWN
                 args.extend(spread)
             else:
                 args.append(self.evaluate(item, frame))
@@ -534,12 +450,14 @@ class Interpreter:
         if isinstance(target, ClassValue):
             return Vec((Instance(target.module, target.body),))
         if isinstance(target, Method):
-            return lift(lambda *rest: builtins.method(target, rest), *args) if args else Vec(
-                (builtins.method(target, ()),)
+            return (
+                lift(lambda *rest: builtins.method(target, rest), *args)
+                if args
+                else Vec((builtins.method(target, ()),))
             )
         if isinstance(target, Ref):
             return self._call_outside(target, args, keywords)
-        return UNKNOWN
+        return vectors.UNKNOWN
 
     def _call_outside(self, target: Ref, args: list[Vec], keywords: dict[str, Vec]) -> Vec:
         last = target.name.rpartition(".")[2]
@@ -559,19 +477,19 @@ class Interpreter:
 
     def _transparent(self, args: list[Vec]) -> Vec:
         """`lru_cache(maxsize=1)(f)`, `cache(f)`, `const_expr(x)`: the thing itself."""
-        if not args or isinstance(args[0].lanes[0], int) and not isinstance(args[0].lanes[0], bool):
+        if not args or (isinstance(args[0].lanes[0], int) and not isinstance(args[0].lanes[0], bool)):
             return Vec((Ref("functools.cache"),))
         return args[0]
 
     def _higher(self, name: str, args: list[Vec]) -> Vec:
-        values = _items(args[1])
+        values = vectors.items(args[1])
         if values is None:
-            return UNKNOWN
+            return vectors.UNKNOWN
         results = [self._call(args[0].only(), [value], {}) for value in values]
         if name == "map":
-            return _zip(list, results)
-        kept = [lift_filter(lift(truth, keep), value) for keep, value in zip(results, values, strict=True)]
-        return _zip(lambda row: _collect(row, list), kept)
+            return vectors.zipped(list, results)
+        results = [vectors.kept(lift(truth, keep), value) for keep, value in zip(results, values, strict=True)]
+        return vectors.zipped(lambda row: vectors.collected(row, list), results)
 
     def _call_function(self, target: FunctionValue, args: list[Vec], keywords: dict[str, Vec]) -> Vec:
         function = target.function
@@ -586,23 +504,23 @@ class Interpreter:
 
     def _inline(self, target: FunctionValue, args: list[Vec], keywords: dict[str, Vec]) -> Vec:
         function, module = target.function, target.module
-        bound = _bind(target, args, keywords)
-        signature = _signature(bound)
-        key = (id(module), function.qualname, signature, target.owner and target.owner.body.qualname)
-        if signature is not None and key in self._calls:
+        bound = vectors.bind(target, args, keywords)
+        shape = vectors.signature(bound)
+        key = (id(module), function.qualname, shape, target.owner and target.owner.body.qualname)
+        if shape is not None and key in self._calls:
             return self._calls[key]
         if key in self._busy or len(self._busy) > 25:
-            return UNKNOWN
+            return vectors.UNKNOWN
         self._busy.add(key)
         try:
             frame = Frame(module, bound)
             for name, default in zip(function.params, function.defaults, strict=True):
                 if (function.qualname, name) not in bound and default is not None:
-                    frame.args[(function.qualname, name)] = self.evaluate(default, Frame(module))  
+                    frame.args[(function.qualname, name)] = self.evaluate(default, Frame(module))
             value = self._returned(function, frame)
         finally:
             self._busy.discard(key)
-        if signature is not None and self._final:
+        if shape is not None and self._final:
             self._calls[key] = value
         return value
 
@@ -615,7 +533,7 @@ class Interpreter:
         for path, result in function.returns:
             taken = Vec((True,))
             for test in path:
-                taken = _and(taken, self.truth(test, frame))
+                taken = vectors.both(taken, self.truth(test, frame))
                 if taken.uniform and taken.lanes[0] is False:
                     break
             device, guessed = device or taken.device, guessed or taken.guessed
@@ -628,7 +546,7 @@ class Interpreter:
                     continue
                 if take is True or isinstance(take, Raises):
                     pending[i] = False
-                    lanes[i] = _join_all([*doubtful[i], take if isinstance(take, Raises) else lane])
+                    lanes[i] = vectors.join_all([*doubtful[i], take if isinstance(take, Raises) else lane])
                 else:
                     doubtful[i].append(lane)
             if not any(pending):
@@ -639,187 +557,17 @@ class Interpreter:
         return Vec(lanes, device, guessed)
 
 
-def _part(value: Any) -> Any:
-    return value.number if isinstance(value, Guess) and value.part else value
-
-
-def _zip(build: Callable[[Sequence[Any]], Any], parts: Sequence[Vec]) -> Vec:
-    """Combine vectors into containers lane by lane; an unknown element stays an element."""
-    device = any(part.device for part in parts)
-    guessed = any(part.guessed for part in parts)
-    for part in parts:
-        for lane in part.lanes:
-            if isinstance(lane, Raises):
-                return part
-    if all(part.uniform for part in parts):
-        return Vec((_guarded(build, [part.lanes[0] for part in parts]),), device, guessed)
-    columns = [part.spread() for part in parts]
-    return Vec([_guarded(build, row) for row in zip(*columns, strict=True)], device, guessed)
-
-
-def _guarded(build: Callable[[Sequence[Any]], Any], row: Sequence[Any]) -> Any:
-    try:
-        return build(row)
-    except TypeError:
-        return Unknown()
-
-
-_SKIPPED = object()
-
-
-def lift_filter(keep: Vec, value: Vec) -> Vec:
-    """`value` where `keep`; an unknown where that is not decided; a gap where it is false."""
-
-    def pick(flag: object, lane: object) -> object:
-        if flag is True:
-            return lane
-        return _SKIPPED if flag is False else Unknown("filtered")
-
-    width = max(len(keep.lanes), len(value.lanes))
-    if width == 1:
-        return Vec((pick(keep.lanes[0], value.lanes[0]),), keep.device or value.device)
-    lanes = [pick(flag, lane) for flag, lane in zip(keep.spread(), value.spread(), strict=True)]
-    return Vec(lanes, keep.device or value.device, keep.guessed or value.guessed)
-
-
-def _collect(row: Sequence[Any], build: Callable[[Sequence[Any]], Any]) -> Any:
-    return build([value for value in row if value is not _SKIPPED])
-
-
-def _items(items: Vec) -> list[Vec] | None:
-    """The elements of an iterable whose length is the same on every chip."""
-    columns = []
-    for lane in items.lanes:
-        if isinstance(lane, dict):
-            lane = list(lane)
-        if isinstance(lane, set | frozenset):
-            try:
-                lane = sorted(lane)
-            except TypeError:
-                return None
-        if not isinstance(lane, list | tuple | range | str) or len(lane) > MAX_ITEMS:
-            return None
-        columns.append(lane)
-    if len({len(column) for column in columns}) != 1:
-        return None
-    return [Vec(row, items.device, items.guessed) for row in zip(*columns, strict=True)]
-
-
-def _bind_targets(owner: str, names: list[str], value: Vec) -> dict[tuple[str, str], Vec] | None:
-    if len(names) == 1:
-        return {(owner, names[0]): value}
-    parts = _items(value)
-    if parts is None or len(parts) != len(names):
-        return {(owner, name): UNKNOWN for name in names}
-    return {(owner, name): part for name, part in zip(names, parts, strict=True)}
-
-
-def _bind(target: FunctionValue, args: list[Vec], keywords: dict[str, Vec]) -> dict[tuple[str, str], Vec]:
-    function = target.function
-    if target.owner is not None and function.kind in ("method", "classmethod", "property"):
-        args = [Vec((target.owner,)), *args]
-    bound = {(function.qualname, name): value for name, value in zip(function.params, args, strict=False)}
-    for name, value in keywords.items():
-        if name in function.params:
-            bound[(function.qualname, name)] = value
-    for name in function.params:
-        if (function.qualname, name) not in bound:
-            fallback = guess(name)
-            if fallback is not None and function.defaults[function.params.index(name)] is None:
-                bound[(function.qualname, name)] = fallback
-    return bound
-
-
-def _signature(bound: Mapping[tuple[str, str], Vec]) -> tuple[Any, ...] | None:
-    """A hashable form of the arguments; None when one of them cannot be compared."""
-    rows: list[Any] = []
-    for key, value in bound.items():
-        lane = value.lanes[0]
-        if isinstance(lane, Unknown):
-            rows.append((key, "?"))
-            if not all(isinstance(other, Unknown) for other in value.lanes):
-                return None
-            continue
-        if isinstance(lane, LambdaValue | PartialValue | FunctionValue | Instance | ClassValue | ModuleValue):
-            if isinstance(lane, Instance | ClassValue):
-                rows.append((key, lane.body.qualname))
-                continue
-            return None
-        try:
-            hash(tuple(value.lanes))
-        except TypeError:
-            rows.append((key, repr(value.lanes)) if len(repr(value.lanes)) < 4000 else None)
-            if rows[-1] is None:
-                return None
-            continue
-        rows.append((key, tuple(value.lanes)))
-    return tuple(rows)
-
-
-def _join_all(values: list[Any]) -> Any:
-    """What is known when any of `values` may be the result; exceptions give way to results."""
-    known = [value for value in values if not isinstance(value, Raises)]
-    if not known:
-        return values[-1]
-    first = known[0]
-    if isinstance(first, Unknown):
-        return first
-    for value in known[1:]:
-        if isinstance(value, Unknown) or type(value) is not type(first) or value != first:
-            return Unknown()
-    return first
-
-
-def _choose(test: Vec, then: Vec, otherwise: Vec) -> Vec:
-    lanes = []
-    for flag, yes, no in zip(test.spread(), then.spread(), otherwise.spread(), strict=True):
-        if isinstance(flag, Raises):
-            lanes.append(flag)
-        elif flag is True:
-            lanes.append(yes)
-        elif flag is False:
-            lanes.append(no)
-        else:
-            lanes.append(_join_all([yes, no]))
-    first = lanes[0]
-    if all(type(lane) is type(first) and lane == first for lane in lanes):
-        lanes = [first]
-    return Vec(
-        lanes,
-        test.device or then.device or otherwise.device,
-        test.guessed or then.guessed or otherwise.guessed,
-    )
-
-
-def _kleene(stop: bool) -> Callable[[Any, Any], Any]:
-    """`and` (stop = False) or `or` (stop = True); an exception counts only if the left side lets it happen."""
-
-    def join(left: Any, right: Any) -> Any:
-        if left is stop or isinstance(left, Raises):
-            return left
-        if left is (not stop):
-            return right
-        return stop if right is stop else left
-
-    return join
-
-
-def _connect(join: Callable[[Any, Any], Any]) -> Callable[[Vec, Vec], Vec]:
-    def connect(left: Vec, right: Vec) -> Vec:
-        device, guessed = left.device or right.device, left.guessed or right.guessed
-        if left.uniform and right.uniform:
-            return Vec((join(left.lanes[0], right.lanes[0]),), device, guessed)
-        lanes = [join(a, b) for a, b in zip(left.spread(), right.spread(), strict=True)]
-        return Vec(lanes, device, guessed)
-
-    return connect
-
-
-_and = _connect(_kleene(False))
-_or = _connect(_kleene(True))
-
 _TRANSPARENT = frozenset(
-    {"lru_cache", "cache", "const_expr", "constexpr_function", "constexpr", "static_print", "cast", "functools.cache"}
+    {
+        "lru_cache",
+        "cache",
+        "const_expr",
+        "constexpr_function",
+        "constexpr",
+        "static_print",
+        "cast",
+        "functools.cache",
+    }
 )
 _BUILD: dict[str, Callable[[Sequence[Any]], Any]] = {
     "tuple": tuple,
@@ -860,4 +608,3 @@ _DISPATCH: dict[str, Callable[[Interpreter, Expr, Frame], Vec]] = {
     "attr": Interpreter._attr,
     "call": Interpreter._call_node,
 }
-__all__ = ["Arch", "Capability", "Clash", "Frame", "Interpreter", "World"]

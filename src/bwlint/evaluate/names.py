@@ -13,7 +13,9 @@ _WHOLE = re.compile(
     rf"{_PREFIX}(?:arch|capability|compute_capability|compute_cap|cc|sm|sm_version|cuda_arch|cap|sm_arch|sm_num|"
     r"compute_arch|dev_capability|arch_enum)$"
 )
-_NO_CAPABILITY = re.compile(r"version|toolkit|driver|runtime|layout|cuda_(?:major|minor)|nvcc|python|triton_|torch_|_mm")
+_NO_CAPABILITY = re.compile(
+    r"version|toolkit|driver|runtime|layout|cuda_(?:major|minor)|nvcc|python|triton_|torch_|_mm"
+)
 """A `major` of these is a release number or a matrix layout."""
 
 

@@ -13,7 +13,17 @@ from importlib.resources import files
 from typing import Any
 
 from bwlint.chips import Chip
-from bwlint.evaluate.values import CHIPS, Arch, Capability, Guess, Properties, Unknown, Vec, lift, native_suffix
+from bwlint.evaluate.values import (
+    CHIPS,
+    Arch,
+    Capability,
+    Guess,
+    Properties,
+    Unknown,
+    Vec,
+    lift,
+    native_suffix,
+)
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -62,7 +72,14 @@ def _table() -> dict[str, Source]:
     data = tomllib.loads((files("bwlint.chips") / "sources.toml").read_text(encoding="utf-8"))
     for row in data["source"]:
         chips = frozenset(row["chips"]) if "chips" in row else None
-        entry = Source(row.get("returns", "chips"), row.get("text", ""), chips, row.get("assumed", False), row["source"], row.get("value", False))
+        entry = Source(
+            row.get("returns", "chips"),
+            row.get("text", ""),
+            chips,
+            row.get("assumed", False),
+            row["source"],
+            row.get("value", False),
+        )
         for name in row["names"]:
             rows[name] = entry
     return rows
@@ -167,4 +184,3 @@ _TESTS: dict[str, Callable[..., object]] = {
     "in-joined": _in_joined,
     "major-in": _major_in,
 }
-

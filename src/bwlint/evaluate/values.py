@@ -177,7 +177,7 @@ class Vec:
         return len(self.lanes) == 1
 
     def spread(self) -> Sequence[Any]:
-        return self.lanes * len(CHIPS) if len(self.lanes) == 1 else self.lanes
+        return [self.lanes[0]] * len(CHIPS) if len(self.lanes) == 1 else self.lanes
 
     def only(self) -> Any:
         """The value if all chips share it, else an `Unknown`."""
@@ -195,7 +195,7 @@ def lift(function: Callable[..., Any], *operands: Vec) -> Vec:
             width = len(operand.lanes)
     if width == 1:
         return Vec([_apply(function, [operand.lanes[0] for operand in operands])], device, guessed)
-    columns = [operand.lanes if len(operand.lanes) > 1 else operand.lanes * width for operand in operands]
+    columns = [operand.lanes if len(operand.lanes) > 1 else [operand.lanes[0]] * width for operand in operands]
     lanes = [_apply(function, row) for row in zip(*columns, strict=True)]
     first = lanes[0]
     if not isinstance(first, Unknown | Raises) and all(type(x) is type(first) and x == first for x in lanes):

@@ -59,9 +59,7 @@ def propose(
     edits = _edits(module.path, source, span, change)
     if isinstance(edits, str):
         return edits
-    proved = _first_proved(
-        Checker(tree, module, root, gate, sets, change), source, edits, evidence, unsafe_reason
-    )
+    proved = _first_proved(Checker(tree, module, root, gate, sets, change), source, edits, evidence, unsafe_reason)
     if isinstance(proved, str):
         return proved
     edit, proof = proved

@@ -107,9 +107,7 @@ def _nothing(path: str, dotted: str) -> None:
 
 def compares_limit(gate: Gate, span: Span, module: Module) -> bool:
     """Whether the comparison at `span` has a queried limit of shared memory as an operand."""
-    comparisons = [
-        node for node in _reached(gate.test, module) if node.op == "cmp" and _within(node.at, span)
-    ]
+    comparisons = [node for node in _reached(gate.test, module) if node.op == "cmp" and _within(node.at, span)]
     return any(_is_limit(node) for test in comparisons for node in _reached(test, module))
 
 
@@ -162,6 +160,4 @@ def _definitions(node: Expr, module: Module) -> Iterator[Expr]:
     elif node.op == "name" and node.args[0] in module.names:
         yield module.names[node.args[0]]
     elif node.op == "attr":
-        yield from (
-            body.names[node.args[1]] for body in module.classes.values() if node.args[1] in body.names
-        )
+        yield from (body.names[node.args[1]] for body in module.classes.values() if node.args[1] in body.names)

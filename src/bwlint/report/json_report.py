@@ -17,9 +17,7 @@ def render(report: Report, setting: Setting) -> str:
             "tool": {"name": "bwlint", "version": setting.version},
             "targets": list(report.targets),
             "findings": [_finding(finding) for finding in report.findings],
-            "suppressed": [
-                {"finding": _finding(entry.finding), "reason": entry.reason} for entry in report.suppressed
-            ],
+            "suppressed": [{"finding": _finding(entry.finding), "reason": entry.reason} for entry in report.suppressed],
             "skipped": [{"path": file.path, "reason": file.reason} for file in report.skipped],
             "stats": dict(report.stats),
         }

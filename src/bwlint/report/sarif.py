@@ -157,9 +157,7 @@ def _location(path: str, region: Region | None, text: str = "", number: int = -1
     physical = om.PhysicalLocation(
         artifact_location=_artifact(path), region=None if region is None else _region(region)
     )
-    return om.Location(
-        id=number, physical_location=physical, message=_message(text) if text.strip() else None
-    )
+    return om.Location(id=number, physical_location=physical, message=_message(text) if text.strip() else None)
 
 
 def _related(number: int, related: Related) -> om.Location:
@@ -238,9 +236,7 @@ def _invocation(skipped: Iterable[Skipped], kept: Iterable[_Entry], dropped: int
     for finding in (entry.finding for entry in kept):
         if len(finding.related) > MAX_RELATED:
             place = f"{finding.rule} in line {finding.region.line}"
-            notes.append(
-                _notification(f"{place}: only {MAX_RELATED} related places are given.", finding.path)
-            )
+            notes.append(_notification(f"{place}: only {MAX_RELATED} related places are given.", finding.path))
     return om.Invocation(execution_successful=True, tool_execution_notifications=notes)
 
 

@@ -19,9 +19,7 @@ def render(report: Report) -> str:
         for rule, name in sorted({(rule, name) for rule, name, _ in counts})
     ]
     totals = Counter(finding.severity for finding in report.findings)
-    return _table(
-        [("rule", "name", *_LEVELS), *rows, ("total", "", *(str(totals[level]) for level in _LEVELS))]
-    )
+    return _table([("rule", "name", *_LEVELS), *rows, ("total", "", *(str(totals[level]) for level in _LEVELS))])
 
 
 def _table(rows: list[tuple[str, ...]]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from bwlint.chips import EVERY, NONE, ChipSet, siblings
 from bwlint.evaluate.expr import Expr, walk
-from bwlint.evaluate.interpreter import Clash
+from bwlint.evaluate.objects import Clash
 from bwlint.judge import Context, Draft, Judged
 
 NAME = "capability-type"

@@ -15,7 +15,9 @@ _AMPERE = ChipSet.of("8.0", "8.6", "8.9")
 _HOPPER = ChipSet.of("9.0")
 _DATACENTER = ChipSet.of("10.0", "10.3")
 _NAMED_TO_REFUSE = ChipSet.where(lambda chip: chip.major >= 11)
-_NAMED_FOR = re.compile(r"sm_?(?:8|9|10|11)\d|hopper|ampere|sm_?1[01]x|tcgen05|tmem|wgmma|fa3|trtllm|deep_?gemm|flash_?mla", re.I)
+_NAMED_FOR = re.compile(
+    r"sm_?(?:8|9|10|11)\d|hopper|ampere|sm_?1[01]x|tcgen05|tmem|wgmma|fa3|trtllm|deep_?gemm|flash_?mla", re.I
+)
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -33,7 +35,7 @@ def excluded(context: Context, judged: Judged) -> tuple[ChipSet, str, str, str, 
         return None
     if judged.denies and judged.core <= _NAMED_TO_REFUSE:
         return None  # the test names the chip in order to refuse it
-    if not _own(judged) or judged.sets.guessed and judged.gate.kind in ("expression", "flag"):
+    if not _own(judged) or (judged.sets.guessed and judged.gate.kind in ("expression", "flag")):
         return None
     if _later_branch(context, judged, out):
         return None
@@ -112,9 +114,7 @@ def _later_branch(context: Context, judged: Judged, out: ChipSet) -> bool:
     return False
 
 
-def _other_path(
-    context: Context, judged: Judged, out: ChipSet
-) -> tuple[ChipSet, str, str, str, Related | None] | None:
+def _other_path(context: Context, judged: Judged, out: ChipSet) -> tuple[ChipSet, str, str, str, Related | None] | None:
     """`if arch in [80, 90]: ... else: <tcgen05>`: the branch that would do is closed, the other cannot run."""
     if not judged.admitted & _AMPERE or judged.gate.kind not in ("condition", "expression"):
         return None
@@ -127,7 +127,13 @@ def _other_path(
 
 
 def draft(
-    rule: str, judged: Judged, out: ChipSet, severity: str, confidence: str, reason: str, related: Related | None
+    rule: str,
+    judged: Judged,
+    out: ChipSet,
+    severity: str,
+    confidence: str,
+    reason: str,
+    related: Related | None,
 ) -> Draft:
     return Draft(
         rule,

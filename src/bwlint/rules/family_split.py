@@ -65,9 +65,9 @@ def other_family(context: Context, judged: Judged, rule: str) -> Iterator[Draft]
         return
     core, live = judged.core, judged.sets.live
     missing = NONE
-    if core & _B == _B200 and _B <= live and len(core) <= 6:
+    if core & _B == _B200 and live >= _B and len(core) <= 6:
         missing, kept, why = _B - core, _B200, "the same instructions"
-    elif core & (_B | _THOR) == _B and _THOR <= live and len(core) <= 4 and context.near_tcgen05(judged):
+    elif core & (_B | _THOR) == _B and live >= _THOR and len(core) <= 4 and context.near_tcgen05(judged):
         missing, kept, why = _THOR, _B, "tcgen05 and tensor memory too"
     if not missing or _EXACT_NAME.search(judged.gate.comment):
         return
@@ -126,7 +126,7 @@ def _own(judged: Judged) -> bool:
 def _nothing_behind(judged: Judged) -> bool:
     """A stub under a decorator, or a list of build targets, which load rules judge and not membership."""
     gate = judged.gate
-    return gate.yes.empty and gate.kind == "list" or gate.kind == "list" and bool(_BUILD.search(gate.name))
+    return (gate.yes.empty and gate.kind == "list") or (gate.kind == "list" and bool(_BUILD.search(gate.name)))
 
 
 def _pair(context: Context, judged: Judged, family: ChipSet, missing: ChipSet) -> bool:
@@ -136,7 +136,11 @@ def _pair(context: Context, judged: Judged, family: ChipSet, missing: ChipSet) -
             continue
         same_place = other.gate.qualname == judged.gate.qualname
         family_named = _FAMILY_NAME.search(judged.gate.name)
-        both_named = not family_named and other.gate.kind == judged.gate.kind and other.gate.kind in ("predicate", "flag", "table")
+        both_named = (
+            not family_named
+            and other.gate.kind == judged.gate.kind
+            and other.gate.kind in ("predicate", "flag", "table")
+        )
         if same_place or both_named:
             return True
     return False
@@ -215,7 +219,10 @@ def _level(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) ->
 
 
 def _supports(name: str) -> bool:
-    return re.search(r"support|available|usable|can_|12x|120f|blackwell|allow|enable|eligible|compatible", name, re.I) is not None
+    return (
+        re.search(r"support|available|usable|can_|12x|120f|blackwell|allow|enable|eligible|compatible", name, re.I)
+        is not None
+    )
 
 
 def _decides(judged: Judged) -> bool:

@@ -67,7 +67,11 @@ def open_bound(context: Context, judged: Judged, rule: str) -> Iterator[Draft]:
     if judged.core & ~ChipSet.of("10.1") not in (_THRESHOLD, ~_THRESHOLD & ~ChipSet.of("10.1")):
         return
     wrong = judged.admitted & context.targets
-    if not wrong or not (judged.owns_comparison or judged.gate.kind == "helper-call") or judged.core == ~_THRESHOLD and not judged.denies:
+    if (
+        not wrong
+        or not (judged.owns_comparison or judged.gate.kind == "helper-call")
+        or (judged.core == ~_THRESHOLD and not judged.denies)
+    ):
         return
     if context.works_there(judged):
         return
@@ -91,7 +95,7 @@ def open_bound(context: Context, judged: Judged, rule: str) -> Iterator[Draft]:
 def leaks(context: Context, judged: Judged) -> Iterator[tuple[Side, Need, ChipSet]]:
     """Sides that a target may take and whose need is illegal there, with the chips."""
     for side in (judged.gate.yes, judged.gate.no):
-        if refuses(side) or side.rest and side is not judged.working:
+        if refuses(side) or (side.rest and side is not judged.working):
             continue
         if side.rest and not (refuses(judged.other) or answers_no(judged.other)):
             continue
@@ -117,7 +121,7 @@ def leaks(context: Context, judged: Judged) -> Iterator[tuple[Side, Need, ChipSe
 def _need(context: Context, judged: Judged, side: Side) -> Need | None:
     """What a side uses; else what the reason of the refusal, the enclosing names, or the file say."""
     found = context.need_of(judged, side)
-    if found is not None and found.strength == PROOF or side is not judged.working:
+    if (found is not None and found.strength == PROOF) or side is not judged.working:
         return found
     at = judged.at
     if _says_so(judged.gate.comment, judged.admitted & context.targets):
@@ -136,7 +140,7 @@ def _need(context: Context, judged: Judged, side: Side) -> Need | None:
     if chosen is not None:
         return chosen
     inside_kernel = judged.gate.qualname.partition(".")[0] in judged.module.uses
-    alone = judged.gate.kind in ("predicate", "flag") and not inside_kernel or refuses(judged.other)
+    alone = (judged.gate.kind in ("predicate", "flag") and not inside_kernel) or refuses(judged.other)
     if alone and context.only_question(judged):
         near = next(context.evidence.near_needs(judged.module, at), None)
         if near is not None:

@@ -30,13 +30,21 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
 def _split(context: Context, judged: Judged) -> Iterator[Draft]:
     parts = family_split.split(context, judged)
     if parts is None and not _helper_splits(context, judged):
-        yield from (replace(found, rule=NAME, category=NAME) for found in family_split.other_family(context, judged, NAME))
+        yield from (
+            replace(found, rule=NAME, category=NAME) for found in family_split.other_family(context, judged, NAME)
+        )
         return
     api = _admitted_by_callee(context, judged)
     missing = context.targets - judged.may
     if api is not None and missing & api[2]:
         owner, gate, chips = api
-        yield _skipped(judged, missing & chips, "warning", f"`{gate.name}` admits {chips}", Related(owner, gate.at, f"admits {chips}"))
+        yield _skipped(
+            judged,
+            missing & chips,
+            "warning",
+            f"`{gate.name}` admits {chips}",
+            Related(owner, gate.at, f"admits {chips}"),
+        )
     elif parts is not None:
         yield replace(family_split.draft(context, NAME, judged, *parts), severity="note", category=NAME)
     else:
@@ -68,7 +76,13 @@ def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
     api = _admitted_by_callee(context, judged)
     if api is not None and out <= api[2]:
         owner, gate, chips = api
-        yield _skipped(judged, out, "warning", f"`{gate.name}` admits {chips}", Related(owner, gate.at, f"admits {chips}"))
+        yield _skipped(
+            judged,
+            out,
+            "warning",
+            f"`{gate.name}` admits {chips}",
+            Related(owner, gate.at, f"admits {chips}"),
+        )
         return
     need = context.need_of(judged, judged.working) or by_name((judged.gate.qualname, judged.module.path), judged.at)
     if need is not None and out - need.legal:
@@ -81,7 +95,7 @@ def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
             return
     found = excluded.excluded(context, judged)
     if found is not None:
-        chips, severity, confidence, reason, related = found
+        chips, _, confidence, reason, related = found
         yield excluded.draft(NAME, judged, chips, "note", confidence, reason, related)
 
 
@@ -102,5 +116,3 @@ def _skipped(judged: Judged, out: ChipSet, severity: str, reason: str, related: 
         judged.gate,
         (related,) if related else (),
     )
-
-

@@ -96,9 +96,7 @@ def parse_spec(text: str) -> Spec:
         raise SourceError(f"expected pypi:NAME or pypi:NAME==VERSION, got {_plain(text)}")
     name, equals, version = text.removeprefix(PREFIX).partition("==")
     if not _NAME.fullmatch(name):
-        raise SourceError(
-            f"{_plain(name)!r} is not the name of a package; write pypi:NAME or pypi:NAME==VERSION"
-        )
+        raise SourceError(f"{_plain(name)!r} is not the name of a package; write pypi:NAME or pypi:NAME==VERSION")
     return Spec(name, _checked_version(version) if equals else None)
 
 
@@ -183,9 +181,7 @@ def _pip_download(spec: Spec, dest: Path, options: tuple[str, ...]) -> str | Non
         return f"no answer within {_PIP_SECONDS // 60} minutes"
     except OSError as error:
         return f"{sys.executable} cannot be run: {error.strerror}"
-    return (
-        None if done.returncode == 0 else done.stdout.decode("utf-8", "replace") or f"exit {done.returncode}"
-    )
+    return None if done.returncode == 0 else done.stdout.decode("utf-8", "replace") or f"exit {done.returncode}"
 
 
 def _last_lines(output: str) -> str:

@@ -1,7 +1,7 @@
 """Where packages begin, for resolving imports inside a tree."""
 
 # Paths are plain strings here: a `Path` for each file would double the time of a walk.
-# ruff: noqa: PTH113, PTH118, PTH120, PTH122, PTH206
+# ruff: noqa: PTH110, PTH113, PTH118, PTH120, PTH122, PTH206
 
 from __future__ import annotations
 

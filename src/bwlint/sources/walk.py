@@ -188,9 +188,7 @@ class _Walk:
             except OSError as error:
                 self._skip(inside.reported + entry.name, why(error))
 
-    def _entry(
-        self, entry: os.DirEntry[str], inside: _Folder, stack: list[_Folder], exclude: Layer | None
-    ) -> None:
+    def _entry(self, entry: os.DirEntry[str], inside: _Folder, stack: list[_Folder], exclude: Layer | None) -> None:
         kind = kind_of(entry.name)
         is_link = entry.is_symlink()
         is_folder = not is_link and entry.is_dir(follow_symlinks=False)

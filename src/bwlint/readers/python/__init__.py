@@ -7,6 +7,7 @@ import bisect
 import re
 import warnings
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 from bwlint.facts import Module, Text, Use
 from bwlint.readers.python.flow import Flow
@@ -23,18 +24,21 @@ class ReadError(Exception):
     """A file that Python itself would not read; the message is the reason."""
 
 
-def read(path: str, source: str, name: str, is_package: bool) -> Module:
-    """Facts of one file. `name` is its dotted module name from the package root. Raises `ReadError`."""
+def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str] = frozenset()) -> Module:
+    """Facts of one file. `name` is its dotted module name from the package root.
+
+    `own` are names of architecture lists that the configuration adds. Raises `ReadError`.
+    """
     tree = _parse(source)
     lines = re.split("\r\n|\r|\n", source)
-    hits = set(device_lines(source))
+    hits = set(device_lines(source)) | _lines_with(own, source.split("\n"))
     words = _helper_words(tree, hits)
     if words:
         hits |= _lines_with(words, lines)
     pattern = re.compile("|".join(map(re.escape, sorted(words))) or r"(?!)")
     package = name if is_package else name.rpartition(".")[0]
     try:
-        flow = Flow(tree, lines, package, frozenset(hits), pattern)
+        flow = Flow(tree, lines, package, frozenset(hits), pattern, own)
     except RecursionError as error:
         raise ReadError("nested too deep to analyse") from error
     return Module(
@@ -48,7 +52,7 @@ def read(path: str, source: str, name: str, is_package: bool) -> Module:
         flow.classes,
         tuple(flow.gates),
         _operations(tree, source, lines),
-        _targets(lines),
+        _targets(source, lines),
     )
 
 
@@ -87,12 +91,18 @@ def _answers(node: ast.FunctionDef) -> bool:
             return True
         if isinstance(item, ast.Return) and isinstance(item.value, ast.Constant) and isinstance(item.value.value, bool):
             return True
-        if isinstance(item, ast.Expr) and isinstance(item.value, ast.Call) and dotted(item.value.func).endswith(".skip"):
+        if (
+            isinstance(item, ast.Expr)
+            and isinstance(item.value, ast.Call)
+            and dotted(item.value.func).endswith(".skip")
+        ):
             return True
     return False
 
 
-def _lines_with(words: set[str], lines: Sequence[str]) -> set[int]:
+def _lines_with(words: AbstractSet[str], lines: Sequence[str]) -> set[int]:
+    if not words:
+        return set()
     pattern = re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(words))) + r")\b")
     return {number for number, line in enumerate(lines, 1) if pattern.search(line)}
 
@@ -123,9 +133,7 @@ def _operations(tree: ast.Module, source: str, lines: Sequence[str]) -> dict[str
     return _inherited(tree, lines, found)
 
 
-def _inherited(
-    tree: ast.Module, lines: Sequence[str], found: dict[str, tuple[Use, ...]]
-) -> dict[str, tuple[Use, ...]]:
+def _inherited(tree: ast.Module, lines: Sequence[str], found: dict[str, tuple[Use, ...]]) -> dict[str, tuple[Use, ...]]:
     """Definitions that name a definition with an operation have it too: a launcher and its kernel class."""
     for _ in range(3):
         names = [name for name in found if name]
@@ -159,11 +167,13 @@ def _imports_operation(line: str) -> bool:
     return "nvgpu.tcgen05." in line or "prims.tcgen05" in line
 
 
-def _targets(lines: Sequence[str]) -> tuple[Text, ...]:
+def _targets(source: str, lines: Sequence[str]) -> tuple[Text, ...]:
     """Places that name a target for one chip alone: sm_120a, compute_120a."""
     found: list[Text] = []
+    if "120a" not in source:
+        return ()
     for number, line in enumerate(lines, 1):
-        match = None if line.lstrip().startswith("#") else _EXACT_TARGET.search(line)
+        match = None if "120a" not in line or line.lstrip().startswith("#") else _EXACT_TARGET.search(line)
         if match and len(found) < 4:
             found.append(Text(f"target: {match[0]}", (number, match.start(), number, match.end())))
     return tuple(found)

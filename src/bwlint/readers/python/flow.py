@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from bwlint.evaluate.expr import FALSE, NONE, Expr, conjoin, negate, unknown
+from bwlint.evaluate.expr import NONE, Expr, Span, negate, unknown
 from bwlint.facts import Class, Function, Gate, Side, Use
 from bwlint.readers.python import lists, sides
 from bwlint.readers.python.lower import Lowerer, Scope
@@ -16,14 +16,47 @@ from bwlint.readers.python.vocabulary import DEVICE
 
 _QUESTION = re.compile(r"capability_geq|^(?:is|has)_device_capability|^is_family_of$|at_least|_geq$")
 MAX_RETURNS = 60
-_CONVERTERS = frozenset("int str any all min max divmod getattr join map tuple list set sorted len isinstance".split())
-_KINDS = {"staticmethod": "staticmethod", "classmethod": "classmethod", "property": "property", "cached_property": "property"}
+_CONVERTERS = frozenset(
+    [
+        "int",
+        "str",
+        "any",
+        "all",
+        "min",
+        "max",
+        "divmod",
+        "getattr",
+        "join",
+        "map",
+        "tuple",
+        "list",
+        "set",
+        "sorted",
+        "len",
+        "isinstance",
+    ]
+)
+_KINDS = {
+    "staticmethod": "staticmethod",
+    "classmethod": "classmethod",
+    "property": "property",
+    "cached_property": "property",
+}
 
 
 class Flow:
     """Walks a module once. What it finds lies in `names`, `functions`, `classes`, `gates` and `slots`."""
 
-    def __init__(self, tree: ast.Module, lines: Sequence[str], package: str, hits: frozenset[int], words: re.Pattern[str]) -> None:
+    def __init__(
+        self,
+        tree: ast.Module,
+        lines: Sequence[str],
+        package: str,
+        hits: frozenset[int],
+        words: re.Pattern[str],
+        own: frozenset[str],
+    ) -> None:
+        self.own = own
         self.lines = lines
         self.hits = hits
         self.words = words
@@ -43,7 +76,7 @@ class Flow:
         self._target = ""
         self._class: list[str] = []
         self._chain = 0
-        self._seen: set[sides.Span] = set()
+        self._seen: set[tuple[Span, str]] = set()
         self._block(tree.body, tree.body)
         self.names = self.lowerer.scope.env
 
@@ -113,7 +146,7 @@ class Flow:
         where = span(node)
         if (where, kind) in self._seen or not self.reads(test):
             return
-        self._seen.add((where, kind))  # type: ignore[arg-type]
+        self._seen.add((where, kind))
         self.gates.append(
             Gate(
                 kind,
@@ -132,7 +165,7 @@ class Flow:
             )
         )
 
-    def _leaf(self, test: Expr) -> sides.Span | None:
+    def _leaf(self, test: Expr) -> Span | None:
         """The one comparison or call below `test`, through local definitions, that reads the device."""
         found: list[Expr] = []
         stack: list[Expr] = [test]
@@ -174,6 +207,18 @@ class Flow:
                 sides.expression(node.body, self.imports, then, self._target),
                 sides.expression(node.orelse, self.imports, otherwise, self._target),
             )
+
+    def _quietly(self, node: ast.expr) -> Expr:
+        """Lower without side effects on gates and definitions: for looking at a side before its own walk."""
+        lowerer = self.lowerer
+        hook, lowerer.on_conditional = lowerer.on_conditional, None
+        env = lowerer.scope.env
+        lowerer.scope.env = dict(env)
+        try:
+            return lowerer.lower(node)
+        finally:
+            lowerer.on_conditional = hook
+            lowerer.scope.env = env
 
     # -- statements
 
@@ -223,12 +268,11 @@ class Flow:
         return False
 
     def _if_gate(self, node: ast.If, test: Expr, rest: Sequence[ast.stmt], chain: int, position: int) -> None:
-        lower = self.lowerer.lower
         yes_leaves = sides.ending(node.body) != "fall"
         no_leaves = bool(node.orelse) and sides.ending(node.orelse) != "fall"
         after = list(rest[:60])
-        yes = sides.block(node.body, self.imports, _quiet(self, lower), after if no_leaves and not yes_leaves else ())
-        no = sides.block(node.orelse, self.imports, _quiet(self, lower), after if yes_leaves and not no_leaves else ())
+        yes = sides.block(node.body, self.imports, self._quietly, after if no_leaves and not yes_leaves else ())
+        no = sides.block(node.orelse, self.imports, self._quietly, after if yes_leaves and not no_leaves else ())
         self.add("condition", test, node.test, yes, no, "", chain, position)
 
     def _merge(self, test: Expr, yes: dict[str, Expr], no: dict[str, Expr]) -> dict[str, Expr]:
@@ -240,6 +284,7 @@ class Flow:
             missing = unknown(f"unassigned {name}")
             value = Expr("if", (test, a or self._outer(name) or missing, b or self._outer(name) or missing), test.at)
             merged[name] = self.lowerer.define(value)
+            self.reads(merged[name])
         return merged
 
     def _outer(self, name: str) -> Expr | None:
@@ -273,6 +318,7 @@ class Flow:
         if isinstance(target, ast.Name):
             assert node.value is not None
             env[target.id] = self.lowerer.define(value)
+            self.reads(env[target.id])  # in order of definition, so that no chain of names gets deep
             self._named(target.id, node.value, value)
         elif isinstance(target, ast.Tuple | ast.List):
             source = self.lowerer.define(value)
@@ -301,7 +347,7 @@ class Flow:
             self._declared(last, node, value)
 
     def _declared(self, name: str, node: ast.expr, value: Expr) -> None:
-        test = lists.declared(name, node, value)
+        test = lists.declared(name, node, value, self.own)
         if test is not None:
             kind = "table" if isinstance(node, ast.Dict) else "list"
             side = Side("fall", None)
@@ -329,14 +375,25 @@ class Flow:
         """`archs.append(x)` makes `archs` unknown."""
         func = node.func
         if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
-            mutators = ("append", "extend", "insert", "remove", "pop", "clear", "update", "add", "discard", "sort")
+            mutators = (
+                "append",
+                "extend",
+                "insert",
+                "remove",
+                "pop",
+                "clear",
+                "update",
+                "add",
+                "discard",
+                "sort",
+            )
             if func.attr in mutators and func.value.id in self.lowerer.scope.env:
                 self.lowerer.scope.env[func.value.id] = unknown(f"{func.value.id} is changed at line {node.lineno}")
 
     def _helper_call(self, node: ast.Call, lowered: Expr, name: str, rest: Sequence[ast.stmt]) -> None:
         """A helper called as a statement skips or raises by itself."""
         test = Expr("completes", (lowered,), span(node))
-        after = sides.block(rest[:60], self.imports, _quiet(self, self.lowerer.lower))
+        after = sides.block(rest[:60], self.imports, self._quietly)
         self.add("helper-call", test, node, after, Side("skip", None), name)
         self._path.append(test)
 
@@ -347,10 +404,10 @@ class Flow:
         for item in ast.walk(node):
             if not isinstance(item, ast.Call):
                 continue
-            for name, value in lists.arguments(item):
-                test = lists.declared(name, value, self.lowerer.lower(value))
+            for name, value in lists.arguments(item, self.own):
+                test = lists.declared(name, value, self.lowerer.lower(value), self.own)
                 if test is not None:
-                    behind = sides.block((), self.imports, _quiet(self, self.lowerer.lower), rest[:60])
+                    behind = sides.block((), self.imports, self._quietly, rest[:60])
                     function = Use(self._qualname.rpartition(".")[2], "define", span(value))
                     behind = replace(behind, uses=(*behind.uses, function))
                     at = item if isinstance(node, ast.Call) and node is item and not item.keywords else value
@@ -363,7 +420,7 @@ class Flow:
     def _assert(self, node: ast.Assert, rest: Sequence[ast.stmt]) -> bool:
         test = self.lowerer.lower(node.test)
         if self.reads(test):
-            after = sides.block((), self.imports, _quiet(self, self.lowerer.lower), rest[:60])
+            after = sides.block((), self.imports, self._quietly, rest[:60])
             self.add("assert", test, node.test, after, sides.message(node.msg, "raise"))
         self._returns.append(((*self._path, negate(test)), Expr("raise", ("AssertionError",), span(node))))
         self._path.append(test)
@@ -441,12 +498,15 @@ class Flow:
             depth = len(self._path)
             test = self._pattern(subject, case)
             if self.reads(test) and case.guard is None:
-                side = sides.block(case.body, self.imports, _quiet(self, self.lowerer.lower))
+                side = sides.block(case.body, self.imports, self._quietly)
                 self.add("condition", test, case.pattern, side, Side("fall", None))
             self._path.append(test)
             self._block(case.body, ())
             del self._path[depth:]
-        self.lowerer.scope.env = {**before, **{n: unknown(f"{n}, assigned in match") for n in sides.bound_names([node])}}
+        self.lowerer.scope.env = {
+            **before,
+            **{n: unknown(f"{n}, assigned in match") for n in sides.bound_names([node])},
+        }
         return False
 
     def _pattern(self, subject: Expr, case: ast.match_case) -> Expr:
@@ -552,12 +612,12 @@ class Flow:
         if not isinstance(decorator, ast.Call):
             return
         name = dotted(decorator.func)
-        behind = sides.block(node.body, self.imports, _quiet(self, self.lowerer.lower))
+        behind = sides.block(node.body, self.imports, self._quietly)
         if name.endswith(("skipif", "skipIf", "skipUnless")):
             self._mark(decorator, node.name, behind)
             return
-        for label, value in lists.arguments(decorator):
-            test = lists.declared(label, value, self.lowerer.lower(value))
+        for label, value in lists.arguments(decorator, self.own):
+            test = lists.declared(label, value, self.lowerer.lower(value), self.own)
             if test is not None:
                 self.add("list", test, value, behind, Side("raise", None), node.name)
 
@@ -566,7 +626,10 @@ class Flow:
         if not call.args:
             return
         test = self.lowerer.lower(call.args[0])
-        reason = next((k.value for k in call.keywords if k.arg == "reason"), call.args[1] if len(call.args) > 1 else None)
+        reason = next(
+            (k.value for k in call.keywords if k.arg == "reason"),
+            call.args[1] if len(call.args) > 1 else None,
+        )
         skip = sides.message(reason, "skip")
         if dotted(call.func).endswith("skipUnless"):
             self.add("skipif", test, call.args[0], behind, skip, name)
@@ -624,22 +687,6 @@ def _is_question(node: ast.expr) -> bool:
     )
 
 
-def _quiet(flow: Flow, lower: object) -> object:
-    """`lower` without side effects on gates: for looking at a side before its own walk."""
-
-    def run(node: ast.expr) -> Expr:
-        hook, flow.lowerer.on_conditional = flow.lowerer.on_conditional, None
-        env = flow.lowerer.scope.env
-        flow.lowerer.scope.env = dict(env)
-        try:
-            return flow.lowerer.lower(node)
-        finally:
-            flow.lowerer.on_conditional = hook
-            flow.lowerer.scope.env = env
-
-    return run
-
-
 def _locals(node: ast.ClassDef) -> set[str]:
     """Parameters and local names of a class's methods, less `self` and `cls`."""
     names: set[str] = set()
@@ -658,20 +705,18 @@ def _self_assignments(node: ast.ClassDef) -> dict[str, ast.expr | None]:
     """Attributes assigned through `self`: the value where there is exactly one assignment, else None."""
     found: dict[str, ast.expr | None] = {}
     for item in sides.statements(node.body):
-        targets: list[ast.expr] = []
-        if isinstance(item, ast.Assign):
-            targets = item.targets
-        elif isinstance(item, ast.AnnAssign | ast.AugAssign):
-            targets = [item.target]
-        for target in targets:
+        if not isinstance(item, ast.Assign | ast.AnnAssign | ast.AugAssign):
+            continue
+        value = None if isinstance(item, ast.AugAssign) else item.value
+        for target in item.targets if isinstance(item, ast.Assign) else [item.target]:
             for leaf in target.elts if isinstance(target, ast.Tuple) else [target]:
                 if isinstance(leaf, ast.Attribute) and isinstance(leaf.value, ast.Name) and leaf.value.id == "self":
-                    plain = isinstance(item, ast.Assign | ast.AnnAssign) and not isinstance(target, ast.Tuple)
-                    found[leaf.attr] = item.value if plain and leaf.attr not in found else None
+                    known = leaf.attr in found or isinstance(target, ast.Tuple)
+                    found[leaf.attr] = None if known else value
     return found
 
 
-_STATEMENTS = {
+_STATEMENTS: dict[type, Callable[..., bool]] = {
     ast.If: Flow._if,
     ast.Assign: Flow._assign,
     ast.AnnAssign: Flow._annotated,
@@ -698,4 +743,3 @@ _STATEMENTS = {
     ast.AsyncFunctionDef: Flow._def,
     ast.ClassDef: Flow._classdef,
 }
-__all__ = ["FALSE", "Flow", "conjoin"]

@@ -12,26 +12,29 @@ from bwlint.readers.python.vocabulary import JOINED, LIST_NAME, MAJOR_NAME, MAJO
 MIN_ROWS = 2
 
 
-def declared(name: str, node: ast.expr, value: Expr) -> Expr | None:
-    """The test that a declared list or table stands for: the device's capability is one of its members."""
+def declared(name: str, node: ast.expr, value: Expr, own: frozenset[str]) -> Expr | None:
+    """The test that a declared list or table stands for: the device's capability is one of its members.
+
+    `own` are names of lists that the user's configuration adds.
+    """
     if isinstance(node, ast.Dict):
         keys = [key for key in node.keys if key is not None]
         form = _form(keys, name)
         # a table is known by its keys; numbers alone say nothing unless the name does
         if form is None or len(keys) < MIN_ROWS or len(keys) != len(node.keys):
             return None
-        if form in ("joined", "major", "digits") and not LIST_NAME.search(name) and not _rows_named(name):
+        if form in ("joined", "major", "digits") and not _is_list(name, own) and not _rows_named(name):
             return None
         return _member(form, Expr("tuple", (value.args[0],)), node)
     if isinstance(node, ast.List | ast.Tuple | ast.Set):
-        if not LIST_NAME.search(name):
+        if not _is_list(name, own):
             return None
         form = _form(node.elts, name)
         return None if form is None else _member(form, value, node)
     return None
 
 
-def arguments(call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+def arguments(call: ast.Call, own: frozenset[str]) -> Iterator[tuple[str, ast.expr]]:
     """Lists passed to a call that names them: `f(supported_major_versions=[9, 10])`, `@supported_cc([90])`."""
     last = dotted(call.func).rpartition(".")[2]
     for keyword in call.keywords:
@@ -40,12 +43,16 @@ def arguments(call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
     names = {a.id for a in call.args if isinstance(a, ast.Name)} | {
         a.value for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, str)
     }
-    label = last if LIST_NAME.search(last) else next((n for n in sorted(names) if LIST_NAME.search(n)), "")
+    label = last if _is_list(last, own) else next((n for n in sorted(names) if _is_list(n, own)), "")
     if not label:
         return
     for argument in call.args:
         if isinstance(argument, ast.List | ast.Tuple | ast.Set):
             yield label, argument
+
+
+def _is_list(name: str, own: frozenset[str]) -> bool:
+    return name in own or LIST_NAME.search(name) is not None
 
 
 def _rows_named(name: str) -> bool:

@@ -157,7 +157,11 @@ class Lowerer:
         base = self.lower(node.value)
         if isinstance(node.slice, ast.Slice):
             part = node.slice
-            return Expr("slice", (base, self.lower(part.lower), self.lower(part.upper), self.lower(part.step)), span(node))
+            return Expr(
+                "slice",
+                (base, self.lower(part.lower), self.lower(part.upper), self.lower(part.step)),
+                span(node),
+            )
         return Expr("index", (base, self.lower(node.slice)), span(node))
 
     def _sequence(self, node: ast.Tuple | ast.List | ast.Set) -> Expr:

@@ -14,8 +14,26 @@ MAX_USES = 80
 SKIPS = frozenset({"skip", "skipTest", "SkipTest", "importorskip", "xfail"})
 _EXITS = frozenset({"exit", "_exit", "quit", "SystemExit"})
 _SPEAKS = frozenset(
-    "warning warn warning_once warn_once info info_once debug debug_once error error_once print log critical "
-    "exception print_warning_once logger_warning rank0_log log_info_on_rank0".split()
+    [
+        "warning",
+        "warn",
+        "warning_once",
+        "warn_once",
+        "info",
+        "info_once",
+        "debug",
+        "debug_once",
+        "error",
+        "error_once",
+        "print",
+        "log",
+        "critical",
+        "exception",
+        "print_warning_once",
+        "logger_warning",
+        "rank0_log",
+        "log_info_on_rank0",
+    ]
 )
 
 
@@ -328,7 +346,11 @@ def block(
         returned = _returned(rest[:1])
     collector.statements(rest, nested=False)
     meaningful = [node for node in body if not _is_filler(node)]
-    where = span(body[0])[:2] + span((rest or body)[-1])[2:] if body else (span(rest[0])[:2] + span(rest[-1])[2:] if rest else None)
+    where = (
+        span(body[0])[:2] + span((rest or body)[-1])[2:]
+        if body
+        else (span(rest[0])[:2] + span(rest[-1])[2:] if rest else None)
+    )
     return Side(
         ending(body) if body else ("fall" if not rest else ending(rest[:1])),
         where,
@@ -342,7 +364,7 @@ def block(
 
 
 def _is_filler(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Pass) or isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
 
 
 def _assigned(body: Sequence[ast.stmt], lower: Callable[[ast.expr], Expr]) -> Expr | None:

@@ -12,17 +12,34 @@ DEVICE = re.compile(
 )
 """Identifiers of conditions worth evaluating."""
 
-_LITERALS = (b"apabilit", b"ompute_cap", b"sm_", b"SM_", b"Arch", b"arch", b"major", b"lackwell", b"opper", b"_cc", b"sm1", b"sm9", b'"10.0')
+_LITERALS = (
+    b"apabilit",
+    b"ompute_cap",
+    b"sm_",
+    b"SM_",
+    b"Arch",
+    b"arch",
+    b"major",
+    b"lackwell",
+    b"opper",
+    b"_cc",
+    b"sm1",
+    b"sm9",
+    b'"10.0',
+)
 _LINE = re.compile(
     rb"apability|apabilities(?<=(?:orted|mpute)_capabilities)|ompute_cap|[sS][mM]_?(?:[789]|1[0-2])\d|sm_version"
     rb"|arch(?<![a-zA-Z]arch)(?<!cute\.arch)s?(?![a-zA-Z])(?! *\()|Arch\."
-    rb"|major(?<![a-zA-Z]major)(?<!\b[a-z]_major)(?<!row_major)(?<!col_major)(?<!mn_major)(?=_version|s\b| *(?:[<>=!*,)\]]|not in|in\b|//))"
+    rb"|major(?<![a-zA-Z]major)(?<!\b[a-z]_major)(?<!row_major)(?<!col_major)(?<!mn_major)"
+    rb"(?=_version|s\b| *(?:[<>=!*,)\]]|not in|in\b|//))"
     rb"|\"1[02]\.[0137]\": |lackwell|[hH]opper|device_sm\b|device_cc\b|shared_memory_per_block"
 )
 
 
-def may_read_device(data: bytes) -> bool:
+def may_read_device(data: bytes, own: frozenset[str] = frozenset()) -> bool:
     """The prefilter of a file: literals first, since a clean file should cost no more than they do."""
+    if own and any(name.encode() in data for name in own):
+        return True
     return any(literal in data for literal in _LITERALS) and _LINE.search(data) is not None
 
 

@@ -1,0 +1,96 @@
+"""Values that refer to the scanned tree: functions, classes, modules, and the frame in which one runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from bwlint.evaluate.expr import Expr, Span
+from bwlint.evaluate.values import Vec
+from bwlint.facts import Class, Function, Module
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionValue:
+    module: Module
+    function: Function
+    owner: Instance | ClassValue | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClassValue:
+    module: Module
+    body: Class
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    module: Module
+    body: Class
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleValue:
+    module: Module
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LambdaValue:
+    frame: Frame
+    owner: str
+    params: tuple[str, ...]
+    body: Expr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartialValue:
+    function: Any
+    arguments: tuple[Vec, ...]
+    keywords: tuple[tuple[str, Vec], ...]
+
+
+class Frame:
+    """Where an expression runs: its module, the parameters bound by each enclosing owner, and a memo of slots."""
+
+    __slots__ = ("args", "memo", "module", "parent", "self_value")
+
+    def __init__(
+        self,
+        module: Module,
+        args: dict[tuple[str, str], Vec] | None = None,
+        parent: Frame | None = None,
+        self_value: Instance | ClassValue | None = None,
+    ) -> None:
+        self.module = module
+        self.args = args or {}
+        self.parent = parent
+        self.memo: dict[int, Vec] = {} if parent is None else parent.memo
+        self.self_value = self_value
+
+    def lookup(self, owner: str, name: str) -> Vec | None:
+        frame: Frame | None = self
+        while frame is not None:
+            found = frame.args.get((owner, name))
+            if found is not None:
+                return found
+            frame = frame.parent
+        return None
+
+
+class World(Protocol):
+    """What the interpreter asks about names outside the expression."""
+
+    def module(self, dotted: str) -> Module | None: ...
+
+    def owner_class(self, module: Module, qualname: str) -> Class | None: ...
+
+
+@dataclass(slots=True)
+class Clash:
+    """A comparison of a capability with something of a type that can never equal it."""
+
+    at: Span | None
+    reason: str
+    certain: bool = True
+    op: str = ""
+    other: Any = None

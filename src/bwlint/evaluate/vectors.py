@@ -1,0 +1,203 @@
+"""Vectors as a whole: choosing lane by lane, three-valued logic, containers and parameters of vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from bwlint.evaluate.names import guess
+from bwlint.evaluate.objects import (
+    ClassValue,
+    FunctionValue,
+    Instance,
+    LambdaValue,
+    ModuleValue,
+    PartialValue,
+)
+from bwlint.evaluate.values import Guess, Raises, Unknown, Vec
+
+MAX_ITEMS = 300
+UNKNOWN = Vec((Unknown(),))
+
+
+def part(value: Any) -> Any:
+    return value.number if isinstance(value, Guess) and value.part else value
+
+
+def zipped(build: Callable[[Sequence[Any]], Any], parts: Sequence[Vec]) -> Vec:
+    """Combine vectors into containers lane by lane; an unknown element stays an element."""
+    device = any(part.device for part in parts)
+    guessed = any(part.guessed for part in parts)
+    for part in parts:
+        for lane in part.lanes:
+            if isinstance(lane, Raises):
+                return part
+    if all(part.uniform for part in parts):
+        return Vec((_guarded(build, [part.lanes[0] for part in parts]),), device, guessed)
+    columns = [part.spread() for part in parts]
+    return Vec([_guarded(build, row) for row in zip(*columns, strict=True)], device, guessed)
+
+
+def _guarded(build: Callable[[Sequence[Any]], Any], row: Sequence[Any]) -> Any:
+    try:
+        return build(row)
+    except TypeError:
+        return Unknown()
+
+
+_SKIPPED = object()
+
+
+def kept(keep: Vec, value: Vec) -> Vec:
+    """`value` where `keep`; an unknown where that is not decided; a gap where it is false."""
+
+    def pick(flag: object, lane: object) -> object:
+        if flag is True:
+            return lane
+        return _SKIPPED if flag is False else Unknown("filtered")
+
+    width = max(len(keep.lanes), len(value.lanes))
+    if width == 1:
+        return Vec((pick(keep.lanes[0], value.lanes[0]),), keep.device or value.device)
+    lanes = [pick(flag, lane) for flag, lane in zip(keep.spread(), value.spread(), strict=True)]
+    return Vec(lanes, keep.device or value.device, keep.guessed or value.guessed)
+
+
+def collected(row: Sequence[Any], build: Callable[[Sequence[Any]], Any]) -> Any:
+    return build([value for value in row if value is not _SKIPPED])
+
+
+def items(items: Vec) -> list[Vec] | None:
+    """The elements of an iterable whose length is the same on every chip."""
+    columns = []
+    for lane in items.lanes:
+        if isinstance(lane, dict):
+            lane = list(lane)
+        if isinstance(lane, set | frozenset):
+            try:
+                lane = sorted(lane)
+            except TypeError:
+                return None
+        if not isinstance(lane, list | tuple | range | str) or len(lane) > MAX_ITEMS:
+            return None
+        columns.append(lane)
+    if len({len(column) for column in columns}) != 1:
+        return None
+    return [Vec(row, items.device, items.guessed) for row in zip(*columns, strict=True)]
+
+
+def bind_targets(owner: str, names: list[str], value: Vec) -> dict[tuple[str, str], Vec] | None:
+    if len(names) == 1:
+        return {(owner, names[0]): value}
+    parts = items(value)
+    if parts is None or len(parts) != len(names):
+        return {(owner, name): UNKNOWN for name in names}
+    return {(owner, name): part for name, part in zip(names, parts, strict=True)}
+
+
+def bind(target: FunctionValue, args: list[Vec], keywords: dict[str, Vec]) -> dict[tuple[str, str], Vec]:
+    function = target.function
+    if target.owner is not None and function.kind in ("method", "classmethod", "property"):
+        args = [Vec((target.owner,)), *args]
+    bound = {(function.qualname, name): value for name, value in zip(function.params, args, strict=False)}
+    for name, value in keywords.items():
+        if name in function.params:
+            bound[(function.qualname, name)] = value
+    for name in function.params:
+        if (function.qualname, name) not in bound:
+            fallback = guess(name)
+            if fallback is not None and function.defaults[function.params.index(name)] is None:
+                bound[(function.qualname, name)] = fallback
+    return bound
+
+
+def signature(bound: Mapping[tuple[str, str], Vec]) -> tuple[Any, ...] | None:
+    """A hashable form of the arguments; None when one of them cannot be compared."""
+    rows: list[Any] = []
+    for key, value in bound.items():
+        lane = value.lanes[0]
+        if isinstance(lane, Unknown):
+            rows.append((key, "?"))
+            if not all(isinstance(other, Unknown) for other in value.lanes):
+                return None
+            continue
+        if isinstance(lane, LambdaValue | PartialValue | FunctionValue | Instance | ClassValue | ModuleValue):
+            if isinstance(lane, Instance | ClassValue):
+                rows.append((key, lane.body.qualname))
+                continue
+            return None
+        try:
+            hash(tuple(value.lanes))
+        except TypeError:
+            rows.append((key, repr(value.lanes)) if len(repr(value.lanes)) < 4000 else None)
+            if rows[-1] is None:
+                return None
+            continue
+        rows.append((key, tuple(value.lanes)))
+    return tuple(rows)
+
+
+def join_all(values: list[Any]) -> Any:
+    """What is known when any of `values` may be the result; exceptions give way to results."""
+    known = [value for value in values if not isinstance(value, Raises)]
+    if not known:
+        return values[-1]
+    first = known[0]
+    if isinstance(first, Unknown):
+        return first
+    for value in known[1:]:
+        if isinstance(value, Unknown) or type(value) is not type(first) or value != first:
+            return Unknown()
+    return first
+
+
+def choose(test: Vec, then: Vec, otherwise: Vec) -> Vec:
+    if test.uniform and then.uniform and otherwise.uniform:  # the test is unknown: decided ones never get here
+        joined = join_all([then.lanes[0], otherwise.lanes[0]])
+        return Vec((joined,), then.device or otherwise.device or test.device, then.guessed or otherwise.guessed)
+    lanes = []
+    for flag, yes, no in zip(test.spread(), then.spread(), otherwise.spread(), strict=True):
+        if isinstance(flag, Raises):
+            lanes.append(flag)
+        elif flag is True:
+            lanes.append(yes)
+        elif flag is False:
+            lanes.append(no)
+        else:
+            lanes.append(join_all([yes, no]))
+    first = lanes[0]
+    if all(type(lane) is type(first) and lane == first for lane in lanes):
+        lanes = [first]
+    return Vec(
+        lanes,
+        test.device or then.device or otherwise.device,
+        test.guessed or then.guessed or otherwise.guessed,
+    )
+
+
+def _kleene(stop: bool) -> Callable[[Any, Any], Any]:
+    """`and` (stop = False) or `or` (stop = True); an exception counts only if the left side lets it happen."""
+
+    def join(left: Any, right: Any) -> Any:
+        if left is stop or isinstance(left, Raises):
+            return left
+        if left is (not stop):
+            return right
+        return stop if right is stop else left
+
+    return join
+
+
+def _connect(join: Callable[[Any, Any], Any]) -> Callable[[Vec, Vec], Vec]:
+    def connect(left: Vec, right: Vec) -> Vec:
+        device, guessed = left.device or right.device, left.guessed or right.guessed
+        if left.uniform and right.uniform:
+            return Vec((join(left.lanes[0], right.lanes[0]),), device, guessed)
+        lanes = [join(a, b) for a, b in zip(left.spread(), right.spread(), strict=True)]
+        return Vec(lanes, device, guessed)
+
+    return connect
+
+
+both = _connect(_kleene(False))
+either = _connect(_kleene(True))

@@ -1,0 +1,100 @@
+"""The marked-up inputs: exactly the lines that carry `# warning: [rule]` or `# note: [rule]` are reported."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from bwlint import catalog
+from bwlint.check import Outcome, Request, check
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+FOLDERS = sorted(path.name for path in FIXTURES.iterdir() if path.is_dir())
+FILES = sorted(path.relative_to(FIXTURES).as_posix() for path in FIXTURES.rglob("*.py"))
+MARKER = re.compile(r" *# (error|warning|note): \[([a-z-]+)\]")
+
+Mark = tuple[int, str, str]
+"""Line, severity, rule."""
+
+
+def run(folder: Path) -> Outcome:
+    with ExitStack() as stack:
+        return check(Request((str(folder),), jobs=1), stack)
+
+
+def reported(outcome: Outcome, folder: Path) -> dict[str, set[Mark]]:
+    """What a run found, by file below `folder`."""
+    found: dict[str, set[Mark]] = {}
+    for finding in outcome.report.findings:
+        path = Path(finding.path).relative_to(folder).as_posix()
+        found.setdefault(path, set()).add((finding.region.line, finding.severity, finding.name))
+    return found
+
+
+@cache
+def of_folder(name: str) -> dict[str, set[Mark]]:
+    return reported(run(FIXTURES / name), FIXTURES / name)
+
+
+def marks(path: Path) -> set[Mark]:
+    """What the comments of a file promise."""
+    return {
+        (number, severity, rule)
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        for severity, rule in MARKER.findall(line)
+    }
+
+
+def functions(path: Path) -> Iterator[tuple[str, bool]]:
+    """Top-level definitions and assignments of a file, each with whether it fires."""
+    block, fires = "", False
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line and not line[0].isspace() and not line.startswith(("#", ")", "]", "}")):
+            if block:
+                yield block, fires
+            block, fires = line, False
+        fires = fires or MARKER.search(line) is not None
+    if block:
+        yield block, fires
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_findings_are_those_that_are_marked(name: str) -> None:
+    folder, _, path = name.partition("/")
+    assert of_folder(folder).get(path, set()) == marks(FIXTURES / name)
+
+
+def test_every_file_is_read() -> None:
+    outcome = run(FIXTURES)
+    assert outcome.scanned == len(FILES)
+    assert not outcome.report.skipped
+
+
+@pytest.mark.parametrize("folder", [name for name in FOLDERS if name != "suppression"])
+def test_markers_change_nothing(folder: str, tmp_path: Path) -> None:
+    copy = tmp_path / folder
+    shutil.copytree(FIXTURES / folder, copy)
+    for path in copy.rglob("*.py"):
+        path.write_text(MARKER.sub("", path.read_text(encoding="utf-8")), encoding="utf-8")
+    assert reported(run(copy), copy) == of_folder(folder)
+
+
+def test_every_rule_has_a_fixture_that_fires() -> None:
+    marked = {rule for name in FILES for _, _, rule in marks(FIXTURES / name)}
+    assert marked == {rule.name for rule in catalog.rules()}
+
+
+def test_more_cases_stay_silent_than_fire() -> None:
+    cases = [
+        fires
+        for name in FILES
+        for head, fires in functions(FIXTURES / name)
+        if not head.startswith(("import ", "from ", '"""', "@"))
+    ]
+    assert cases.count(False) > cases.count(True)
