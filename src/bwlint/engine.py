@@ -74,7 +74,8 @@ def _at_origins(context: Context, module: Module, drafts: Sequence[Draft]) -> li
     kept: list[Draft] = []
     for draft in drafts:
         origin = origins.get(id(draft.gate)) if draft.gate is not None else None
-        at_use = draft.gate is not None and draft.gate.kind == "helper-call" and draft.legal is not None
+        too_broad = context.targets <= draft.admitted  # the helper may be right, and this use of it wrong
+        at_use = draft.gate is not None and draft.gate.kind == "helper-call" and too_broad
         if origin is None or draft.gate is None or at_use:
             kept.append(draft)
         else:
@@ -111,9 +112,16 @@ def _origin(module: Module, judged: Sequence[Judged], entry: Judged) -> Gate | N
             and other.other.ends in ("skip", "raise")
         ):
             return other.gate
+        if other.gate.kind in ("list", "table") and other.gate.name in names and _same_owner(other.gate, entry.gate):
+            return other.gate
         if other.gate.kind == "predicate" and other.gate.name in names and "." not in other.gate.qualname:
             return other.gate
     return None
+
+
+def _same_owner(declared: Gate, user: Gate) -> bool:
+    """A list of the module, or of the class in which a gate stands."""
+    return declared.qualname == "<module>" or user.qualname.startswith(f"{declared.qualname}.")
 
 
 def _merge(drafts: Sequence[Draft]) -> list[Draft]:

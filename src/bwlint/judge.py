@@ -106,7 +106,10 @@ class Judged:
 
     @property
     def at(self) -> Span:
-        return self.gate.leaf if self.gate.leaf and inside(self.gate.leaf, self.gate.at) else self.gate.at
+        leaf = self.gate.leaf
+        if self.gate.kind in ("list", "table") or leaf is None or not inside(leaf, self.gate.at):
+            return self.gate.at
+        return leaf
 
     @property
     def owns_comparison(self) -> bool:

@@ -12,9 +12,12 @@ from bwlint.judge import Context, Draft, Judged, Related, answers_no, inside, re
 
 NAME = "excluded"
 _AMPERE = ChipSet.of("8.0", "8.6", "8.9")
+_SMALL_SHARED = ChipSet.where(lambda chip: chip.major == 8 and chip.smem_per_block_optin == 101376)
 _HOPPER = ChipSet.of("9.0")
 _DATACENTER = ChipSet.of("10.0", "10.3")
 _NAMED_TO_REFUSE = ChipSet.where(lambda chip: chip.major >= 11)
+_NEAR = 40
+"""Lines within which another gate of a function is read as an answer to this one."""
 _NAMED_FOR = re.compile(
     r"sm_?(?:8|9|10|11)\d|hopper|ampere|sm_?1[01]x|tcgen05|tmem|wgmma|fa3|trtllm|deep_?gemm|flash_?mla", re.I
 )
@@ -59,8 +62,14 @@ def excluded(context: Context, judged: Judged) -> tuple[ChipSet, str, str, str, 
     need = context.need_of(judged, judged.working)
     if need is not None and out & need.legal != out:
         return None  # it would not work there
-    if judged.admitted & _AMPERE and judged.admitted & _DATACENTER:
-        return out, "warning", "medium", "it runs on 8.x and on 10.x, and what both run, 12.x runs", None
+    if judged.admitted & _SMALL_SHARED and judged.admitted & _DATACENTER:
+        return (
+            out,
+            "warning",
+            "medium",
+            "it runs on 8.6 or 8.9, with their 99 KiB, and on 10.x; what both run, 12.x runs",
+            None,
+        )
     if not (judged.admitted & _DATACENTER and judged.admitted & (_HOPPER | _AMPERE)) and judged.owns_comparison:
         return None  # a test for one generation says what it means
     helper = judged.in_test and _NAMED_FOR.search(" ".join(judged.mentioned))
@@ -105,11 +114,13 @@ def _plain_hopper(judged: Judged) -> bool:
 
 
 def _later_branch(context: Context, judged: Judged, out: ChipSet) -> bool:
-    """A later arm of the chain, or a sibling gate of the function, is there for the chips."""
+    """A later arm of the chain, or a gate close by in the function, is there for the chips."""
+    gate = judged.gate
     for other in context.judged[judged.module.path]:
-        if other is judged or other.gate.qualname != judged.gate.qualname:
+        if other is judged or other.gate.qualname != gate.qualname:
             continue
-        if other.admitted & out and other.admitted != other.sets.live and not refuses(other.working):
+        near = other.gate.chain == gate.chain != 0 or abs(other.gate.at[0] - gate.at[0]) <= _NEAR
+        if near and other.admitted & out and other.admitted != other.sets.live and not refuses(other.working):
             return True
     return False
 

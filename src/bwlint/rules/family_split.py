@@ -12,6 +12,7 @@ from bwlint.judge import Context, Draft, Judged, Related, answers_no, inside, re
 NAME = "family-split"
 _EXACT_NAME = re.compile(r"sm_?12[01]a|12[01]a|sm_?121|gb10|spark|_12_0|rtx|exact", re.I)
 _BUILD = re.compile(r"cuda_arch|arch_list|gencode|nvcc|target_arch|build", re.I)
+_TENSOR_MEMORY = re.compile(r"tmem|tensor_?mem", re.I)
 _FAMILY_NAME = re.compile(r"12x|120f|blackwell", re.I)
 _PART_NAME = re.compile(r"sm_?120(?![a-z0-9])", re.I)
 _MEANT = re.compile(
@@ -92,6 +93,9 @@ def split(context: Context, judged: Judged) -> tuple[ChipSet, ChipSet] | None:
     """The family members that are admitted and those that are not, where this gate itself parts them."""
     if any(clash.certain for clash in judged.sets.clashes) or not _own(judged):
         return None
+    asked = " ".join(judged.mentioned)
+    if not judged.owns_comparison and not _EXACT_NAME.search(asked) or _TENSOR_MEMORY.search(asked):
+        return None  # a helper that parts a family is reported at its body; tensor memory, where its table is
     family = _parted(context, judged)
     if family is None:
         return None

@@ -16,6 +16,7 @@ NAME = "leak"
 OPEN_ENDED = re.compile(r"\+|or newer|and newer|or later|and later|or above|and above|or higher|>=|≥|at least", re.I)
 
 
+_OLD_NAMES = ChipSet.of("10.1")
 _THRESHOLD = ChipSet.where(lambda chip: chip.major >= 10 and chip.name != "10.1")
 
 
@@ -107,7 +108,7 @@ def leaks(context: Context, judged: Judged) -> Iterator[tuple[Side, Need, ChipSe
         need = _need(context, judged, side)
         if need is None or not here & need.legal:
             continue
-        kept = judged.sets.live - here
+        kept = judged.sets.live - here - _OLD_NAMES
         if kept <= need.legal or _on_both_sides(context, judged, need) or _partial_guard(judged):
             continue  # the gate picks among the chips that it works on, or guards one configuration
         wrong = here & context.targets & context.reach(judged, need.use.at) - need.legal

@@ -13,8 +13,9 @@ from bwlint.mentions import Mention, mentioned
 from bwlint.rules import family_split, leak
 
 NAME = "message"
+_EXCEPTION = re.compile(r"\bnon-?sm|excluding|but not|data-?cent|except", re.I)
 _NEGATIVE = re.compile(
-    r"\bnon-?sm|excluding|but not|data-?cent|unsupported|except|does(?:n't| not)|\bno \w+ (?:on|for)\b"
+    r"unsupported|does(?:n't| not)|\bno \w+ (?:on|for)\b"
     r"|n[o']t (?:\w+ )?(?:support|implement|avail|work|validat|run)"
     r"|(?:bug|issue|fail\w*|broken|disabled|hang\w*) (?:on|with|in)|too (?:slow|small)|use \w+ instead",
     re.I,
@@ -36,7 +37,7 @@ def _refusal(context: Context, judged: Judged, text: Text) -> Iterator[Draft]:
     said = mentioned(text.text)
     here = judged.must & context.targets
     negative = _NEGATIVE.search(text.text) and not _DEMAND.search(text.text)
-    if not said.named or negative or said.named <= judged.sets.live - judged.admitted:
+    if not said.named or negative or _EXCEPTION.search(text.text) or said.named <= judged.sets.live - judged.admitted:
         return
     if here and not said.named & context.targets and not said.open_ended:
         advice = f"say that {judged.admitted} will do"

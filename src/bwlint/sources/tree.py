@@ -8,21 +8,34 @@ from __future__ import annotations
 import os
 from functools import cache
 
+_PROJECT_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
+_SOURCE_FOLDERS = ("", "src", "python")
+_MAX_CLIMB = 8
+
 
 def package_root(real_path: str) -> str:
-    """The nearest folder above the file `real_path` without ``__init__.py``: where absolute imports begin."""
+    """The folder where absolute imports of the file `real_path` begin.
+
+    It is the one above the topmost folder with an ``__init__.py``; folders in between may lack one (namespace
+    packages do), but the climb ends at a project's folder that is no package itself.
+    """
     return folder_root(os.path.dirname(real_path))
 
 
 @cache
 def folder_root(folder: str) -> str:
     """The package root of the files in `folder`; one look for each folder and process."""
-    while os.path.isfile(os.path.join(folder, "__init__.py")):
-        parent = os.path.dirname(folder)
-        if parent == folder:
+    root, current = folder, folder
+    for _ in range(_MAX_CLIMB):
+        parent = os.path.dirname(current)
+        if parent == current:
             break
-        folder = parent
-    return folder
+        if os.path.isfile(os.path.join(current, "__init__.py")):
+            root = parent
+        elif any(os.path.exists(os.path.join(current, mark)) for mark in _PROJECT_MARKS):
+            break
+        current = parent
+    return root
 
 
 def module_name(path: str, root: str) -> str:
@@ -35,11 +48,6 @@ def module_name(path: str, root: str) -> str:
         raise ValueError(f"{path} is not below {root}")
     parts = os.path.splitext(path[len(prefix) :])[0].split(os.sep)
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-_PROJECT_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
-_SOURCE_FOLDERS = ("", "src", "python")
-_MAX_CLIMB = 8
 
 
 @cache
