@@ -94,7 +94,8 @@ def split(context: Context, judged: Judged) -> tuple[ChipSet, ChipSet] | None:
     if any(clash.certain for clash in judged.sets.clashes) or not _own(judged):
         return None
     asked = " ".join(judged.mentioned)
-    if not judged.owns_comparison and not _EXACT_NAME.search(asked) or _TENSOR_MEMORY.search(asked):
+    by_helper = not judged.owns_comparison and not _EXACT_NAME.search(asked)
+    if by_helper or _TENSOR_MEMORY.search(asked):
         return None  # a helper that parts a family is reported at its body; tensor memory, where its table is
     family = _parted(context, judged)
     if family is None:
