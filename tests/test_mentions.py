@@ -21,7 +21,6 @@ TEXTS = [
     ("needs SM80 and above", "8.0 and newer", "8.0 only", True),
     ("compute capability 12.0", "12.0 only", "12.0 only", False),
     ("compute capability >= 9.0", "9.0 and newer", "no chip", True),
-    ("compute capability of at least 8.9", "8.9 and newer", "no chip", True),
     ("compute capability (12, 1)", "12.1 only", "12.1 only", False),
     ("SM100 and SM103", "10.x", "10.0 and 10.3", False),
     ("", "no chip", "no chip", False),

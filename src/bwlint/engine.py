@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bwlint.chips import ChipSet
@@ -50,7 +50,7 @@ def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Ite
             draft
             for judged in context.judged[module.path]
             for check in run.values()
-            for draft in check(context, judged)
+            for draft in _weighed(judged, check(context, judged))
         ]
         merged = _merge(_at_origins(context, module, drafts))
         if merged:
@@ -61,6 +61,19 @@ def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Ite
         "gates_evaluated": sum(len(judged) for judged in context.judged.values()),
     }
     return Analysis(tuple(found), context, {file.real: file for file, _ in collected.modules}, stats)
+
+
+_LESS = {"high": "medium", "medium": "low", "low": "low"}
+
+
+def _weighed(judged: Judged, drafts: Iterable[Draft]) -> Iterator[Draft]:
+    """Drafts with what they rest on: a guessed name is less sure, and an assumed toolkit is said."""
+    for draft in drafts:
+        if judged.sets.guessed or not judged.sets.decided:
+            draft = replace(draft, confidence=_LESS[draft.confidence])
+        if judged.sets.toolkit:
+            draft = replace(draft, label=f"{draft.label} (tests of the toolkit's version taken as passed)")
+        yield draft
 
 
 def _at_origins(context: Context, module: Module, drafts: Sequence[Draft]) -> list[Draft]:

@@ -96,7 +96,7 @@ class Tree:
         run.start()
         outcome = run.truth(gate.test, frame)
         atoms, clashes, toolkit = tuple(run.atoms), tuple(run.clashes), run.toolkit
-        if not outcome.device and not clashes:
+        if (not outcome.device and not clashes) or (outcome.guessed and _only_minor(outcome)):
             return None
         decided = any(isinstance(lane, bool | Raises) for lane in outcome.lanes)
         core = outcome
@@ -159,6 +159,14 @@ class Tree:
             if lanes[second] is False and lanes[first] is not False:
                 return True
         return False
+
+
+def _only_minor(outcome: Vec) -> bool:
+    """A guessed `x.minor == 1` with no major beside it: any point of any figure has one."""
+    by_minor: dict[int, set[object]] = {}
+    for chip, lane in zip(CHIPS, outcome.spread(), strict=True):
+        by_minor.setdefault(chip.minor, set()).add(lane if isinstance(lane, bool) else None)
+    return not outcome.uniform and all(len(values) == 1 for values in by_minor.values())
 
 
 @cache

@@ -66,7 +66,10 @@ Rules = dict[str, list[str]]
 HOLE = re.compile(r"<(\w+)>")
 CONDITIONS: Rules = {
     "leaf": ["major", "minor", "cap[0]", "cap[1]", "named.major", "named.minor"],
-    "literal": "0 1 3 7 8 9 10 11 12 13 75 89 90 100 103 120 121 1200".split(),
+    "literal": [
+        *("0", "1", "3", "7", "8", "9", "10", "11", "12", "13"),
+        *("75", "89", "90", "100", "103", "120", "121", "1200"),
+    ],
     "number": [
         *("<leaf>", "<leaf>", "<literal>", "<literal>", "cap[-1]", "named[0]", "abs(<number>)", "(-<number>)"),
         *("(<number> + <number>)", "(<number> - <number>)", "(<number> * <number>)", "(<number> // <number>)"),
@@ -103,7 +106,10 @@ CONDITIONS: Rules = {
     ],
 }
 WILD: Rules = {
-    "name": "cap major arch self named torch f x capability SM None 12 'sm_120' (12,0) -1 1.5 current_platform".split(),
+    "name": [
+        *("cap", "major", "named", "arch", "capability", "SM", "self", "torch", "f", "x", "current_platform"),
+        *("None", "12", "-1", "1.5", "'sm_120'", "(12, 0)"),
+    ],
     "wild": [
         *("<name>", "<name>", "<name>", "(<wild> == <wild>)", "(<wild> + <wild>)", "(<wild> * <wild>)"),
         *("(<wild> % <wild>)", "(<wild> << <wild>)", "(<wild> in <wild>)", "(<wild> < <wild> <= <wild>)"),

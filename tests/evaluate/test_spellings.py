@@ -180,13 +180,15 @@ DEFINITIONS = [
     ("a default", "def sm_is(n=12):\n    return major == n", "sm_is()", FAMILY),
     (
         "early returns",
-        "def sm_ok():\n    if major < 9:\n        return False\n    if major == 12:\n        return True\n    return False",
+        "def sm_ok():\n    if major < 9:\n        return False\n    if major == 12:\n        return True\n"
+        "    return False",
         "sm_ok()",
         FAMILY,
     ),
     (
         "a chain",
-        "def sm_gen():\n    if major == 12:\n        return 'c'\n    elif major == 10:\n        return 'b'\n    return 'a'",
+        "def sm_gen():\n    if major == 12:\n        return 'c'\n    elif major == 10:\n        return 'b'\n"
+        "    return 'a'",
         "sm_gen() == 'c'",
         FAMILY,
     ),
@@ -317,7 +319,8 @@ UNKNOWN = [
     ("an augmented value", "sm = 12\nsm += f()", "major == sm"),
     (
         "an attribute assigned twice",
-        "class A:  # sm_120\n    def __init__(self):\n        self.wanted = 12\n    def set(self, v):\n        self.wanted = v",
+        "class A:  # sm_120\n    def __init__(self):\n        self.wanted = 12\n"
+        "    def set(self, v):\n        self.wanted = v",
         "major == A().wanted",
     ),
     ("recursion", "def sm(n):\n    return sm(n)", "major == sm(1)"),

@@ -26,7 +26,7 @@ KINDS = [
     ("system exit", f"if {CAP} != (12, 0):\n    raise SystemExit('no')", ["condition: exit / fall"]),
     ("skip", f"if {CAP} != (12, 0):\n    pytest.skip('no')", ["condition: skip / fall"]),
     ("return", f"def f():\n    if {CAP} == (12, 0):\n        return 1\n    return 2", ["condition: return / return"]),
-    ("rest raises", f"def f():\n    if {CAP} == (12, 0):\n        return 1\n    raise ValueError", ["condition: return / raise"]),
+    ("rest", f"def f():\n    if {CAP}[0] == 12:\n        return\n    raise OSError", ["condition: return / raise"]),
     ("continue", f"for i in x:\n    if {CAP} == (12, 0):\n        continue", ["condition: continue / fall"]),
     ("else", f"if {CAP} == (12, 0):\n    f()\nelse:\n    raise ValueError", ["condition: fall / raise"]),
     ("assert", f"assert {CAP} == (12, 0), 'no'", ["assert: fall / raise"]),
@@ -86,7 +86,8 @@ def test_the_leaf_is_the_comparison_that_reads_the_device() -> None:
 
 def test_uses_and_texts_of_a_side() -> None:
     (gate,) = gates(
-        f"import deep_gemm\nif {CAP}[0] >= 9:\n    deep_gemm.fp8(x, backend='trtllm')\nelse:\n    raise ValueError('needs SM90')"
+        f"import deep_gemm\nif {CAP}[0] >= 9:\n    deep_gemm.fp8(x, backend='trtllm')\n"
+        "else:\n    raise ValueError('needs SM90')"
     )
     assert ("deep_gemm.fp8", "call") in [(use.name, use.how) for use in gate.yes.uses]
     assert [(use.name, use.role) for use in gate.yes.uses if use.how == "text"] == [("trtllm", "backend")]
@@ -109,7 +110,7 @@ def test_facts_survive_json(source: str) -> None:
 
 @pytest.mark.parametrize(
     ("source", "words"),
-    [("if x ==\n", "syntax error"), ("x = 1\0", ""), ("(" * 5000 + ")" * 5000, "")],
+    [("if x ==\n", "syntax error"), ("x = 1\0", "null"), ("(" * 5000 + ")" * 5000, "nested|many|syntax")],
 )
 def test_what_python_does_not_read_is_an_error(source: str, words: str) -> None:
     with pytest.raises(ReadError, match=words):
@@ -123,7 +124,6 @@ PREFILTER = [
     ("is_blackwell()", True),
     ("if major >= 10:", True),
     ("@supported_compute_capability([120])", True),
-    ("props.shared_memory_per_block_optin > 1", True),
     ("x = 1", False),
     ("search(archive, march)", False),
     ("small = smaller", False),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from bwlint.chips import ChipSet
 from bwlint.evaluate.expr import walk
 from bwlint.evidence import PROOF, Need, works
-from bwlint.judge import Context, Draft, Judged, Related, answers_no, inside, refuses
+from bwlint.judge import Context, Draft, Judged, Related, answers_no, inside, plain, refuses
 
 NAME = "excluded"
 _AMPERE = ChipSet.of("8.0", "8.6", "8.9")
@@ -153,7 +153,7 @@ def draft(
         confidence,
         judged.module,
         judged.at,
-        f"{out} {'is' if len(out) == 1 else 'are'} kept out: {reason}",
+        f"keeps {plain(out)} out: {reason}",
         f"admits {judged.admitted}",
         f"admit {out} where the code behind the gate runs there, or say in a comment why it does not",
         judged.may,

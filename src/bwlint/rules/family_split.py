@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from bwlint.chips import EVERY, NONE, ChipSet, families
 from bwlint.evaluate.expr import walk
-from bwlint.judge import Context, Draft, Judged, Related, answers_no, inside, refuses
+from bwlint.judge import Context, Draft, Judged, Related, answers_no, inside, plain, refuses
 
 NAME = "family-split"
 _EXACT_NAME = re.compile(r"sm_?12[01]a|12[01]a|sm_?121|gb10|spark|_12_0|rtx|exact", re.I)
@@ -79,7 +79,7 @@ def other_family(context: Context, judged: Judged, rule: str) -> Iterator[Draft]
         "low",
         judged.module,
         judged.at,
-        f"this test names {kept} and leaves out {missing}, which has {why}",
+        f"this test names {plain(kept)} and leaves out {plain(missing)}, which has {why}",
         f"true on {core}",
         "test the family",
         judged.may,
@@ -155,7 +155,7 @@ def draft(context: Context, rule: str, judged: Judged, test: ChipSet, missing: C
     severity, confidence, reason = _level(context, judged, test, missing)
     gate = judged.gate
     refused, kept = (test, missing) if judged.denies else (missing, test)
-    verb = "refuses" if refuses(judged.other) or gate.kind == "list" else "leaves out"
+    subject = {"list": "this list names", "table": "this table has a row for"}.get(gate.kind, "this test admits")
     return Draft(
         rule,
         rule,
@@ -163,7 +163,7 @@ def draft(context: Context, rule: str, judged: Judged, test: ChipSet, missing: C
         confidence,
         judged.module,
         judged.at,
-        f"this test {verb} {refused}, whose instructions are those of {kept}{reason}",
+        f"{subject} {plain(kept)} and not {plain(refused)}; the two run the same instructions{reason}",
         f"true on {judged.core}",
         "test the family: the major version, or both members",
         judged.may,

@@ -9,7 +9,7 @@ from bwlint.chips import ChipSet
 from bwlint.evaluate.expr import walk
 from bwlint.evidence import PROOF, Need, by_name, by_text, instruction
 from bwlint.facts import Side
-from bwlint.judge import Context, Draft, Judged, Related, answers_no, refuses
+from bwlint.judge import Context, Draft, Judged, Related, answers_no, plain, refuses
 from bwlint.mentions import mentioned
 
 NAME = "leak"
@@ -49,7 +49,7 @@ def tensor_memory(context: Context, judged: Judged) -> Iterator[Draft]:
         "high",
         judged.module,
         rows[0].at if rows and rows[0].at else judged.at,
-        f"a table of tensor memory has a row for {wrong}, which {'has' if len(wrong) == 1 else 'have'} none",
+        f"a table of tensor memory has a row for {plain(wrong)}, which {'has' if len(wrong) == 1 else 'have'} none",
         "no tensor memory here",
         "drop the row: a caller that gets here for 12.x should be refused",
         judged.core,
@@ -222,7 +222,7 @@ def draft(rule: str, judged: Judged, side: Side, need: Need, wrong: ChipSet) -> 
         ("high" if need.far is not None else "medium") if proved else "low",
         judged.module,
         judged.at,
-        f"{wrong} {'is' if len(wrong) == 1 else 'are'} let through to `{named}`: {need.what}",
+        f"lets {plain(wrong)} through to `{named}`: {need.what}",
         f"admits {judged.on(side)}",
         f"name the chips that it works on ({need.legal}), and give {wrong} a path of its own or an error",
         judged.on(side),
