@@ -100,7 +100,9 @@ class Class:
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """All facts of one Python file. `uses` maps a qualified name to the hardware operations its body names."""
+    """All facts of one Python file. `uses` maps a top-level name to the hardware operations that its body
+    names; `targets` are places that name a target for 12.0 alone, such as sm_120a.
+    """
 
     path: str
     name: str
@@ -112,7 +114,7 @@ class Module:
     classes: dict[str, Class]
     gates: tuple[Gate, ...]
     uses: dict[str, tuple[Use, ...]]
-    texts: tuple[Text, ...] = ()
+    targets: tuple[Text, ...] = ()
 
 
 def encode(value: Any) -> Any:
@@ -128,7 +130,7 @@ def encode(value: Any) -> Any:
 
 def decode_module(data: list[Any]) -> Module:
     """A module from the parsed JSON of `encode`."""
-    path, name, is_package, names, stars, slots, functions, classes, gates, uses, texts = data
+    path, name, is_package, names, stars, slots, functions, classes, gates, uses, targets = data
     return Module(
         path,
         name,
@@ -140,7 +142,7 @@ def decode_module(data: list[Any]) -> Module:
         {key: _class(item) for key, item in classes.items()},
         tuple([_gate(item) for item in gates]),
         {key: _uses(item) for key, item in uses.items()},
-        _texts(texts),
+        _texts(targets),
     )
 
 

@@ -45,7 +45,6 @@ class Draft:
     wanted: ChipSet | None = None
     evidence: str = ""
     unsafe: str | None = None
-    origin: tuple[str, Span] | None = None
 
 
 @dataclass(frozen=True)
@@ -238,7 +237,7 @@ class Context:
     def builds_exact(self, judged: Judged) -> bool:
         """Whether the file names a target for 12.0 alone, such as sm_120a: its exact test is then right."""
         gates = [other.gate.at for other in self.judged[judged.module.path]]
-        return any(not any(inside(text.at, at) for at in gates) for text in judged.module.texts)
+        return any(not any(inside(text.at, at) for at in gates) for text in judged.module.targets)
 
     def near_tcgen05(self, judged: Judged) -> bool:
         """Whether the file, or something that it imports, is built on tcgen05."""

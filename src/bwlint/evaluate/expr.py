@@ -56,7 +56,7 @@ def unknown(key: str, at: Span | None = None) -> Expr:
     return Expr("unknown", (key,), at)
 
 
-TRUE, FALSE, NONE = const(True), const(False), const(None)
+NONE = const(None)
 
 
 def negate(test: Expr) -> Expr:
@@ -64,12 +64,6 @@ def negate(test: Expr) -> Expr:
         inner: Expr = test.args[0]
         return inner
     return Expr("not", (test,), test.at)
-
-
-def conjoin(tests: tuple[Expr, ...]) -> Expr:
-    if not tests:
-        return TRUE
-    return tests[0] if len(tests) == 1 else Expr("and", (tests,), None)
 
 
 def decode(data: Any) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bwlint.evaluate import builtins, sources, vectors
+from bwlint.evaluate import builtins, calls, sources, vectors
 from bwlint.evaluate.expr import Expr, Span
 from bwlint.evaluate.names import guess, looks_like_version
 from bwlint.evaluate.objects import (
@@ -37,7 +37,7 @@ from bwlint.evaluate.values import (
     lift,
     truth,
 )
-from bwlint.facts import Function, Module
+from bwlint.facts import Module
 
 MAX_STEPS = 40_000
 MAX_DEPTH = 60
@@ -56,8 +56,8 @@ class Interpreter:
     clashes: list[Clash] = field(default_factory=list)
     toolkit: bool = False
     _globals: dict[tuple[int, str], Vec] = field(default_factory=dict)
-    _calls: dict[tuple[Any, ...], Vec] = field(default_factory=dict)
-    _busy: set[tuple[Any, ...]] = field(default_factory=set)
+    calls: dict[tuple[Any, ...], Vec] = field(default_factory=dict)
+    busy: set[tuple[Any, ...]] = field(default_factory=set)
 
     def start(self, assumed: Mapping[str, bool] | None = None, neutral: bool = False) -> None:
         """Begin a new top-level evaluation with a fresh budget."""
@@ -71,7 +71,7 @@ class Interpreter:
         self.toolkit = False
 
     @property
-    def _final(self) -> bool:
+    def final(self) -> bool:
         """Whether a value found now may be remembered: nothing is assumed, and the budget holds."""
         return not (self.assumed or self.neutral or self.exhausted)
 
@@ -146,7 +146,7 @@ class Interpreter:
     def _define(self, slot: int, frame: Frame) -> Vec:
         frame.memo[slot] = vectors.UNKNOWN  # a definition that depends on itself
         value = self.evaluate(frame.module.slots[slot], frame)
-        if not self._final:
+        if not self.final:
             del frame.memo[slot]
         else:
             frame.memo[slot] = value
@@ -186,7 +186,7 @@ class Interpreter:
         if definition is not None:
             self._globals[key] = vectors.UNKNOWN
             value = self.evaluate(definition, Frame(module))
-            if not self._final:
+            if not self.final:
                 del self._globals[key]
             else:
                 self._globals[key] = value
@@ -410,7 +410,7 @@ class Interpreter:
         if found.op == "function":
             function = owner.module.functions[found.args[0]]
             method = FunctionValue(owner.module, function, owner)
-            return self._call(method, [], {}) if function.kind == "property" else Vec((method,))
+            return calls.call(self, method, [], {}) if function.kind == "property" else Vec((method,))
         result = self.evaluate(found, Frame(owner.module))
         if isinstance(result.lanes[0], Unknown):
             return guess(name) or result
@@ -435,140 +435,9 @@ class Interpreter:
             if any(isinstance(lane, Method) for lane in target.lanes):
                 return lift(lambda f, *rest: builtins.method(f, rest), target, *args)
             return Vec((Unknown(),), target.device)
-        return self._call(target.lanes[0], args, keywords)
-
-    def _call(self, target: Any, args: list[Vec], keywords: dict[str, Vec]) -> Vec:
-        if isinstance(target, FunctionValue):
-            return self._call_function(target, args, keywords)
-        if isinstance(target, LambdaValue):
-            bound = {(target.owner, name): value for name, value in zip(target.params, args, strict=False)}
-            inner = Frame(target.frame.module, bound, target.frame)
-            inner.memo = {}
-            return self.evaluate(target.body, inner)
-        if isinstance(target, PartialValue):
-            return self._call(target.function, [*target.arguments, *args], {**dict(target.keywords), **keywords})
-        if isinstance(target, ClassValue):
-            return Vec((Instance(target.module, target.body),))
-        if isinstance(target, Method):
-            return (
-                lift(lambda *rest: builtins.method(target, rest), *args)
-                if args
-                else Vec((builtins.method(target, ()),))
-            )
-        if isinstance(target, Ref):
-            return self._call_outside(target, args, keywords)
-        return vectors.UNKNOWN
-
-    def _call_outside(self, target: Ref, args: list[Vec], keywords: dict[str, Vec]) -> Vec:
-        last = target.name.rpartition(".")[2]
-        if last == "partial" and args:
-            return Vec((PartialValue(args[0].only(), tuple(args[1:]), tuple(keywords.items())),))
-        if last in _TRANSPARENT:
-            return self._transparent(args)
-        if last in ("filter", "map") and len(args) == 2:
-            return self._higher(last, args)
-        row = self.sources.find(target.name)
-        if row is not None:
-            self.toolkit = self.toolkit or row.assumed
-            return sources.call(row, args, keywords)
-        if target.name.startswith(("builtins.", "packaging.")) and last in builtins.FUNCTIONS:
-            return builtins.FUNCTIONS[last](args, keywords)
-        return Vec((Unknown(target.name),))
-
-    def _transparent(self, args: list[Vec]) -> Vec:
-        """`lru_cache(maxsize=1)(f)`, `cache(f)`, `const_expr(x)`: the thing itself."""
-        if not args or (isinstance(args[0].lanes[0], int) and not isinstance(args[0].lanes[0], bool)):
-            return Vec((Ref("functools.cache"),))
-        return args[0]
-
-    def _higher(self, name: str, args: list[Vec]) -> Vec:
-        values = vectors.items(args[1])
-        if values is None:
-            return vectors.UNKNOWN
-        results = [self._call(args[0].only(), [value], {}) for value in values]
-        if name == "map":
-            return vectors.zipped(list, results)
-        results = [vectors.kept(lift(truth, keep), value) for keep, value in zip(results, values, strict=True)]
-        return vectors.zipped(lambda row: vectors.collected(row, list), results)
-
-    def _call_function(self, target: FunctionValue, args: list[Vec], keywords: dict[str, Vec]) -> Vec:
-        function = target.function
-        value = self._inline(target, args, keywords)
-        if not isinstance(value.lanes[0], Unknown) or not all(isinstance(lane, Unknown) for lane in value.lanes):
-            return value
-        row = self.sources.find(f"{target.module.name}.{function.qualname}")
-        if row is None:
-            return value
-        self.toolkit = self.toolkit or row.assumed
-        return sources.call(row, args, keywords)
-
-    def _inline(self, target: FunctionValue, args: list[Vec], keywords: dict[str, Vec]) -> Vec:
-        function, module = target.function, target.module
-        bound = vectors.bind(target, args, keywords)
-        shape = vectors.signature(bound)
-        key = (id(module), function.qualname, shape, target.owner and target.owner.body.qualname)
-        if shape is not None and key in self._calls:
-            return self._calls[key]
-        if key in self._busy or len(self._busy) > 25:
-            return vectors.UNKNOWN
-        self._busy.add(key)
-        try:
-            frame = Frame(module, bound)
-            for name, default in zip(function.params, function.defaults, strict=True):
-                if (function.qualname, name) not in bound and default is not None:
-                    frame.args[(function.qualname, name)] = self.evaluate(default, Frame(module))
-            value = self._returned(function, frame)
-        finally:
-            self._busy.discard(key)
-        if shape is not None and self._final:
-            self._calls[key] = value
-        return value
-
-    def _returned(self, function: Function, frame: Frame) -> Vec:
-        """The first return whose conditions hold, lane by lane; a doubtful one joins with what comes after it."""
-        pending: list[bool] = [True] * len(CHIPS)
-        doubtful: list[list[Any]] = [[] for _ in CHIPS]
-        lanes: list[Any] = [Unknown()] * len(CHIPS)
-        device = guessed = False
-        for path, result in function.returns:
-            taken = Vec((True,))
-            for test in path:
-                taken = vectors.both(taken, self.truth(test, frame))
-                if taken.uniform and taken.lanes[0] is False:
-                    break
-            device, guessed = device or taken.device, guessed or taken.guessed
-            if taken.uniform and taken.lanes[0] is False:
-                continue
-            value = self.evaluate(result, frame)
-            device, guessed = device or value.device, guessed or value.guessed
-            for i, (take, lane) in enumerate(zip(taken.spread(), value.spread(), strict=True)):
-                if not pending[i] or take is False:
-                    continue
-                if take is True or isinstance(take, Raises):
-                    pending[i] = False
-                    lanes[i] = vectors.join_all([*doubtful[i], take if isinstance(take, Raises) else lane])
-                else:
-                    doubtful[i].append(lane)
-            if not any(pending):
-                break
-        first = lanes[0]
-        if all(lane is first or (type(lane) is type(first) and lane == first) for lane in lanes):
-            lanes = [first]
-        return Vec(lanes, device, guessed)
+        return calls.call(self, target.lanes[0], args, keywords)
 
 
-_TRANSPARENT = frozenset(
-    {
-        "lru_cache",
-        "cache",
-        "const_expr",
-        "constexpr_function",
-        "constexpr",
-        "static_print",
-        "cast",
-        "functools.cache",
-    }
-)
 _BUILD: dict[str, Callable[[Sequence[Any]], Any]] = {
     "tuple": tuple,
     "list": list,

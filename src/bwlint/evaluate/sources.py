@@ -61,10 +61,6 @@ class Source:
     source: str
     value: bool = False
 
-    @property
-    def is_test(self) -> bool:
-        return self.returns in _TESTS
-
 
 @cache
 def _table() -> dict[str, Source]:

@@ -109,7 +109,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _name(side: str, path: str) -> str:
-    name = f"{side}/{path.replace(os.sep, '/')}"
+    name = f"{side}/{path.replace(os.sep, '/').lstrip('/')}"
     if any(character in _ESCAPES or not character.isprintable() for character in name):
         return '"' + "".join(_escaped(character) for character in name) + '"'
     # a tab ends a name with a space in it

@@ -175,5 +175,5 @@ def _targets(source: str, lines: Sequence[str]) -> tuple[Text, ...]:
     for number, line in enumerate(lines, 1):
         match = None if "120a" not in line or line.lstrip().startswith("#") else _EXACT_TARGET.search(line)
         if match and len(found) < 4:
-            found.append(Text(f"target: {match[0]}", (number, match.start(), number, match.end())))
+            found.append(Text(match[0], (number, match.start(), number, match.end())))
     return tuple(found)
