@@ -50,7 +50,7 @@ def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str
         tuple(flow.slots),
         flow.functions,
         flow.classes,
-        tuple(flow.gates),
+        tuple(flow.gates.found),
         _operations(tree, source, lines),
         _targets(source, lines),
     )

@@ -7,35 +7,15 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from bwlint.evaluate.expr import NONE, Expr, Span, negate, unknown
-from bwlint.facts import Class, Function, Gate, Side, Use
+from bwlint.evaluate.expr import NONE, Expr, negate, unknown
+from bwlint.facts import Class, Function, Side, Use
 from bwlint.readers.python import lists, sides
+from bwlint.readers.python.gates import Gates, Where
 from bwlint.readers.python.lower import Lowerer, Scope
 from bwlint.readers.python.sides import SKIPS, dotted, span
-from bwlint.readers.python.vocabulary import DEVICE
 
 _QUESTION = re.compile(r"capability_geq|^(?:is|has)_device_capability|^is_family_of$|at_least|_geq$")
 MAX_RETURNS = 60
-_CONVERTERS = frozenset(
-    [
-        "int",
-        "str",
-        "any",
-        "all",
-        "min",
-        "max",
-        "divmod",
-        "getattr",
-        "join",
-        "map",
-        "tuple",
-        "list",
-        "set",
-        "sorted",
-        "len",
-        "isinstance",
-    ]
-)
 _KINDS = {
     "staticmethod": "staticmethod",
     "classmethod": "classmethod",
@@ -57,80 +37,23 @@ class Flow:
         own: frozenset[str],
     ) -> None:
         self.own = own
-        self.lines = lines
         self.hits = hits
-        self.words = words
         self.slots: list[Expr] = []
         self.lowerer = Lowerer(self.slots)
         self.lowerer.on_conditional = self._conditional
         self.functions: dict[str, Function] = {}
         self.classes: dict[str, Class] = {}
-        self.gates: list[Gate] = []
+        self.gates = Gates(lines, self.slots, words)
         self.stars: list[str] = []
         self.imports = sides.Imports({}, package)
-        self._reads: dict[int, bool] = {}
-        self._words: dict[str, bool] = {}
         self._returns: list[tuple[tuple[Expr, ...], Expr]] = []
         self._path: list[Expr] = []
         self._qualname = "<module>"
         self._target = ""
         self._class: list[str] = []
         self._chain = 0
-        self._seen: set[tuple[Span, str]] = set()
         self._block(tree.body, tree.body)
         self.names = self.lowerer.scope.env
-
-    # -- candidates
-
-    def reads(self, node: object) -> bool:
-        """Whether an expression names something that may read the device, through local definitions too."""
-        if isinstance(node, tuple) and not isinstance(node, Expr):
-            return any(self.reads(item) for item in node)
-        if not isinstance(node, Expr):
-            return False
-        if node.op == "var":
-            slot = node.args[0]
-            if slot not in self._reads:
-                self._reads[slot] = False
-                self._reads[slot] = self.reads(self.slots[slot])
-            return self._reads[slot]
-        if node.op == "name":
-            return self._device_word(node.args[0])
-        if node.op in ("param", "attr"):
-            return self._device_word(node.args[1]) or self.reads(node.args[0])
-        if node.op == "import":
-            return self._device_word(node.args[1] or "")
-        if node.op in ("function", "class"):
-            return self._device_word(node.args[0].rpartition(".")[2])
-        if node.op in ("source", "names"):
-            return True
-        if node.op == "const":
-            return False
-        if node.op == "if":
-            return self.reads(node.args[1]) or self.reads(node.args[2])
-        if node.op == "call":
-            return self._call_reads(node)
-        return any(self.reads(item) for item in node.args)
-
-    def _call_reads(self, node: Expr) -> bool:
-        """A call reads the device if what is called does, or if it converts an argument that does."""
-        function, arguments = node.args
-        if self.reads(function):
-            return True
-        name = function.args[-1] if function.op in ("name", "attr") else ""
-        return (name in _CONVERTERS or len(arguments) <= 2) and any(self.reads(item) for item in arguments)
-
-    def _device_word(self, name: str) -> bool:
-        found = self._words.get(name)
-        if found is None:
-            found = self._words[name] = bool(DEVICE.search(name) or self.words.fullmatch(name))
-        return found
-
-    def _hit(self, node: ast.AST) -> bool:
-        first = min([d.lineno for d in getattr(node, "decorator_list", [])] + [node.lineno])  # type: ignore[attr-defined]
-        return any(line in self.hits for line in range(first, node.end_lineno + 1))  # type: ignore[attr-defined]
-
-    # -- gates
 
     def add(
         self,
@@ -140,66 +63,16 @@ class Flow:
         yes: Side,
         no: Side,
         name: str = "",
-        chain: int = 0,
-        position: int = 0,
+        chain: tuple[int, int] = (0, 0),
     ) -> None:
-        where = span(node)
-        if (where, kind) in self._seen or not self.reads(test):
-            return
-        self._seen.add((where, kind))
-        self.gates.append(
-            Gate(
-                kind,
-                test,
-                where,
-                self._qualname,
-                name,
-                yes,
-                no,
-                tuple(self._path[-12:]),
-                chain,
-                position,
-                self._comment(where[0], where[2]),
-                ast.unparse(node)[:300] if isinstance(node, ast.expr) else "",
-                self._leaf(test),
-            )
-        )
+        self.gates.add(kind, test, node, (yes, no), Where(self._qualname, tuple(self._path)), name, chain)
 
-    def _leaf(self, test: Expr) -> Span | None:
-        """The one comparison or call below `test`, through local definitions, that reads the device."""
-        found: list[Expr] = []
-        stack: list[Expr] = [test]
-        visited: set[int] = set()
-        while stack and len(found) < 2:
-            node = stack.pop()
-            if node.op in ("and", "or"):
-                stack.extend(node.args[0])
-            elif node.op == "not":
-                stack.append(node.args[0])
-            elif node.op == "var" and node.args[0] not in visited:
-                visited.add(node.args[0])
-                stack.append(self.slots[node.args[0]])
-            elif self.reads(node):
-                found.append(node)
-        return found[0].at if len(found) == 1 else None
-
-    def _comment(self, first: int, last: int) -> str:
-        """Comments on the lines of a gate, directly above it, and the first lines below."""
-        parts: list[str] = []
-        above = first - 2
-        while above >= 0 and above > first - 8 and self.lines[above].lstrip().startswith("#"):
-            parts.insert(0, self.lines[above].strip())
-            above -= 1
-        for number in range(first - 1, min(last + 3, len(self.lines))):
-            line = self.lines[number]
-            if "#" in line:
-                parts.append("#" + line.partition("#")[2].strip())
-            elif number >= last:
-                break
-        return " ".join(parts)[:600]
+    def _hit(self, node: ast.AST) -> bool:
+        first = min([d.lineno for d in getattr(node, "decorator_list", [])] + [node.lineno])  # type: ignore[attr-defined]
+        return any(line in self.hits for line in range(first, node.end_lineno + 1))  # type: ignore[attr-defined]
 
     def _conditional(self, node: ast.IfExp, test: Expr, then: Expr, otherwise: Expr) -> None:
-        if self.reads(test):
+        if self.gates.reads(test):
             self.add(
                 "expression",
                 test,
@@ -233,7 +106,7 @@ class Flow:
     def _if(self, node: ast.If, rest: Sequence[ast.stmt], chain: int = 0, position: int = 0) -> bool:
         lowerer = self.lowerer
         test = lowerer.lower(node.test)
-        if self.reads(test):
+        if self.gates.reads(test):
             if not chain:
                 self._chain += 1
                 chain = self._chain
@@ -273,7 +146,7 @@ class Flow:
         after = list(rest[:60])
         yes = sides.block(node.body, self.imports, self._quietly, after if no_leaves and not yes_leaves else ())
         no = sides.block(node.orelse, self.imports, self._quietly, after if yes_leaves and not no_leaves else ())
-        self.add("condition", test, node.test, yes, no, "", chain, position)
+        self.add("condition", test, node.test, yes, no, "", (chain, position))
 
     def _merge(self, test: Expr, yes: dict[str, Expr], no: dict[str, Expr]) -> dict[str, Expr]:
         merged = dict(no)
@@ -284,7 +157,7 @@ class Flow:
             missing = unknown(f"unassigned {name}")
             value = Expr("if", (test, a or self._outer(name) or missing, b or self._outer(name) or missing), test.at)
             merged[name] = self.lowerer.define(value)
-            self.reads(merged[name])
+            self.gates.reads(merged[name])
         return merged
 
     def _outer(self, name: str) -> Expr | None:
@@ -318,7 +191,7 @@ class Flow:
         if isinstance(target, ast.Name):
             assert node.value is not None
             env[target.id] = self.lowerer.define(value)
-            self.reads(env[target.id])  # in order of definition, so that no chain of names gets deep
+            self.gates.reads(env[target.id])  # in order of definition, so that no chain of names gets deep
             self._named(target.id, node.value, value)
         elif isinstance(target, ast.Tuple | ast.List):
             source = self.lowerer.define(value)
@@ -338,7 +211,7 @@ class Flow:
     def _named(self, name: str, node: ast.expr, value: Expr) -> None:
         """A flag, or a list or table known by its name or keys."""
         last = name.rpartition(".")[2]
-        if _is_question(node) and self.reads(value):
+        if _is_question(node) and self.gates.reads(value):
             side = Side("fall", None)
             self.add("flag", value, node, side, side, last)
         elif isinstance(node, ast.Call) and dotted(node.func).endswith(("skipif", "skipIf", "skipUnless")):
@@ -367,7 +240,7 @@ class Flow:
             return last != "importorskip"
         self._mutates(value)
         self._call_lists(value, rest)
-        if self._device_word(last) and isinstance(value.func, ast.Name | ast.Attribute):
+        if self.gates.device_word(last) and isinstance(value.func, ast.Name | ast.Attribute):
             self._helper_call(value, lowered, last, rest)
         return False
 
@@ -419,7 +292,7 @@ class Flow:
 
     def _assert(self, node: ast.Assert, rest: Sequence[ast.stmt]) -> bool:
         test = self.lowerer.lower(node.test)
-        if self.reads(test):
+        if self.gates.reads(test):
             after = sides.block((), self.imports, self._quietly, rest[:60])
             self.add("assert", test, node.test, after, sides.message(node.msg, "raise"))
         self._returns.append(((*self._path, negate(test)), Expr("raise", ("AssertionError",), span(node))))
@@ -429,7 +302,7 @@ class Flow:
     def _return(self, node: ast.Return, rest: Sequence[ast.stmt]) -> bool:
         value = self.lowerer.lower(node.value)
         if node.value is not None:
-            if _is_question(node.value) and self.reads(value):
+            if _is_question(node.value) and self.gates.reads(value):
                 side = Side("return", None)
                 self.add("predicate", value, node.value, side, side, self._qualname.rpartition(".")[2])
             self._call_lists(node.value, rest)
@@ -497,7 +370,7 @@ class Flow:
             self.lowerer.scope.env = dict(before)
             depth = len(self._path)
             test = self._pattern(subject, case)
-            if self.reads(test) and case.guard is None:
+            if self.gates.reads(test) and case.guard is None:
                 side = sides.block(case.body, self.imports, self._quietly)
                 self.add("condition", test, case.pattern, side, Side("fall", None))
             self._path.append(test)
