@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from bwlint.facts import Gate, Module
 from bwlint.judge import Context, Draft, Judged, Related, inside
 from bwlint.link import Tree
 from bwlint.rules import checks
+from bwlint.sources.tree import project_folder
 from bwlint.sources.walk import SourceFile
 
 _RANK = {"error": 2, "warning": 1, "note": 0}
@@ -37,10 +39,11 @@ def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Ite
         tree.add(module, file.root)
     context = Context(tree, targets, Evidence(tree))
     gates = 0
-    for _, module in collected.modules:
+    for file, module in collected.modules:
         gates += len(module.gates)
+        place = module.path.removeprefix(project_folder(file.root)).lstrip(os.sep).replace(os.sep, "/")
         context.judged[module.path] = [
-            Judged(module, gate, sets) for gate in module.gates if (sets := tree.sets(module, gate)) is not None
+            Judged(module, gate, sets, place) for gate in module.gates if (sets := tree.sets(module, gate)) is not None
         ]
     wanted = frozenset(rules)
     run = {name: check for name, check in checks().items() if name in wanted}

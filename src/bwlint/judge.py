@@ -54,10 +54,12 @@ class Judged:
     module: Module
     gate: Gate
     sets: Sets
+    place: str
+    """The file's path within its project."""
 
     @cached_property
     def in_test(self) -> bool:
-        return _TEST_FILE.search(self.module.path) is not None
+        return _TEST_FILE.search(self.place) is not None
 
     @cached_property
     def denies(self) -> bool:
@@ -121,7 +123,7 @@ class Judged:
     @property
     def names(self) -> str:
         """Everything that names where the gate stands, for evidence by name."""
-        return f"{self.module.path} {self.gate.qualname} {self.gate.name}"
+        return f"{self.place} {self.gate.qualname} {self.gate.name}"
 
     @cached_property
     def mentioned(self) -> frozenset[str]:

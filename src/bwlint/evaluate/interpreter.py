@@ -55,7 +55,8 @@ class Interpreter:
     atoms: dict[str, None] = field(default_factory=dict)
     clashes: list[Clash] = field(default_factory=list)
     toolkit: bool = False
-    _globals: dict[tuple[int, str], Vec] = field(default_factory=dict)
+    _memos: dict[bool, dict[str, Any]] = field(default_factory=lambda: {False: {}, True: {}})
+    globals: dict[tuple[int, str], Vec] = field(default_factory=dict)
     calls: dict[tuple[Any, ...], Vec] = field(default_factory=dict)
     busy: set[tuple[Any, ...]] = field(default_factory=set)
 
@@ -63,6 +64,10 @@ class Interpreter:
         """Begin a new top-level evaluation with a fresh budget."""
         self.assumed = dict(assumed or {})
         self.neutral = neutral
+        # what holds under assumptions holds for this run only, what is neutral for all neutral ones
+        mode = {} if assumed else self._memos[neutral]
+        self.globals = mode.setdefault("globals", {})
+        self.calls = mode.setdefault("calls", {})
         self.steps = 0
         self.depth = 0
         self.exhausted = False
@@ -72,8 +77,8 @@ class Interpreter:
 
     @property
     def final(self) -> bool:
-        """Whether a value found now may be remembered: nothing is assumed, and the budget holds."""
-        return not (self.assumed or self.neutral or self.exhausted)
+        """Whether a value found now may be remembered: the budget holds."""
+        return not self.exhausted
 
     def truth(self, node: Expr, frame: Frame) -> Vec:
         """`node` as a condition: lanes are True, False, `Raises` or `Unknown`."""
@@ -179,17 +184,17 @@ class Interpreter:
     def global_name(self, module: Module, name: str, outer: bool = False) -> Vec:
         """A module-level name: its own definition, a star import, a builtin, or an object nobody defines."""
         key = (id(module), name)
-        found = self._globals.get(key)
+        found = self.globals.get(key)
         if found is not None:
             return found
         definition = module.names.get(name)
         if definition is not None:
-            self._globals[key] = vectors.UNKNOWN
+            self.globals[key] = vectors.UNKNOWN
             value = self.evaluate(definition, Frame(module))
             if not self.final:
-                del self._globals[key]
+                del self.globals[key]
             else:
-                self._globals[key] = value
+                self.globals[key] = value
             return value
         for star in module.stars:
             inner = self.world.module(star)

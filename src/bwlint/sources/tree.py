@@ -50,18 +50,28 @@ def module_name(path: str, root: str) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-@cache
 def import_roots(root: str) -> tuple[str, ...]:
     """Where else imports of a file below `root` may begin: the project's folder, its `src` and its `python`.
 
     A test folder has no ``__init__.py`` and imports the package beside it.
     """
+    folder = _project(root)
+    return tuple(os.path.join(folder, name).rstrip(os.sep) for name in _SOURCE_FOLDERS) if folder else ()
+
+
+def project_folder(root: str) -> str:
+    """The project's folder around the package root `root`, or `root` itself where nothing marks one."""
+    return _project(root) or root
+
+
+@cache
+def _project(root: str) -> str | None:
     folder = root
     for _ in range(_MAX_CLIMB):
         if any(os.path.exists(os.path.join(folder, mark)) for mark in _PROJECT_MARKS):
-            return tuple(os.path.join(folder, name).rstrip(os.sep) for name in _SOURCE_FOLDERS)
+            return folder
         parent = os.path.dirname(folder)
         if parent == folder:
             break
         folder = parent
-    return ()
+    return None
