@@ -9,6 +9,7 @@ from functools import cached_property
 
 from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.evaluate.expr import Expr, Span, walk
+from bwlint.evaluate.names import DEVICE
 from bwlint.evidence import Evidence, Need, file_operations, works
 from bwlint.facts import Gate, Module, Side, Use
 from bwlint.link import Sets, Tree
@@ -112,13 +113,26 @@ class Judged:
             return self.gate.at
         return leaf
 
-    @property
+    @cached_property
     def owns_comparison(self) -> bool:
         """The comparison stands here, and not in a helper or a flag whose use this is."""
         leaf = self.gate.leaf
-        if leaf is not None and not inside(leaf, self.gate.at):
+        if leaf is None:
+            leaves = [node for node in _leaves(self.gate.test) if self._device(node)]
+            return any(_compares(node) for node in leaves or _leaves(self.gate.test))
+        if not inside(leaf, self.gate.at):
             return False
-        return not any(node.op in ("call", "completes") for node in _leaves(self.gate.test)) or _has_cmp(self.gate.test)
+        found = next((node for node in walk(self.gate.test) if node.at == leaf), self.gate.test)
+        return _compares(found)
+
+    def _device(self, node: Expr) -> bool:
+        """Whether an operand names something called like a device."""
+        return any(
+            DEVICE.search(str(arg))
+            for inner in walk(node)
+            for arg in inner.args[:2]
+            if isinstance(arg, str) and inner.op != "const"
+        )
 
     @property
     def names(self) -> str:
@@ -161,18 +175,16 @@ def _leaves(test: Expr) -> Iterator[Expr]:
         yield test
 
 
-def _has_cmp(test: Expr) -> bool:
-    """A comparison, a member list, or a platform method that compares with its argument."""
-    for node in walk(test):
-        if node.op in ("cmp", "names"):
-            return True
-        if (
-            node.op == "call"
-            and node.args[1]
-            and all(arg.op in ("const", "tuple", "kw", "list") for arg in node.args[1])
-        ):
-            return True
-    return False
+def _compares(node: Expr) -> bool:
+    """A comparison, a member list, or a call that compares with a literal among its arguments."""
+    if node.op in ("cmp", "names"):
+        return True
+    if node.op in ("and", "or"):
+        return any(_compares(item) for item in node.args[0])
+    if node.op == "not":
+        return _compares(node.args[0])
+    literal = ("const", "tuple", "list", "set")
+    return node.op == "call" and any(arg.op in literal or _compares(arg) for arg in node.args[1])
 
 
 def refuses(side: Side) -> bool:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
 from bwlint.chips import EVERY, ChipSet
-from bwlint.evaluate.expr import Expr, Span
+from bwlint.evaluate.expr import Expr, Span, walk
 from bwlint.evaluate.interpreter import Interpreter
 from bwlint.evaluate.objects import Clash, Frame
 from bwlint.evaluate.sources import Sources
@@ -60,6 +61,10 @@ class Tree:
 
     def add(self, module: Module, root: str) -> None:
         self._modules.setdefault(module.name, module)
+        for body in module.classes.values():
+            self.interpreter.literal_attributes.update(
+                name for name, value in body.names.items() if value.op == "const" and isinstance(value.args[0], int)
+            )
         self._roots.setdefault(root)
         for other in import_roots(root):
             self._roots.setdefault(other)
@@ -135,7 +140,7 @@ class Tree:
         self.interpreter.start()
         outcome = self.interpreter.truth(test, frame)
         passed = EVERY
-        if outcome.device:
+        if outcome.device or (_asks_platform(test) and outcome.uniform):
             passed = _where(outcome, lambda lane: lane is not False and not isinstance(lane, Raises))
         self._passed[key] = passed
         return passed
@@ -159,6 +164,15 @@ class Tree:
             if lanes[second] is False and lanes[first] is not False:
                 return True
         return False
+
+
+_PLATFORM = re.compile(r"^_*(?:is|on)_(?:rocm|hip|amd|xpu|tpu|npu|cpu|hpu|musa|mps|neuron)|^hip$")
+
+
+def _asks_platform(test: Expr) -> bool:
+    """Whether a test asks for another maker's device: what is behind it is not for these chips."""
+    names = (arg for node in walk(test) if node.op in ("name", "attr", "import") for arg in node.args)
+    return any(isinstance(name, str) and _PLATFORM.match(name) for name in names)
 
 
 def _only_minor(outcome: Vec) -> bool:

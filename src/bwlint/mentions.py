@@ -53,7 +53,7 @@ def mentioned(text: str) -> Mention:
             continue
         if match[1] or match[4]:
             open_ended = True
-            chips = _from(chips)
+            chips = _from(chips, int(match[3] or 0))
         elif match[3]:
             chips &= ChipSet.where(lambda chip: chip.minor == int(match[3]))  # noqa: B023
             exact |= chips
@@ -85,8 +85,9 @@ def _chips(number: str, suffix: str) -> tuple[ChipSet, ChipSet]:
     return single, single
 
 
-def _from(chips: ChipSet) -> ChipSet:
+def _from(chips: ChipSet, minor: int = 0) -> ChipSet:
+    """Every chip from the first of `chips` on, or from its `minor`."""
     if not chips:
         return NONE
-    lowest = next(iter(chips)).joined
+    lowest = max(next(iter(chips)).joined, next(iter(chips)).major * 10 + minor)
     return EVERY & ChipSet.where(lambda chip: chip.joined >= lowest)

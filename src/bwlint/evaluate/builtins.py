@@ -22,6 +22,7 @@ from bwlint.evaluate.values import (
 )
 
 MAX_RANGE = 2000
+_TARGET_NAME = re.compile(r"(?:sm_|compute_)?(\d{2,3})([af]?)")
 _ARCH_NAME = re.compile(r"sm_(\d{2,3})([af]?)$")
 
 
@@ -42,11 +43,17 @@ def names_chip(container: Any, chip: Any) -> Any:
     if not isinstance(container, list | tuple | set | frozenset):
         return Unknown()
     for member in container:
-        if isinstance(member, Arch) and (member.major, member.minor) == (chip.major, chip.minor):
+        if isinstance(member, Arch) and _serves(member.major, member.minor, member.suffix, chip):
             return True
-        if isinstance(member, str) and re.fullmatch(rf"(?:sm_|compute_)?{chip.major}{chip.minor}[af]?", member):
+        match = _TARGET_NAME.fullmatch(member) if isinstance(member, str) else None
+        if match and _serves(*divmod(int(match[1]), 10), match[2], chip):
             return True
     return False
+
+
+def _serves(major: int, minor: int, suffix: str, chip: Any) -> bool:
+    """A name of the chip itself, or the family target of an earlier minor."""
+    return major == chip.major and (minor == chip.minor or (suffix == "f" and minor <= chip.minor))
 
 
 def to_text(value: object) -> str:

@@ -55,6 +55,7 @@ class Interpreter:
     atoms: dict[str, None] = field(default_factory=dict)
     clashes: list[Clash] = field(default_factory=list)
     toolkit: bool = False
+    literal_attributes: set[str] = field(default_factory=set)
     _memos: dict[bool, dict[str, Any]] = field(default_factory=lambda: {False: {}, True: {}})
     globals: dict[tuple[int, str], Vec] = field(default_factory=dict)
     calls: dict[tuple[Any, ...], Vec] = field(default_factory=dict)
@@ -378,6 +379,8 @@ class Interpreter:
                 return vectors.UNKNOWN
             if self.sources.find(f"?.{name}") is not None:
                 return Vec((Ref(f"?.{name}"),))
+            if name in self.literal_attributes:
+                return vectors.UNKNOWN  # a class of the tree sets it to a number: a kernel's own, not the device's
             return guess(name) or Vec((Unknown(f"{owner.key}.{name}" if owner.key else ""),))
         if isinstance(owner, FunctionValue | LambdaValue | PartialValue):
             return vectors.UNKNOWN

@@ -6,6 +6,14 @@ import re
 
 from bwlint.evaluate.values import CHIPS, Guess, Vec
 
+DEVICE = re.compile(
+    r"capabilit|compute_?cap|(?:^|_)arch(?:_|s?$)|_?sm_?\d|(?:^|_)sm_(?:version|major|minor|arch)"
+    r"|(?:^|_)(?:cc|sm|cap|major|minor)(?:_|s?$)|blackwell|hopper|ampere|(?:^|_)ada(?:_|$)|device_sm"
+    r"|get_device_properties|shared_memory_per_block|^Arch$|cuda_arch|family_of",
+    re.IGNORECASE,
+)
+"""Identifiers of conditions worth evaluating."""
+
 _PREFIX = r"_*(?:(?:sm|cc|arch|device|gpu|cuda|nv|dev|target|compute|capability|cap|current|major|min|runtime)_)*"
 _MAJOR = re.compile(rf"{_PREFIX}major(?:_version)?$")
 _MINOR = re.compile(rf"{_PREFIX}minor(?:_version)?$")

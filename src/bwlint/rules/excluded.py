@@ -54,7 +54,8 @@ def excluded(context: Context, judged: Judged) -> tuple[ChipSet, str, str, str, 
             return out, "warning", "medium", f"{reason}; the file's other path is tcgen05", None
         return out, "note", "low", reason, None
     if not _turned_away(judged):
-        return _window(judged, out)
+        need = context.need_of(judged, judged.working)
+        return None if need is not None and out - need.legal else _window(judged, out)
     known = works(judged.working.uses)
     if known is not None and known.use.sure:
         related = Related(judged.module, known.use.at, f"{known.what}: {known.source}")
@@ -117,7 +118,7 @@ def _later_branch(context: Context, judged: Judged, out: ChipSet) -> bool:
     """A later arm of the chain, or a gate close by in the function, is there for the chips."""
     gate = judged.gate
     for other in context.judged[judged.module.path]:
-        if other is judged or other.gate.qualname != gate.qualname:
+        if other is judged or other.gate.qualname != gate.qualname or "list" in (gate.kind, other.gate.kind):
             continue
         near = other.gate.chain == gate.chain != 0 or abs(other.gate.at[0] - gate.at[0]) <= _NEAR
         if near and other.admitted & out and other.admitted != other.sets.live and not refuses(other.working):

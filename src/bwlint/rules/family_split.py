@@ -7,17 +7,23 @@ from collections.abc import Iterator
 
 from bwlint.chips import EVERY, NONE, ChipSet, families
 from bwlint.evaluate.expr import walk
-from bwlint.judge import Context, Draft, Judged, Related, answers_no, inside, plain, refuses
+from bwlint.judge import Context, Draft, Judged, Related, inside, plain, refuses
 
 NAME = "family-split"
 _EXACT_NAME = re.compile(r"sm_?12[01]a|12[01]a|sm_?121|gb10|spark|_12_0|rtx|exact", re.I)
 _BUILD = re.compile(r"cuda_arch|arch_list|gencode|nvcc|target_arch|build", re.I)
+_VALIDATED = re.compile(
+    r"(?:not|only|until|been|is|was) (?:yet )?(?:been )?(?:validated|tested|qualified|verified|measured|enabled)"
+    r"|sm_?121|12\.1|gb10|spark",
+    re.I,
+)
 _TENSOR_MEMORY = re.compile(r"tmem|tensor_?mem", re.I)
 _FAMILY_NAME = re.compile(r"12x|120f|blackwell", re.I)
 _PART_NAME = re.compile(r"sm_?120(?![a-z0-9])", re.I)
 _MEANT = re.compile(
-    r"\b(?:exact(?:ly)?|deliberate\w*|intention\w*|on purpose|not (?:yet )?(?:validated|tested|verified|supported)"
-    r"|only (?:on|validated|tested|measured)|measured|benchmarked|tuned|tuning|rtx|gb10|spark|5090)\b|sm_?121|12\.1",
+    r"\b(?:exact(?:ly)?|deliberate\w*|intention\w*|on purpose|fail closed|validated|qualified"
+    r"|not (?:yet )?(?:tested|verified|supported)|only (?:on|tested|measured)"
+    r"|measured|benchmarked|tuned|tuning|rtx|gb10|spark|5090)\b|sm_?121|12\.1",
     re.I,
 )
 _RUBIN = ChipSet.of("10.7")
@@ -95,7 +101,7 @@ def split(context: Context, judged: Judged) -> tuple[ChipSet, ChipSet] | None:
         return None
     asked = " ".join(judged.mentioned)
     by_helper = not judged.owns_comparison and not _EXACT_NAME.search(asked)
-    if by_helper or _TENSOR_MEMORY.search(asked):
+    if by_helper or _TENSOR_MEMORY.search(f"{asked} {judged.gate.name}"):
         return None  # a helper that parts a family is reported at its body; tensor memory, where its table is
     family = _parted(context, judged)
     if family is None:
@@ -128,6 +134,10 @@ def _own(judged: Judged) -> bool:
     return judged.gate.leaf is None or inside(judged.gate.leaf, judged.gate.at)
 
 
+def _same_comparison(judged: Judged, other: Judged) -> bool:
+    return judged.gate.leaf is not None and judged.gate.leaf == other.gate.leaf
+
+
 def _nothing_behind(judged: Judged) -> bool:
     """A stub under a decorator, or a list of build targets, which load rules judge and not membership."""
     gate = judged.gate
@@ -137,8 +147,8 @@ def _nothing_behind(judged: Judged) -> bool:
 def _pair(context: Context, judged: Judged, family: ChipSet, missing: ChipSet) -> bool:
     """Another gate of the function (or of the module, for helpers) tests the missing member by itself."""
     for other in context.judged[judged.module.path]:
-        if other is judged or other.core & family != missing:
-            continue
+        if other is judged or other.core & family != missing or _same_comparison(judged, other):
+            continue  # the same comparison, used and turned round
         same_place = other.gate.qualname == judged.gate.qualname
         family_named = _FAMILY_NAME.search(judged.gate.name)
         both_named = (
@@ -153,9 +163,7 @@ def _pair(context: Context, judged: Judged, family: ChipSet, missing: ChipSet) -
 
 def draft(context: Context, rule: str, judged: Judged, test: ChipSet, missing: ChipSet) -> Draft:
     severity, confidence, reason = _level(context, judged, test, missing)
-    gate = judged.gate
-    refused, kept = (test, missing) if judged.denies else (missing, test)
-    subject = {"list": "this list names", "table": "this table has a row for"}.get(gate.kind, "this test admits")
+    holds = {"list": "this list names", "table": "this table has a row for"}.get(judged.gate.kind, "this test holds on")
     return Draft(
         rule,
         rule,
@@ -163,13 +171,13 @@ def draft(context: Context, rule: str, judged: Judged, test: ChipSet, missing: C
         confidence,
         judged.module,
         judged.at,
-        f"{subject} {plain(kept)} and not {plain(refused)}; the two run the same instructions{reason}",
+        f"of one family {holds} {plain(test)} and not {plain(missing)}; both run the same instructions{reason}",
         f"true on {judged.core}",
         "test the family: the major version, or both members",
         judged.may,
         judged.must,
         None,
-        gate,
+        judged.gate,
         _seen_sides(judged),
         wanted=judged.core | missing if _names_members(judged) else judged.core - test,
         evidence="the sibling only meets an error" if _only_refused(judged) else "",
@@ -178,7 +186,7 @@ def draft(context: Context, rule: str, judged: Judged, test: ChipSet, missing: C
 
 
 def _only_refused(judged: Judged) -> bool:
-    return judged.gate.kind in ("list", "assert", "skipif") or refuses(judged.other) or answers_no(judged.other)
+    return judged.gate.kind in ("list", "assert", "skipif") or (judged.denies and refuses(judged.other))
 
 
 def _doubt(severity: str, judged: Judged) -> str | None:
@@ -207,6 +215,8 @@ def _level(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) ->
     guessed = judged.sets.guessed
     if context.builds_exact(judged):
         return "note", "low", " (the file builds for sm_120a alone)"
+    if any(_VALIDATED.search(text.text) for side in (gate.yes, gate.no) for text in side.texts):
+        return "note", "low", " (its text says that the exact part is meant)"
     if _MEANT.search(gate.comment) or _EXACT_NAME.search(gate.name or gate.qualname.rpartition(".")[2]):
         return "note", "low", " (a comment or a name suggests that the exact part is meant)"
     if gate.kind == "table":

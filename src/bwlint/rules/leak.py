@@ -46,7 +46,7 @@ def tensor_memory(context: Context, judged: Judged) -> Iterator[Draft]:
         NAME,
         "tcgen05",
         "warning",
-        "high",
+        "medium",
         judged.module,
         rows[0].at if rows and rows[0].at else judged.at,
         f"a table of tensor memory has a row for {plain(wrong)}, which {'has' if len(wrong) == 1 else 'have'} none",
@@ -202,6 +202,12 @@ def _says_newer_is_fine(judged: Judged, side: Side) -> bool:
     return any(OPEN_ENDED.search(text) for text in (*texts, judged.gate.comment))
 
 
+def _said(need: Need, named: str, wrong: ChipSet) -> str:
+    if need.use.how == "define":
+        return f"admits {plain(wrong)} where the name `{named}` speaks of {need.what}"
+    return f"lets {plain(wrong)} through to `{named}`: {need.what}"
+
+
 def _names_it(judged: Judged, wrong: ChipSet) -> bool:
     """The test asks a helper for the chip by name: its author meant it, and a name is no proof against that."""
     spelled = re.compile("|".join(rf"sm_?{chip.joined}(?!\d)|sm_?{chip.major}x" for chip in wrong), re.I)
@@ -222,7 +228,7 @@ def draft(rule: str, judged: Judged, side: Side, need: Need, wrong: ChipSet) -> 
         ("high" if need.far is not None else "medium") if proved else "low",
         judged.module,
         judged.at,
-        f"lets {plain(wrong)} through to `{named}`: {need.what}",
+        _said(need, named, wrong),
         f"admits {judged.on(side)}",
         f"name the chips that it works on ({need.legal}), and give {wrong} a path of its own or an error",
         judged.on(side),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from bwlint.chips import ChipSet
 from bwlint.evidence import PROOF, instruction
 from bwlint.facts import Text
-from bwlint.judge import Context, Draft, Judged, Related, refuses
+from bwlint.judge import Context, Draft, Judged, Related, plain, refuses
 from bwlint.mentions import Mention, mentioned
 from bwlint.rules import family_split, leak
 
@@ -40,12 +40,12 @@ def _refusal(context: Context, judged: Judged, text: Text) -> Iterator[Draft]:
     if not said.named or negative or _EXCEPTION.search(text.text) or said.named <= judged.sets.live - judged.admitted:
         return
     if here and not said.named & context.targets and not said.open_ended:
-        advice = f"say that {judged.admitted} will do"
+        advice = f"one of the two is wrong: say that {judged.admitted} will do, or admit {said.named} alone"
         severity = "warning" if re.search(r"\bonly\b", text.text, re.I) else "note"
         yield _draft(judged, text, severity, f"the text names {_only(said.named)}, the test admits {here} too", advice)
     elif said.open_ended and _contradicts(context, judged, said):
         out = context.targets & said.named - judged.may
-        advice = f"name the chips that the test admits: {judged.admitted}"
+        advice = f"one of the two is wrong: name {judged.admitted} in the text, or admit {plain(out)} too"
         yield _draft(judged, text, "warning", f"the text promises that {out} will do, the test refuses it", advice)
     elif here == context.targets and _names_one_sibling(context, said) and len(here) > 1:
         one = context.targets & said.exact
@@ -58,10 +58,9 @@ def _refusal(context: Context, judged: Judged, text: Text) -> Iterator[Draft]:
 
 
 def _names_one_sibling(context: Context, said: Mention) -> bool:
-    """SM120 and not SM121, where the text speaks of nothing else or tells SM100 from SM103."""
+    """SM120 and not SM121, where the text speaks of no other chip."""
     others = said.named - ChipSet.where(lambda chip: chip.major == 12)
-    tells_apart = bool(said.exact & ChipSet.of("10.3", "10.7"))
-    return len(context.targets & said.exact) == 1 and (not others or tells_apart)
+    return len(context.targets & said.exact) == 1 and not others
 
 
 def _repeats(context: Context, judged: Judged, text: Text, said: Mention) -> Iterator[Draft]:

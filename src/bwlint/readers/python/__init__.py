@@ -9,10 +9,11 @@ import warnings
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
+from bwlint.evaluate.names import DEVICE
 from bwlint.facts import Module, Text, Use
 from bwlint.readers.python.flow import Flow
 from bwlint.readers.python.sides import dotted, statements
-from bwlint.readers.python.vocabulary import DEVICE, device_lines, may_read_device
+from bwlint.readers.python.vocabulary import device_lines, may_read_device
 
 __all__ = ["ReadError", "may_read_device", "read"]
 
@@ -32,7 +33,7 @@ def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str
     tree = _parse(source)
     lines = re.split("\r\n|\r|\n", source)
     hits = set(device_lines(source)) | _lines_with(own, source.split("\n"))
-    words = _helper_words(tree, hits)
+    words = _helper_words(tree, hits) | own
     if words:
         hits |= _lines_with(words, lines)
     pattern = re.compile("|".join(map(re.escape, sorted(words))) or r"(?!)")

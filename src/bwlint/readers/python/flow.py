@@ -52,6 +52,7 @@ class Flow:
         self._target = ""
         self._class: list[str] = []
         self._chain = 0
+        self._written = frozenset(name for line in lines for name in _global_names(line))
         self._block(tree.body, tree.body)
         self.names = self.lowerer.scope.env
 
@@ -190,6 +191,8 @@ class Flow:
         env = self.lowerer.scope.env
         if isinstance(target, ast.Name):
             assert node.value is not None
+            if self._qualname == "<module>" and target.id in self._written:
+                value = unknown(f"{target.id}, assigned by a function")
             env[target.id] = self.lowerer.define(value)
             self.gates.reads(env[target.id])  # in order of definition, so that no chain of names gets deep
             self._named(target.id, node.value, value)
@@ -558,6 +561,12 @@ def _is_question(node: ast.expr) -> bool:
     return all(isinstance(a, ast.Constant | ast.Tuple) for a in node.args) and bool(
         _QUESTION.search(dotted(node.func).rpartition(".")[2])
     )
+
+
+def _global_names(line: str) -> list[str]:
+    """Names of a `global` statement; functions that are not walked write module names too."""
+    stripped = line.strip()
+    return re.findall(r"\w+", stripped[7:]) if stripped.startswith("global ") else []
 
 
 def _locals(node: ast.ClassDef) -> set[str]:

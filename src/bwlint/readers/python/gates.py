@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bwlint.evaluate.expr import Expr, Span
+from bwlint.evaluate.names import DEVICE
 from bwlint.facts import Gate, Side
 from bwlint.readers.python.sides import span
-from bwlint.readers.python.vocabulary import DEVICE
 
 MAX_PATH = 12
 _CONVERTERS = frozenset(

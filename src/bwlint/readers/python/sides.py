@@ -11,6 +11,7 @@ from bwlint.facts import Side, Text, Use
 
 MAX_NODES = 1500
 MAX_USES = 80
+MAX_DEPTH = 100
 SKIPS = frozenset({"skip", "skipTest", "SkipTest", "importorskip", "xfail"})
 _EXITS = frozenset({"exit", "_exit", "quit", "SystemExit"})
 _SPEAKS = frozenset(
@@ -135,7 +136,7 @@ class Collector:
         self.imports = imports
         self.uses: list[Use] = []
         self.texts: list[Text] = []
-        self._nodes = 0
+        self._nodes = self._depth = 0
         self._nested = True
         self._role = role
 
@@ -193,8 +194,13 @@ class Collector:
 
     def expression(self, node: ast.expr, sure: bool) -> None:
         self._nodes += 1
-        if self._nodes > MAX_NODES:
+        if self._nodes > MAX_NODES or self._depth > MAX_DEPTH:
             return
+        self._depth += 1
+        self._expression(node, sure)
+        self._depth -= 1
+
+    def _expression(self, node: ast.expr, sure: bool) -> None:
         if isinstance(node, ast.Call):
             self._call(node, sure)
         elif isinstance(node, ast.Attribute):
@@ -327,7 +333,7 @@ def _is_number(node: ast.expr) -> bool:
             last = dotted(item.func).rpartition(".")[2]
             if last not in ("min", "max", "dict", "Config", "len", "int"):
                 return False
-        elif isinstance(item, ast.Attribute | ast.Lambda | ast.IfExp):
+        elif isinstance(item, ast.Attribute | ast.Lambda | ast.IfExp | ast.MatMult):
             return False
     return not isinstance(node, ast.Name)
 

@@ -4,14 +4,6 @@ from __future__ import annotations
 
 import re
 
-DEVICE = re.compile(
-    r"capabilit|compute_?cap|(?:^|_)arch(?:_|s?$)|_?sm_?\d|(?:^|_)sm_(?:version|major|minor|arch)"
-    r"|(?:^|_)(?:cc|sm|cap|major|minor)(?:_|s?$)|blackwell|hopper|ampere|(?:^|_)ada(?:_|$)|device_sm"
-    r"|get_device_properties|shared_memory_per_block|^Arch$|cuda_arch|family_of",
-    re.IGNORECASE,
-)
-"""Identifiers of conditions worth evaluating."""
-
 _LITERALS = (
     b"apabilit",
     b"ompute_cap",
@@ -25,6 +17,7 @@ _LITERALS = (
     b"_cc",
     b"sm1",
     b"sm9",
+    b"shared_memory_per_block",
     b'"10.0',
 )
 _LINE = re.compile(
