@@ -111,30 +111,44 @@ def bind(target: FunctionValue, args: list[Vec], keywords: dict[str, Vec]) -> di
     return bound
 
 
+MAX_SHAPE = 200
+"""Values in a call's arguments beyond which it is not remembered."""
+
+
 def signature(bound: Mapping[tuple[str, str], Vec]) -> tuple[Any, ...] | None:
-    """A hashable form of the arguments; None when one of them cannot be compared."""
+    """A hashable form of the arguments; None when one of them cannot be compared cheaply."""
     rows: list[Any] = []
     for key, value in bound.items():
-        lane = value.lanes[0]
-        if isinstance(lane, Unknown):
-            rows.append((key, "?"))
-            if not all(isinstance(other, Unknown) for other in value.lanes):
-                return None
-            continue
-        if isinstance(lane, LambdaValue | PartialValue | FunctionValue | Instance | ClassValue | ModuleValue):
-            if isinstance(lane, Instance | ClassValue):
-                rows.append((key, lane.body.qualname))
-                continue
+        shapes = [_shape(lane, [MAX_SHAPE]) for lane in value.lanes]
+        if None in shapes:
             return None
-        try:
-            hash(tuple(value.lanes))
-        except TypeError:
-            rows.append((key, repr(value.lanes)) if len(repr(value.lanes)) < 4000 else None)
-            if rows[-1] is None:
-                return None
-            continue
-        rows.append((key, tuple(value.lanes)))
+        rows.append((key, tuple(shapes)))
     return tuple(rows)
+
+
+def _shape(value: Any, room: list[int]) -> Any:
+    """A value as nested tuples that can be hashed; None where there is no such form, or no room for it."""
+    room[0] -= 1
+    if room[0] < 0 or isinstance(value, LambdaValue | PartialValue):
+        return None
+    if isinstance(value, Unknown):
+        return ("unknown",)
+    if isinstance(value, FunctionValue):
+        return ("function", id(value.module), value.function.qualname)
+    if isinstance(value, Instance | ClassValue):
+        return (type(value).__name__, id(value.module), value.body.qualname)
+    if isinstance(value, ModuleValue):
+        return ("module", id(value.module))
+    if isinstance(value, dict):
+        value = [part for pair in value.items() for part in pair]
+    if isinstance(value, list | tuple):
+        parts = tuple(_shape(part, room) for part in value)
+        return None if None in parts else (type(value).__name__, parts)
+    try:
+        hash(value)
+    except TypeError:
+        return None
+    return (type(value).__name__, value)
 
 
 def join_all(values: list[Any]) -> Any:
