@@ -134,4 +134,6 @@ def _read_one(real: str, root: str, own: frozenset[str]) -> Result:
         module = python.read(real, source, name, is_package, own)
     except python.ReadError as error:
         return "", str(error), has_comment
+    if not module.gates:
+        return "", "", has_comment  # read again if an import asks for it
     return json.dumps(encode(module), separators=(",", ":")), "", has_comment

@@ -11,6 +11,7 @@ from collections.abc import Set as AbstractSet
 
 from bwlint.evaluate.names import DEVICE
 from bwlint.facts import Module, Text, Use
+from bwlint.readers.python import prune
 from bwlint.readers.python.flow import Flow
 from bwlint.readers.python.sides import dotted, statements
 from bwlint.readers.python.vocabulary import device_lines, may_read_device
@@ -42,14 +43,15 @@ def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str
         flow = Flow(tree, lines, package, frozenset(hits), pattern, own)
     except RecursionError as error:
         raise ReadError("nested too deep to analyse") from error
+    functions = prune.functions(flow.functions, flow.gates.reads)
     return Module(
         path,
         name,
         is_package,
         flow.names,
         tuple(flow.stars),
-        tuple(flow.slots),
-        flow.functions,
+        prune.slots(flow.slots, flow.gates.found, flow.names, functions, flow.classes),
+        functions,
         flow.classes,
         tuple(flow.gates.found),
         _operations(tree, source, lines),

@@ -1,0 +1,50 @@
+"""Leave out of a module's facts what no gate, name or short function can ask for: most of what kernels compute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from bwlint.evaluate.expr import Expr, unknown, walk
+from bwlint.facts import Class, Function, Gate
+
+MAX_PLAIN = 80
+"""Nodes in the returns of a function that does not read the device; a longer one is nobody's helper."""
+_GONE = unknown("")
+
+
+def functions(found: dict[str, Function], reads: Callable[[object], bool]) -> dict[str, Function]:
+    """The functions with their returns, or without them where a caller could learn nothing from them."""
+    return {name: item if _is_helper(item, reads) else _hollow(item) for name, item in found.items()}
+
+
+def slots(
+    table: list[Expr],
+    gates: Iterable[Gate],
+    names: dict[str, Expr],
+    helpers: dict[str, Function],
+    classes: dict[str, Class],
+) -> tuple[Expr, ...]:
+    """The table of definitions, with a filler for each that nothing leads to."""
+    kept: set[int] = set()
+    stack: list[Any] = [tuple(names.values())]
+    stack += [(item.returns, item.defaults) for item in helpers.values()]
+    stack += [(item.bases, tuple(item.names.values())) for item in classes.values()]
+    stack += [(gate.test, gate.path, gate.yes.value, gate.no.value) for gate in gates]
+    while stack:
+        for node in walk(stack.pop()):
+            if node.op == "var" and node.args[0] not in kept:
+                kept.add(node.args[0])
+                stack.append(table[node.args[0]])
+    return tuple(node if index in kept else _GONE for index, node in enumerate(table))
+
+
+def _is_helper(item: Function, reads: Callable[[object], bool]) -> bool:
+    if reads(item.returns):
+        return True
+    return sum(1 for _ in walk(item.returns)) <= MAX_PLAIN
+
+
+def _hollow(item: Function) -> Function:
+    returns = (((), unknown(f"{item.qualname}()")),)
+    return Function(item.qualname, item.kind, item.params, item.defaults, returns, item.at, item.decorators)
