@@ -14,7 +14,7 @@ from bwlint.facts import Module, Text, Use
 from bwlint.readers.python import prune
 from bwlint.readers.python.flow import Flow
 from bwlint.readers.python.sides import dotted, statements
-from bwlint.readers.python.vocabulary import device_lines, may_read_device
+from bwlint.readers.python.vocabulary import device_lines, lines_with, may_read_device
 
 __all__ = ["ReadError", "may_read_device", "read"]
 
@@ -33,10 +33,10 @@ def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str
     """
     tree = _parse(source)
     lines = re.split("\r\n|\r|\n", source)
-    hits = set(device_lines(source)) | _lines_with(own, source.split("\n"))
+    hits = device_lines(source) | lines_with(own, source)
     words = _helper_words(tree, hits) | own
     if words:
-        hits |= _lines_with(words, lines)
+        hits |= lines_with(words, source)
     pattern = re.compile("|".join(map(re.escape, sorted(words))) or r"(?!)")
     package = name if is_package else name.rpartition(".")[0]
     try:
@@ -101,13 +101,6 @@ def _answers(node: ast.FunctionDef) -> bool:
         ):
             return True
     return False
-
-
-def _lines_with(words: AbstractSet[str], lines: Sequence[str]) -> set[int]:
-    if not words:
-        return set()
-    pattern = re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(words))) + r")\b")
-    return {number for number, line in enumerate(lines, 1) if pattern.search(line)}
 
 
 def _operations(tree: ast.Module, source: str, lines: Sequence[str]) -> dict[str, tuple[Use, ...]]:

@@ -52,7 +52,7 @@ class Flow:
         self._target = ""
         self._class: list[str] = []
         self._chain = 0
-        self._written = frozenset(name for line in lines for name in _global_names(line))
+        self._written = _written_globals(lines)
         self._block(tree.body, tree.body)
         self.names = self.lowerer.scope.env
 
@@ -563,10 +563,10 @@ def _is_question(node: ast.expr) -> bool:
     )
 
 
-def _global_names(line: str) -> list[str]:
-    """Names of a `global` statement; functions that are not walked write module names too."""
-    stripped = line.strip()
-    return re.findall(r"\w+", stripped[7:]) if stripped.startswith("global ") else []
+def _written_globals(lines: Sequence[str]) -> frozenset[str]:
+    """Names of `global` statements; functions that are not walked write module names too."""
+    found = (line.strip()[7:] for line in lines if "global " in line and line.lstrip().startswith("global "))
+    return frozenset(name for names in found for name in re.findall(r"\w+", names))
 
 
 def _locals(node: ast.ClassDef) -> set[str]:

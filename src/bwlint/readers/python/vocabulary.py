@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _LITERALS = (
     b"apabilit",
@@ -36,16 +37,29 @@ def may_read_device(data: bytes, own: frozenset[str] = frozenset()) -> bool:
     return any(literal in data for literal in _LITERALS) and _LINE.search(data) is not None
 
 
-def device_lines(source: str) -> list[int]:
+def device_lines(source: str) -> set[int]:
     """1-based numbers of the lines with a device word."""
-    data = source.encode("utf-8", "surrogatepass")
-    lines: list[int] = []
+    return _numbers(_LINE, source.encode("utf-8", "surrogatepass"))
+
+
+def lines_with(words: Iterable[str], source: str) -> set[int]:
+    """1-based numbers of the lines that name one of `words`."""
+    pattern = "|".join(map(re.escape, sorted(words)))
+    if not pattern:
+        return set()
+    return _numbers(re.compile(rf"\b(?:{pattern})\b".encode()), source.encode("utf-8", "surrogatepass"))
+
+
+def _numbers(pattern: re.Pattern[bytes], data: bytes) -> set[int]:
+    """Lines as `ast` counts them: a line feed, a carriage return or both end one."""
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    lines: set[int] = set()
     line, position = 1, 0
-    for match in _LINE.finditer(data):
+    for match in pattern.finditer(data):
         line += data.count(b"\n", position, match.start())
         position = match.start()
-        if not lines or lines[-1] != line:
-            lines.append(line)
+        lines.add(line)
     return lines
 
 
