@@ -7,7 +7,6 @@ import bisect
 import re
 import warnings
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 
 from bwlint.evaluate.names import DEVICE
 from bwlint.facts import Module, Text, Use
