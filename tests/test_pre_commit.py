@@ -43,8 +43,6 @@ def has_index(folder: Path) -> bool:
 @pytest.fixture(scope="module")
 def hooks(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, dict[str, str]]:
     """A clone of this working tree with its revision, and the environment to run pre-commit in."""
-    if os.environ.get("CI") == "true":
-        pytest.skip("no environments are built from an index in CI")
     if shutil.which("git") is None:
         pytest.skip("no git")
     pytest.importorskip("pre_commit")
