@@ -94,7 +94,7 @@ def check(request: Request, stack: ExitStack, advance: Advance | None = None) ->
         found, collected, texts = _given(request, request.stdin, settings)
     else:
         found, texts = _discovered(request, settings, stack), Texts()
-        own = frozenset(settings.run.arch_lists)
+        own = settings.own_words()
         collected = collect(found.files, _jobs(request.jobs), _counted(advance, len(found.files)), own)
     settings.mounts = found.mounts
     try:
@@ -154,6 +154,11 @@ class _Settings:
         rules = self._rules(self._overridden(config))
         ignored = config.ignored_rules(file.real) if config.per_file_ignores else frozenset()
         return rules - _names(config, ignored) if ignored else rules
+
+    def own_words(self) -> frozenset[str]:
+        """Names that the configuration adds: of architecture lists, and of functions that read the device."""
+        functions = (name.rpartition(".")[2] for name, _ in self.run.capability_functions)
+        return frozenset((*self.run.arch_lists, *functions))
 
     def all_rules(self, files: Sequence[SourceFile]) -> frozenset[str]:
         """The names of the rules that run on any of the files."""
@@ -246,7 +251,7 @@ def _given(request: Request, data: bytes, settings: _Settings) -> tuple[_Found, 
         return found, Collected((), (Skipped(name, source.reason),), ()), Texts()
     marked = (file,) if MARK in source else ()
     texts = Texts({real: source})
-    own = frozenset(settings.run.arch_lists)
+    own = settings.own_words()
     if not python.may_read_device(data, own):
         return found, Collected((), (), marked), texts
     is_package_file = os.path.basename(real) == "__init__.py"

@@ -163,7 +163,12 @@ def _pair(context: Context, judged: Judged, family: ChipSet, missing: ChipSet) -
 
 def draft(context: Context, rule: str, judged: Judged, test: ChipSet, missing: ChipSet) -> Draft:
     severity, confidence, reason = _level(context, judged, test, missing)
-    holds = {"list": "this list names", "table": "this table has a row for"}.get(judged.gate.kind, "this test holds on")
+    held, lost = test, missing
+    if judged.denies and refuses(judged.other):
+        phrase, held, lost = "this guard lets pass", missing, test
+    else:
+        named = {"list": "this list names", "table": "this table has a row for"}
+        phrase = named.get(judged.gate.kind, "this test holds on")
     return Draft(
         rule,
         rule,
@@ -171,7 +176,7 @@ def draft(context: Context, rule: str, judged: Judged, test: ChipSet, missing: C
         confidence,
         judged.module,
         judged.at,
-        f"of one family {holds} {plain(test)} and not {plain(missing)}; both run the same instructions{reason}",
+        f"of one family {phrase} {plain(held)} and not {plain(lost)}; both run the same instructions{reason}",
         f"true on {judged.core}",
         "test the family: the major version, or both members",
         judged.may,

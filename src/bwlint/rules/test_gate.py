@@ -8,7 +8,7 @@ from dataclasses import replace
 from bwlint.chips import ChipSet
 from bwlint.evidence import by_name
 from bwlint.facts import Gate, Module
-from bwlint.judge import Context, Draft, Judged, Related
+from bwlint.judge import Context, Draft, Judged, Related, plain
 from bwlint.mentions import mentioned
 from bwlint.rules import excluded, family_split, leak
 
@@ -107,7 +107,7 @@ def _skipped(judged: Judged, out: ChipSet, severity: str, reason: str, related: 
         "medium" if severity == "warning" else "low",
         judged.module,
         judged.at,
-        f"the test is skipped on {out}: {reason}",
+        f"the test is skipped on {plain(out)}: {reason}",
         f"runs on {judged.admitted}",
         f"run it on {out} too",
         judged.may,
