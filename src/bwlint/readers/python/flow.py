@@ -7,21 +7,15 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from bwlint.evaluate.expr import NONE, Expr, negate, unknown
+from bwlint.evaluate.expr import Expr, negate, unknown
 from bwlint.facts import Class, Function, Side, Use
-from bwlint.readers.python import lists, sides
+from bwlint.readers.python import definitions, lists, sides
 from bwlint.readers.python.gates import Gates, Where
 from bwlint.readers.python.lower import Lowerer, Scope
 from bwlint.readers.python.sides import SKIPS, dotted, span
 
 _QUESTION = re.compile(r"capability_geq|^(?:is|has)_device_capability|^is_family_of$|at_least|_geq$")
 MAX_RETURNS = 60
-_KINDS = {
-    "staticmethod": "staticmethod",
-    "classmethod": "classmethod",
-    "property": "property",
-    "cached_property": "property",
-}
 
 
 class Flow:
@@ -46,14 +40,14 @@ class Flow:
         self.gates = Gates(lines, self.slots, words)
         self.stars: list[str] = []
         self.imports = sides.Imports({}, package)
-        self._returns: list[tuple[tuple[Expr, ...], Expr]] = []
-        self._path: list[Expr] = []
-        self._qualname = "<module>"
+        self.returns: list[tuple[tuple[Expr, ...], Expr]] = []
+        self.path: list[Expr] = []
+        self.qualname = "<module>"
         self._target = ""
-        self._class: list[str] = []
+        self.classes_open: list[str] = []
         self._chain = 0
         self._written = _written_globals(lines)
-        self._block(tree.body, tree.body)
+        self.block(tree.body, tree.body)
         self.names = self.lowerer.scope.env
 
     def add(
@@ -66,9 +60,9 @@ class Flow:
         name: str = "",
         chain: tuple[int, int] = (0, 0),
     ) -> None:
-        self.gates.add(kind, test, node, (yes, no), Where(self._qualname, tuple(self._path)), name, chain)
+        self.gates.add(kind, test, node, (yes, no), Where(self.qualname, tuple(self.path)), name, chain)
 
-    def _hit(self, node: ast.AST) -> bool:
+    def hit(self, node: ast.AST) -> bool:
         first = min([d.lineno for d in getattr(node, "decorator_list", [])] + [node.lineno])  # type: ignore[attr-defined]
         return any(line in self.hits for line in range(first, node.end_lineno + 1))  # type: ignore[attr-defined]
 
@@ -82,7 +76,7 @@ class Flow:
                 sides.expression(node.orelse, self.imports, otherwise, self._target),
             )
 
-    def _quietly(self, node: ast.expr) -> Expr:
+    def quietly(self, node: ast.expr) -> Expr:
         """Lower without side effects on gates and definitions: for looking at a side before its own walk."""
         lowerer = self.lowerer
         hook, lowerer.on_conditional = lowerer.on_conditional, None
@@ -96,7 +90,7 @@ class Flow:
 
     # -- statements
 
-    def _block(self, body: Sequence[ast.stmt], siblings: Sequence[ast.stmt]) -> bool:
+    def block(self, body: Sequence[ast.stmt], siblings: Sequence[ast.stmt]) -> bool:
         """Walk a block; True when it never falls through."""
         for index, node in enumerate(body):
             handler = _STATEMENTS.get(type(node))
@@ -113,30 +107,30 @@ class Flow:
                 chain = self._chain
             self._if_gate(node, test, rest, chain, position)
         before = dict(lowerer.scope.env)
-        depth = len(self._path)
-        self._path.append(test)
-        left = self._block(node.body, rest)
-        del self._path[depth:]
+        depth = len(self.path)
+        self.path.append(test)
+        left = self.block(node.body, rest)
+        del self.path[depth:]
         after_yes = lowerer.scope.env
         lowerer.scope.env = before
         denied = negate(test)
-        self._path.append(denied)
+        self.path.append(denied)
         before_no = dict(before)
         lowerer.scope.env = before_no
         if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
             left_no = self._if(node.orelse[0], rest, chain, position + 1)
         else:
-            left_no = self._block(node.orelse, rest)
+            left_no = self.block(node.orelse, rest)
         after_no = lowerer.scope.env
-        del self._path[depth:]
+        del self.path[depth:]
         if left and left_no:
             return True
         if left:
             lowerer.scope.env = after_no
-            self._path.append(denied)
+            self.path.append(denied)
         elif left_no:
             lowerer.scope.env = after_yes
-            self._path.append(test)
+            self.path.append(test)
         else:
             lowerer.scope.env = self._merge(test, after_yes, after_no)
         return False
@@ -145,8 +139,8 @@ class Flow:
         yes_leaves = sides.ending(node.body) != "fall"
         no_leaves = bool(node.orelse) and sides.ending(node.orelse) != "fall"
         after = list(rest[:60])
-        yes = sides.block(node.body, self.imports, self._quietly, after if no_leaves and not yes_leaves else ())
-        no = sides.block(node.orelse, self.imports, self._quietly, after if yes_leaves and not no_leaves else ())
+        yes = sides.block(node.body, self.imports, self.quietly, after if no_leaves and not yes_leaves else ())
+        no = sides.block(node.orelse, self.imports, self.quietly, after if yes_leaves and not no_leaves else ())
         self.add("condition", test, node.test, yes, no, "", (chain, position))
 
     def _merge(self, test: Expr, yes: dict[str, Expr], no: dict[str, Expr]) -> dict[str, Expr]:
@@ -191,7 +185,7 @@ class Flow:
         env = self.lowerer.scope.env
         if isinstance(target, ast.Name):
             assert node.value is not None
-            if self._qualname == "<module>" and target.id in self._written:
+            if self.qualname == "<module>" and target.id in self._written:
                 value = unknown(f"{target.id}, assigned by a function")
             env[target.id] = self.lowerer.define(value)
             self.gates.reads(env[target.id])  # in order of definition, so that no chain of names gets deep
@@ -218,7 +212,7 @@ class Flow:
             side = Side("fall", None)
             self.add("flag", value, node, side, side, last)
         elif isinstance(node, ast.Call) and dotted(node.func).endswith(("skipif", "skipIf", "skipUnless")):
-            self._mark(node, last, Side("fall", None))
+            definitions.mark(self, node, last, Side("fall", None))
         else:
             self._declared(last, node, value)
 
@@ -239,7 +233,7 @@ class Flow:
         name = dotted(value.func)
         last = name.rpartition(".")[2]
         if last in SKIPS or last in ("exit", "_exit", "fail"):
-            self._returns_add(Expr("raise", (last,), span(value)))
+            self.returning(Expr("raise", (last,), span(value)))
             return last != "importorskip"
         self._mutates(value)
         self._call_lists(value, rest)
@@ -269,9 +263,9 @@ class Flow:
     def _helper_call(self, node: ast.Call, lowered: Expr, name: str, rest: Sequence[ast.stmt]) -> None:
         """A helper called as a statement skips or raises by itself."""
         test = Expr("completes", (lowered,), span(node))
-        after = sides.block(rest[:60], self.imports, self._quietly)
+        after = sides.block(rest[:60], self.imports, self.quietly)
         self.add("helper-call", test, node, after, Side("skip", None), name)
-        self._path.append(test)
+        self.path.append(test)
 
     def _call_lists(self, node: ast.expr, rest: Sequence[ast.stmt]) -> None:
         """Lists passed to calls; what they guard is what follows, and the function that passes them."""
@@ -283,8 +277,8 @@ class Flow:
             for name, value in lists.arguments(item, self.own):
                 test = lists.declared(name, value, self.lowerer.lower(value), self.own)
                 if test is not None:
-                    behind = sides.block((), self.imports, self._quietly, rest[:60])
-                    function = Use(self._qualname.rpartition(".")[2], "define", span(value))
+                    behind = sides.block((), self.imports, self.quietly, rest[:60])
+                    function = Use(self.qualname.rpartition(".")[2], "define", span(value))
                     behind = replace(behind, uses=(*behind.uses, function))
                     at = item if isinstance(node, ast.Call) and node is item and not item.keywords else value
                     self.add("list", test, at, behind, Side("raise", None), name)
@@ -296,10 +290,10 @@ class Flow:
     def _assert(self, node: ast.Assert, rest: Sequence[ast.stmt]) -> bool:
         test = self.lowerer.lower(node.test)
         if self.gates.reads(test):
-            after = sides.block((), self.imports, self._quietly, rest[:60])
+            after = sides.block((), self.imports, self.quietly, rest[:60])
             self.add("assert", test, node.test, after, sides.message(node.msg, "raise"))
-        self._returns.append(((*self._path, negate(test)), Expr("raise", ("AssertionError",), span(node))))
-        self._path.append(test)
+        self.returns.append(((*self.path, negate(test)), Expr("raise", ("AssertionError",), span(node))))
+        self.path.append(test)
         return False
 
     def _return(self, node: ast.Return, rest: Sequence[ast.stmt]) -> bool:
@@ -307,18 +301,18 @@ class Flow:
         if node.value is not None:
             if _is_question(node.value) and self.gates.reads(value):
                 side = Side("return", None)
-                self.add("predicate", value, node.value, side, side, self._qualname.rpartition(".")[2])
+                self.add("predicate", value, node.value, side, side, self.qualname.rpartition(".")[2])
             self._call_lists(node.value, rest)
-        self._returns_add(value)
+        self.returning(value)
         return True
 
-    def _returns_add(self, value: Expr) -> None:
-        if len(self._returns) < MAX_RETURNS:
-            self._returns.append((tuple(self._path), value))
+    def returning(self, value: Expr) -> None:
+        if len(self.returns) < MAX_RETURNS:
+            self.returns.append((tuple(self.path), value))
 
     def _raise(self, node: ast.Raise, rest: Sequence[ast.stmt]) -> bool:
         name = dotted(node.exc) if node.exc is not None else "re-raise"
-        self._returns_add(Expr("raise", (name,), span(node)))
+        self.returning(Expr("raise", (name,), span(node)))
         return True
 
     def _leave(self, node: ast.stmt, rest: Sequence[ast.stmt]) -> bool:
@@ -335,12 +329,12 @@ class Flow:
             self.lowerer.lower(node.test)
         else:
             self.lowerer.lower(node.iter)
-        depth = len(self._path)
-        self._path.append(unknown(f"loop at line {node.lineno}"))
-        self._block(node.body, ())
-        del self._path[depth:]
+        depth = len(self.path)
+        self.path.append(unknown(f"loop at line {node.lineno}"))
+        self.block(node.body, ())
+        del self.path[depth:]
         self.lowerer.scope.env.update(changed)
-        self._block(node.orelse, ())
+        self.block(node.orelse, ())
         return False
 
     def _with(self, node: ast.With | ast.AsyncWith, rest: Sequence[ast.stmt]) -> bool:
@@ -348,37 +342,37 @@ class Flow:
             value = self.lowerer.lower(item.context_expr)
             if isinstance(item.optional_vars, ast.Name):
                 self.lowerer.scope.env[item.optional_vars.id] = self.lowerer.define(value)
-        return self._block(node.body, rest)
+        return self.block(node.body, rest)
 
     def _try(self, node: ast.Try, rest: Sequence[ast.stmt]) -> bool:
         """The body is taken to succeed; handlers are walked for their gates."""
         before = dict(self.lowerer.scope.env)
-        left = self._block(node.body, rest)
+        left = self.block(node.body, rest)
         after = self.lowerer.scope.env
-        depth = len(self._path)
+        depth = len(self.path)
         for handler in node.handlers:
             self.lowerer.scope.env = dict(before)
-            self._path.append(unknown(f"exception at line {handler.lineno}"))
-            self._block(handler.body, ())
-            del self._path[depth:]
+            self.path.append(unknown(f"exception at line {handler.lineno}"))
+            self.block(handler.body, ())
+            del self.path[depth:]
         self.lowerer.scope.env = after
         if not left:
-            left = self._block(node.orelse, rest)
-        return self._block(node.finalbody, rest) or left
+            left = self.block(node.orelse, rest)
+        return self.block(node.finalbody, rest) or left
 
     def _match(self, node: ast.Match, rest: Sequence[ast.stmt]) -> bool:
         subject = self.lowerer.lower(node.subject)
         before = dict(self.lowerer.scope.env)
         for case in node.cases:
             self.lowerer.scope.env = dict(before)
-            depth = len(self._path)
+            depth = len(self.path)
             test = self._pattern(subject, case)
             if self.gates.reads(test) and case.guard is None:
-                side = sides.block(case.body, self.imports, self._quietly)
+                side = sides.block(case.body, self.imports, self.quietly)
                 self.add("condition", test, case.pattern, side, Side("fall", None))
-            self._path.append(test)
-            self._block(case.body, ())
-            del self._path[depth:]
+            self.path.append(test)
+            self.block(case.body, ())
+            del self.path[depth:]
         self.lowerer.scope.env = {
             **before,
             **{n: unknown(f"{n}, assigned in match") for n in sides.bound_names([node])},
@@ -406,7 +400,7 @@ class Flow:
             scope = scope.parent
         for name in node.names:
             if scope is not None:
-                scope.env[name] = unknown(f"{name}, assigned by {self._qualname}")
+                scope.env[name] = unknown(f"{name}, assigned by {self.qualname}")
         return False
 
     # -- imports
@@ -432,125 +426,6 @@ class Flow:
 
     # -- definitions
 
-    def _def(self, node: ast.FunctionDef | ast.AsyncFunctionDef, rest: Sequence[ast.stmt]) -> bool:
-        qualname = node.name if self._qualname == "<module>" else f"{self._qualname}.{node.name}"
-        if not self._hit(node):
-            self.lowerer.scope.env[node.name] = Expr("opaque", (qualname,), span(node))
-            return False
-        for decorator in node.decorator_list:
-            self._decorator(decorator, node)
-        self.functions[qualname] = self._function(node, qualname)
-        reference = Expr("function", (qualname,), span(node))
-        self.lowerer.scope.env[node.name] = self._decorated(node, reference)
-        return False
-
-    def _decorated(self, node: ast.FunctionDef | ast.AsyncFunctionDef, reference: Expr) -> Expr:
-        for decorator in node.decorator_list:
-            if dotted(decorator).rpartition(".")[2] == "contextmanager":
-                return unknown(node.name)
-        return reference
-
-    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, qualname: str) -> Function:
-        lowerer = self.lowerer
-        arguments = node.args
-        positional = [*arguments.posonlyargs, *arguments.args]
-        params = [a.arg for a in (*positional, *arguments.kwonlyargs)]
-        defaults: list[Expr | None] = [None] * (len(positional) - len(arguments.defaults))
-        defaults += [lowerer.lower(d) for d in arguments.defaults]
-        defaults += [None if d is None else lowerer.lower(d) for d in arguments.kw_defaults]
-        decorators = [dotted(d) for d in node.decorator_list]
-        kind = next((_KINDS[d.rpartition(".")[2]] for d in decorators if d.rpartition(".")[2] in _KINDS), "")
-        saved = (lowerer.scope, self._returns, self._path, self._qualname)
-        outer_yields, lowerer.yields = lowerer.yields, False
-        lowerer.scope = Scope(qualname, {p: Expr("param", (qualname, p)) for p in params}, saved[0])
-        for extra in (arguments.vararg, arguments.kwarg):
-            if extra is not None:
-                lowerer.scope.env[extra.arg] = unknown(f"*{extra.arg}")
-        self._returns, self._path, self._qualname = [], [], qualname
-        left = self._block(node.body, ())
-        if not left:
-            self._returns_add(NONE)
-        if lowerer.yields:
-            self._returns = [((), unknown(f"{qualname} yields"))]
-        result = Function(
-            qualname,
-            kind or ("method" if self._class and self._class[-1] == saved[3] else "function"),
-            tuple(params),
-            tuple(defaults),
-            tuple(self._returns),
-            span(node),
-        )
-        lowerer.scope, self._returns, self._path, self._qualname = saved
-        lowerer.yields = outer_yields
-        return result
-
-    def _decorator(self, decorator: ast.expr, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
-        if not isinstance(decorator, ast.Call):
-            return
-        name = dotted(decorator.func)
-        behind = sides.block(node.body, self.imports, self._quietly)
-        if name.endswith(("skipif", "skipIf", "skipUnless")):
-            self._mark(decorator, node.name, behind)
-            return
-        for label, value in lists.arguments(decorator, self.own):
-            test = lists.declared(label, value, self.lowerer.lower(value), self.own)
-            if test is not None:
-                self.add("list", test, value, behind, Side("raise", None), node.name)
-
-    def _mark(self, call: ast.Call, name: str, behind: Side) -> None:
-        """`pytest.mark.skipif(condition, reason=...)` and unittest's forms."""
-        if not call.args:
-            return
-        test = self.lowerer.lower(call.args[0])
-        reason = next(
-            (k.value for k in call.keywords if k.arg == "reason"),
-            call.args[1] if len(call.args) > 1 else None,
-        )
-        skip = sides.message(reason, "skip")
-        if dotted(call.func).endswith("skipUnless"):
-            self.add("skipif", test, call.args[0], behind, skip, name)
-        else:
-            self.add("skipif", test, call.args[0], skip, behind, name)
-
-    def _classdef(self, node: ast.ClassDef, rest: Sequence[ast.stmt]) -> bool:
-        qualname = node.name if self._qualname == "<module>" else f"{self._qualname}.{node.name}"
-        if not self._hit(node):
-            self.lowerer.scope.env[node.name] = Expr("opaque", (qualname,), span(node))
-            return False
-        for decorator in node.decorator_list:
-            self._decorator(decorator, node)
-        lowerer = self.lowerer
-        bases = lowerer.many([b for b in node.bases if not isinstance(b, ast.Starred)])
-        saved = (lowerer.scope, self._qualname, self._path)
-        lowerer.scope = Scope(qualname, {}, saved[0], is_class=True)
-        self._qualname, self._path = qualname, []
-        self._class.append(qualname)
-        self._block(node.body, ())
-        self._class.pop()
-        names = dict(lowerer.scope.env)
-        lowerer.scope, self._qualname, self._path = saved
-        local = _locals(node)
-        for attribute, value in _self_assignments(node).items():
-            if value is None or attribute in names or _uses_any(value, local):
-                names[attribute] = unknown(f"self.{attribute}")
-            else:
-                names[attribute] = self._self_value(qualname, value)
-        self.classes[qualname] = Class(qualname, bases, names)
-        lowerer.scope.env[node.name] = Expr("class", (qualname,), span(node))
-        return False
-
-    def _self_value(self, qualname: str, value: ast.expr) -> Expr:
-        """The value of a single `self.x = ...`, which names nothing local to its method."""
-        hook, self.lowerer.on_conditional = self.lowerer.on_conditional, None
-        saved = self.lowerer.scope
-        owner = f"{qualname}.__init__"
-        self.lowerer.scope = Scope(owner, {"self": Expr("param", (owner, "self"))}, saved)
-        try:
-            return self.lowerer.define(self.lowerer.lower(value))
-        finally:
-            self.lowerer.scope = saved
-            self.lowerer.on_conditional = hook
-
 
 def _is_question(node: ast.expr) -> bool:
     """A comparison, or a call that compares with constants: `cuda_capability_geq(10, 0)`."""
@@ -567,35 +442,6 @@ def _written_globals(lines: Sequence[str]) -> frozenset[str]:
     """Names of `global` statements; functions that are not walked write module names too."""
     found = (line.strip()[7:] for line in lines if "global " in line and line.lstrip().startswith("global "))
     return frozenset(name for names in found for name in re.findall(r"\w+", names))
-
-
-def _locals(node: ast.ClassDef) -> set[str]:
-    """Parameters and local names of a class's methods, less `self` and `cls`."""
-    names: set[str] = set()
-    for function in node.body:
-        if isinstance(function, ast.FunctionDef):
-            names |= sides.bound_names(function.body)
-            names |= {a.arg for a in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)}
-    return names - {"self", "cls"}
-
-
-def _uses_any(node: ast.expr, names: set[str]) -> bool:
-    return any(isinstance(item, ast.Name) and item.id in names for item in ast.walk(node))
-
-
-def _self_assignments(node: ast.ClassDef) -> dict[str, ast.expr | None]:
-    """Attributes assigned through `self`: the value where there is exactly one assignment, else None."""
-    found: dict[str, ast.expr | None] = {}
-    for item in sides.statements(node.body):
-        if not isinstance(item, ast.Assign | ast.AnnAssign | ast.AugAssign):
-            continue
-        value = None if isinstance(item, ast.AugAssign) else item.value
-        for target in item.targets if isinstance(item, ast.Assign) else [item.target]:
-            for leaf in target.elts if isinstance(target, ast.Tuple) else [target]:
-                if isinstance(leaf, ast.Attribute) and isinstance(leaf.value, ast.Name) and leaf.value.id == "self":
-                    known = leaf.attr in found or isinstance(target, ast.Tuple)
-                    found[leaf.attr] = None if known else value
-    return found
 
 
 _STATEMENTS: dict[type, Callable[..., bool]] = {
@@ -621,7 +467,7 @@ _STATEMENTS: dict[type, Callable[..., bool]] = {
     ast.Nonlocal: Flow._global,
     ast.Import: Flow._import,
     ast.ImportFrom: Flow._import_from,
-    ast.FunctionDef: Flow._def,
-    ast.AsyncFunctionDef: Flow._def,
-    ast.ClassDef: Flow._classdef,
+    ast.FunctionDef: definitions.define,
+    ast.AsyncFunctionDef: definitions.define,
+    ast.ClassDef: definitions.define_class,
 }

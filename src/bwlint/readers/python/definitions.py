@@ -1,0 +1,178 @@
+"""Functions and classes of one module: a function as an expression, a class as its attributes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from bwlint.evaluate.expr import NONE, Expr, unknown
+from bwlint.facts import Class, Function, Side
+from bwlint.readers.python import lists, sides
+from bwlint.readers.python.lower import Scope
+from bwlint.readers.python.sides import dotted, span
+
+if TYPE_CHECKING:
+    from bwlint.readers.python.flow import Flow
+
+_KINDS = {
+    "staticmethod": "staticmethod",
+    "classmethod": "classmethod",
+    "property": "property",
+    "cached_property": "property",
+}
+
+
+def define(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef, rest: Sequence[ast.stmt]) -> bool:
+    qualname = node.name if flow.qualname == "<module>" else f"{flow.qualname}.{node.name}"
+    if not flow.hit(node):
+        flow.lowerer.scope.env[node.name] = Expr("opaque", (qualname,), span(node))
+        return False
+    for decorator in node.decorator_list:
+        _decorator(flow, decorator, node)
+    flow.functions[qualname] = _function(flow, node, qualname)
+    reference = Expr("function", (qualname,), span(node))
+    flow.lowerer.scope.env[node.name] = _decorated(flow, node, reference)
+    return False
+
+
+def _decorated(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef, reference: Expr) -> Expr:
+    for decorator in node.decorator_list:
+        if dotted(decorator).rpartition(".")[2] == "contextmanager":
+            return unknown(node.name)
+    return reference
+
+
+def _function(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef, qualname: str) -> Function:
+    lowerer = flow.lowerer
+    arguments = node.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    params = [a.arg for a in (*positional, *arguments.kwonlyargs)]
+    defaults: list[Expr | None] = [None] * (len(positional) - len(arguments.defaults))
+    defaults += [lowerer.lower(d) for d in arguments.defaults]
+    defaults += [None if d is None else lowerer.lower(d) for d in arguments.kw_defaults]
+    decorators = [dotted(d) for d in node.decorator_list]
+    kind = next((_KINDS[d.rpartition(".")[2]] for d in decorators if d.rpartition(".")[2] in _KINDS), "")
+    saved = (lowerer.scope, flow.returns, flow.path, flow.qualname)
+    outer_yields, lowerer.yields = lowerer.yields, False
+    lowerer.scope = Scope(qualname, {p: Expr("param", (qualname, p)) for p in params}, saved[0])
+    for extra in (arguments.vararg, arguments.kwarg):
+        if extra is not None:
+            lowerer.scope.env[extra.arg] = unknown(f"*{extra.arg}")
+    flow.returns, flow.path, flow.qualname = [], [], qualname
+    left = flow.block(node.body, ())
+    if not left:
+        flow.returning(NONE)
+    if lowerer.yields:
+        flow.returns = [((), unknown(f"{qualname} yields"))]
+    result = Function(
+        qualname,
+        kind or ("method" if flow.classes_open and flow.classes_open[-1] == saved[3] else "function"),
+        tuple(params),
+        tuple(defaults),
+        tuple(flow.returns),
+        span(node),
+    )
+    lowerer.scope, flow.returns, flow.path, flow.qualname = saved
+    lowerer.yields = outer_yields
+    return result
+
+
+def _decorator(flow: Flow, decorator: ast.expr, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+    if not isinstance(decorator, ast.Call):
+        return
+    name = dotted(decorator.func)
+    behind = sides.block(node.body, flow.imports, flow.quietly)
+    if name.endswith(("skipif", "skipIf", "skipUnless")):
+        mark(flow, decorator, node.name, behind)
+        return
+    for label, value in lists.arguments(decorator, flow.own):
+        test = lists.declared(label, value, flow.lowerer.lower(value), flow.own)
+        if test is not None:
+            flow.add("list", test, value, behind, Side("raise", None), node.name)
+
+
+def mark(flow: Flow, call: ast.Call, name: str, behind: Side) -> None:
+    """`pytest.mark.skipif(condition, reason=...)` and unittest's forms."""
+    if not call.args:
+        return
+    test = flow.lowerer.lower(call.args[0])
+    reason = next(
+        (k.value for k in call.keywords if k.arg == "reason"),
+        call.args[1] if len(call.args) > 1 else None,
+    )
+    skip = sides.message(reason, "skip")
+    if dotted(call.func).endswith("skipUnless"):
+        flow.add("skipif", test, call.args[0], behind, skip, name)
+    else:
+        flow.add("skipif", test, call.args[0], skip, behind, name)
+
+
+def define_class(flow: Flow, node: ast.ClassDef, rest: Sequence[ast.stmt]) -> bool:
+    qualname = node.name if flow.qualname == "<module>" else f"{flow.qualname}.{node.name}"
+    if not flow.hit(node):
+        flow.lowerer.scope.env[node.name] = Expr("opaque", (qualname,), span(node))
+        return False
+    for decorator in node.decorator_list:
+        _decorator(flow, decorator, node)
+    lowerer = flow.lowerer
+    bases = lowerer.many([b for b in node.bases if not isinstance(b, ast.Starred)])
+    saved = (lowerer.scope, flow.qualname, flow.path)
+    lowerer.scope = Scope(qualname, {}, saved[0], is_class=True)
+    flow.qualname, flow.path = qualname, []
+    flow.classes_open.append(qualname)
+    flow.block(node.body, ())
+    flow.classes_open.pop()
+    names = dict(lowerer.scope.env)
+    lowerer.scope, flow.qualname, flow.path = saved
+    local = _locals(node)
+    for attribute, value in _self_assignments(node).items():
+        if value is None or attribute in names or _uses_any(value, local):
+            names[attribute] = unknown(f"self.{attribute}")
+        else:
+            names[attribute] = _self_value(flow, qualname, value)
+    flow.classes[qualname] = Class(qualname, bases, names)
+    lowerer.scope.env[node.name] = Expr("class", (qualname,), span(node))
+    return False
+
+
+def _self_value(flow: Flow, qualname: str, value: ast.expr) -> Expr:
+    """The value of a single `flow.x = ...`, which names nothing local to its method."""
+    hook, flow.lowerer.on_conditional = flow.lowerer.on_conditional, None
+    saved = flow.lowerer.scope
+    owner = f"{qualname}.__init__"
+    flow.lowerer.scope = Scope(owner, {"self": Expr("param", (owner, "self"))}, saved)
+    try:
+        return flow.lowerer.define(flow.lowerer.lower(value))
+    finally:
+        flow.lowerer.scope = saved
+        flow.lowerer.on_conditional = hook
+
+
+def _locals(node: ast.ClassDef) -> set[str]:
+    """Parameters and local names of a class's methods, less `self` and `cls`."""
+    names: set[str] = set()
+    for function in node.body:
+        if isinstance(function, ast.FunctionDef):
+            names |= sides.bound_names(function.body)
+            names |= {a.arg for a in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)}
+    return names - {"self", "cls"}
+
+
+def _uses_any(node: ast.expr, names: set[str]) -> bool:
+    return any(isinstance(item, ast.Name) and item.id in names for item in ast.walk(node))
+
+
+def _self_assignments(node: ast.ClassDef) -> dict[str, ast.expr | None]:
+    """Attributes assigned through `self`: the value where there is exactly one assignment, else None."""
+    found: dict[str, ast.expr | None] = {}
+    for item in sides.statements(node.body):
+        if not isinstance(item, ast.Assign | ast.AnnAssign | ast.AugAssign):
+            continue
+        value = None if isinstance(item, ast.AugAssign) else item.value
+        for target in item.targets if isinstance(item, ast.Assign) else [item.target]:
+            for leaf in target.elts if isinstance(target, ast.Tuple) else [target]:
+                if isinstance(leaf, ast.Attribute) and isinstance(leaf.value, ast.Name) and leaf.value.id == "self":
+                    known = leaf.attr in found or isinstance(target, ast.Tuple)
+                    found[leaf.attr] = None if known else value
+    return found
