@@ -453,7 +453,6 @@ def test_explain_names_the_free_atoms() -> None:
         "(" * 10_000 + "cap" + ")" * 10_000,
         "(" * 4_000 + "cap" + ")" * 4_000,
         "-" * 9_000 + "cap",
-        "cap" + ".a" * 4_900,
         "cap == '" + "a" * 1_000_000 + "'",
         "cap == '\0'",
     ],
@@ -479,6 +478,7 @@ def test_a_hostile_gate_is_refused(expression: str) -> None:
         "[[[[1]*9999]*9999]*9999] == cap",
         "cap == '{:1000000000}'.format(1)",
         "cap == int('9' * 9000)",
+        "cap" + ".a" * 4_900,  # how deep is too deep depends on the Python
         "not " * 2_000 + "cap == 120",
         "cap == 1" + " or cap == 1" * 800,
         "__import__('os').system('false') == cap",
