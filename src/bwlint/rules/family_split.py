@@ -191,7 +191,11 @@ def draft(context: Context, rule: str, judged: Judged, test: ChipSet, missing: C
 
 
 def _only_refused(judged: Judged) -> bool:
-    return judged.gate.kind in ("list", "assert", "skipif") or (judged.denies and refuses(judged.other))
+    """The sibling meets an error and nothing else; of a list in a variable, its readers decide that."""
+    gate = judged.gate
+    if gate.kind == "list":
+        return gate.yes.at is not None
+    return gate.kind in ("assert", "skipif") or (judged.denies and refuses(judged.other))
 
 
 def _doubt(severity: str, judged: Judged) -> str | None:
