@@ -20,11 +20,6 @@ from bwlint.facts import Gate, Module, Side, Use
 from bwlint.link import Tree
 
 PROOF, NAME = "proof", "name"
-_OPERATIONS = {
-    "tcgen05": ("tcgen05", "10.0 10.3 10.7 11.0 10.1", "tcgen05 and tensor memory"),
-    "warpgroup": ("wgmma", "9.0", "wgmma"),
-    "wgmma": ("wgmma", "9.0", "wgmma"),
-}
 
 
 _QUESTION = re.compile(
@@ -100,7 +95,7 @@ class Evidence:
         direct = _operation_row(Use(next((p for p in use.name.split(".") if _is_operation(p)), ""), use.how, use.at))
         if direct is not None and use.how != "text":
             _, chips, what = direct
-            return Need(ChipSet.of(*chips.split()), PROOF, what, use.name, use, (module, use))
+            return Need(chips, PROOF, what, use.name, use, (module, use))
         if use.how not in ("call", "import"):
             return None
         place = self._definition(module, use)
@@ -149,7 +144,7 @@ class Evidence:
             if row is not None:
                 _, chips, what = row
                 source = f"{found.name} in {module.name}.{name}"
-                return Need(ChipSet.of(*chips.split()), PROOF, what, source, use, (module, found))
+                return Need(chips, PROOF, what, source, use, (module, found))
         return None
 
     def near_needs(self, module: Module, at: Span) -> Iterator[Need]:
@@ -176,13 +171,20 @@ class Evidence:
         return None
 
 
+@cache
+def _operations() -> dict[str, tuple[str, ChipSet, str]]:
+    """Operations of the hardware by the word with which their names in a kernel DSL begin."""
+    rows = table("libraries")["operation"]
+    return {row["begins"]: (row["begins"], ChipSet.of(*row["chips"]), row["what"]) for row in rows}
+
+
 def _is_operation(part: str) -> bool:
-    return part in _OPERATIONS or part.startswith("tcgen05_")
+    return part.partition("_")[0] in _operations()
 
 
-def _operation_row(use: Use) -> tuple[str, str, str] | None:
+def _operation_row(use: Use) -> tuple[str, ChipSet, str] | None:
     word = use.name.lower()
-    return next((row for name, row in _OPERATIONS.items() if word.startswith(name)), None)
+    return next((row for begins, row in _operations().items() if word.startswith(begins)), None)
 
 
 def _place(value: object) -> tuple[Module, str] | None:
@@ -252,4 +254,4 @@ def file_operations(module: Module) -> Iterator[Need]:
             row = _operation_row(found)
             if row is not None:
                 _, chips, what = row
-                yield Need(ChipSet.of(*chips.split()), PROOF, what, f"{found.name} in this file", found)
+                yield Need(chips, PROOF, what, f"{found.name} in this file", found)

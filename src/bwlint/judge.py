@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from bwlint.chips import EVERY, NONE, ChipSet
+from bwlint.chips import EVERY, NONE, ChipSet, group
 from bwlint.evaluate.expr import Expr, Span, walk
 from bwlint.evaluate.names import DEVICE
 from bwlint.evidence import Evidence, Need, file_operations, works
@@ -258,7 +258,7 @@ class Context:
         path = judged.module.path
         if path not in self._near:
             needs = self.evidence.near_needs(judged.module, judged.at)
-            self._near[path] = any("11.0" in need.legal for need in needs)
+            self._near[path] = any(group("thor") <= need.legal for need in needs)
         return self._near[path]
 
     def only_question(self, judged: Judged) -> bool:

@@ -2,6 +2,7 @@
 
 from bwlint.chips.chipset import EVERY, NONE, ChipSet, families, siblings
 from bwlint.chips.devices import Chip, all_chips, chip, hypothetical_chips
+from bwlint.chips.groups import group
 from bwlint.chips.targets import ALL_TARGETS, Suffix, Target, parse_targets, targets_of
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "all_chips",
     "chip",
     "families",
+    "group",
     "hypothetical_chips",
     "parse_targets",
     "siblings",

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bwlint.chips import ChipSet
+from bwlint.chips import ChipSet, group
 from bwlint.evaluate.expr import walk
 from bwlint.evidence import PROOF, Need, works
 from bwlint.judge import Context, Draft, Judged, Related, answers_no, inside, plain, refuses
 
 NAME = "excluded"
-_AMPERE = ChipSet.of("8.0", "8.6", "8.9")
-_SMALL_SHARED = ChipSet.where(lambda chip: chip.major == 8 and chip.smem_per_block_optin == 101376)
-_HOPPER = ChipSet.of("9.0")
-_DATACENTER = ChipSet.of("10.0", "10.3")
-_NAMED_TO_REFUSE = ChipSet.where(lambda chip: chip.major >= 11)
+_AMPERE = group("ampere")
+_SMALL_SHARED = group("small-shared")
+_HOPPER = group("hopper")
+_DATACENTER = group("datacenter-blackwell")
+_NAMED_TO_REFUSE = group("after-datacenter")
 _NEAR = 40
 """Lines within which another gate of a function is read as an answer to this one."""
 _NAMED_FOR = re.compile(
@@ -85,8 +85,7 @@ def _own(judged: Judged) -> bool:
 
 def _exact_ampere(judged: Judged) -> bool:
     """8.0 and not 8.6: joined digits compared where a generation is meant."""
-    core = judged.core & (_AMPERE | ChipSet.of("8.7", "8.8"))
-    return core == ChipSet.of("8.0") and judged.gate.kind in ("condition", "expression")
+    return judged.core & _AMPERE == group("large-ampere") and judged.gate.kind in ("condition", "expression")
 
 
 def _window(judged: Judged, out: ChipSet) -> tuple[ChipSet, str, str, str, Related | None] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bwlint.chips import EVERY, NONE, ChipSet, families
+from bwlint.chips import EVERY, NONE, ChipSet, families, group
 from bwlint.evaluate.expr import walk
 from bwlint.judge import Context, Draft, Judged, Related, inside, plain, refuses
 
@@ -26,8 +26,8 @@ _MEANT = re.compile(
     r"|measured|benchmarked|tuned|tuning|rtx|gb10|spark|5090)\b|sm_?121|12\.1",
     re.I,
 )
-_RUBIN = ChipSet.of("10.7")
-_B200, _B, _THOR = ChipSet.of("10.0"), ChipSet.of("10.0", "10.3"), ChipSet.of("11.0")
+_RUBIN = group("announced")
+_B200, _B, _THOR = group("first-blackwell"), group("datacenter-blackwell"), group("thor")
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -235,7 +235,7 @@ def _level(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) ->
     if gate.kind in ("predicate", "flag"):
         part = _PART_NAME.search(named)
         return ("note", "low", "") if part or not _supports(named) else ("warning", "medium", "")
-    if "12.1" in test.names and not judged.denies:
+    if test & group("second-consumer") and not judged.denies:
         return "note", "low", ""
     if _decides(judged):
         return "warning", "medium" if guessed else "high", ""

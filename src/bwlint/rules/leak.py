@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bwlint.chips import ChipSet
+from bwlint.chips import EVERY, ChipSet, group
 from bwlint.evaluate.expr import walk
 from bwlint.evidence import PROOF, Need, by_name, by_text, instruction
 from bwlint.facts import Side
@@ -16,8 +16,8 @@ NAME = "leak"
 OPEN_ENDED = re.compile(r"\+|or newer|and newer|or later|and later|or above|and above|or higher|>=|≥|at least", re.I)
 
 
-_OLD_NAMES = ChipSet.of("10.1")
-_THRESHOLD = ChipSet.where(lambda chip: chip.major >= 10 and chip.name != "10.1")
+_OLD_NAMES = group("renamed")
+_THRESHOLD = group("blackwell-and-newer")
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -65,7 +65,7 @@ def _row_of(key: object, chips: ChipSet) -> bool:
 
 def open_bound(context: Context, judged: Judged, rule: str) -> Iterator[Draft]:
     """A lower bound at 10.0 and nothing known of what is behind it: half a finding, so a note."""
-    if judged.core & ~ChipSet.of("10.1") not in (_THRESHOLD, ~_THRESHOLD & ~ChipSet.of("10.1")):
+    if judged.core - _OLD_NAMES not in (_THRESHOLD, EVERY - _THRESHOLD - _OLD_NAMES):
         return
     wrong = judged.admitted & context.targets
     if (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bwlint.chips import ChipSet
+from bwlint.chips import ChipSet, group
 from bwlint.evidence import PROOF, instruction
 from bwlint.facts import Text
 from bwlint.judge import Context, Draft, Judged, Related, plain, refuses
@@ -59,7 +59,7 @@ def _refusal(context: Context, judged: Judged, text: Text) -> Iterator[Draft]:
 
 def _names_one_sibling(context: Context, said: Mention) -> bool:
     """SM120 and not SM121, where the text speaks of no other chip."""
-    others = said.named - ChipSet.where(lambda chip: chip.major == 12)
+    others = said.named - group("consumer-blackwell")
     return len(context.targets & said.exact) == 1 and not others
 
 
