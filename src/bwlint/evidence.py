@@ -227,6 +227,16 @@ def instruction(text: str, at: Span) -> Need | None:
     return None
 
 
+@cache
+def _for_others() -> re.Pattern[str]:
+    return re.compile(table("libraries")["for_others"]["names"], re.IGNORECASE)
+
+
+def named_for_others(text: str) -> bool:
+    """Whether names speak of chips or libraries of another generation: a gate that says so means it."""
+    return _for_others().search(text) is not None
+
+
 def works(uses: Iterable[Use]) -> Need | None:
     """Something that is known to work on 12.x, by the library table."""
     for use in uses:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from bwlint.chips import ChipSet, group
 from bwlint.evaluate.expr import walk
-from bwlint.evidence import PROOF, Need, works
+from bwlint.evidence import PROOF, Need, named_for_others, works
 from bwlint.judge import Context, Draft, Judged, Related, answers_no, inside, plain, refuses
 
 NAME = "excluded"
@@ -18,9 +17,6 @@ _DATACENTER = group("datacenter-blackwell")
 _NAMED_TO_REFUSE = group("after-datacenter")
 _NEAR = 40
 """Lines within which another gate of a function is read as an answer to this one."""
-_NAMED_FOR = re.compile(
-    r"sm_?(?:8|9|10|11)\d|hopper|ampere|sm_?1[01]x|tcgen05|tmem|wgmma|fa3|trtllm|deep_?gemm|flash_?mla", re.I
-)
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -73,8 +69,8 @@ def excluded(context: Context, judged: Judged) -> tuple[ChipSet, str, str, str, 
         )
     if not (judged.admitted & _DATACENTER and judged.admitted & (_HOPPER | _AMPERE)) and judged.owns_comparison:
         return None  # a test for one generation says what it means
-    helper = judged.in_test and _NAMED_FOR.search(" ".join(judged.mentioned))
-    if helper or _NAMED_FOR.search(judged.names.rpartition("/")[2]):
+    helper = judged.in_test and named_for_others(" ".join(judged.mentioned))
+    if helper or named_for_others(judged.names.rpartition("/")[2]):
         return None
     return out, "note", "low", "nothing in reach shows that it would not work there", None
 
@@ -94,7 +90,7 @@ def _window(judged: Judged, out: ChipSet) -> tuple[ChipSet, str, str, str, Relat
         return None
     if not (judged.core & _HOPPER and judged.core & _DATACENTER):
         return None
-    if _NAMED_FOR.search(f"{judged.gate.qualname} {judged.gate.name}"):
+    if named_for_others(f"{judged.gate.qualname} {judged.gate.name}"):
         return None
     return out, "note", "low", "it admits 9.0 and 10.x and stops there", None
 
