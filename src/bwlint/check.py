@@ -13,18 +13,19 @@ from pathlib import Path
 
 from bwlint import catalog
 from bwlint.chips import parse_targets
-from bwlint.collect import Collected, collect
+from bwlint.collect import Collected, collect, module_of
 from bwlint.config import Config, ConfigError, Configs
 from bwlint.engine import analyse
 from bwlint.evaluate.sources import Sources
 from bwlint.findings import Report, Severity, Skipped
 from bwlint.finish import Names, Texts, finish
-from bwlint.readers import python
+from bwlint.readers import READERS, ReadError
 from bwlint.report.escape import visible
 from bwlint.sources.ignore import BadPattern
+from bwlint.sources.kinds import kind_of
 from bwlint.sources.pypi import SourceError, is_package, open_package
 from bwlint.sources.read import Unread, decode
-from bwlint.sources.tree import module_name, package_root
+from bwlint.sources.tree import package_root
 from bwlint.sources.walk import Mount, SourceFile, discover
 from bwlint.suppress import MARK
 
@@ -242,7 +243,7 @@ def _given(request: Request, data: bytes, settings: _Settings) -> tuple[_Found, 
     """Standard input as the one file of the run, standing where its name says."""
     name = request.paths[0]
     real = os.path.realpath(name)
-    file = SourceFile(name, real, "python", package_root(real), named=True)
+    file = SourceFile(name, real, kind_of(os.path.basename(name)) or "python", package_root(real), named=True)
     if settings.is_excluded(file):
         return _Found(), Collected((), (), ()), Texts()
     found = _Found((file,))
@@ -252,12 +253,11 @@ def _given(request: Request, data: bytes, settings: _Settings) -> tuple[_Found, 
     marked = (file,) if MARK in source else ()
     texts = Texts({real: source})
     own = settings.own_words()
-    if not python.may_read_device(data, own):
+    if not READERS[file.kind].may_matter(data, own):
         return found, Collected((), (), marked), texts
-    is_package_file = os.path.basename(real) == "__init__.py"
     try:
-        module = python.read(real, source, module_name(real, file.root), is_package_file, own)
-    except python.ReadError as error:
+        module = module_of(file.kind, real, file.root, source, own)
+    except ReadError as error:
         return found, Collected((), (Skipped(name, str(error)),), ()), texts
     return found, Collected(((file, module),), (), marked), texts
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from bwlint.facts import Module, decode_module, encode
 from bwlint.findings import Skipped
-from bwlint.readers import python
+from bwlint.readers import READERS, ReadError, python
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.tree import module_name
 from bwlint.sources.walk import SourceFile
@@ -78,14 +78,14 @@ def load(real: str, dotted: str) -> Module | None:
         return None
     try:
         return python.read(real, source, dotted, is_package)
-    except python.ReadError:
+    except ReadError:
         return None
 
 
 def _results(
     files: Sequence[SourceFile], jobs: int, advance: Callable[[int], None] | None, own: frozenset[str]
 ) -> Iterator[tuple[SourceFile, Result]]:
-    chunks = [([(f.real, f.root) for f in files[i : i + CHUNK]], own) for i in range(0, len(files), CHUNK)]
+    chunks = [([(f.real, f.root, f.kind) for f in files[i : i + CHUNK]], own) for i in range(0, len(files), CHUNK)]
     if jobs <= 1 or len(files) < SERIAL_BELOW:
         answers: Iterator[list[Result]] = map(_read_chunk, chunks)
         yield from _paired(files, answers, advance)
@@ -114,26 +114,31 @@ def _context() -> BaseContext:
     return multiprocessing.get_context("fork" if "fork" in methods else None)
 
 
-def _read_chunk(chunk: tuple[list[tuple[str, str]], frozenset[str]]) -> list[Result]:
+def _read_chunk(chunk: tuple[list[tuple[str, str, str]], frozenset[str]]) -> list[Result]:
     places, own = chunk
-    return [_read_one(real, root, own) for real, root in places]
+    return [_read_one(real, root, kind, own) for real, root, kind in places]
 
 
-def _read_one(real: str, root: str, own: frozenset[str]) -> Result:
+def _read_one(real: str, root: str, kind: str, own: frozenset[str]) -> Result:
     data = read_bytes(real)
     if isinstance(data, Unread):
         return "", data.reason, False
     has_comment = _MARK in data
-    if not python.may_read_device(data, own):
+    if not READERS[kind].may_matter(data, own):
         return "", "", has_comment
     source = decode(data)
     if isinstance(source, Unread):
         return "", source.reason, has_comment
     try:
-        name, is_package = module_name(real, root), os.path.basename(real) == "__init__.py"
-        module = python.read(real, source, name, is_package, own)
-    except python.ReadError as error:
+        module = module_of(kind, real, root, source, own)
+    except ReadError as error:
         return "", str(error), has_comment
-    if not module.gates:
-        return "", "", has_comment  # read again if an import asks for it
+    if not (module.gates or module.guards or module.operations or module.carries):
+        return "", "", has_comment  # read again if an import or an include asks for it
     return json.dumps(encode(module), separators=(",", ":")), "", has_comment
+
+
+def module_of(kind: str, real: str, root: str, source: str, own: frozenset[str]) -> Module:
+    """The facts of one source. Raises `ReadError`."""
+    name = module_name(real, root) if kind == "python" else ""
+    return READERS[kind].read(real, source, name, os.path.basename(real) == "__init__.py", own)

@@ -15,7 +15,7 @@ from bwlint.evidence import Evidence
 from bwlint.facts import Gate, Module
 from bwlint.judge import Context, Draft, Judged, Related, inside
 from bwlint.link import Tree
-from bwlint.rules import checks
+from bwlint.rules import checks, file_checks
 from bwlint.sources.tree import project_folder
 from bwlint.sources.walk import SourceFile
 
@@ -47,6 +47,7 @@ def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Ite
         ]
     wanted = frozenset(rules)
     run = {name: check for name, check in checks().items() if name in wanted}
+    run_files = [check for name, check in file_checks().items() if name in wanted]
     found = []
     for file, module in collected.modules:
         drafts = [
@@ -55,6 +56,7 @@ def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Ite
             for check in run.values()
             for draft in _weighed(judged, check(context, judged))
         ]
+        drafts += [draft for check_file in run_files for draft in check_file(context, module)]
         merged = _merge(_at_origins(context, module, drafts))
         if merged:
             found.append((file, tuple(merged)))

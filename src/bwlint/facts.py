@@ -99,9 +99,48 @@ class Class:
 
 
 @dataclass(frozen=True, slots=True)
+class Operation:
+    """Something that some targets or chips lack: an instruction, an atom of a template library, bytes, a cluster.
+
+    `kind` says which table or limit judges it (instruction, atom, cluster, dynamic-shared, static-shared,
+    launch-bounds, launch, peer), `name` is its normal form there, `amounts` are the numbers it asks for (bytes;
+    cluster x, y, z; threads, blocks). `path` are the preprocessor's tests above, `qualname` the function around.
+    `checked` says that its result is looked at, or the limit asked for, within reach.
+    """
+
+    kind: str
+    name: str
+    at: Span
+    amounts: tuple[Expr, ...] = ()
+    path: Path = ()
+    qualname: str = ""
+    checked: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Carry:
+    """What a build asks for. `sass` and `ptx` are names of targets ("120a", "121") for cubins and for PTX.
+
+    `kind` is gencode, list, filter, file or option; `name` the variable, function or flag, `sources` the files
+    that it compiles, where the build says so. `toolkit` bounds the CUDA version: at least, and below ("" = any).
+    """
+
+    kind: str
+    name: str
+    sass: tuple[str, ...]
+    ptx: tuple[str, ...]
+    at: Span
+    sources: tuple[str, ...] = ()
+    toolkit: tuple[str, str] = ("", "")
+    qualname: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Module:
-    """All facts of one Python file. `uses` maps a top-level name to the hardware operations that its body
-    names; `targets` are places that name a target for 12.0 alone, such as sm_120a.
+    """All facts of one file. `uses` maps a top-level name to the hardware operations that its body
+    names; `targets` are places that name a target for 12.0 alone, such as sm_120a. `guards` are the gates of the
+    preprocessor, over targets; `gates` those of the running program, over chips.
     """
 
     path: str
@@ -115,6 +154,11 @@ class Module:
     gates: tuple[Gate, ...]
     uses: dict[str, tuple[Use, ...]]
     targets: tuple[Text, ...] = ()
+    language: str = "python"
+    guards: tuple[Gate, ...] = ()
+    operations: tuple[Operation, ...] = ()
+    carries: tuple[Carry, ...] = ()
+    includes: tuple[str, ...] = ()
 
 
 def encode(value: Any) -> Any:
@@ -130,7 +174,8 @@ def encode(value: Any) -> Any:
 
 def decode_module(data: list[Any]) -> Module:
     """A module from the parsed JSON of `encode`."""
-    path, name, is_package, names, stars, slots, functions, classes, gates, uses, targets = data
+    path, name, is_package, names, stars, slots, functions, classes, gates, uses, targets, *rest = data
+    language, guards, operations, carries, includes = rest
     return Module(
         path,
         name,
@@ -143,7 +188,23 @@ def decode_module(data: list[Any]) -> Module:
         tuple([_gate(item) for item in gates]),
         {key: _uses(item) for key, item in uses.items()},
         _texts(targets),
+        language,
+        tuple([_gate(item) for item in guards]),
+        tuple([_operation(item) for item in operations]),
+        tuple([_carry(item) for item in carries]),
+        tuple(includes),
     )
+
+
+def _operation(data: list[Any]) -> Operation:
+    kind, name, at, amounts, path, qualname, checked = data
+    return Operation(kind, name, tuple(at), decode(amounts), decode(path), qualname, checked)
+
+
+def _carry(data: list[Any]) -> Carry:
+    kind, name, sass, ptx, at, sources, toolkit, qualname, text = data
+    low, high = toolkit
+    return Carry(kind, name, tuple(sass), tuple(ptx), tuple(at), tuple(sources), (low, high), qualname, text)
 
 
 def _function(data: list[Any]) -> Function:

@@ -189,7 +189,7 @@ class _File:
         return tuple(found)
 
     def _fix(self, draft: Draft, judged: Judged | None) -> Fix | str | None:
-        if judged is None or draft.wanted is None:
+        if judged is None or draft.wanted is None or draft.module.language != "python":
             return None
         from bwlint.fix import propose
 

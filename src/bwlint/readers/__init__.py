@@ -1,1 +1,29 @@
-"""Readers: bytes of one language in, facts out. They lower conditions and never evaluate them."""
+"""One reader a language: bytes in, `facts.Module` out. A reader knows its language and no rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bwlint.facts import Module
+from bwlint.readers import python
+from bwlint.readers.errors import ReadError
+
+__all__ = ["READERS", "ReadError", "Reader"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """`may_matter` passes over files without a word of interest; `read` gives the facts or raises `ReadError`.
+
+    Both take the names that a configuration adds; `read` takes path, source, dotted name, is it a package.
+    """
+
+    may_matter: Callable[[bytes, frozenset[str]], bool]
+    read: Callable[[str, str, str, bool, frozenset[str]], Module]
+
+
+READERS: dict[str, Reader] = {
+    "python": Reader(python.may_read_device, python.read),
+}
+"""By kind of file, see `sources.kinds`."""

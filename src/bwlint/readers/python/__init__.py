@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from bwlint.evaluate.names import DEVICE
 from bwlint.facts import Module, Text, Use
+from bwlint.readers.errors import ReadError
 from bwlint.readers.python import prune
 from bwlint.readers.python.flow import Flow
 from bwlint.readers.python.sides import dotted, statements
@@ -19,10 +20,6 @@ __all__ = ["ReadError", "may_read_device", "read"]
 
 _EXACT_TARGET = re.compile(r"(?:sm|compute)_120a\b|\b120a\b")
 _OPERATION = re.compile(r"\b(?:tcgen05|wgmma|warpgroup)\.\w+|\btcgen05_\w+|\bTcgen05\w+")
-
-
-class ReadError(Exception):
-    """A file that Python itself would not read; the message is the reason."""
 
 
 def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str] = frozenset()) -> Module:

@@ -1,0 +1,5 @@
+"""What a reader raises."""
+
+
+class ReadError(Exception):
+    """A file that its own language's tools would not read; the message is the reason."""
