@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 
 from bwlint.facts import Module, decode_module, encode
 from bwlint.findings import Skipped
-from bwlint.readers import READERS, ReadError, python
+from bwlint.readers import READERS, ReadError
+from bwlint.sources.kinds import kind_of
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.tree import module_name
 from bwlint.sources.walk import SourceFile
@@ -68,16 +69,19 @@ def collect(
 
 
 def load(real: str, dotted: str) -> Module | None:
-    """Facts of a file that an import asks for; None where it cannot be read."""
+    """Facts of a file that an import or an include asks for; None where it cannot be read."""
+    kind = kind_of(os.path.basename(real))
     data = read_bytes(real)
+    if isinstance(data, Unread) or kind is None:
+        return None
     is_package = os.path.basename(real) == "__init__.py"
-    if isinstance(data, Unread) or not (is_package or python.may_read_device(data)):
+    if not (is_package or READERS[kind].may_matter(data, frozenset())):
         return None  # only a package's facade hands on names without a device word in it
     source = decode(data)
     if isinstance(source, Unread):
         return None
     try:
-        return python.read(real, source, dotted, is_package)
+        return READERS[kind].read(real, source, dotted, is_package, frozenset())
     except ReadError:
         return None
 

@@ -8,17 +8,18 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from bwlint.chips import EVERY, ChipSet
+from bwlint.chips import ALL_TARGETS, EVERY, EVERY_TARGET, ChipSet, TargetSet
 from bwlint.evaluate.expr import Expr, Span, walk
 from bwlint.evaluate.interpreter import Interpreter
 from bwlint.evaluate.objects import Clash, Frame
 from bwlint.evaluate.sources import Sources
 from bwlint.evaluate.values import CHIPS, Raises, Unknown, Vec
-from bwlint.facts import Class, Gate, Module
+from bwlint.facts import Class, Gate, Module, Path
+from bwlint.headers import Headers
 from bwlint.sources.tree import import_roots
 
 MAX_ATOMS = 5
@@ -48,6 +49,19 @@ class Sets:
     atoms: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class TargetSets:
+    """A guard of the preprocessor on every compile target; `live` are the targets that get to it.
+
+    `may`, `must` and `toolkit` are as in `Sets`. All are within `live`.
+    """
+
+    may: TargetSet
+    must: TargetSet
+    live: TargetSet
+    toolkit: bool
+
+
 class Tree:
     """Modules of one run. Those that the prefilter passed are added; others are read when an import asks."""
 
@@ -58,8 +72,14 @@ class Tree:
         self._frames: dict[int, Frame] = {}
         self._passed: dict[tuple[int, str, Span | None], ChipSet] = {}
         self.interpreter = Interpreter(self, sources)
+        self.compiler = Interpreter(self, sources, compile_time=True)
+        self.headers = Headers(lambda path: load(path, ""))
+        self._compiled: dict[tuple[int, Expr], tuple[TargetSet, TargetSet, bool]] = {}
 
     def add(self, module: Module, root: str) -> None:
+        if module.language != "python":
+            self.headers.add(module)
+            return
         self._modules.setdefault(module.name, module)
         for body in module.classes.values():
             self.interpreter.literal_attributes.update(
@@ -86,6 +106,36 @@ class Tree:
 
     def owner_class(self, module: Module, qualname: str) -> Class | None:
         return module.classes.get(qualname.rpartition(".")[0])
+
+    def definers(self, module: Module, macro: str) -> Sequence[Module]:
+        return self.headers.definers(module, macro)
+
+    def compiled(self, module: Module, path: Path) -> TargetSet:
+        """The targets for which what stands under these tests may compile."""
+        found = EVERY_TARGET
+        for test in path:
+            found &= self._target_test(module, test)[0]
+        return found
+
+    def target_sets(self, module: Module, guard: Gate) -> TargetSets | None:
+        """Evaluate a guard; None when it does not ask for the target."""
+        may, must, asks = self._target_test(module, guard.test)
+        if not asks:
+            return None
+        live = self.compiled(module, guard.path)
+        return TargetSets(may & live, must & live, live, self.compiler.toolkit)
+
+    def _target_test(self, module: Module, test: Expr) -> tuple[TargetSet, TargetSet, bool]:
+        """Where a test may hold, where it must, and whether it depends on the target at all."""
+        key = (id(module), test)
+        if key not in self._compiled:
+            self.compiler.start()
+            outcome = self.compiler.truth(test, Frame(module))
+            lanes = outcome.spread(len(ALL_TARGETS))
+            may = TargetSet(_mask(lanes, lambda lane: lane is not False and not isinstance(lane, Raises)))
+            must = TargetSet(_mask(lanes, lambda lane: lane is True))
+            self._compiled[key] = (may, must, outcome.device)
+        return self._compiled[key]
 
     def frame(self, module: Module) -> Frame:
         """The frame in which all gates of a module run: parameters unbound, definitions shared."""
@@ -195,8 +245,12 @@ def _entries(root: str) -> frozenset[str]:
 def _where(outcome: Vec, keep: Callable[[object], bool]) -> ChipSet:
     if outcome.uniform:
         return EVERY if keep(outcome.lanes[0]) else EVERY - EVERY
+    return ChipSet(_mask(outcome.lanes, keep))
+
+
+def _mask(lanes: Sequence[object], keep: Callable[[object], bool]) -> int:
     mask = 0
-    for index, lane in enumerate(outcome.lanes):
+    for index, lane in enumerate(lanes):
         if keep(lane):
             mask |= 1 << index
-    return ChipSet(mask)
+    return mask

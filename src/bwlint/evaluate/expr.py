@@ -25,6 +25,8 @@ lambda                owner, (name, ...), body
 names                 container of target names: does it hold one of the chip's own
 completes             call: does it return instead of raising
 source                kind: a capability source spelled by a reader, see `sources.KINDS`
+macro                 name, (argument, ...): the preprocessor's; what is not defined counts as 0
+defined               name of a macro
 raise                 reason
 import                module, name or None
 function class        qualified name in this module

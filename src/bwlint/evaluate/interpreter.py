@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bwlint.evaluate import builtins, calls, sources, vectors
+from bwlint.evaluate import builtins, calls, macros, sources, vectors
 from bwlint.evaluate.expr import Expr, Span
 from bwlint.evaluate.names import guess, looks_like_version
 from bwlint.evaluate.objects import (
@@ -55,6 +55,8 @@ class Interpreter:
     atoms: dict[str, None] = field(default_factory=dict)
     clashes: list[Clash] = field(default_factory=list)
     toolkit: bool = False
+    compile_time: bool = False
+    """Lanes are compile targets and macros have values; otherwise lanes are chips and macros have none."""
     literal_attributes: set[str] = field(default_factory=set)
     _memos: dict[bool, dict[str, Any]] = field(default_factory=lambda: {False: {}, True: {}})
     globals: dict[tuple[int, str], Vec] = field(default_factory=dict)
@@ -456,6 +458,8 @@ _DISPATCH: dict[str, Callable[[Interpreter, Expr, Frame], Vec]] = {
     "const": Interpreter._const,
     "unknown": Interpreter._unknown,
     "raise": Interpreter._raise,
+    "macro": macros.value,
+    "defined": macros.defined,
     "source": Interpreter._source,
     "name": Interpreter._name,
     "param": Interpreter._param,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -52,20 +53,18 @@ class PartialValue:
 class Frame:
     """Where an expression runs: its module, the parameters bound by each enclosing owner, and a memo of slots."""
 
-    __slots__ = ("args", "memo", "module", "parent", "self_value")
+    __slots__ = ("args", "memo", "module", "parent")
 
     def __init__(
         self,
         module: Module,
         args: dict[tuple[str, str], Vec] | None = None,
         parent: Frame | None = None,
-        self_value: Instance | ClassValue | None = None,
     ) -> None:
         self.module = module
         self.args = args or {}
         self.parent = parent
         self.memo: dict[int, Vec] = {} if parent is None else parent.memo
-        self.self_value = self_value
 
     def lookup(self, owner: str, name: str) -> Vec | None:
         frame: Frame | None = self
@@ -83,6 +82,10 @@ class World(Protocol):
     def module(self, dotted: str) -> Module | None: ...
 
     def owner_class(self, module: Module, qualname: str) -> Class | None: ...
+
+    def definers(self, module: Module, macro: str) -> Sequence[Module]:
+        """The files of the tree that define a macro and reach a file by its includes."""
+        ...
 
 
 @dataclass(slots=True)

@@ -163,7 +163,10 @@ class Method:
 
 
 class Vec:
-    """One value a chip, or one for all; `device` says whether a capability source was read on the way."""
+    """One value a chip (or a compile target, see `macros`), or one for all.
+
+    `device` says whether a capability source was read on the way.
+    """
 
     __slots__ = ("device", "guessed", "lanes")
 
@@ -176,8 +179,8 @@ class Vec:
     def uniform(self) -> bool:
         return len(self.lanes) == 1
 
-    def spread(self) -> Sequence[Any]:
-        return [self.lanes[0]] * len(CHIPS) if len(self.lanes) == 1 else self.lanes
+    def spread(self, width: int = len(CHIPS)) -> Sequence[Any]:
+        return [self.lanes[0]] * width if len(self.lanes) == 1 else self.lanes
 
     def only(self) -> Any:
         """The value if all chips share it, else an `Unknown`."""

@@ -34,7 +34,8 @@ def zipped(build: Callable[[Sequence[Any]], Any], parts: Sequence[Vec]) -> Vec:
                 return part
     if all(part.uniform for part in parts):
         return Vec((_guarded(build, [part.lanes[0] for part in parts]),), device, guessed)
-    columns = [part.spread() for part in parts]
+    width = max(len(part.lanes) for part in parts)
+    columns = [part.spread(width) for part in parts]
     return Vec([_guarded(build, row) for row in zip(*columns, strict=True)], device, guessed)
 
 
@@ -59,7 +60,7 @@ def kept(keep: Vec, value: Vec) -> Vec:
     width = max(len(keep.lanes), len(value.lanes))
     if width == 1:
         return Vec((pick(keep.lanes[0], value.lanes[0]),), keep.device or value.device)
-    lanes = [pick(flag, lane) for flag, lane in zip(keep.spread(), value.spread(), strict=True)]
+    lanes = [pick(flag, lane) for flag, lane in zip(keep.spread(width), value.spread(width), strict=True)]
     return Vec(lanes, keep.device or value.device, keep.guessed or value.guessed)
 
 
@@ -170,7 +171,8 @@ def choose(test: Vec, then: Vec, otherwise: Vec) -> Vec:
         joined = join_all([then.lanes[0], otherwise.lanes[0]])
         return Vec((joined,), then.device or otherwise.device or test.device, then.guessed or otherwise.guessed)
     lanes = []
-    for flag, yes, no in zip(test.spread(), then.spread(), otherwise.spread(), strict=True):
+    width = max(len(test.lanes), len(then.lanes), len(otherwise.lanes))
+    for flag, yes, no in zip(test.spread(width), then.spread(width), otherwise.spread(width), strict=True):
         if isinstance(flag, Raises):
             lanes.append(flag)
         elif flag is True:
@@ -207,7 +209,8 @@ def _connect(join: Callable[[Any, Any], Any]) -> Callable[[Vec, Vec], Vec]:
         device, guessed = left.device or right.device, left.guessed or right.guessed
         if left.uniform and right.uniform:
             return Vec((join(left.lanes[0], right.lanes[0]),), device, guessed)
-        lanes = [join(a, b) for a, b in zip(left.spread(), right.spread(), strict=True)]
+        width = max(len(left.lanes), len(right.lanes))
+        lanes = [join(a, b) for a, b in zip(left.spread(width), right.spread(width), strict=True)]
         return Vec(lanes, device, guessed)
 
     return connect

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,9 @@ class _World:
 
     def owner_class(self, module: Module, qualname: str) -> Class | None:
         return self.tree.owner_class(module, qualname)
+
+    def definers(self, module: Module, macro: str) -> Sequence[Module]:
+        return self.tree.definers(module, macro)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,12 @@ class Kind:
     interpreter: str = ""
 
 
-KINDS: tuple[Kind, ...] = (Kind("python", suffixes=(".py", ".pyi"), interpreter="python"),)
+_C_SUFFIXES = (".cu", ".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl", ".c", ".cc", ".cpp", ".cxx", ".ipp", ".jinja")
+
+KINDS: tuple[Kind, ...] = (
+    Kind("python", suffixes=(".py", ".pyi"), interpreter="python"),
+    Kind("cuda", suffixes=_C_SUFFIXES),
+)
 
 _BY_SUFFIX = {suffix: kind.name for kind in KINDS for suffix in kind.suffixes}
 _BY_NAME = {name: kind.name for kind in KINDS for name in kind.names}

@@ -1,0 +1,162 @@
+"""Macros on every compile target: those of the compiler and of libraries (macros.toml), and those of the tree.
+
+A definition counts where the tests around it hold, and only for lines below it in the same file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from bwlint.chips import ALL_TARGETS, Target, TargetSet
+from bwlint.data import table
+from bwlint.evaluate import vectors
+from bwlint.evaluate.expr import Expr, Span
+from bwlint.evaluate.objects import Frame
+from bwlint.evaluate.values import Unknown, Vec, lift
+from bwlint.facts import Function, Module
+
+if TYPE_CHECKING:
+    from bwlint.evaluate.interpreter import Interpreter
+
+MAX_NESTED = 60
+_UNDEFINED = None
+"""The lane of a macro that is not defined."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    value: Vec
+    assumed: bool = False
+    asks: str = ""
+    library: bool = False
+
+
+def value(run: Interpreter, node: Expr, frame: Frame) -> Vec:
+    """The value of a macro in a condition; one that is not defined is 0 there."""
+    name, arguments = node.args
+    return lift(lambda lane: 0 if lane is _UNDEFINED else lane, expand(run, name, arguments, node.at, frame))
+
+
+def defined(run: Interpreter, node: Expr, frame: Frame) -> Vec:
+    found = expand(run, node.args[0], None, node.at, frame)
+    lanes = [_is_defined(lane) for lane in found.lanes]
+    return Vec(lanes, found.device)
+
+
+def _is_defined(lane: object) -> object:
+    if isinstance(lane, Unknown):
+        return Unknown(f"defined:{lane.key}") if lane.key.startswith("macro:") else True
+    return lane is not _UNDEFINED
+
+
+def expand(run: Interpreter, name: str, arguments: tuple[Expr, ...] | None, at: Span | None, frame: Frame) -> Vec:
+    """The lanes of a macro as it stands at a place; `arguments` are those of a function-like one."""
+    if not run.compile_time:
+        return Vec((Unknown(f"macro:{name}"),))
+    row = _known().get(name) or _feature(name)
+    if row is not None and row.asks:
+        asked = arguments[0].args[0] if arguments and arguments[0].op == "macro" else ""
+        return expand(run, f"{row.asks}{asked}", (), at, frame)
+    if row is not None and not row.library:
+        run.toolkit = run.toolkit or row.assumed
+        return row.value
+    own = frame.module.functions.get(name)
+    if own is not None and own.kind == "macro":
+        return _of_file(run, frame.module, own, arguments, at[0] if at else 0, frame)
+    for module in run.world.definers(frame.module, name):
+        return _of_file(run, module, module.functions[name], arguments, 0, frame)
+    if row is not None:
+        return row.value
+    return Vec((Unknown(f"macro:{name}"),))
+
+
+def _of_file(
+    run: Interpreter, module: Module, macro: Function, arguments: tuple[Expr, ...] | None, line: int, frame: Frame
+) -> Vec:
+    """The first definition whose tests hold, target by target. `line` bounds what is seen; 0 is all of it."""
+    visible = [one for one in macro.returns if line == 0 or (one[1].at or (0,))[0] < line]
+    key = ("macro", id(module), macro.qualname, len(visible), arguments)
+    if key in run.calls:
+        return run.calls[key]
+    if key in run.busy or len(run.busy) > MAX_NESTED:
+        return Vec((_UNDEFINED,))
+    run.busy.add(key)
+    try:
+        inner = Frame(module, _bound(run, macro, arguments, frame))
+        result = Vec((_UNDEFINED,))
+        for path, body in reversed(visible):
+            taken = Vec((True,))
+            for test in path:
+                taken = vectors.both(taken, run.truth(test, inner))
+            result = _chosen(macro.qualname, taken, run.evaluate(body, inner), result)
+    finally:
+        run.busy.discard(key)
+    if run.final:
+        run.calls[key] = result
+    return result
+
+
+def _chosen(name: str, taken: Vec, then: Vec, otherwise: Vec) -> Vec:
+    if taken.uniform and isinstance(taken.lanes[0], bool):
+        return then if taken.lanes[0] else otherwise
+    width = max(len(taken.lanes), len(then.lanes), len(otherwise.lanes))
+    lanes: list[Any] = []
+    for flag, yes, no in zip(taken.spread(width), then.spread(width), otherwise.spread(width), strict=True):
+        if isinstance(flag, bool):
+            lanes.append(yes if flag else no)
+        else:
+            lanes.append(Unknown(f"macro:{name}"))
+    return Vec(lanes, taken.device or then.device or otherwise.device)
+
+
+def _bound(
+    run: Interpreter, macro: Function, arguments: tuple[Expr, ...] | None, frame: Frame
+) -> dict[tuple[str, str], Vec]:
+    values = [run.evaluate(argument, frame) for argument in arguments or ()]
+    return {(macro.qualname, name): vec for name, vec in zip(macro.params, values, strict=False)}
+
+
+@cache
+def _known() -> Mapping[str, _Row]:
+    rows: dict[str, _Row] = {}
+    for row in table("macros")["macro"]:
+        for name in row.get("names", ()):
+            rows[name] = _Row(_lanes(row), row.get("assumed", False), row.get("asks", ""), row.get("library", False))
+    return rows
+
+
+@cache
+def _feature(name: str) -> _Row | None:
+    for row in table("macros")["macro"]:
+        found = re.fullmatch(row["pattern"], name) if "pattern" in row else None
+        if found:
+            name = f"sm_{found[1]}a"
+            return _Row(_where(lambda target: target.name == name))  # noqa: B023 - used at once
+    return None
+
+
+_FORMS: dict[str, Any] = {
+    "arch": lambda target: target.number * 10,
+    "specific": lambda target: target.number * 10 if target.suffix == "a" else _UNDEFINED,
+    "family": lambda target: target.number * 10 if target.suffix else _UNDEFINED,
+}
+
+
+def _lanes(row: Mapping[str, Any]) -> Vec:
+    if "targets" in row:
+        named = TargetSet.of(*row["targets"])
+        return _where(lambda target: target in named)
+    if row.get("undefined"):
+        return Vec((_UNDEFINED,))
+    form = _FORMS.get(str(row.get("value")))
+    if form is None:
+        return Vec((row.get("value", 1),))
+    return Vec([form(target) for target in ALL_TARGETS], device=True)
+
+
+def _where(holds: Callable[[Target], bool]) -> Vec:
+    return Vec([1 if holds(target) else _UNDEFINED for target in ALL_TARGETS], device=True)

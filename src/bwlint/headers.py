@@ -1,0 +1,96 @@
+"""Headers of the scanned tree: which file an include names, and which files define a macro that another sees."""
+
+# Paths are plain strings here, as in `sources.tree`.
+# ruff: noqa: PTH113, PTH118, PTH120
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from bwlint.facts import Module
+from bwlint.sources.tree import folder_root, project_folder
+
+MAX_FILES = 400
+"""How many headers one file may reach by its includes."""
+MAX_READ = 80
+"""How many of them may be read for it that are not part of the run."""
+_INCLUDE_FOLDERS = ("", "include", "csrc", "src")
+
+Load = Callable[[str], Module | None]
+"""Reads a header by its real path; None where it cannot."""
+
+
+class Headers:
+    def __init__(self, load: Load) -> None:
+        self._load = load
+        self._by_path: dict[str, Module | None] = {}
+        self._definers: dict[str, list[Module]] = defaultdict(list)
+        self._reached: dict[str, frozenset[str]] = {}
+
+    def add(self, module: Module) -> None:
+        if module.path in self._by_path:
+            return
+        self._by_path[module.path] = module
+        for name, function in module.functions.items():
+            if function.kind == "macro":
+                self._definers[name].append(module)
+
+    def definers(self, module: Module, macro: str) -> Sequence[Module]:
+        """Files that define a macro: those that `module` includes, else the only one there is."""
+        reached = self._closure(module)
+        known = self._definers.get(macro, ())
+        found = [other for other in known if other.path in reached]
+        return found or (known if len(known) == 1 else ())
+
+    def _closure(self, module: Module) -> frozenset[str]:
+        if module.path not in self._reached:
+            self._reached[module.path] = self._walk(module)
+        return self._reached[module.path]
+
+    def _walk(self, module: Module) -> frozenset[str]:
+        seen: dict[str, None] = {module.path: None}
+        queue, budget = [module], MAX_READ
+        while queue and len(seen) < MAX_FILES:
+            current = queue.pop()
+            for text in current.includes:
+                path = _resolve(os.path.dirname(current.path), text)
+                if path is None or path in seen:
+                    continue
+                if path not in self._by_path:
+                    if budget == 0:
+                        continue
+                    budget -= 1
+                    self._read(path)
+                seen[path] = None
+                header = self._by_path[path]
+                if header is not None:
+                    queue.append(header)
+        return frozenset(seen)
+
+    def _read(self, path: str) -> None:
+        header = self._load(path)
+        if header is None:
+            self._by_path[path] = None
+        else:
+            self.add(header)
+
+
+@cache
+def _resolve(folder: str, text: str) -> str | None:
+    """The file of the tree that `#include "text"` names in a folder, or None."""
+    if os.path.isabs(text) or len(text) > 300 or "\0" in text:
+        return None
+    project = project_folder(folder_root(folder))
+    base = folder
+    while True:
+        for name in _INCLUDE_FOLDERS:
+            path = os.path.normpath(os.path.join(base, name, text))
+            if path.startswith(project) and os.path.isfile(path):
+                return path
+        parent = os.path.dirname(base)
+        if base == project or parent == base or not base.startswith(project):
+            return None
+        base = parent

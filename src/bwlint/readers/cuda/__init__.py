@@ -1,0 +1,41 @@
+"""CUDA C++: a lexer of our own, the preprocessor's conditions, and what the code needs of a device."""
+
+from __future__ import annotations
+
+import re
+
+from bwlint.facts import Module
+from bwlint.readers.cuda.lexer import clean
+from bwlint.readers.cuda.preprocessor import directives
+
+_WORDS = re.compile(
+    rb"CUDA_ARCH|_SM\d\d|\b[Ss][Mm]_?\d\d|\basm\b|__asm|tcgen05|wgmma|cluster|cudaFuncSetAttribute|cuFuncSetAttribute"
+    rb"|<<<|__shared__|launch_bounds|ComputeCapab|computeCapab|getSMVersion|multiProcessor|SharedMemory|sharedMem|_system\s*\("
+    rb"|\b(?:major|minor)\b|__CUDACC_VER|CUDART_VERSION|[Cc]uda_?[Aa]rch|sm_version|device_cap|arch::Sm"
+)
+
+
+def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
+    """Whether a file may ask for the device or need something of it."""
+    return _WORDS.search(data) is not None or any(word.encode() in data for word in own)
+
+
+def read(path: str, source: str, name: str = "", is_package: bool = False, own: frozenset[str] = frozenset()) -> Module:
+    """Facts of one file. Never raises: what is not C++ gives few facts and no wrong ones."""
+    code = clean(source)
+    found = directives(code)
+    return Module(
+        path,
+        name,
+        False,
+        {},
+        (),
+        (),
+        found.macros,
+        {},
+        (),
+        {},
+        language="cuda",
+        guards=found.guards,
+        includes=found.includes,
+    )

@@ -1,0 +1,310 @@
+"""C++ expressions, of the preprocessor and of the program, lowered into the expression form.
+
+What the form has no word for becomes an unknown with the text as its key, so that equal texts have equal values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from bwlint.evaluate.expr import Expr, Span, const, unknown
+from bwlint.readers.cuda.lexer import Code, Token, tokens
+
+MAX_DEPTH = 40
+Resolve = Callable[[str, Span], Expr]
+"""Gives the node of an identifier (qualified with `::` as written)."""
+
+_BINARY = {
+    "||": 1,
+    "&&": 2,
+    "|": 3,
+    "^": 4,
+    "&": 5,
+    "==": 6,
+    "!=": 6,
+    "<": 7,
+    ">": 7,
+    "<=": 7,
+    ">=": 7,
+    "<<": 8,
+    ">>": 8,
+    "+": 9,
+    "-": 9,
+    "*": 10,
+    "/": 10,
+    "%": 10,
+}
+_ALTERNATIVE = {"and": "&&", "or": "||", "not": "!", "not_eq": "!="}
+_CASTS = frozenset({"static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"})
+_TYPES = frozenset(
+    {"int", "unsigned", "long", "short", "char", "bool", "float", "double", "auto", "const", "signed"}
+) | {
+    "size_t",
+    "int32_t",
+    "int64_t",
+    "uint32_t",
+    "uint64_t",
+}
+_WORDS = {"true": True, "false": False, "nullptr": None}
+
+
+class TooDeep(Exception):
+    """Brackets nested beyond the budget."""
+
+
+def lower(code: Code, start: int, end: int, resolve: Resolve, *, preprocessor: bool = False, limit: int = 400) -> Expr:
+    """The expression that stands between two offsets of the blanked text."""
+    found = tokens(code.text, start, end, limit + 1)
+    whole = unknown(_key(found), code.span(start, end))
+    if not found or len(found) > limit:
+        return whole
+    try:
+        parser = _Parser(code, found, resolve, preprocessor)
+        node = parser.ternary()
+    except TooDeep:
+        return whole
+    return node if parser.at == len(found) else whole
+
+
+def number(text: str) -> int | float | None:
+    """The value of a C++ number, or None."""
+    digits = text.replace("'", "").rstrip("uUlLzZ")
+    try:
+        if digits[:2] in ("0x", "0X", "0b", "0B"):
+            return int(digits, 0)
+        if len(digits) > 1 and digits[0] == "0" and digits.isdigit():
+            return int(digits, 8)
+        return int(digits) if digits.isdigit() and len(digits) < 40 else float(digits.rstrip("fF"))
+    except ValueError:
+        return None
+
+
+def _key(found: Sequence[Token]) -> str:
+    return " ".join(token.text for token in found)[:200]
+
+
+class _Parser:
+    """Precedence climbing over one list of tokens. `at` is the next token; nothing raises but `TooDeep`."""
+
+    def __init__(self, code: Code, found: Sequence[Token], resolve: Resolve, preprocessor: bool) -> None:
+        self.code = code
+        self.found = found
+        self.resolve = resolve
+        self.preprocessor = preprocessor
+        self.at = 0
+        self.depth = 0
+
+    def _peek(self, ahead: int = 0) -> str:
+        place = self.at + ahead
+        return self.found[place].text if place < len(self.found) else ""
+
+    def _span(self, first: int) -> Span:
+        last = max(first, min(self.at, len(self.found)) - 1)
+        return self.code.span(self.found[first].start, self.found[last].end)
+
+    def _unknown(self, first: int) -> Expr:
+        return unknown(_key(self.found[first : self.at]), self._span(min(first, len(self.found) - 1)))
+
+    def ternary(self) -> Expr:
+        first = self.at
+        test = self._binary(1)
+        if self._peek() == "?":
+            self.at += 1
+            then = self.ternary()
+            if self._peek() == ":":
+                self.at += 1
+                test = Expr("if", (test, then, self.ternary()), self._span(first))
+        return test
+
+    def _binary(self, least: int) -> Expr:
+        first = self.at
+        left = self._unary()
+        while True:
+            op = _ALTERNATIVE.get(self._peek(), self._peek())
+            power = _BINARY.get(op, 0)
+            if power < least:
+                return left
+            self.at += 1
+            right = self._binary(power + 1)
+            left = _joined(op, left, right, self._span(first))
+
+    def _unary(self) -> Expr:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise TooDeep
+        first = self.at
+        operators: list[str] = []
+        while True:
+            op = _ALTERNATIVE.get(self._peek(), self._peek())
+            if op not in ("!", "-", "+", "~", "*", "&"):
+                break
+            operators.append(op)
+            self.at += 1
+        node = self._postfix()
+        for op in reversed(operators):
+            at = self._span(first)
+            if op == "!":
+                node = Expr("not", (node,), at)
+            elif op == "-":
+                node = Expr("neg", (node,), at)
+            elif op in ("~", "&"):
+                node = self._unknown(first)
+        self.depth -= 1
+        return node
+
+    def _postfix(self) -> Expr:
+        first = self.at
+        node = self._primary()
+        while True:
+            op = self._peek()
+            if op in (".", "->"):
+                self.at += 1
+                name = self._peek()
+                self.at += 1
+                node = Expr("attr", (node, name), self._span(first))
+            elif op == "[":
+                self.at += 1
+                key = self.ternary()
+                if self._peek() != "]":
+                    return self._unknown(first)
+                self.at += 1
+                node = Expr("index", (node, key), self._span(first))
+            elif op == "(" and not self.preprocessor:
+                arguments = self._arguments()
+                node = Expr("call", (node, arguments), self._span(first))
+            elif op in ("++", "--"):
+                self.at += 1
+            else:
+                return node
+
+    def _arguments(self) -> tuple[Expr, ...]:
+        """What stands in the brackets at the next token, which is the opening one."""
+        self.at += 1
+        found: list[Expr] = []
+        while self.at < len(self.found) and self._peek() != ")":
+            before = self.at
+            found.append(self.ternary())
+            if self._peek() == "," or self.at == before:
+                self.at += 1
+        self.at += 1
+        return tuple(found)
+
+    def _primary(self) -> Expr:
+        if self.at >= len(self.found):
+            return unknown("", None)
+        first = self.at
+        token = self.found[first]
+        self.at += 1
+        if token.text == "(":
+            return self._bracketed(first)
+        if token.kind == "number":
+            value = number(token.text)
+            return const(value, self._span(first)) if value is not None else self._unknown(first)
+        if token.kind == "string":
+            return self._string(first)
+        if token.kind == "id":
+            return self._identifier(first)
+        return self._unknown(first)
+
+    def _bracketed(self, first: int) -> Expr:
+        """A bracketed expression, or a cast in the manner of C."""
+        if self._peek() in _TYPES:
+            close = self.at
+            while self._peek(close - self.at) in _TYPES or self._peek(close - self.at) in ("*", "&", "::", "std"):
+                close += 1
+            if self._peek(close - self.at) == ")":
+                self.at = close + 1
+                return self._unary()
+        node = self.ternary()
+        if self._peek() == ")":
+            self.at += 1
+            return node
+        self.at = len(self.found)
+        return self._unknown(first)
+
+    def _string(self, first: int) -> Expr:
+        parts: list[str] = []
+        self.at = first
+        while self.at < len(self.found) and self.found[self.at].kind == "string":
+            literal = self.code.literal_at(self.found[self.at].start)
+            parts.append(self.code.content(literal) if literal else "")
+            self.at += 1
+        return const("".join(parts), self._span(first))
+
+    def _identifier(self, first: int) -> Expr:
+        name = self.found[first].text
+        if self.preprocessor:
+            return self._macro(first, name)
+        if name in _WORDS:
+            return const(_WORDS[name], self._span(first))
+        if name in _CASTS:
+            self._template()
+            inner = self._arguments() if self._peek() == "(" else ()
+            return inner[0] if len(inner) == 1 else self._unknown(first)
+        while self._peek() == "::" and self.at + 1 < len(self.found) and self.found[self.at + 1].kind == "id":
+            name += "::" + self._peek(1)
+            self.at += 2
+            if self._peek() == "<" and (arguments := self._template()):
+                name += arguments
+        if self._peek() == "<" and (arguments := self._template()):
+            name += arguments
+            while self._peek() == "::" and self.at + 1 < len(self.found) and self.found[self.at + 1].kind == "id":
+                name += "::" + self._peek(1)
+                self.at += 2
+        return self.resolve(name, self._span(first))
+
+    def _template(self) -> str:
+        """The template arguments at the next token as text; nothing is consumed where they are none."""
+        depth = 0
+        for place in range(self.at, min(len(self.found), self.at + 60)):
+            text = self.found[place].text
+            if text == "<":
+                depth += 1
+            elif text in (">", ">>"):
+                depth -= 1 if text == ">" else 2
+                if depth <= 0:
+                    following = self.found[place + 1].text if place + 1 < len(self.found) else ""
+                    if following not in ("(", "::", "{", "", ")", ","):
+                        return ""
+                    arguments = "".join(token.text for token in self.found[self.at : place + 1])
+                    self.at = place + 1
+                    return arguments
+            elif text in ("&&", "||", ";", "==", "?", "<=", ">=", "{"):
+                return ""
+        return ""
+
+    def _macro(self, first: int, name: str) -> Expr:
+        if name == "defined":
+            bracket = self._peek() == "("
+            self.at += 1 if bracket else 0
+            asked = self._peek()
+            self.at += 2 if bracket else 1
+            return Expr("defined", (asked,), self._span(first))
+        if self._peek() == "(":
+            return self._macro_call(first, name)
+        if name in _WORDS:
+            return const(_WORDS[name], self._span(first))
+        return self.resolve(name, self._span(first))
+
+    def _macro_call(self, first: int, name: str) -> Expr:
+        """`NAME(a, b)` in a condition: arguments are expressions, or the bare words of `__has_include(<x>)`."""
+        if name.startswith("__has_"):
+            depth = 0
+            while self.at < len(self.found):
+                depth += {"(": 1, ")": -1}.get(self._peek(), 0)
+                self.at += 1
+                if depth == 0:
+                    break
+            return self._unknown(first)
+        arguments = self._arguments()
+        return Expr("macro", (name, arguments), self._span(first))
+
+
+def _joined(op: str, left: Expr, right: Expr, at: Span) -> Expr:
+    if op == "&&":
+        return Expr("and", ((*(left.args[0] if left.op == "and" else (left,)), right),), at)
+    if op == "||":
+        return Expr("or", ((*(left.args[0] if left.op == "or" else (left,)), right),), at)
+    if _BINARY[op] in (6, 7):
+        return Expr("cmp", (op, (left, right)), at)
+    return Expr("bin", ("//" if op == "/" else op, left, right), at)

@@ -1,0 +1,209 @@
+"""C++ text without its comments: one pass of a regular expression, and every offset stays true.
+
+Comments and the insides of string literals are blanked, character for character, so that a search in `code` never
+meets prose and every hit has its place in the source. Nothing is an error: what never ends, ends with the file.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from bwlint.evaluate.expr import Span
+
+_OPAQUE = re.compile(
+    # Each alternative begins with a plain character: that lets the engine skip to the next candidate.
+    r"""
+    /(?:/(?:[^\\\n]+|\\.)*|\*.*?(?:\*/|\Z))
+  | "(?:
+      (?<=R")(?<![A-KM-TV-Za-tv-z0-79_]R")(?P<mark>[^()\\\s]{0,16})\(.*?(?:\)(?P=mark)"|\Z)
+    | (?:[^"\\\n]+|\\.)*(?:"|(?=\n)|\\?\Z)
+    )
+  | '(?<![0-9a-fA-F]')(?:[^'\\\n]|\\.){1,12}?'
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_NOT_NEWLINE = re.compile(r"[^\n]+")
+_CONTINUED = re.compile(r"\\[ \t]*\n")
+TOKEN = re.compile(
+    r"""
+    (?P<id>[A-Za-z_$]\w*)
+  | (?P<number>\.?[0-9](?:[eEpP][+-]|'?[\w.])*)
+  | (?P<string>"(?:[^"\\\n]|\\.)*"?)
+  | (?P<char>'(?:[^'\\\n]|\\.){1,12}?')
+  | (?P<op><<<|>>>|<=>|->\*|\.\.\.|<<=|>>=|::|->|<<|>>|<=|>=|==|!=|&&|\|\||\+\+|--|[-+*/%&|^]=|\#\#|.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_SPACE = re.compile(r"(?:\s|\\\n)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A string literal: the offsets of what stands between its quotes, and whether escapes mean themselves."""
+
+    start: int
+    end: int
+    raw: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """`kind` is id, number, string, char or op; offsets are those of the source."""
+
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Code:
+    """A source, the same text blanked, its literals and its comments by offset."""
+
+    source: str
+    text: str
+    literals: tuple[Literal, ...]
+    comments: tuple[tuple[int, int], ...]
+
+    @cached_property
+    def _lines(self) -> list[int]:
+        starts = [0]
+        find = self.source.find
+        at = find("\n")
+        while at >= 0:
+            starts.append(at + 1)
+            at = find("\n", at + 1)
+        return starts
+
+    @cached_property
+    def _is_ascii(self) -> bool:
+        return self.source.isascii()
+
+    @cached_property
+    def _literal_starts(self) -> list[int]:
+        return [literal.start for literal in self.literals]
+
+    @cached_property
+    def _comment_starts(self) -> list[int]:
+        return [start for start, _ in self.comments]
+
+    def line(self, offset: int) -> int:
+        """The line of an offset, 1-based."""
+        return bisect.bisect_right(self._lines, offset)
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Line (1-based) and byte column (0-based)."""
+        line = self.line(offset)
+        start = self._lines[line - 1]
+        if self._is_ascii:
+            return line, offset - start
+        return line, len(self.source[start:offset].encode("utf-8", "surrogatepass"))
+
+    def span(self, start: int, end: int) -> Span:
+        return (*self.place(start), *self.place(end))
+
+    def line_start(self, offset: int) -> int:
+        return self._lines[self.line(offset) - 1]
+
+    def literal_at(self, quote: int) -> Literal | None:
+        """The literal that opens at or after an offset, where nothing but its prefix stands between."""
+        index = bisect.bisect_left(self._literal_starts, quote)
+        found = self.literals[index] if index < len(self.literals) else None
+        return found if found is not None and found.start - quote < 24 else None
+
+    def literals_in(self, start: int, end: int) -> tuple[Literal, ...]:
+        low = bisect.bisect_left(self._literal_starts, start)
+        high = bisect.bisect_left(self._literal_starts, end)
+        return self.literals[low:high]
+
+    def content(self, literal: Literal) -> str:
+        return self.source[literal.start : literal.end]
+
+    def comment_near(self, start: int, end: int) -> str:
+        """What comments on the lines of a stretch, and alone on those directly above it, say."""
+        first, last = self.line(start), self.line(max(start, end - 1))
+        low = self._lines[max(0, first - 4)]
+        high = self._lines[last] if last < len(self._lines) else len(self.source)
+        index = bisect.bisect_left(self._comment_starts, low)
+        said: list[str] = []
+        while index < len(self.comments) and self.comments[index][0] < high:
+            begin, stop = self.comments[index]
+            own = self.line(begin) >= first or not self.text[self.line_start(begin) : begin].strip()
+            if (own and not self.text[stop : self.line_start(start)].strip()) or self.line(begin) >= first:
+                said.append(self.source[begin:stop].strip("/* \t\n"))
+            index += 1
+        return " ".join(said)
+
+
+def clean(source: str) -> Code:
+    """Blank comments and the insides of literals. Linear in the length of the source; never raises."""
+    pieces: list[str] = []
+    literals: list[Literal] = []
+    comments: list[tuple[int, int]] = []
+    end = 0
+    for match in _OPAQUE.finditer(source):
+        start, stop = match.span()
+        pieces.append(source[end:start])
+        end = stop
+        first = source[start]
+        if first == "/":
+            pieces.append(_blank(source[start:stop]))
+            comments.append((start, stop))
+        elif first == "'":
+            pieces.append("'" + " " * (stop - start - 2) + "'")
+        else:
+            literal = _literal(source, match)
+            literals.append(literal)
+            pieces.append('"' + _blank(source[start + 1 : stop - 1]) + source[stop - 1] if stop - start > 1 else '"')
+    pieces.append(source[end:])
+    return Code(source, "".join(pieces), tuple(literals), tuple(comments))
+
+
+def _literal(source: str, match: re.Match[str]) -> Literal:
+    start, stop = match.span()
+    mark = match["mark"]
+    if mark is None:
+        closed = stop - start > 1 and source[stop - 1] == '"'
+        return Literal(start + 1, stop - 1 if closed else stop, False)
+    begin = source.index("(", start) + 1
+    closed = source.endswith(f'){mark}"', begin, stop)
+    return Literal(begin, stop - len(mark) - 2 if closed else stop, True)
+
+
+def _blank(text: str) -> str:
+    if "\n" not in text:
+        return " " * len(text)
+    return _NOT_NEWLINE.sub(lambda run: " " * len(run[0]), text)
+
+
+def tokens(text: str, start: int = 0, end: int | None = None, limit: int = 4000) -> list[Token]:
+    """The tokens of a stretch of blanked text, at most `limit` of them."""
+    found: list[Token] = []
+    stop = len(text) if end is None else end
+    at = start
+    while at < stop and len(found) < limit:
+        space = _SPACE.match(text, at, stop)
+        at = space.end() if space else at
+        match = TOKEN.match(text, at, stop)
+        if match is None:
+            break
+        found.append(Token(match.lastgroup or "op", match[0], match.start(), match.end()))
+        at = match.end()
+    return found
+
+
+def matching(text: str, opening: int, limit: int | None = None) -> int:
+    """The offset of the bracket that closes the one at `opening` in blanked text, or -1."""
+    depth = 0
+    stop = len(text) if limit is None else min(len(text), opening + limit)
+    for match in _BRACKET.finditer(text, opening, stop):
+        depth += 1 if match[0] in "([{" else -1
+        if depth == 0:
+            return match.start()
+    return -1
+
+
+_BRACKET = re.compile(r"[()\[\]{}]")

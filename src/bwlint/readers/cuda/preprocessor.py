@@ -1,0 +1,271 @@
+"""The preprocessor's directives: under which tests each line compiles, guards, macros, includes."""
+
+from __future__ import annotations
+
+import bisect
+import re
+from dataclasses import dataclass, field
+
+from bwlint.evaluate.expr import Expr, Span, const, negate
+from bwlint.facts import Function, Gate, Path, Side, Text
+from bwlint.readers.cuda.expressions import Resolve, lower
+from bwlint.readers.cuda.lexer import Code, tokens
+
+MAX_NESTING = 200
+_DIRECTIVE = re.compile(
+    r"^[ \t]*\#[ \t]*(?P<name>ifdef|ifndef|if|elifdef|elifndef|elif|else|endif|define|undef|include|error)\b"
+    r"(?P<rest>(?:[^\\\n]+|\\.)*)",
+    re.MULTILINE | re.DOTALL,
+)
+_DEFINE = re.compile(r"[ \t]*([A-Za-z_]\w*)(\([^()]*\))?")
+_INCLUDE = re.compile(r'[ \t]*(?:<([^>\n]+)>|")')
+_NOTHING = re.compile(r"(?:\s+|\#[ \t]*(?:if|el|endif|pragma)(?:[^\\\n]+|\\.)*)*", re.DOTALL)
+_DEFAULT = re.compile(r"\s*\#[ \t]*define[ \t]+(\w+)")
+_LONGEST_BODY = 300
+_LONGEST_FAILURE = 600
+_FAILS = re.compile(
+    r"\bstatic_assert\s*\(\s*false|#\s*error\b|\bCUTE_INVALID_CONTROL_PATH\b|\b__trap\s*\(|\bassert\s*\(\s*(?:false|0)\b"
+    r"|\bCUTE_RUNTIME_ASSERT\b|\bthrow\b"
+)
+
+
+@dataclass(slots=True)
+class _Arm:
+    """One branch of a conditional: its test (None: else), where its text begins, and where the test stands."""
+
+    test: Expr | None
+    start: int
+    at: Span
+
+
+@dataclass(slots=True)
+class _Conditional:
+    outer: Path
+    arms: list[_Arm] = field(default_factory=list)
+
+    def path(self) -> Path:
+        """The tests that hold in the arm being read."""
+        *earlier, last = self.arms
+        before = tuple(negate(arm.test) for arm in earlier if arm.test is not None)
+        return (*self.outer, *before, *((last.test,) if last.test is not None else ()))
+
+
+@dataclass(frozen=True)
+class Directives:
+    """What the directives of a file say. `starts` and `paths` go together: from an offset on, these tests hold."""
+
+    starts: tuple[int, ...]
+    paths: tuple[Path, ...]
+    guards: tuple[Gate, ...]
+    macros: dict[str, Function]
+    includes: tuple[str, ...]
+    lines: tuple[tuple[int, int], ...]
+    """Offsets of the directives themselves."""
+    words: tuple[str, ...]
+    """What each directive is: if, el (elif, else and their kin), endif, or "" for those that decide nothing."""
+
+    def path(self, offset: int) -> Path:
+        return self.paths[bisect.bisect_right(self.starts, offset) - 1]
+
+
+class _Reader:
+    def __init__(self, code: Code) -> None:
+        self.code = code
+        self.stack: list[_Conditional] = []
+        self.starts: list[int] = [0]
+        self.paths: list[Path] = [()]
+        self.guards: list[Gate] = []
+        self.returns: dict[str, list[tuple[Path, Expr]]] = {}
+        self.params: dict[str, tuple[str, ...]] = {}
+        self.places: dict[str, Span] = {}
+        self.includes: dict[str, None] = {}
+        self.lines: list[tuple[int, int]] = []
+        self.ends: list[int] = []
+        self.words: list[str] = []
+        self.ignored = 0
+
+    def read(self) -> Directives:
+        for match in _DIRECTIVE.finditer(self.code.text):
+            self.lines.append(match.span())
+            self.ends.append(match.end())
+            self.words.append(_word(match["name"]))
+            self._directive(match)
+        while self.stack:
+            self._close(self.stack.pop(), len(self.code.text), len(self.code.text))
+        macros = {
+            name: Function(name, "macro", self.params[name], (), tuple(found), self.places[name])
+            for name, found in self.returns.items()
+        }
+        return Directives(
+            tuple(self.starts),
+            tuple(self.paths),
+            tuple(sorted(self.guards, key=lambda gate: gate.at)),
+            macros,
+            tuple(self.includes),
+            tuple(self.lines),
+            tuple(self.words),
+        )
+
+    def _directive(self, match: re.Match[str]) -> None:
+        name, end = match["name"], match.end()
+        if name in ("if", "ifdef", "ifndef"):
+            self._open(match)
+        elif name in ("elif", "elifdef", "elifndef", "else"):
+            self._branch(match)
+        elif name == "endif":
+            if self.ignored:
+                self.ignored -= 1
+            elif self.stack:
+                closed = self.stack.pop()
+                self._close(closed, match.start(), end)
+                self._mark(end, closed.outer)
+        elif name == "define":
+            self._define(match)
+        elif name == "include":
+            self._include(match)
+
+    def _mark(self, offset: int, path: Path) -> None:
+        self.starts.append(offset)
+        self.paths.append(path)
+
+    @property
+    def _path(self) -> Path:
+        return self.stack[-1].path() if self.stack else ()
+
+    def _open(self, match: re.Match[str]) -> None:
+        if len(self.stack) >= MAX_NESTING:
+            self.ignored += 1
+            return
+        conditional = _Conditional(self._path)
+        conditional.arms.append(self._arm(match))
+        self.stack.append(conditional)
+        self._mark(match.end(), conditional.path())
+
+    def _branch(self, match: re.Match[str]) -> None:
+        if self.ignored or not self.stack:
+            return
+        conditional = self.stack[-1]
+        conditional.arms.append(self._arm(match))
+        self._mark(match.end(), conditional.path())
+
+    def _arm(self, match: re.Match[str]) -> _Arm:
+        name, start, end = match["name"], match.start("rest"), match.end("rest")
+        at = self.code.span(match.start("name"), match.end("name"))
+        if name == "else":
+            return _Arm(None, match.end(), at)
+        if name in ("if", "elif"):
+            text = match["rest"]
+            stripped = start + len(text) - len(text.lstrip())
+            test = lower(self.code, stripped, start + len(text.rstrip()), _macro, preprocessor=True)
+            return _Arm(test, match.end(), test.at or at)
+        words = tokens(self.code.text, start, end, 2)
+        asked = words[0].text if words else ""
+        if name == "ifndef" and self._is_default(asked, match.end()):
+            return _Arm(const(True, at), match.end(), at)
+        test = Expr("defined", (asked,), self.code.span(words[0].start, words[0].end) if words else at)
+        return _Arm(negate(test) if name.endswith("ndef") else test, match.end(), test.at or at)
+
+    def _is_default(self, name: str, start: int) -> bool:
+        """`#define X` right under `#ifndef X`: the guard of a header, or a value that nobody chose."""
+        found = _DEFAULT.match(self.code.text, start)
+        return found is not None and found[1] == name
+
+    def _close(self, closed: _Conditional, stop: int, end: int) -> None:
+        """Turn the arms of a finished conditional into guards; include guards and defaults are none."""
+        before: list[Expr] = []
+        for position, arm in enumerate(closed.arms):
+            following = closed.arms[position + 1].start if position + 1 < len(closed.arms) else end
+            if arm.test is None or arm.test.op == "const":
+                continue
+            until = self._directive_start(following) if position + 1 < len(closed.arms) else stop
+            self.guards.append(
+                Gate(
+                    "preprocessor",
+                    arm.test,
+                    arm.at,
+                    "",
+                    "",
+                    self._side(arm.start, until),
+                    self._rest(closed, position, stop),
+                    (*closed.outer, *map(negate, before)),
+                    closed.arms[0].at[0] if len(closed.arms) > 1 else 0,
+                    position,
+                    self.code.comment_near(self._offset(arm), arm.start),
+                    self.code.source[self._offset(arm) : arm.start].strip(),
+                )
+            )
+            before.append(arm.test)
+
+    def _offset(self, arm: _Arm) -> int:
+        return self._directive_start(arm.start)
+
+    def _directive_start(self, end: int) -> int:
+        index = bisect.bisect_left(self.ends, end)
+        return self.lines[index][0] if index < len(self.lines) else end
+
+    def _rest(self, closed: _Conditional, position: int, stop: int) -> Side:
+        """What compiles where the test of an arm fails: the arms below it."""
+        if position + 1 >= len(closed.arms):
+            return Side("fall", None, empty=True, rest=True)
+        return self._side(closed.arms[position + 1].start, stop)
+
+    def _side(self, start: int, end: int) -> Side:
+        code = self.code
+        nothing = _NOTHING.match(code.text, start, end)
+        empty = nothing is not None and nothing.end() >= end
+        fails = end - start < _LONGEST_FAILURE and _FAILS.search(code.text, start, end) is not None
+        texts = tuple(
+            Text(code.content(literal), code.span(literal.start, literal.end))
+            for literal in code.literals_in(start, min(end, start + _LONGEST_FAILURE))
+        )
+        return Side("raise" if fails else "fall", code.span(start, end), texts=texts, empty=empty)
+
+    def _define(self, match: re.Match[str]) -> None:
+        found = _DEFINE.match(self.code.text, match.start("rest"), match.end("rest"))
+        if found is None:
+            return
+        name, listed = found[1], found[2]
+        body = self.code.text[found.end() : match.end("rest")].rstrip()
+        at = self.code.span(found.start(1), found.end(1))
+        params = tuple(word.strip() for word in listed[1:-1].split(",") if word.strip()) if listed else ()
+        if not body.strip():
+            value = const("", at)
+        elif len(body) > _LONGEST_BODY:
+            value = Expr("unknown", (name,), at)
+        else:
+            value = lower(self.code, found.end(), found.end() + len(body), _resolver(name, params), preprocessor=True)
+            value = value._replace(at=at)
+        self.returns.setdefault(name, []).append((self._path, value))
+        self.params.setdefault(name, params)
+        self.places.setdefault(name, at)
+
+    def _include(self, match: re.Match[str]) -> None:
+        found = _INCLUDE.match(self.code.text, match.start("rest"), match.end("rest"))
+        if found is None:
+            return
+        literal = None if found[1] else self.code.literal_at(found.end() - 1)
+        name = found[1] or (self.code.content(literal) if literal else "")
+        if name:
+            self.includes[name.strip()] = None
+
+
+def _macro(name: str, at: Span) -> Expr:
+    return Expr("macro", (name, ()), at)
+
+
+def _resolver(owner: str, params: tuple[str, ...]) -> Resolve:
+    def resolve(name: str, at: Span) -> Expr:
+        return Expr("param", (owner, name), at) if name in params else _macro(name, at)
+
+    return resolve
+
+
+def _word(name: str) -> str:
+    if name == "endif":
+        return name
+    return name[:2] if name[:2] in ("if", "el") else ""
+
+
+def directives(code: Code) -> Directives:
+    """The directives of a blanked text. Never raises; what is not closed closes with the file."""
+    return _Reader(code).read()

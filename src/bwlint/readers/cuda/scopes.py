@@ -1,0 +1,159 @@
+"""Which function, class or kernel each brace of a file opens."""
+
+from __future__ import annotations
+
+import bisect
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from bwlint.readers.cuda.preprocessor import Directives
+
+_MARK = re.compile(r"[{};]")
+_TYPE = re.compile(
+    r"\b(?:class|struct|union|enum(?:\s+class)?)\s+(?:[\w:]*\([^()]*\)\s*|\w+\s+)*?([A-Za-z_]\w*)[^()]*$"
+)
+_FUNCTION = re.compile(
+    r"((?:[A-Za-z_]\w*(?:<[^<>;{}]*>)?\s*::\s*)*(?:~?[A-Za-z_]\w*|operator\s*[^\s(]{1,3}))\s*(?:<[^<>;{}]*>\s*)?$"
+)
+_TAIL = re.compile(
+    r"\)\s*(?:(?:const|noexcept|override|final|mutable|volatile|&&?)\s*)*(?:->\s*[^{;()]+)?(?::(?!:)[^;{}]*)?$"
+)
+_CONTROL = frozenset({"if", "for", "while", "switch", "catch", "return", "sizeof", "decltype", "alignas", "defined"})
+_KERNEL = re.compile(r"\b__global__\b")
+_LONGEST_HEADER = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A function or class. Offsets: `header` where its declaration begins, `open` and `close` its braces."""
+
+    kind: str
+    name: str
+    header: int
+    open: int
+    close: int
+    parent: str = ""
+    kernel: bool = False
+
+    @property
+    def qualname(self) -> str:
+        return f"{self.parent}.{self.name}" if self.parent else self.name
+
+
+class Scopes:
+    """The functions and classes of a file, in order of their opening braces."""
+
+    def __init__(self, found: list[Scope]) -> None:
+        self.all = sorted(found, key=lambda scope: scope.open)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [scope.header for scope in self.functions]
+
+    @cached_property
+    def functions(self) -> list[Scope]:
+        """Functions that stand in no other function."""
+        outer: list[Scope] = []
+        for scope in self.all:
+            if scope.kind == "function" and not (outer and scope.open < outer[-1].close):
+                outer.append(scope)
+        return outer
+
+    def function(self, offset: int) -> Scope | None:
+        """The function whose header or body holds an offset."""
+        index = bisect.bisect_right(self._starts, offset) - 1
+        if index < 0:
+            return None
+        found = self.functions[index]
+        return found if offset <= found.close else None
+
+    def qualname(self, offset: int) -> str:
+        found = self.function(offset)
+        return found.qualname if found else "<file>"
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """A brace that is not closed yet."""
+
+    kind: str
+    name: str
+    header: int
+    open: int
+    kernel: bool = False
+
+
+def scopes(text: str, directives: Directives) -> Scopes:
+    """Pair the braces of a text without directives; each arm of an `#if` begins where the `#if` stood."""
+    found: list[Scope] = []
+    stack: list[_Open] = []
+    saved: list[list[_Open]] = []
+    last = 0
+    for offset, mark in _marks(text, directives):
+        if mark == "if":
+            saved.append(list(stack))
+        elif mark == "el" and saved:
+            stack = list(saved[-1])
+        elif mark == "endif" and saved:
+            saved.pop()
+        elif mark == "{":
+            stack.append(_opened(text, last, offset, stack))
+        elif mark == "}" and stack:
+            closed = stack.pop()
+            if closed.kind != "block":
+                parent = ".".join(entry.name for entry in stack if entry.kind == "class")
+                found.append(Scope(closed.kind, closed.name, closed.header, closed.open, offset, parent, closed.kernel))
+        if mark in "{};":
+            last = offset + 1
+    return Scopes(found)
+
+
+def _marks(text: str, directives: Directives) -> list[tuple[int, str]]:
+    """Braces, semicolons and the words of conditionals, in order."""
+    marks = [(match.start(), match[0]) for match in _MARK.finditer(text)]
+    marks += [(start, name) for (start, _), name in zip(directives.lines, directives.words, strict=True) if name]
+    return sorted(marks)
+
+
+def _opened(text: str, start: int, brace: int, stack: list[_Open]) -> _Open:
+    """What the brace at an offset opens, by the words in front of it."""
+    if any(entry.kind == "function" for entry in stack):
+        return _Open("block", "", brace, brace)
+    header = text[max(start, brace - _LONGEST_HEADER) : brace]
+    begin = brace - len(header.lstrip())
+    if re.search(r"\bnamespace\b", header) or not header.strip():
+        return _Open("block", "", begin, brace)
+    declared = _TYPE.search(header)
+    if declared is not None and ")" not in header[declared.start(1) :]:
+        return _Open("class", declared[1], begin, brace)
+    tail = _TAIL.search(header)
+    name = _name_before(header, tail.start()) if tail else None
+    if name is None:
+        return _Open("block", "", begin, brace)
+    return _Open("function", name, begin, brace, _KERNEL.search(header) is not None)
+
+
+def _name_before(header: str, closing: int) -> str | None:
+    """The name in front of the parameter list that ends at `closing`."""
+    depth = 0
+    for at in range(closing, -1, -1):
+        depth += {")": 1, "(": -1}.get(header[at], 0)
+        if depth == 0:
+            found = _FUNCTION.search(header, max(0, at - 300), at)
+            if found is None:
+                return None
+            name = re.sub(r"\s+", "", found[1])
+            return None if name.rpartition("::")[2] in _CONTROL else name
+    return None
+
+
+def without_directives(text: str, directives: Directives) -> str:
+    """The text with its directives blanked, offsets as they were."""
+    pieces: list[str] = []
+    end = 0
+    for start, stop in directives.lines:
+        pieces += (text[end:start], re.sub(r"[^\n]", " ", text[start:stop]))
+        end = stop
+    pieces.append(text[end:])
+    return "".join(pieces)
