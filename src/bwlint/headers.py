@@ -1,7 +1,7 @@
 """Headers of the scanned tree: which file an include names, and which files define a macro that another sees."""
 
 # Paths are plain strings here, as in `sources.tree`.
-# ruff: noqa: PTH113, PTH118, PTH120
+# ruff: noqa: PTH113, PTH117, PTH118, PTH120
 
 from __future__ import annotations
 

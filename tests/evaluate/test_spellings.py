@@ -240,6 +240,7 @@ def test_definitions(setup: str, condition: str, words: str, evaluate: Evaluate)
 RAISES = [
     ("cap >= 9", "every chip"),
     ("cap < 'a'", "every chip"),
+    ("cap[:1] < 9", "every chip"),
     ("named >= 90", "every chip"),
     ("major == 12 and cap >= 9", FAMILY),
     ("major != 12 or cap >= 9", FAMILY),

@@ -255,7 +255,7 @@ def _kind(value: object) -> str:
     if isinstance(value, Capability):
         return f"a DeviceCapability such as ({value[0]}, {value[1]})"
     if isinstance(value, tuple):
-        return f"a tuple such as ({value[0]}, {value[1]})"
+        return f"a tuple such as {value}"
     if isinstance(value, Arch):
         return "a member of an architecture enum"
     return f"the string {value!r}" if isinstance(value, str) else f"the number {value!r}"

@@ -37,14 +37,11 @@ _BINARY = {
 _ALTERNATIVE = {"and": "&&", "or": "||", "not": "!", "not_eq": "!="}
 _CASTS = frozenset({"static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"})
 _TYPES = frozenset(
-    {"int", "unsigned", "long", "short", "char", "bool", "float", "double", "auto", "const", "signed"}
-) | {
-    "size_t",
-    "int32_t",
-    "int64_t",
-    "uint32_t",
-    "uint64_t",
-}
+    [
+        *("int", "unsigned", "long", "short", "char", "bool", "float", "double", "auto", "const", "signed"),
+        *("size_t", "int32_t", "int64_t", "uint32_t", "uint64_t"),
+    ]
+)
 _WORDS = {"true": True, "false": False, "nullptr": None}
 
 

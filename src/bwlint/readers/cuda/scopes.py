@@ -10,11 +10,11 @@ from functools import cached_property
 from bwlint.readers.cuda.preprocessor import Directives
 
 _MARK = re.compile(r"[{};]")
-_TYPE = re.compile(
-    r"\b(?:class|struct|union|enum(?:\s+class)?)\s+(?:[\w:]*\([^()]*\)\s*|\w+\s+)*?([A-Za-z_]\w*)[^()]*$"
-)
+_TYPE = re.compile(r"\b(?:class|struct|union|enum)\b")
+_ATTRIBUTE = re.compile(r"\s*(?:\w+\s*\([^()]*\)|\[\[[^\]]*\]\])")
+_NAME = re.compile(r"[A-Za-z_]\w*")
 _FUNCTION = re.compile(
-    r"((?:[A-Za-z_]\w*(?:<[^<>;{}]*>)?\s*::\s*)*(?:~?[A-Za-z_]\w*|operator\s*[^\s(]{1,3}))\s*(?:<[^<>;{}]*>\s*)?$"
+    r"((?:[A-Za-z_]\w*\s*::\s*){0,6}(?:~?[A-Za-z_]\w*|operator\s*[^\s(]{1,3}))\s*(?:<[^<>;{}]*>\s*)?$"
 )
 _TAIL = re.compile(
     r"\)\s*(?:(?:const|noexcept|override|final|mutable|volatile|&&?)\s*)*(?:->\s*[^{;()]+)?(?::(?!:)[^;{}]*)?$"
@@ -124,14 +124,28 @@ def _opened(text: str, start: int, brace: int, stack: list[_Open]) -> _Open:
     begin = brace - len(header.lstrip())
     if re.search(r"\bnamespace\b", header) or not header.strip():
         return _Open("block", "", begin, brace)
-    declared = _TYPE.search(header)
-    if declared is not None and ")" not in header[declared.start(1) :]:
-        return _Open("class", declared[1], begin, brace)
+    declared = _declared_type(header)
+    if declared:
+        return _Open("class", declared, begin, brace)
     tail = _TAIL.search(header)
     name = _name_before(header, tail.start()) if tail else None
     if name is None:
         return _Open("block", "", begin, brace)
     return _Open("function", name, begin, brace, _KERNEL.search(header) is not None)
+
+
+def _declared_type(header: str) -> str:
+    """The name of the class that a header declares, or "" where it declares none."""
+    keywords = list(_TYPE.finditer(header))
+    if not keywords:
+        return ""
+    rest = header[keywords[-1].end() :]
+    attribute = _ATTRIBUTE.match(rest)
+    rest = rest[attribute.end() :] if attribute else rest
+    if "(" in rest or ")" in rest or "=" in rest:
+        return ""
+    names = [name for name in _NAME.findall(re.split(r"(?<!:):(?!:)|<", rest)[0]) if name != "final"]
+    return names[-1] if names else ""
 
 
 def _name_before(header: str, closing: int) -> str | None:
