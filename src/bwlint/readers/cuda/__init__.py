@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 
 from bwlint.facts import Module
+from bwlint.readers import prune
 from bwlint.readers.cuda.lexer import clean
 from bwlint.readers.cuda.preprocessor import directives
+from bwlint.readers.cuda.program import program
+from bwlint.readers.cuda.scopes import scopes, without_directives
 
 _WORDS = re.compile(
     rb"CUDA_ARCH|_SM\d\d|\b[Ss][Mm]_?\d\d|\basm\b|__asm|tcgen05|wgmma|cluster|cudaFuncSetAttribute|cuFuncSetAttribute"
@@ -24,16 +27,19 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
     """Facts of one file. Never raises: what is not C++ gives few facts and no wrong ones."""
     code = clean(source)
     found = directives(code)
+    text = without_directives(code.text, found)
+    places = scopes(text, found)
+    host = program(code, text, places)
     return Module(
         path,
         name,
         False,
+        host.names,
+        (),
+        prune.slots(host.slots, host.gates, host.names, host.functions, {}),
+        {**host.functions, **found.macros},
         {},
-        (),
-        (),
-        found.macros,
-        {},
-        (),
+        tuple(sorted(host.gates, key=lambda gate: gate.at)),
         {},
         language="cuda",
         guards=found.guards,

@@ -102,6 +102,15 @@ class Code:
             return line, offset - start
         return line, len(self.source[start:offset].encode("utf-8", "surrogatepass"))
 
+    def offset(self, line: int, column: int) -> int:
+        """The offset of a line and byte column."""
+        start = self._lines[line - 1]
+        if self._is_ascii:
+            return start + column
+        end = self._lines[line] if line < len(self._lines) else len(self.source)
+        data = self.source[start:end].encode("utf-8", "surrogatepass")[:column]
+        return start + len(data.decode("utf-8", "surrogatepass"))
+
     def span(self, start: int, end: int) -> Span:
         return (*self.place(start), *self.place(end))
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from bwlint.evaluate.names import DEVICE
 from bwlint.facts import Module, Text, Use
+from bwlint.readers import prune
 from bwlint.readers.errors import ReadError
-from bwlint.readers.python import prune
 from bwlint.readers.python.flow import Flow
 from bwlint.readers.python.sides import dotted, statements
 from bwlint.readers.python.vocabulary import device_lines, lines_with, may_read_device

@@ -1,0 +1,112 @@
+"""What the ways out of a condition do in C++: names used, values given, messages, how they end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from bwlint.evaluate.expr import Expr, const, walk
+from bwlint.facts import Side, Text, Use
+from bwlint.readers.cuda.lexer import Code
+from bwlint.readers.cuda.statements import Statement
+
+MAX_USES = 60
+MAX_TEXTS = 3
+Lower = Callable[[int, int], Expr]
+
+_FAILS = re.compile(
+    r"\bthrow\b|\b(?:exit|abort|_exit|terminate|__trap)\s*\(|\b\w*(?:CHECK|ASSERT)\w*\s*\(\s*(?:false|0)\b"
+    r"|\b\w*(?:ERROR|THROW|FATAL|UNREACHABLE|NOT_IMPLEMENTED)\w*\s*\(|\bLOG\s*\(\s*FATAL|\bstatic_assert\s*\(\s*false"
+    r"|\breturn\s+(?:\w+::)*\w*(?:NotSupported|Unsupported|kInvalid|ErrorInvalid|NOT_SUPPORTED)\w*"
+)
+_SKIPS = re.compile(r"\bGTEST_SKIP\b")
+_NAME = re.compile(r"[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*")
+_NOT_USED = frozenset(
+    [
+        *("if", "else", "for", "while", "do", "switch", "case", "default", "return", "throw", "const", "auto", "int"),
+        *("bool", "void", "static", "constexpr", "true", "false", "nullptr", "std", "sizeof", "float", "half", "char"),
+        *("double", "unsigned", "template", "typename", "using", "namespace", "struct", "class", "break", "continue"),
+    ]
+)
+_ENDS = {"return": "return", "throw": "raise", "continue": "continue", "break": "fall", "goto": "fall"}
+_LITERAL = re.compile(r"[\w\s:<>,*&]*=\s*(?:[-\w.]+|true|false)\s*$")
+
+
+def side(code: Code, text: str, body: tuple[Statement, ...], lower: Lower) -> Side:
+    """The side that runs these statements."""
+    flat = _flat(body)
+    if not flat:
+        return Side("fall", None, empty=True)
+    start, end = flat[0].start, flat[-1].end
+    at = code.span(start, end)
+    stretch = text[start:end]
+    last = flat[-1]
+    ends = _ENDS.get(last.kind, "fall")
+    if _SKIPS.search(stretch):
+        ends = "skip"
+    elif _fails(text, flat):
+        ends = "raise"
+    value = (
+        lower(*last.test) if last.kind == "return" and last.test and stretch.strip() else _assigned(text, flat, lower)
+    )
+    said = texts(code, start, end) if ends in ("raise", "skip") or len(stretch) < 400 else ()
+    tuning = ends == "fall" and all(_LITERAL.match(text[entry.start : entry.end]) for entry in flat)
+    return Side(ends, at, value, uses(code, text, start, end), said, False, tuning)
+
+
+def _flat(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    """The statements of a branch without the braces around it; stray semicolons are none."""
+    while len(body) == 1 and body[0].kind == "block":
+        body = body[0].body
+    return tuple(entry for entry in body if entry.end > entry.start)
+
+
+def _fails(text: str, flat: tuple[Statement, ...]) -> bool:
+    """Whether a branch ends in an error: its first or last statement of its own says so."""
+    return any(
+        entry.kind in ("expression", "throw", "return") and _FAILS.search(text, entry.start, entry.end) is not None
+        for entry in (flat[0], flat[-1])
+    )
+
+
+def _assigned(text: str, flat: tuple[Statement, ...], lower: Lower) -> Expr | None:
+    only = flat[0] if len(flat) == 1 and flat[0].kind == "expression" else None
+    if only is None:
+        return None
+    sign = re.compile(r"[^=!<>+\-*/%&|^]=(?!=)").search(text, only.start, only.end)
+    return lower(sign.end(), only.end) if sign and only.end - sign.end() < 400 else None
+
+
+def uses(code: Code, text: str, start: int, end: int) -> tuple[Use, ...]:
+    """The names of a stretch, in order, each once."""
+    found: dict[str, Use] = {}
+    for match in _NAME.finditer(text, start, min(end, start + 6000)):
+        name = re.sub(r"\s+", "", match[0])
+        if name in _NOT_USED or name in found or len(name) < 3:
+            continue
+        following = text[match.end() : match.end() + 1]
+        how = "call" if following in "(<" and following else "name"
+        found[name] = Use(name.replace("::", "."), how, code.span(*match.span()))
+        if len(found) >= MAX_USES:
+            break
+    return tuple(found.values())
+
+
+def texts(code: Code, start: int, end: int) -> tuple[Text, ...]:
+    """The first strings of a stretch as one message."""
+    found = code.literals_in(start, end)[:MAX_TEXTS]
+    if not found:
+        return ()
+    joined = " ".join(code.content(literal) for literal in found)
+    return (Text(joined[:400], code.span(found[0].start, found[-1].end)),)
+
+
+def value(node: Expr) -> Side:
+    """A side that gives a value: an arm of `?:`."""
+    names = [inner for inner in walk(node) if inner.op in ("param", "name") and inner.at is not None]
+    found = tuple(Use(inner.args[-1], "name", inner.at) for inner in names[:8] if inner.at is not None)
+    return Side("fall", node.at, node, found, tuning=node.op == "const" and not isinstance(node.args[0], bool))
+
+
+def answer(holds: bool) -> Side:
+    return Side("fall", None, const(holds))
