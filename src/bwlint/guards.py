@@ -8,7 +8,7 @@ from functools import cached_property
 
 from bwlint.chips import ChipSet, TargetSet
 from bwlint.facts import Gate, Module, Operation, Side
-from bwlint.judge import REFUSING, inside
+from bwlint.judge import REFUSING, Context, inside
 from bwlint.link import TargetSets, Tree
 
 
@@ -57,6 +57,14 @@ class Guarded:
         at = self.working.at
         if at is not None:
             yield from (one for one in self.module.operations if inside(one.at, at))
+
+
+def served(context: Context, guarded: Guarded, lost: TargetSet) -> bool:
+    """Whether every macro that a guard defines is defined for the targets that it refuses, elsewhere in the file."""
+    names = [use.name for use in guarded.working.uses]
+    if not names or not guarded.working.tuning:
+        return False
+    return all(lost <= context.tree.defined_for(guarded.module, name) for name in names)
 
 
 def guards_of(tree: Tree, module: Module) -> tuple[Guarded, ...]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips import ChipSet, TargetSet, families, group
-from bwlint.guards import Guarded
+from bwlint.guards import Guarded, served
 from bwlint.judge import Context, Draft, Related, plain
 
 NAME = "family-split"
@@ -51,12 +51,12 @@ def parts(context: Context, guarded: Guarded) -> tuple[ChipSet, ChipSet] | None:
         held, lost = guarded.chips & here, guarded.refused & here
         if not held or not lost or held <= group("second-consumer"):
             continue  # what is for the second one alone is a remedy for it
-        if not _served(context, guarded, family, lost):
+        if not served(context, guarded, TargetSet.native(lost)) and not _other_guard(context, guarded, family, lost):
             return held, lost
     return None
 
 
-def _served(context: Context, guarded: Guarded, family: ChipSet, lost: ChipSet) -> bool:
+def _other_guard(context: Context, guarded: Guarded, family: ChipSet, lost: ChipSet) -> bool:
     """Whether another guard of the file is there for just the refused members."""
     for other in context.guards[guarded.module.path]:
         if other is guarded or other.working.empty:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bwlint.chips import Chip, Target, TargetSet
-from bwlint.chips.instructions import verdict
-from bwlint.guards import Guarded
+from bwlint.guards import Guarded, served
 from bwlint.judge import Context, Draft, Related
+from bwlint.legality import legality
 
 NAME = "suffix-lost"
 CATEGORY = "arch-target"
@@ -17,7 +17,7 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
     if guarded.working.empty:
         return
     lost = [chip for chip in context.targets if _family_target_lost(guarded, chip)]
-    if not lost or _needs_exact(guarded, lost):
+    if not lost or _needs_exact(guarded, lost) or served(context, guarded, _family_targets(lost)):
         return
     names = ", ".join(Target(chip.joined, "f").name for chip in lost)
     fails = guarded.other.ends == "raise"
@@ -49,5 +49,8 @@ def _family_target_lost(guarded: Guarded, chip: Chip) -> bool:
 
 def _needs_exact(guarded: Guarded, lost: list[Chip]) -> bool:
     """Whether something behind the guard assembles for the a target alone."""
-    families = TargetSet.joining(Target(chip.joined, "f") for chip in lost)
-    return any(one.kind == "instruction" and families - verdict(one.name).legal for one in guarded.operations())
+    return any(_family_targets(lost) - legality(one).legal for one in guarded.operations())
+
+
+def _family_targets(chips: list[Chip]) -> TargetSet:
+    return TargetSet.joining(Target(chip.joined, "f") for chip in chips)
