@@ -111,11 +111,15 @@ class _File:
         late: dict[str, list[Target]] = {}
         for target in built.every:
             first = first_toolkit(target)
-            if first and ((low and version(first) > version(low)) or (not low and high and version(first) >= version(high))):
+            if first and (
+                (low and version(first) > version(low)) or (not low and high and version(first) >= version(high))
+            ):
                 late.setdefault(first, []).append(target)
         if not late:
             return
-        needs = "; ".join(f"{_listed(targets)} need{'s' * (len(targets) == 1)} {first}" for first, targets in late.items())
+        needs = "; ".join(
+            f"{_listed(targets)} need{'s' * (len(targets) == 1)} {first}" for first, targets in late.items()
+        )
         since = f"from CUDA {low} on" if low else f"below CUDA {high}"
         message = f"this is compiled {since}, whose nvcc does not know all of it: {needs}"
         advice = "move these to the branch of the toolkit that knows them"
@@ -129,19 +133,31 @@ class _File:
             mine = [target for target in built.every if target.chip in present]
             if not mine or not _possible(missing, built.toolkits) or self._earlier(built, group_of, present):
                 continue
+            if built.carry.kind == "match" and self._asked_apart(present, missing):
+                continue
             exact = any(target.suffix for one in group_of for target in one.every if target.chip in present)
             verb = "holds for" if built.carry.kind == "match" else "accepts"
-            message = f"{verb} {_listed(mine)} and no target of {plain(missing)}: a build for {plain(missing)} is left out"
+            message = (
+                f"{verb} {_listed(mine)} and no target of {plain(missing)}: a build for {plain(missing)} is left out"
+            )
             names = " ".join(_short(target) for chip in missing for target in targets_of(chip) if target.suffix)
             yield self._draft(
                 built,
-                "warning" if exact or built.carry.kind == "match" else "note",
+                "warning" if exact else "note",
                 "medium",
                 message,
                 f"no {plain(missing)} here",
                 f"accept {names} too, unless the code is meant for {plain(present)} alone",
                 covered=named & family,
             )
+
+    def _asked_apart(self, present: ChipSet, missing: ChipSet) -> bool:
+        """Whether another condition of the file holds for the others, so that each has one of its own."""
+        for one in self.built:
+            named = _union(ChipSet.of(target.chip.name) for target in one.every)
+            if one.carry.kind == "match" and missing <= named and not present & named:
+                return True
+        return False
 
     def _earlier(self, built: _Built, together: Sequence[_Built], present: ChipSet) -> bool:
         """Whether a piece above has been reported for the same list."""
@@ -196,11 +212,20 @@ class _File:
         others = [one for one in self.built if one.carry.name == built.carry.name != "" and one.loads & asked == asked]
         apart = any(not (one.toolkits & built.toolkits) for one in others)
         highest = max(every, key=lambda target: target.number)
-        message = f"nothing here loads on {plain(asked)}: the list ends at {_short(highest)} and has no PTX of use there"
+        message = (
+            f"nothing here loads on {plain(asked)}: the list ends at {_short(highest)} and has no PTX of use there"
+        )
         if apart:
             message += f"; `{built.carry.name}` has it under another toolkit"
-        yield self._draft(built, "warning" if apart else "note", "medium" if apart else "low", message,
-                          f"nothing for {plain(asked)}", _native(asked), covered=loads | jits)
+        yield self._draft(
+            built,
+            "warning" if apart else "note",
+            "medium" if apart else "low",
+            message,
+            f"nothing for {plain(asked)}",
+            _native(asked),
+            covered=loads | jits,
+        )
 
     def _plain_among_suffixed(self, built: _Built) -> Iterator[Draft]:
         """9.0a and 10.0f ask for what only a suffix brings; a plain 12.0 beside them goes without."""
@@ -213,9 +238,10 @@ class _File:
             return
         if any(not target.suffix for target in others):
             return
+        chips = ChipSet.joining(target.chip for target in here)
         message = (
-            f"{_listed(here)} is plain where {_listed(others)} have their suffix: setmaxnreg, tensormap.replace and FP4 "
-            f"mma need one on {plain(_union(ChipSet.of(target.chip.name) for target in here))} too"
+            f"{_listed(here)} is plain where {_listed(others)} have their suffix: setmaxnreg, tensormap.replace "
+            f"and FP4 mma need one on {plain(chips)} too"
         )
         advice = "write the family target (12.0f) if the kernels use such instructions; the plain one loads on both"
         yield self._draft(built, "note", "low", message, "without a suffix", advice, covered=built.loads)
@@ -226,10 +252,14 @@ class _File:
         meant = [_meant(source) for source in sources]
         here = built.loads & self.context.targets
         lacking = ChipSet.where(lambda chip: chip.tmem_per_sm == 0)
-        if not here & lacking or not sources or not all(chips and chips <= group("datacenter-blackwell") for chips in meant):
+        if (
+            not here & lacking
+            or not sources
+            or not all(chips and chips <= group("datacenter-blackwell") for chips in meant)
+        ):
             return
         wrong = [target for target in built.sass if target.loads_on() & here]
-        message = f"offers {_listed(wrong)} to a source that is named for {plain(_union(c for c in meant if c))}: {sources[0]}"
+        message = f"offers {_listed(wrong)} to a source that is named for {plain(_union(meant))}: {sources[0]}"
         advice = f"drop {_listed(wrong)} unless the source has a path without tcgen05"
         yield self._draft(built, "warning", "medium", message, f"reaches {plain(here)}", advice, covered=built.loads)
 
@@ -241,6 +271,8 @@ class _File:
         same = [one for one in self.built if one.carry.name == built.carry.name and one.carry.kind != "match"]
         if kind == "filter" or any(one.carry.kind == "piece" for one in same):
             return tuple(one for one in same if one.toolkits & built.toolkits)
+        if kind == "kernel" and built.carry.text:
+            return tuple(one for one in same if one.carry.text and one.toolkits & built.toolkits)
         return (built,)
 
     def _draft(
@@ -255,7 +287,18 @@ class _File:
     ) -> Draft:
         category = TEST if self.context.in_test(self.module) else NAME
         return Draft(
-            NAME, category, severity, confidence, self.module, built.carry.at, message, label, advice, covered, covered, None
+            NAME,
+            category,
+            severity,
+            confidence,
+            self.module,
+            built.carry.at,
+            message,
+            label,
+            advice,
+            covered,
+            covered,
+            None,
         )
 
 
@@ -273,7 +316,7 @@ def _unknown(name: str) -> str:
     known = next(_targets([digits]), None)
     if known is None or next(_targets([name]), None) is not None:
         return ""
-    return f"nvcc fatal : Unsupported gpu architecture 'compute_{name}': {known} has no suffix {name[len(digits):]!r}"
+    return f"nvcc fatal : Unsupported gpu architecture 'compute_{name}': {known} has no suffix {name[len(digits) :]!r}"
 
 
 def _union(sets: Iterable[ChipSet]) -> ChipSet:
@@ -325,7 +368,8 @@ def _family(one: Target, other: Target) -> str:
 
 def _native(chips: ChipSet) -> str:
     first = next(iter(chips))
-    return f"add {first.joined} (loads on {plain(Target(first.joined).loads_on())}), or {first.joined}f where a suffix is needed"
+    loads = plain(Target(first.joined).loads_on())
+    return f"add {first.joined} (loads on {loads}), or {first.joined}f where a suffix is needed"
 
 
 def _wider(mine: Sequence[Target], missing: ChipSet, toolkits: Toolkits) -> str:
