@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from bwlint.evaluate.names import DEVICE
 from bwlint.facts import Module, Text, Use
-from bwlint.readers.build.inside_python import WORDS, carries_of_python
+from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
 from bwlint.readers.errors import ReadError
 from bwlint.readers.python import prune
 from bwlint.readers.python.flow import Flow
