@@ -167,7 +167,8 @@ def test_conditions(tmp_path: Path) -> None:
     random_ = random.Random(120)
     cases = [(random_condition(random_), random_.choice(releases())) for _ in range(200)]
     script = "".join(
-        f'set(CUDA_VERSION {release})\nif({condition})\nmessage(STATUS "True")\nelse()\nmessage(STATUS "False")\nendif()\n'
+        f"set(CUDA_VERSION {release})\nif({condition})\n"
+        'message(STATUS "True")\nelse()\nmessage(STATUS "False")\nendif()\n'
         for condition, release in cases
     )
     printed = run(tmp_path, script)

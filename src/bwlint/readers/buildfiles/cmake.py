@@ -1,4 +1,4 @@
-"""CMake files: which lists of architectures they make, under which toolkits, for which sources, and what they let in."""
+"""CMake files: their lists of architectures, under which toolkits and for which sources, and what conditions let in."""
 
 from __future__ import annotations
 
@@ -253,7 +253,7 @@ class _File:
         self._give_sources(command.arguments)
 
     def _offered_by(self, out: str, arguments: Sequence[Argument]) -> None:
-        """`intersection(OUT "${OFFERED}" "${ASKED}")`: OUT holds what OFFERED does, unless the request itself is cut."""
+        """`intersection(OUT "${OFFERED}" "${ASKED}")`: OUT is what OFFERED is, unless the request itself is cut."""
         names = [name for argument in arguments for name in _REFERENCE.findall(argument.text)]
         if names and names[0] in self.values and out not in names:
             self.kernels.add(names[0])

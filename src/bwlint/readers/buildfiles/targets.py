@@ -16,7 +16,7 @@ _LONGEST = 4096
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Names of targets ("120a") for cubins and for PTX, in order; `sure` if no plain number could mean another thing."""
+    """Names of targets ("120a") for cubins and for PTX, in order; `sure` if they are not all bare numbers."""
 
     sass: tuple[str, ...]
     ptx: tuple[str, ...]

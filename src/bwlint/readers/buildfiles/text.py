@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field
 
 from bwlint.chips.toolkits import Toolkits, bounds, every_toolkit
+from bwlint.evaluate.expr import Span
 from bwlint.facts import Carry
 from bwlint.readers.buildfiles.flags import find_flags
 from bwlint.readers.buildfiles.places import Places
@@ -60,9 +61,8 @@ class _Reader:
 
     def _follow(self, code: str) -> None:
         """Keep the branches of a shell's or a makefile's conditions."""
-        if "if" not in code and "else" not in code:
-            if "fi" not in code:
-                return
+        if "if" not in code and "fi" not in code and "else" not in code:
+            return
         for match in _LADDER.finditer(code):
             word = match["word"]
             if word in ("if", *_MAKE_ONLY):
@@ -84,9 +84,9 @@ class _Reader:
         if "_" not in code:
             return
         for flag in find_flags(code):
-            self._add(
-                "gencode", "", Listed(flag.sass, flag.ptx, True), offset + flag.start, offset + flag.end, flag.arch
-            )
+            listed = Listed(flag.sass, flag.ptx, True)
+            at = self.places.span(offset + flag.start, offset + flag.end)
+            self._add("gencode", "", listed, at, self._toolkits(), flag.arch)
 
     def _lists(self, code: str, offset: int) -> None:
         end = 0
@@ -146,21 +146,11 @@ class _Reader:
     def _listed(self, kind: str, name: str, text: str, start: int, toolkits: Toolkits) -> None:
         listed = parse_list(text, with_ptx="CUDA_ARCHITECTURES" in name)
         if listed is not None and (listed.sure or "cuda" in name.lower()):
-            self._add(kind, name, listed, start, start + len(text.rstrip()), toolkits=toolkits)
+            at = self.places.span(start, start + len(text.rstrip()))
+            self._add(kind, name, listed, at, toolkits)
 
-    def _add(
-        self,
-        kind: str,
-        name: str,
-        listed: Listed,
-        start: int,
-        end: int,
-        text: str = "",
-        toolkits: Toolkits | None = None,
-    ) -> None:
-        at = self.places.span(start, end)
-        limits = bounds(self._toolkits() if toolkits is None else toolkits)
-        self.carries.append(Carry(kind, name, listed.sass, listed.ptx, at, (), limits, "", text))
+    def _add(self, kind: str, name: str, listed: Listed, at: Span, toolkits: Toolkits, text: str = "") -> None:
+        self.carries.append(Carry(kind, name, listed.sass, listed.ptx, at, (), bounds(toolkits), "", text))
 
     def _toolkits(self) -> Toolkits:
         found = every_toolkit()
