@@ -24,6 +24,11 @@ from bwlint.readers.buildfiles.inside_python import carries_of_python
         ('os.getenv("KIT_CUDA_ARCHS", "80;90")', [("request", "80 90", "")]),
         ('KIT_CUDA_ARCHS = ["8.0", "12.0a"]', [("request", "80 120a", "")]),
         ('run(env={"TORCH_CUDA_ARCH_LIST": "9.0"})', [("request", "90", "")]),
+        ("flags = sm120a_nvcc_flags if old else sm120f_nvcc_flags", [("option", "120a", ""), ("option", "120f", "")]),
+        ("def f():\n flags = sm120a_nvcc_flags\n use(flags)", [("option", "120a", "")]),
+        # one of several values, of which not all are known
+        ("flags = sm120a_nvcc_flags if old else wanted()", []),
+        ("def f():\n try:\n  flags = wanted()\n except E:\n  flags = sm120a_nvcc_flags", []),
         # nothing is compiled here
         ('"""-arch=sm_120a"""', []),
         ("from kit import sm120a_nvcc_flags", []),

@@ -29,7 +29,7 @@ def carries_of_python(tree: ast.Module, source: str) -> tuple[Carry, ...]:
     """What a Python file compiles for; empty where none of `WORDS` is in it."""
     if not any(word in source for word in WORDS):
         return ()
-    found = _Python()
+    found = _Python(undecided=_chosen(tree))
     try:
         found.body(tree.body, "")
     except RecursionError:
@@ -40,6 +40,8 @@ def carries_of_python(tree: ast.Module, source: str) -> tuple[Carry, ...]:
 @dataclass(slots=True)
 class _Python:
     carries: list[Carry] = field(default_factory=list)
+    undecided: set[int] = field(default_factory=set)
+    """Names that stand for one of several values, of which not all are known; by `id`."""
 
     def body(self, nodes: list[ast.stmt], qualname: str) -> None:
         for node in nodes:
@@ -48,6 +50,8 @@ class _Python:
     def _visit(self, node: ast.AST, qualname: str) -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             qualname = f"{qualname}.{node.name}" if qualname else node.name
+            if not isinstance(node, ast.ClassDef):
+                self.undecided |= _reassigned(node)
         elif _is_prose(node) or isinstance(node, ast.Compare | ast.Import | ast.ImportFrom):
             return
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -70,7 +74,7 @@ class _Python:
     def _flags_name(self, node: ast.Name | ast.Attribute, qualname: str) -> None:
         name = node.id if isinstance(node, ast.Name) else node.attr
         match = _FLAGS_NAME.search(name)
-        if match:
+        if match and id(node) not in self.undecided:
             self._add("option", name, Listed((match["target"].lower(),), (), True), node, qualname)
 
     def _named(self, node: ast.Call, qualname: str) -> None:
@@ -94,6 +98,28 @@ class _Python:
 
     def _add(self, kind: str, name: str, listed: Listed, node: ast.expr, qualname: str, text: str = "") -> None:
         self.carries.append(Carry(kind, name, listed.sass, listed.ptx, _span(node), (), ("", ""), qualname, text))
+
+
+def _chosen(tree: ast.AST) -> set[int]:
+    """The names in `flags if test else wanted()`, where one side is not known."""
+    chosen = [node for node in ast.walk(tree) if isinstance(node, ast.IfExp)]
+    open_ = [node for node in chosen if not (_names_flags(node.body) and _names_flags(node.orelse))]
+    return {id(part) for node in open_ for part in ast.walk(node)}
+
+
+def _reassigned(function: ast.AST) -> set[int]:
+    """The names in what a variable gets that gets something else, which is not known, in the same function."""
+    values: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                values.setdefault(_name_of(target), []).append(node.value)
+    several = [found for found in values.values() if not all(map(_names_flags, found))]
+    return {id(part) for found in several for value in found for part in ast.walk(value)}
+
+
+def _names_flags(node: ast.expr) -> bool:
+    return any(_FLAGS_NAME.search(_name_of(part)) for part in ast.walk(node) if isinstance(part, ast.expr))
 
 
 def _is_prose(node: ast.AST) -> bool:
