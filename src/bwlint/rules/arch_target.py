@@ -63,6 +63,8 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         yield from file.faults(built)
         if built.carry.kind in _ACCEPT:
             yield from file.refused(built)
+        elif built.carry.kind == "file":
+            yield from file.compiled(built)
         else:
             yield from file.covered(built)
 
@@ -164,21 +166,30 @@ class _File:
         first = next(one for one in together if any(target.chip in present for target in one.every))
         return first is not built
 
+    def compiled(self, built: _Built) -> Iterator[Draft]:
+        """A file of PTX, which a driver compiles."""
+        for _, present, missing in _split(self.context.targets, built.jits):
+            message = f"PTX for {_listed(built.ptx)} is compiled on {plain(present)} only, and not on {plain(missing)}"
+            advice = _wider(built.ptx, missing)
+            yield self._draft(built, "note", "high", message, f"for {plain(present)} only", advice, covered=built.jits)
+
     def covered(self, built: _Built) -> Iterator[Draft]:
         """What a build makes, against what the chips load."""
         together = self._together(built)
-        loads = _union(one.loads for one in together)
-        jits = _union(one.jits for one in together)
-        found = list(self._halves(built, loads, jits))
-        found = found or list(self._nothing(built, together, loads, jits))
+        halves = (self._halves(built, active, toolkits) for active, toolkits in _moments(built, together).items())
+        found = next((drafts for drafts in map(list, halves) if drafts), [])
+        found = found or list(self._nothing(built, together))
         found += self._plain_among_suffixed(built)
         found += self._wrong_sources(built)
         yield from found
 
-    def _halves(self, built: _Built, loads: ChipSet, jits: ChipSet) -> Iterator[Draft]:
+    def _halves(self, built: _Built, active: Sequence[_Built], toolkits: Toolkits) -> Iterator[Draft]:
+        """One chip of a family is served and the other not, by what is compiled together under some toolkits."""
+        loads = _union(one.loads for one in active)
+        jits = _union(one.jits for one in active)
         for _, present, missing in _split(self.context.targets, loads):
             mine = [target for target in built.sass if target.loads_on() & present]
-            if not mine or not _possible(missing, built.toolkits):
+            if not mine or not _possible(missing, toolkits):
                 continue
             if _X86.search(built.carry.name) and missing <= group("arm-hosts"):
                 continue
@@ -186,19 +197,22 @@ class _File:
             compiled = missing & jits
             sure = not compiled and not alone and any(target.suffix == "a" for target in mine)
             left = f"{plain(missing)} is left to the JIT" if compiled else f"{plain(missing)} loads nothing of this"
+            left += "" if toolkits == built.toolkits else f" under CUDA {_named(toolkits)}"
             yield self._draft(
                 built,
                 "warning" if sure else "note",
                 "high" if built.carry.kind == "kernel" else "medium",
                 f"{_listed(mine)} is loaded by {plain(present)} only: {left}",
                 f"for {plain(present)} only",
-                _wider(mine, missing, built.toolkits),
+                _wider(mine, missing),
                 covered=loads | jits,
             )
 
-    def _nothing(self, built: _Built, together: Sequence[_Built], loads: ChipSet, jits: ChipSet) -> Iterator[Draft]:
+    def _nothing(self, built: _Built, together: Sequence[_Built]) -> Iterator[Draft]:
         """A list for everybody that has nothing for the asked chips, or only PTX."""
         asked = self.context.targets
+        loads = _union(one.loads for one in together)
+        jits = _union(one.jits for one in together)
         if loads & asked or built is not together[-1] or not _possible(asked, built.toolkits):
             return
         every = tuple(dict.fromkeys(target for one in together for target in one.every))
@@ -326,6 +340,21 @@ def _union(sets: Iterable[ChipSet]) -> ChipSet:
     return found
 
 
+def _moments(built: _Built, together: Sequence[_Built]) -> dict[tuple[_Built, ...], Toolkits]:
+    """What is compiled together with a carry, and the toolkits under which just that is."""
+    found: dict[tuple[_Built, ...], Toolkits] = {}
+    for release in sorted(built.toolkits, key=version):
+        active = tuple(one for one in together if release in one.toolkits)
+        found[active] = found.get(active, frozenset()) | {release}
+    return found
+
+
+def _named(toolkits: Toolkits) -> str:
+    """ "12.9", "12.8 to 13.2"."""
+    first, *rest = sorted(toolkits, key=version)
+    return f"{first} to {rest[-1]}" if rest else first
+
+
 def _split(asked: ChipSet, have: ChipSet) -> Iterator[tuple[ChipSet, ChipSet, ChipSet]]:
     """Families of which some of the asked chips are had and others not: the family, the ones, the others."""
     for family in dict.fromkeys(siblings(chip) for chip in asked):
@@ -372,7 +401,7 @@ def _native(chips: ChipSet) -> str:
     return f"add {first.joined} (loads on {loads}), or {first.joined}f where a suffix is needed"
 
 
-def _wider(mine: Sequence[Target], missing: ChipSet, toolkits: Toolkits) -> str:
+def _wider(mine: Sequence[Target], missing: ChipSet) -> str:
     """What to write so that the other chip loads it too."""
     own = " and ".join(f"{chip.joined}{'a' if mine[0].suffix else ''}" for chip in missing)
     lower = min(mine, key=lambda target: target.number)

@@ -20,7 +20,7 @@ from bwlint.readers.buildfiles.targets import Listed, parse_list
 
 _ARCH_NAME = re.compile(r"arch", re.I)
 _OFFERED = re.compile(r"support|allow|valid|known", re.I)
-_BUILT_BY_CMAKE = re.compile(r"(?:CMAKE_)?CUDA_ARCHITECTURES")
+_BUILT_BY_CMAKE = re.compile(r"CUDA_ARCHITECTURES")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _REFERENCE = re.compile(r"\$\{(\w+)\}")
 _END_OF_SET = frozenset({"CACHE", "PARENT_SCOPE"})
@@ -209,7 +209,7 @@ class _File:
         self._assigned(name.text, values, "piece", replaces=False)
 
     def _assigned(self, name: str, values: Sequence[Argument], kind: str, *, replaces: bool) -> None:
-        listed = _listed(values, with_ptx=_BUILT_BY_CMAKE.fullmatch(name) is not None)
+        listed = _listed(values, with_ptx=_BUILT_BY_CMAKE.search(name) is not None)
         self._give_sources(values)
         if listed is None or not _ARCH_NAME.search(name):
             if replaces:

@@ -112,8 +112,8 @@ def _reassigned(function: ast.AST) -> set[int]:
     values: dict[str, list[ast.expr]] = {}
     for node in ast.walk(function):
         if isinstance(node, ast.Assign):
-            for target in node.targets:
-                values.setdefault(_name_of(target), []).append(node.value)
+            for name in filter(None, map(_name_of, node.targets)):
+                values.setdefault(name, []).append(node.value)
     several = [found for found in values.values() if not all(map(_names_flags, found))]
     return {id(part) for found in several for value in found for part in ast.walk(value)}
 
