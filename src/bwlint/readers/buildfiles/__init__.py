@@ -9,15 +9,17 @@ from bwlint.readers.buildfiles import cmake, text
 
 __all__ = ["may_name_target", "read"]
 
-_WORDS = re.compile(
-    rb"arch=compute_|gencode|arch(?:=|[ \t])[\"']?(?:sm|compute)_|arch_?list|archs\b|architectures", re.I
+_WORDS = (
+    *(b"gencode", b"arch=compute_", b"arch=sm_", b"arch sm_", b'arch="sm_', b"arch='sm_", b"gpu-name"),
+    *(b"arch_list", b"archlist", b"archs", b"architectures"),
 )
 _CMAKE = re.compile(r"(?:^|/)CMakeLists\.txt$|\.cmake$")
 
 
 def may_name_target(data: bytes, own: frozenset[str] = frozenset()) -> bool:
-    """The prefilter of a build file: one scan for a word that a list of architectures has near it."""
-    return _WORDS.search(data) is not None
+    """The prefilter of a build file: literals alone, since most files of these kinds are data without a target."""
+    lowered = data.lower()
+    return any(word in lowered for word in _WORDS)
 
 
 def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str] = frozenset()) -> Module:
