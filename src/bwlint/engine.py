@@ -43,6 +43,7 @@ def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Ite
     for file, module in collected.modules:
         gates += len(module.gates)
         place = module.path.removeprefix(project_folder(file.root)).lstrip(os.sep).replace(os.sep, "/")
+        context.places[module.path] = place
         context.judged[module.path] = [
             Judged(module, gate, sets, place) for gate in module.gates if (sets := tree.sets(module, gate)) is not None
         ]

@@ -230,7 +230,13 @@ class Context:
     """By module path, in file order."""
     guards: dict[str, tuple[Guarded, ...]] = field(default_factory=dict)
     """Guards of the preprocessor that ask for the target, by module path, in file order."""
+    places: dict[str, str] = field(default_factory=dict)
+    """The path within its project of each module, by module path."""
     _near: dict[str, bool] = field(default_factory=dict)
+
+    def in_test(self, module: Module) -> bool:
+        """Whether a file belongs to the tests of its project."""
+        return _TEST_FILE.search(self.places.get(module.path, "")) is not None
 
     def around(self, judged: Judged, at: Span) -> Iterator[tuple[Judged, Side]]:
         """Other gates of the file of which one side holds `at`, outermost first."""
