@@ -6,6 +6,7 @@ import re
 
 from bwlint.facts import Module
 from bwlint.readers import prune
+from bwlint.readers.cuda import launches
 from bwlint.readers.cuda.lexer import clean
 from bwlint.readers.cuda.preprocessor import directives
 from bwlint.readers.cuda.program import program
@@ -30,11 +31,12 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
     text = without_directives(code.text, found)
     places = scopes(text, found)
     host = program(code, text, places)
+    operations, amounts = launches.operations(code, found, places)
     return Module(
         path,
         name,
         False,
-        host.names,
+        {**host.names, **amounts},
         (),
         prune.slots(host.slots, host.gates, host.names, host.functions, {}),
         {**host.functions, **found.macros},
@@ -43,5 +45,6 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
         {},
         language="cuda",
         guards=found.guards,
+        operations=operations,
         includes=found.includes,
     )
