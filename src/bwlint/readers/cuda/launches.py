@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -41,6 +42,7 @@ _LOOKED = re.compile(
 _ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)\s*=\s*$")
 _NUMBER = re.compile(r"\b(?:228\s*\*\s*1024|233472|100\s*\*\s*1024|102400)\b")
 _CAPACITY = re.compile(r"(?i)(?:sh?mem|shared)\w*(?:cap|limit|max|budget|per_?block|optin)|(?:cap|limit|max|optin)\w*(?:sh?mem|shared)")
+_GENERATION = re.compile(r"(?P<word>wgmma|tcgen05)|(?<![A-Za-z0-9])[Ss][Mm]_?(?P<number>9\d|1[0-2]\d)(?!\d)")
 _MULTIPROCESSOR = re.compile(r"(?i)per_?sm\b|per_?sm_|persm|multiproc|carve")
 
 
@@ -66,6 +68,23 @@ class _Reader:
         yield from self._bounds()
         yield from self._capacities()
         yield from clusters(self.code, self.directives, self.scopes, self.constants)
+        yield from self._generations()
+
+    def _generations(self) -> Iterator[Operation]:
+        """Each instruction or target that the file names: for whom it is meant."""
+        seen: dict[str, tuple[int, int]] = {}
+        for match in _GENERATION.finditer(self.code.source):
+            name = match["word"] or f"sm_{match['number']}"
+            blank = self.code.text[match.start() : match.end()].isspace()
+            if name not in seen and not (blank and match["word"] is None) and not self._in_comment(match.start()):
+                seen[name] = match.span()
+        for name, (start, end) in seen.items():
+            yield Operation("mention", name, self.code.span(start, end), (), self.directives.path(start))
+
+    def _in_comment(self, offset: int) -> bool:
+        comments = self.code.comments
+        index = bisect.bisect_right(comments, (offset, len(self.code.source))) - 1
+        return index >= 0 and offset < comments[index][1]
 
     def _matches(self, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
         """Hits outside of directives."""
