@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from bwlint.chips import ALL_TARGETS, NONE, Chip, ChipSet, TargetSet
+from bwlint.chips import ALL_TARGETS, Chip, ChipSet, TargetSet, group
 from bwlint.evaluate.expr import Expr
-from bwlint.evidence import instruction, named_for_others
-from bwlint.facts import Module, Operation
+from bwlint.evidence import built_for_others, instruction
+from bwlint.facts import Module, Operation, Path
 from bwlint.judge import Context
 from bwlint.mentions import mentioned
 
@@ -52,8 +52,11 @@ class Asked:
 
     @cached_property
     def meant(self) -> str:
-        """For whom the file and the function are meant, by what they name."""
-        return meant(self.context, self.module, self.operation.qualname, self.operation.name)
+        """For whom the place is meant, by what it and its file name."""
+        operation = self.operation
+        if operation.path and _lets_in(self.context, self.module, operation.path):
+            return OURS
+        return meant(self.context, self.module, operation.qualname, operation.name)
 
 
 def asked(context: Context, module: Module, kind: str) -> Iterator[Asked]:
@@ -66,25 +69,27 @@ def asked(context: Context, module: Module, kind: str) -> Iterator[Asked]:
 
 
 def meant(context: Context, module: Module, *names: str) -> str:
-    """For whom a file is meant: by its own name and those given first, then by what it mentions."""
+    """For whom a file is meant: by its own name and those given, then by what it mentions, then by its guards."""
     place = _words("/".join(module.path.split("/")[-4:]), *names)
     if mentioned(place).named & context.targets:
         return OURS
-    instructions = [found for word in _mentions(module) if (found := instruction(word, (0, 0, 0, 0))) is not None]
-    if instructions and not any(found.legal & context.targets for found in instructions):
+    words = [operation.name for operation in module.operations if operation.kind == "mention"]
+    chips = ChipSet.joining(chip for word in words for chip in mentioned(word).named)
+    theirs = built_for_others(place)
+    if chips & context.targets and not theirs:
+        return OURS
+    needs = [found for word in words if (found := instruction(word, (0, 0, 0, 0))) is not None]
+    if needs and not any(found.legal & context.targets for found in needs):
         return BUILT
-    if named_for_others(place):
+    if chips or theirs:
         return THEIRS
-    chips = NONE
-    for word in _mentions(module):
-        chips |= mentioned(word).named
-    if not chips:
-        return OPEN
-    return OURS if chips & context.targets else THEIRS
+    return OURS if any(_lets_in(context, module, (guard.test,)) for guard in module.guards) else OPEN
 
 
-def _mentions(module: Module) -> Sequence[str]:
-    return [operation.name for operation in module.operations if operation.kind == "mention"]
+def _lets_in(context: Context, module: Module, path: Path) -> bool:
+    """Whether tests of the preprocessor let our chips through and keep older ones with as little memory out."""
+    through = context.tree.compiled(module, path).chips
+    return context.targets <= through and not through & group("small-shared")
 
 
 def _words(*names: str) -> str:

@@ -51,8 +51,9 @@ def _launched(one: Asked) -> Iterator[Draft]:
         portable = min(chip.cluster_portable or 0 for chip in over)
         yield _draft(
             one,
-            "note" if one.meant == THEIRS else "warning",
-            f"a cluster of {size} blocks without opt-in or query; the portable maximum of {plain(over)} is {portable}",
+            "note" if one.meant == THEIRS or one.operation.name == "declared" else "warning",
+            f"a cluster of {size} blocks, and nothing here opts in or asks; the portable maximum of {plain(over)} is"
+            f" {portable}",
             "more than the portable maximum",
             "set cudaFuncAttributeNonPortableClusterSizeAllowed and ask cudaOccupancyMaxPotentialClusterSize what fits:"
             " without, the launch fails with cudaErrorInvalidClusterSize",

@@ -13,7 +13,7 @@ from bwlint.judge import Context, Draft, Related, plain
 from bwlint.mentions import mentioned
 
 NAME = "smem"
-_STAGES = re.compile(r"(?i)stages?(?![a-z])")
+_STAGES = re.compile(r"(?i)stages?_?$")
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
@@ -42,7 +42,8 @@ def _dynamic(context: Context, module: Module) -> Iterator[Draft]:
             "a product that does not fit",
             "the attribute call and the launch fail with cudaErrorInvalidValue and the kernel does not run: ask for"
             " cudaDevAttrMaxSharedMemoryPerBlockOptin and take fewer stages or smaller tiles",
-            at=_origin(module, amount) or one.operation.at,
+            "warning" if one.meant == OURS else "note",
+            at=_origin(module, amount),
         )
 
 
@@ -74,55 +75,55 @@ def _static(context: Context, module: Module) -> Iterator[Draft]:
     for one in asked(context, module, "static-shared"):
         if one.meant in (BUILT, THEIRS):
             continue
-        for chip in one.targets.chips:
-            size = sum(number for amount in one.operation.amounts if (number := one.number(amount, chip)) is not None)
-            default, most = chip.smem_per_block_default, chip.smem_per_block_optin
-            if default is None or most is None or size <= default:
-                continue
-            chips = ChipSet.joining([chip])
-            if size > most:
-                message = f"static arrays of {kib(size)}; {_has(chips)}: ptxas refuses the kernel for every target of it"
-            else:
-                message = (
-                    f"static arrays of {kib(size)}: ptxas takes more than {kib(default)} for sm_{chip.joined}a alone, and"
-                    " that from CUDA 13.0 on"
-                )
-            yield _draft(
-                one,
-                chips,
-                fitting(size),
-                message,
-                "too much static shared memory",
-                "make the array dynamic (extern __shared__) and ask for its size with cudaFuncSetAttribute",
-                "warning" if size > most else "note",
-            )
-            break
+        sizes = {chip: _sum(one, chip) for chip in one.targets.chips}
+        over = [chip for chip, size in sizes.items() if chip.smem_per_block_optin and size > chip.smem_per_block_optin]
+        large = [chip for chip, size in sizes.items() if chip.smem_per_block_default and size > chip.smem_per_block_default]
+        if not large:
+            continue
+        size = sizes[large[0]]
+        if over:
+            message = f"static arrays of {kib(size)}: ptxas refuses the kernel; {_has(ChipSet.joining(over))}"
+        else:
+            names = " and ".join(f"sm_{chip.joined}a" for chip in large)
+            limit = kib(large[0].smem_per_block_default or 0)
+            message = f"static arrays of {kib(size)}: over {limit} ptxas takes them for {names} alone, from CUDA 13.0 on"
+        yield _draft(
+            one,
+            ChipSet.joining(over or large),
+            fitting(size),
+            message,
+            "too much static shared memory",
+            "make the array dynamic (extern __shared__) and ask for its size with cudaFuncSetAttribute",
+            "warning" if over else "note",
+        )
+
+
+def _sum(one: Asked, chip: Chip) -> int:
+    """Bytes of all arrays whose size is known."""
+    return sum(size for amount in one.operation.amounts if (size := one.number(amount, chip)) is not None)
 
 
 def _capacities(context: Context, module: Module) -> Iterator[Draft]:
     """The size of a multiprocessor where that of a block is meant."""
     for one in asked(context, module, "capacity"):
         name = one.operation.name
-        named = mentioned(re.sub(r"_", " ", name)).named
-        chips = (named or context.targets) & one.targets.chips
-        if not chips or (not named and one.meant in (BUILT, THEIRS)):
+        named = mentioned(name.replace("_", " ")).named
+        if not named and one.meant in (BUILT, THEIRS):
             continue
-        for chip in chips:
-            size = one.number(one.operation.amounts[0], chip)
-            if size is None or not _is_multiprocessor(size, chip):
-                continue
-            owners = ChipSet.where(lambda other: other.smem_per_sm == size)  # noqa: B023 - used at once
-            yield _draft(
-                one,
-                ChipSet.joining([chip]),
-                fitting(size),
-                f"{kib(size)} is the shared memory of a whole multiprocessor of {plain(owners)};"
-                f" {_has(ChipSet.joining([chip]))}",
-                "a multiprocessor's size",
-                f"a block's own limit is {chip.smem_per_block_optin} bytes here: take it, or ask the device"
-                " (cudaDevAttrMaxSharedMemoryPerBlockOptin)",
-            )
-            break
+        sizes = {chip: one.number(one.operation.amounts[0], chip) for chip in (named or context.targets) & one.targets.chips}
+        wrong = [chip for chip, size in sizes.items() if size is not None and _is_multiprocessor(size, chip)]
+        if not wrong:
+            continue
+        chips, size = ChipSet.joining(wrong), sizes[wrong[0]] or 0
+        owners = ChipSet.where(lambda other: other.smem_per_sm == size)  # noqa: B023 - used at once
+        yield _draft(
+            one,
+            chips,
+            fitting(size),
+            f"{kib(size)} is the shared memory of a whole multiprocessor of {plain(owners)}; {_has(chips)}",
+            "a multiprocessor's size",
+            "take the limit of a block, or ask the device for it (cudaDevAttrMaxSharedMemoryPerBlockOptin)",
+        )
 
 
 def _is_multiprocessor(size: int, chip: Chip) -> bool:

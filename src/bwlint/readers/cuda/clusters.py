@@ -14,19 +14,23 @@ from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import Scope, Scopes
 
 _DIMS = re.compile(r"__cluster_dims__\s*\(")
-_AXIS = re.compile(r"([A-Za-z_][\w\[\].\->]*?)\s*(?:\.|->)\s*clusterDim\s*\.\s*([xyz])\s*=(?!=)\s*([^;]+);")
-_BRACED = re.compile(r"\bclusterDim\s*=(?!=)\s*(?:dim3\s*)?[{(]")
-_SHAPE = re.compile(r"\busing\s+ClusterShape\w*\s*=\s*(?:cute\s*::\s*)?Shape\s*<\s*([^<>;]*)>")
+_AXIS = re.compile(r"clusterDim\s*\.\s*([xyz])\s*=(?!=)\s*([^;]+);")
+_OWNER = re.compile(r"([A-Za-z_][\w\[\].\->]*?)\s*(?:\.|->)\s*$")
+_BRACED = re.compile(r"clusterDim\s*=(?!=)\s*(?:dim3\s*)?[{(]")
+_SHAPE = re.compile(r"using\s+ClusterShape\w*\s*=\s*(?:cute\s*::\s*)?Shape\s*<\s*([^<>;]*)>")
 _TAG = re.compile(r"\barch\s*::\s*Sm(\d{2,3})\b|\bArch\w*\s*=\s*(?:[\w:]*::)?Sm(\d{2,3})\b")
 _STATIC = re.compile(r"(?:cute\s*::\s*)?_(\d+)$|(?:cute\s*::\s*)?(?:Int|C)\s*<\s*(\d+)\s*>$")
 _ASKED = re.compile(
     r"MaxActiveClusters|MaxPotentialClusterSize|NonPortableClusterSize|NON_PORTABLE_CLUSTER|\b\w*(?i:max)\w*(?i:cluster)\w*\s*\("
 )
+_LAUNCH = re.compile(r"<<<|\bcu(?:da)?LaunchKernel")
 ONE = const(1)
 
 
 def clusters(code: Code, directives: Directives, scopes: Scopes, constants: Constants) -> Iterator[Operation]:
-    """Every cluster of a file. `amounts` are x, y, z; `name` is kernel, attribute, or the builder's target (sm_120)."""
+    """Every cluster of a file. `amounts` are x, y, z; `name` is kernel, declared (a kernel
+    that another file launches), attribute, or the target of a builder (sm_120).
+    """
     if "luster" not in code.text:
         return
     reader = _Reader(code, directives, scopes, constants)
@@ -50,15 +54,14 @@ class _Reader:
         return function is not None and _ASKED.search(self.code.text, function.open, function.close) is not None
 
     def kernels(self) -> Iterator[Operation]:
+        # the size of a kernel is fixed: who asks, asks elsewhere
+        asked = _ASKED.search(self.code.text) is not None
+        launched = _LAUNCH.search(self.code.text) is not None
         for match in _DIMS.finditer(self.code.text):
             parts = arguments(self.code.text, match.end() - 1)
             if parts and not self.directives.holds(match.start()):
-                yield self._operation("kernel", match.start(), parts[-1][1] + 1, self._sizes(parts), self._anywhere)
-
-    @property
-    def _anywhere(self) -> bool:
-        """A kernel's own size is fixed: who asks, asks elsewhere in the file."""
-        return _ASKED.search(self.code.text) is not None
+                name = "kernel" if launched else "declared"
+                yield self._operation(name, match.start(), parts[-1][1] + 1, self._sizes(parts), asked)
 
     def _sizes(self, parts: list[tuple[int, int]]) -> tuple[Expr, ...]:
         found = [self.constants.value(*self._trimmed(*part)) for part in parts[:3]]
@@ -74,7 +77,8 @@ class _Reader:
         for match in _AXIS.finditer(self.code.text):
             function = self.scopes.function(match.start())
             if function is not None and not self.directives.holds(match.start()):
-                axes[function.open, match[1]].setdefault(match[2], match.span(3))
+                owner = _OWNER.search(self.code.text[max(0, match.start() - 120) : match.start()].rpartition("\n")[2])
+                axes[function.open, owner[1] if owner else ""].setdefault(match[1], match.span(2))
         for found in axes.values():
             yield from self._attribute([found[axis] for axis in "xyz" if axis in found])
         for match in _BRACED.finditer(self.code.text):

@@ -20,7 +20,11 @@ from bwlint.readers.cuda.scopes import Scope, Scopes
 
 MAX_NAMES = 400
 """How many definitions one file may follow."""
-_SET = re.compile(r"([A-Za-z_]\w*)[ \t]*((?:[-+*/%|&^]|<<|>>)?=)(?!=)")
+MAX_USES = 32
+"""How many instantiations of a template may agree on an argument."""
+_SET = re.compile(r"=(?!=)")  # begins with a plain character: the engine skips to it
+_TARGET = re.compile(r"([A-Za-z_]\w*)[ \t]*((?:[-+*/%|&^]|<<|>>)?)$")
+_LONGEST_NAME = 90
 _END = re.compile(r"[;,(){}\[\]]")
 _TYPE_BEFORE = re.compile(r"(?:[A-Za-z_][\w:]*|>|[*&])\s*$")
 _LEAVING = re.compile(r"\b(?:return|else|case|throw|do)\s*$")
@@ -55,6 +59,8 @@ class Constants:
     directives: Directives
     scopes: Scopes
     names: dict[str, Expr] = field(default_factory=dict)
+    _definitions: dict[str, list[Definition]] = field(default_factory=dict)
+    _arguments: dict[str, list[list[tuple[int, int]]] | None] = field(default_factory=dict)
 
     def value(self, start: int, end: int) -> Expr:
         """What stands between two offsets as an expression over numbers."""
@@ -65,35 +71,46 @@ class Constants:
         scope = self.scopes.function(offset)
         if scope is None:
             return []
-        return [one for one in self._by_name.get(name, ()) if scope.open < one.start < scope.close]
+        return [one for one in self._known(name) if scope.open < one.start < scope.close]
 
-    def fixed(self) -> list[Definition]:
-        """Every constant that the file defines, in order."""
-        found = [one for known in self._by_name.values() for one in known if one.fixed and one.op == "="]
+    def constants(self, pattern: re.Pattern[str]) -> list[Definition]:
+        """The constants that the file defines under names which a pattern finds, in order."""
+        named = [name for name in self._places if pattern.search(name)]
+        found = [one for name in named for one in self._known(name) if one.fixed and one.op == "="]
         return sorted(found, key=lambda one: one.start)
 
     @cached_property
-    def _by_name(self) -> dict[str, list[Definition]]:
-        found: dict[str, list[Definition]] = defaultdict(list)
-        for match in _SET.finditer(self.code.text):
-            one = self._definition(match)
-            if one is not None:
-                found[one.name].append(one)
+    def _places(self) -> dict[str, list[tuple[int, str, int]]]:
+        """Each name that something is assigned to: where it stands, the operator, where the value begins."""
+        text = self.code.text
+        found: dict[str, list[tuple[int, str, int]]] = defaultdict(list)
+        for match in _SET.finditer(text):
+            low = max(0, match.start() - _LONGEST_NAME)
+            target = _TARGET.search(text[low : match.start()].rpartition("\n")[2])
+            if target is not None:
+                start = match.start() - len(target[0])
+                found[target[1]].append((start, f"{target[2]}=", match.end()))
         return found
 
-    def _definition(self, match: re.Match[str]) -> Definition | None:
+    def _known(self, name: str) -> list[Definition]:
+        if name not in self._definitions:
+            places = self._places.get(name, ())
+            self._definitions[name] = [one for place in places if (one := self._definition(name, *place)) is not None]
+        return self._definitions[name]
+
+    def _definition(self, name: str, start: int, op: str, value: int) -> Definition | None:
         text = self.code.text
-        before = text[max(0, match.start() - 120) : match.start()]
+        before = text[max(0, start - 120) : start]
         if before.rstrip().endswith((".", "->")):
+            return None
+        end = self._value_end(value)
+        if end < 0:
             return None
         declares = _TYPE_BEFORE.search(before) is not None and not _LEAVING.search(before)
         statement = before[max(before.rfind(mark) for mark in ";{}()") + 1 :]
-        end = self._value_end(match.end())
-        if end < 0:
-            return None
-        start = match.end() + len(text[match.end() : end]) - len(text[match.end() : end].lstrip())
+        value += len(text[value:end]) - len(text[value:end].lstrip())
         fixed = _CONST.search(statement) is not None or (not declares and before.rstrip().endswith(("{", ",")))
-        return Definition(match[1], match[2], match.start(), start, end, declares, fixed)
+        return Definition(name, op, start, value, end, declares, fixed)
 
     def _value_end(self, start: int) -> int:
         text, at = self.code.text, start
@@ -126,7 +143,7 @@ class Constants:
         if len(self.names) >= MAX_NAMES:
             return None
         scope = self.scopes.function(offset)
-        known = self._by_name.get(last, ())
+        known = self._known(last)
         if scope is not None and written == last:
             local = [one for one in known if scope.open < one.start < scope.close]
             if local:
@@ -220,14 +237,10 @@ class Constants:
         """The value that all explicit arguments of the file agree on."""
         position, low, high = self._parameters(scope)[name]
         values: dict[str, tuple[int, int]] = {}
-        uses = 0
-        for match in re.finditer(rf"\b{re.escape(scope.name)}\s*<(?![<=])", self.code.text):
-            parts = arguments(self.code.text, match.end() - 1)
-            if parts is None:
-                return None
-            uses += 1
-            if uses > 32:
-                return None
+        uses = self._uses(scope.name)
+        if uses is None:
+            return None
+        for parts in uses:
             place = parts[position] if position < len(parts) else (low, high)
             if place[0] < 0:
                 return None
@@ -240,6 +253,21 @@ class Constants:
             self.names[key] = unknown(key)
             self.names[key] = self.value(start, end)
         return Expr("name", (key,))
+
+    def _uses(self, name: str) -> list[list[tuple[int, int]]] | None:
+        """The template arguments of each use of a name; None where they are too many or not to be read."""
+        if name not in self._arguments:
+            found: list[list[tuple[int, int]]] | None = []
+            for match in re.finditer(rf"{re.escape(name)}\s*<(?![<=])", self.code.text):
+                if self.code.text[match.start() - 1 : match.start()].isidentifier():
+                    continue
+                parts = arguments(self.code.text, match.end() - 1)
+                if found is None or parts is None or len(found) >= MAX_USES:
+                    found = None
+                    break
+                found.append(parts)
+            self._arguments[name] = found
+        return self._arguments[name]
 
     # -- sizes
 

@@ -17,17 +17,20 @@ from bwlint.readers.cuda.lexer import Code
 from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import Scope, Scopes
 
-_WORDS = re.compile(
-    r"FuncSetAttribute|<<<|dynamicSmemBytes|sharedMemBytes|__shared__|__launch_bounds__|__cluster_dims__|clusterDim"
-    r"|ClusterShape|(?i:sh?mem|shared)"
-)
-_ATTRIBUTE = re.compile(r"\b(?:cudaFuncSetAttribute|cuFuncSetAttribute)\s*\(")
+_WORDS = (
+    "FuncSetAttribute <<< dynamicSmemBytes sharedMemBytes __shared__ __launch_bounds__ __cluster_dims__ clusterDim"
+    " ClusterShape smem Smem SMEM shmem shared_mem SharedMem"
+).split()
+# Patterns begin with plain characters where they can: that lets the engine skip to the next candidate.
+_ATTRIBUTE = re.compile(r"(?:cudaFuncSetAttribute|cuFuncSetAttribute)\s*\(")
 _DYNAMIC = re.compile(r"MaxDynamicSharedMemorySize|MAX_DYNAMIC_SHARED_SIZE_BYTES")
 _CONFIGURED = re.compile(r"\.\s*(?:dynamicSmemBytes|sharedMemBytes)\s*=(?!=)\s*([^;]+);")
-_TRIPLE = re.compile(r"([A-Za-z_][\w:]*)\s*(?:<[^<>;{}]*(?:<[^<>;{}]*>[^<>;{}]*)*>\s*)?<<<")
-_EXTENDED = re.compile(r"\b(?:cudaLaunchKernelExC?|cudaLaunchKernel|cudaLaunchCooperativeKernel|cuLaunchKernel(?:Ex)?)\s*(?:<[^<>;]*>\s*)?\(")
+_TRIPLE = re.compile(r"<<<")
+_KERNEL = re.compile(r"([A-Za-z_][\w:]*)\s*(?:<[^<>;{}]*(?:<[^<>;{}]*>[^<>;{}]*)*>\s*)?$")
+_LONGEST_KERNEL = 300
+_EXTENDED = re.compile(r"cu(?:daLaunchKernel(?:ExC?)?|daLaunchCooperativeKernel|LaunchKernel(?:Ex)?)\s*(?:<[^<>;]*>\s*)?\(")
 _SHARED = re.compile(
-    r"(?P<extern>\bextern\s+)?\b__shared__\s+(?P<align>(?:alignas|__align__)\s*\([^()]*\)\s*)?"
+    r"__shared__\s+(?P<align>(?:alignas|__align__)\s*\([^()]*\)\s*)?"
     r"(?P<type>(?:[A-Za-z_]\w*(?:\s*::\s*|\s+|(?=\s*[*&])))+?[*\s]*)(?P<name>[A-Za-z_]\w*)\s*(?P<dims>(?:\[[^\[\]]*\]\s*)*);"
 )
 _BOUNDS = re.compile(r"__launch_bounds__\s*\(")
@@ -35,20 +38,24 @@ _LIMIT_ASKED = re.compile(
     r"MaxSharedMemoryPer|sharedMemPer|MAX_SHARED_MEMORY_PER|\b\w*(?i:max|limit|capacity|optin)\w*(?i:sh?mem|shared_?mem)\w*\s*\("
     r"|\b\w*(?i:sh?mem|shared_?mem)\w*(?i:max|limit|capacity|optin)\w*\s*\("
 )
+_IS_LIMIT = re.compile(r"\w*(?i:max)_?\w*(?i:sh?mem|shared)\w*$")
 _LOOKED = re.compile(
     r"GetLastError|PeekAtLastError|\b\w*(?i:launch_?check|check_?cuda|cuda_?check|check_?error|check_?last|check_?kernel|"
     r"check_?launch|kernel_?check|sync_?check)\w*\b"
 )
 _ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)\s*=\s*$")
-_NUMBER = re.compile(r"\b(?:228\s*\*\s*1024|233472|100\s*\*\s*1024|102400)\b")
-_CAPACITY = re.compile(r"(?i)(?:sh?mem|shared)\w*(?:cap|limit|max|budget|per_?block|optin)|(?:cap|limit|max|optin)\w*(?:sh?mem|shared)")
-_GENERATION = re.compile(r"(?P<word>wgmma|tcgen05)|(?<![A-Za-z0-9])[Ss][Mm]_?(?P<number>9\d|1[0-2]\d)(?!\d)")
+_NUMBER = re.compile(r"2(?:28\s*\*\s*1024|33472)\b")
+_CAPACITY = re.compile(r"(?i)(?:sh?mem|shared)\w*(?:capa|limit|max|budget|per_?block|optin)|(?:capa|limit|max|optin)\w*(?:sh?mem|shared)")
+_GENERATION = re.compile(
+    r"(?P<word>wgmma|tcgen05)|(?<![A-Za-z0-9])[Ss][Mm]_?(?P<number>9\d|1[0-2]\d)(?!\d)"
+    r"(?!_?(?:TMA|tma|BULK|DESC|desc|U32|STSM|EXPECT))"
+)
 _MULTIPROCESSOR = re.compile(r"(?i)per_?sm\b|per_?sm_|persm|multiproc|carve")
 
 
 def operations(code: Code, directives: Directives, scopes: Scopes) -> tuple[tuple[Operation, ...], dict[str, Expr]]:
     """The operations of a file, and the named values that their amounts refer to. Never raises."""
-    if _WORDS.search(code.text) is None:
+    if not any(word in code.text for word in _WORDS):
         return (), {}
     reader = _Reader(code, directives, scopes, Constants(code, directives, scopes))
     return tuple(reader.read()), reader.constants.names
@@ -62,21 +69,18 @@ class _Reader:
     constants: Constants
 
     def read(self) -> Iterator[Operation]:
-        yield from self._attributes()
-        yield from self._launches()
-        yield from self._static()
-        yield from self._bounds()
-        yield from self._capacities()
-        yield from clusters(self.code, self.directives, self.scopes, self.constants)
-        yield from self._generations()
+        found = [*self._attributes(), *self._launches(), *self._static(), *self._bounds(), *self._capacities()]
+        found += clusters(self.code, self.directives, self.scopes, self.constants)
+        yield from found
+        if found:
+            yield from self._generations()
 
     def _generations(self) -> Iterator[Operation]:
         """Each instruction or target that the file names: for whom it is meant."""
         seen: dict[str, tuple[int, int]] = {}
         for match in _GENERATION.finditer(self.code.source):
             name = match["word"] or f"sm_{match['number']}"
-            blank = self.code.text[match.start() : match.end()].isspace()
-            if name not in seen and not (blank and match["word"] is None) and not self._in_comment(match.start()):
+            if name not in seen and not self._in_comment(match.start()):
                 seen[name] = match.span()
         for name, (start, end) in seen.items():
             yield Operation("mention", name, self.code.span(start, end), (), self.directives.path(start))
@@ -111,23 +115,27 @@ class _Reader:
             kernel = text[slice(*_stripped(text, parts[0][0], parts[place - 1][1]))]
             yield self._operation("dynamic-shared", kernel[:80], start, end, (amount,), self._asks_limit(function))
             call_end = parts[-1][1] + 1
-            if not self._looked_at(match.start(), call_end, function):
+            asked = self._asks_limit(function) or _IS_LIMIT.match(text, start, end) is not None
+            if not asked and not self._looked_at(match.start(), call_end, function):
                 yield self._operation("launch", "attribute", match.start(), call_end, (amount,), False)
 
     def _launches(self) -> Iterator[Operation]:
         text = self.code.text
         for match in self._matches(_TRIPLE):
             end = text.find(">>>", match.end(), match.end() + 2_000)
-            if end < 0:
+            low = max(0, match.start() - _LONGEST_KERNEL)
+            kernel = _KERNEL.search(text[low : match.start()]) if end >= 0 else None
+            if kernel is None:
                 continue
-            function = self.scopes.function(match.start())
+            start = low + kernel.start()
+            function = self.scopes.function(start)
             parts = _split(text, match.end(), end)
             if len(parts) > 2:
-                start, stop = _stripped(text, *parts[2])
-                amount = self.constants.value(start, stop)
-                yield self._operation("dynamic-shared", match[1], start, stop, (amount,), self._asks_limit(function))
-            if not self._looked_at(match.start(), end, function, call=False):
-                yield self._operation("launch", "launch", match.start(), end + 3, (), False)
+                place = _stripped(text, *parts[2])
+                amount = self.constants.value(*place)
+                yield self._operation("dynamic-shared", kernel[1], *place, (amount,), self._asks_limit(function))
+            if not self._looked_at(start, end, function, call=False):
+                yield self._operation("launch", "launch", start, end + 3, (), False)
         for match in self._matches(_EXTENDED):
             function = self.scopes.function(match.start())
             parts = arguments(text, match.end() - 1)
@@ -161,8 +169,9 @@ class _Reader:
     def _static(self) -> Iterator[Operation]:
         groups: dict[tuple[int, Path], list[tuple[int, int, Expr]]] = defaultdict(list)
         for match in self._matches(_SHARED):
+            code_before = self.code.text[max(0, match.start() - 40) : match.start()].rstrip()
             function = self.scopes.function(match.start())
-            if match["extern"] or function is None:
+            if function is None or code_before.endswith("extern"):
                 continue
             size = self.constants.size(match["type"].strip(), match.start())
             dims = [(match.start("dims") + a, match.start("dims") + b) for a, b in dimensions(match["dims"])]
@@ -187,8 +196,8 @@ class _Reader:
 
     def _capacities(self) -> Iterator[Operation]:
         """Constants named like what a block may have, and sizes of a multiprocessor in other arithmetic."""
-        for definition in self.constants.fixed():
-            if _CAPACITY.search(definition.name) and not _MULTIPROCESSOR.search(definition.name):
+        for definition in self.constants.constants(_CAPACITY):
+            if not _MULTIPROCESSOR.search(definition.name):
                 amount = self.constants.value(definition.value, definition.end)
                 yield self._operation("capacity", definition.name, definition.start, definition.end, (amount,), False)
         for match in self._matches(_NUMBER):
