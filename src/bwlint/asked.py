@@ -35,7 +35,11 @@ class Asked:
     def number(self, node: Expr, chip: Chip) -> int | None:
         """The value of an amount on a chip, the largest of its targets; None where one of them is not known."""
         lanes = self.context.tree.numbers(self.module, node)
-        own = [lane for target, lane in zip(ALL_TARGETS, lanes, strict=True) if target.chip == chip and target in self.targets]
+        own = [
+            lane
+            for target, lane in zip(ALL_TARGETS, lanes, strict=True)
+            if target.chip == chip and target in self.targets
+        ]
         known = [int(lane) for lane in own if isinstance(lane, int | float) and not isinstance(lane, bool)]
         return max(known) if known and len(known) == len(own) else None
 

@@ -44,7 +44,9 @@ def _built(context: Context, one: Asked) -> Iterator[Draft]:
 def _launched(one: Asked) -> Iterator[Draft]:
     if one.operation.checked or one.meant == BUILT:
         return
-    sizes = {chip: size for chip in one.targets.chips if chip.cluster_portable and (size := _size(one, chip)) is not None}
+    sizes = {
+        chip: size for chip in one.targets.chips if chip.cluster_portable and (size := _size(one, chip)) is not None
+    }
     over = ChipSet.joining(chip for chip, size in sizes.items() if size > (chip.cluster_portable or size))
     if over:
         size = max(sizes[chip] for chip in over)

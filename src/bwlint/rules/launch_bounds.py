@@ -19,7 +19,8 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         asks = [
             (chip, threads, blocks)
             for chip in one.targets.chips
-            if (threads := one.number(one.operation.amounts[0], chip)) and (blocks := one.number(one.operation.amounts[1], chip))
+            if (threads := one.number(one.operation.amounts[0], chip))
+            and (blocks := one.number(one.operation.amounts[1], chip))
         ]
         over = ChipSet.joining(chip for chip, threads, blocks in asks if not _holds(chip, threads, blocks))
         if not over:
@@ -38,8 +39,8 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             f"{blocks} blocks of {threads} threads are more than a multiprocessor of {plain(over)} holds"
             f" ({_most(next(iter(over)))})",
             "ptxas warns and drops the minimum",
-            "the kernel still runs, with as many registers as if no minimum were asked for: give a minimum for these chips"
-            " that fits, under __CUDA_ARCH__ or through a template parameter",
+            "the kernel still runs, with as many registers as if no minimum were asked for: give one that fits these"
+            " chips, under __CUDA_ARCH__ or through a template parameter",
             one.targets.chips,
             over,
             legal,

@@ -40,8 +40,8 @@ def _dynamic(context: Context, module: Module) -> Iterator[Draft]:
             fitting(size),
             f"a block asks for {kib(size)} of dynamic shared memory; {_has(chips)}",
             "a product that does not fit",
-            "the attribute call and the launch fail with cudaErrorInvalidValue and the kernel does not run: ask for"
-            " cudaDevAttrMaxSharedMemoryPerBlockOptin and take fewer stages or smaller tiles",
+            "the opt-in fails with cudaErrorInvalidValue, so does a launch with as much, and the kernel does not run:"
+            " ask for cudaDevAttrMaxSharedMemoryPerBlockOptin and take fewer stages or smaller tiles",
             "warning" if one.meant == OURS else "note",
             at=_origin(module, amount),
         )
@@ -77,7 +77,9 @@ def _static(context: Context, module: Module) -> Iterator[Draft]:
             continue
         sizes = {chip: _sum(one, chip) for chip in one.targets.chips}
         over = [chip for chip, size in sizes.items() if chip.smem_per_block_optin and size > chip.smem_per_block_optin]
-        large = [chip for chip, size in sizes.items() if chip.smem_per_block_default and size > chip.smem_per_block_default]
+        large = [
+            chip for chip, size in sizes.items() if chip.smem_per_block_default and size > chip.smem_per_block_default
+        ]
         if not large:
             continue
         size = sizes[large[0]]
@@ -86,7 +88,9 @@ def _static(context: Context, module: Module) -> Iterator[Draft]:
         else:
             names = " and ".join(f"sm_{chip.joined}a" for chip in large)
             limit = kib(large[0].smem_per_block_default or 0)
-            message = f"static arrays of {kib(size)}: over {limit} ptxas takes them for {names} alone, from CUDA 13.0 on"
+            message = (
+                f"static arrays of {kib(size)}: over {limit} ptxas takes them for {names} alone, from CUDA 13.0 on"
+            )
         yield _draft(
             one,
             ChipSet.joining(over or large),
@@ -110,7 +114,9 @@ def _capacities(context: Context, module: Module) -> Iterator[Draft]:
         named = mentioned(name.replace("_", " ")).named
         if not named and one.meant in (BUILT, THEIRS):
             continue
-        sizes = {chip: one.number(one.operation.amounts[0], chip) for chip in (named or context.targets) & one.targets.chips}
+        sizes = {
+            chip: one.number(one.operation.amounts[0], chip) for chip in (named or context.targets) & one.targets.chips
+        }
         wrong = [chip for chip, size in sizes.items() if size is not None and _is_multiprocessor(size, chip)]
         if not wrong:
             continue

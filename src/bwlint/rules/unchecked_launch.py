@@ -32,8 +32,8 @@ def _draft(one: Asked, over: ChipSet, size: int) -> Draft:
         "high" if over else "low",
         one.module,
         one.operation.at,
-        "nobody looks at the status of this call: over the limit of the chip it is refused, the kernel does not run, its"
-        " output stays as it was and a later synchronize returns success",
+        "nobody looks at the status of this call: over the limit of the chip it is refused, the kernel does not run,"
+        " its output stays as it was and a later synchronize returns success",
         "the status is dropped",
         "check what the call returns, and cudaGetLastError() after the launch",
         one.targets.chips,

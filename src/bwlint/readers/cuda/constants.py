@@ -29,13 +29,17 @@ _END = re.compile(r"[;,(){}\[\]]")
 _TYPE_BEFORE = re.compile(r"(?:[A-Za-z_][\w:]*|>|[*&])\s*$")
 _LEAVING = re.compile(r"\b(?:return|else|case|throw|do)\s*$")
 _CONST = re.compile(r"\b(?:const|constexpr|enum)\b")
-_PARAMETER = re.compile(r"^\s*(?:(?:const|unsigned)\s+)*(?P<type>[A-Za-z_][\w:]*)\s+(?P<name>[A-Za-z_]\w*)\s*(?:=(?P<default>.*))?$", re.DOTALL)
+_PARAMETER = re.compile(
+    r"^\s*(?:(?:const|unsigned)\s+)*(?P<type>[A-Za-z_][\w:]*)\s+(?P<name>[A-Za-z_]\w*)\s*(?:=(?P<default>.*))?$",
+    re.DOTALL,
+)
+_UNSCOPED = re.compile(r"\s*(?:typedef\s+)?enum\s+(?!class\b|struct\b)")
 _TEMPLATE = re.compile(r"\btemplate\s*<")
 _LONGEST_SCAN = 60_000
 _LONGEST_VALUE = 2_000
 _KEPT = frozenset({"const", "unknown", "bin", "neg", "if", "cmp", "and", "or", "not", "macro", "name"})
 _EXTREMES = {"max": "max", "min": "min"}
-_NUMBERS = frozenset("int unsigned uint32_t uint64_t int32_t int64_t size_t uint16_t int16_t long short".split())
+_NUMBERS = X
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +200,12 @@ class Constants:
         scope = self.scopes.function(one.start)
         stop = min(scope.close if scope else one.end, one.end + _LONGEST_SCAN)
         name = re.escape(one.name)
-        return re.compile(rf"[(,=]\s*&\s*{name}\b|(?:\+\+|--){name}\b|\b{name}(?:\+\+|--)").search(self.code.text, one.end, stop) is not None
+        return (
+            re.compile(rf"[(,=]\s*&\s*{name}\b|(?:\+\+|--){name}\b|\b{name}(?:\+\+|--)").search(
+                self.code.text, one.end, stop
+            )
+            is not None
+        )
 
     def _stored(self, one: Definition) -> Expr:
         """A reference to a definition in the module's table, where its value is kept once."""
@@ -212,7 +221,12 @@ class Constants:
 
     @cached_property
     def _classes(self) -> list[Scope]:
-        return [scope for scope in self.scopes.all if scope.kind == "class"]
+        """Enumerators belong to what is around their enumeration, unless it is a class."""
+        return [
+            scope
+            for scope in self.scopes.all
+            if scope.kind == "class" and not _UNSCOPED.match(self.code.text, scope.header, scope.open)
+        ]
 
     # -- template parameters
 

@@ -18,9 +18,20 @@ from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import Scope, Scopes
 
 _WORDS = (
-    "FuncSetAttribute <<< dynamicSmemBytes sharedMemBytes __shared__ __launch_bounds__ __cluster_dims__ clusterDim"
-    " ClusterShape smem Smem SMEM shmem shared_mem SharedMem"
-).split()
+    "FuncSetAttribute",
+    "<<<",
+    "dynamicSmemBytes",
+    "sharedMemBytes",
+    "__shared__",
+    "__launch_bounds__",
+    "luster",
+    "smem",
+    "Smem",
+    "SMEM",
+    "shmem",
+    "hared_mem",
+    "haredMem",
+)
 # Patterns begin with plain characters where they can: that lets the engine skip to the next candidate.
 _ATTRIBUTE = re.compile(r"(?:cudaFuncSetAttribute|cuFuncSetAttribute)\s*\(")
 _DYNAMIC = re.compile(r"MaxDynamicSharedMemorySize|MAX_DYNAMIC_SHARED_SIZE_BYTES")
@@ -28,7 +39,9 @@ _CONFIGURED = re.compile(r"\.\s*(?:dynamicSmemBytes|sharedMemBytes)\s*=(?!=)\s*(
 _TRIPLE = re.compile(r"<<<")
 _KERNEL = re.compile(r"([A-Za-z_][\w:]*)\s*(?:<[^<>;{}]*(?:<[^<>;{}]*>[^<>;{}]*)*>\s*)?$")
 _LONGEST_KERNEL = 300
-_EXTENDED = re.compile(r"cu(?:daLaunchKernel(?:ExC?)?|daLaunchCooperativeKernel|LaunchKernel(?:Ex)?)\s*(?:<[^<>;]*>\s*)?\(")
+_EXTENDED = re.compile(
+    r"cu(?:daLaunchKernel(?:ExC?)?|daLaunchCooperativeKernel|LaunchKernel(?:Ex)?)\s*(?:<[^<>;]*>\s*)?\("
+)
 _SHARED = re.compile(
     r"__shared__\s+(?P<align>(?:alignas|__align__)\s*\([^()]*\)\s*)?"
     r"(?P<type>(?:[A-Za-z_]\w*(?:\s*::\s*|\s+|(?=\s*[*&])))+?[*\s]*)(?P<name>[A-Za-z_]\w*)\s*(?P<dims>(?:\[[^\[\]]*\]\s*)*);"
@@ -44,8 +57,12 @@ _LOOKED = re.compile(
     r"check_?launch|kernel_?check|sync_?check)\w*\b"
 )
 _ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)\s*=\s*$")
+_OF_MEMORY = re.compile(r"(?i)sh?mem|shared|cta|occup")
+_JUDGES = re.compile(r"[<>/]\s*=?\s*\(?\s*2(?:28\s*\*\s*1024|33472)|2(?:28\s*\*\s*1024|33472)\s*\)?\s*[<>/]")
 _NUMBER = re.compile(r"2(?:28\s*\*\s*1024|33472)\b")
-_CAPACITY = re.compile(r"(?i)(?:sh?mem|shared)\w*(?:capa|limit|max|budget|per_?block|optin)|(?:capa|limit|max|optin)\w*(?:sh?mem|shared)")
+_CAPACITY = re.compile(
+    r"(?i)(?:sh?mem|shared)\w*(?:capa|limit|max|budget|per_?block|optin)|(?:capa|limit|max|optin)\w*(?:sh?mem|shared)"
+)
 _GENERATION = re.compile(
     r"(?P<word>wgmma|tcgen05)|(?<![A-Za-z0-9])[Ss][Mm]_?(?P<number>9\d|1[0-2]\d)(?!\d)"
     r"(?!_?(?:TMA|tma|BULK|DESC|desc|U32|STSM|EXPECT))"
@@ -97,7 +114,14 @@ class _Reader:
                 yield match
 
     def _operation(
-        self, kind: str, name: str, start: int, end: int, amounts: tuple[Expr, ...], checked: bool, path: Path | None = None
+        self,
+        kind: str,
+        name: str,
+        start: int,
+        end: int,
+        amounts: tuple[Expr, ...],
+        checked: bool,
+        path: Path | None = None,
     ) -> Operation:
         held = self.directives.path(start) if path is None else path
         return Operation(kind, name, self.code.span(start, end), amounts, held, self.scopes.qualname(start), checked)
@@ -115,7 +139,9 @@ class _Reader:
             kernel = text[slice(*_stripped(text, parts[0][0], parts[place - 1][1]))]
             yield self._operation("dynamic-shared", kernel[:80], start, end, (amount,), self._asks_limit(function))
             call_end = parts[-1][1] + 1
-            asked = self._asks_limit(function) or _IS_LIMIT.match(text, start, end) is not None
+            asked = self._asks_limit(function) or (
+                amount.op == "unknown" and _IS_LIMIT.match(text, start, end) is not None
+            )
             if not asked and not self._looked_at(match.start(), call_end, function):
                 yield self._operation("launch", "attribute", match.start(), call_end, (amount,), False)
 
@@ -129,9 +155,9 @@ class _Reader:
                 continue
             start = low + kernel.start()
             function = self.scopes.function(start)
-            parts = _split(text, match.end(), end)
-            if len(parts) > 2:
-                place = _stripped(text, *parts[2])
+            given = _split(text, match.end(), end)
+            if len(given) > 2:
+                place = _stripped(text, *given[2])
                 amount = self.constants.value(*place)
                 yield self._operation("dynamic-shared", kernel[1], *place, (amount,), self._asks_limit(function))
             if not self._looked_at(start, end, function, call=False):
@@ -164,7 +190,10 @@ class _Reader:
         if before.endswith(("(", ",", "==", "!=", "?", ":", "&&", "||", "return", "<<")) and not before.endswith("::"):
             return not re.search(r"\b(?:case\s+\w+|default)\s*:$", before)
         assigned = _ASSIGNED.search(before)
-        return assigned is not None and re.compile(rf"\b{re.escape(assigned[1])}\b").search(text, end, function.close) is not None
+        return (
+            assigned is not None
+            and re.compile(rf"\b{re.escape(assigned[1])}\b").search(text, end, function.close) is not None
+        )
 
     def _static(self) -> Iterator[Operation]:
         groups: dict[tuple[int, Path], list[tuple[int, int, Expr]]] = defaultdict(list)
@@ -202,11 +231,10 @@ class _Reader:
                 yield self._operation("capacity", definition.name, definition.start, definition.end, (amount,), False)
         for match in self._matches(_NUMBER):
             function = self.scopes.function(match.start())
-            line = self.code.text[self.code.line_start(match.start()) : match.start()]
-            if function is None or "static_assert" in line or self._asks_limit(function):
+            line = self.code.text[self.code.line_start(match.start()) : match.end() + 60].split("\n")
+            if function is None or self._asks_limit(function) or "static_assert" in line[0]:
                 continue
-            around = self.code.text[self.code.line_start(match.start()) : match.end() + 60].partition("\n")[0]
-            if re.search(r"(?i)sh?mem|shared|cta|occup", around) and re.search(r"[<>/]\s*=?\s*\(?$", line):
+            if _OF_MEMORY.search(line[0]) and _JUDGES.search(line[0]):
                 amount = self.constants.value(*match.span())
                 yield self._operation("capacity", "", match.start(), match.end(), (amount,), False)
 
@@ -229,4 +257,3 @@ def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
     body = text[start:end]
     low = start + len(body) - len(body.lstrip())
     return low, max(low, start + len(body.rstrip()))
-

@@ -8,8 +8,8 @@ from bwlint.evaluate.expr import Expr, const
 from bwlint.readers.cuda.lexer import matching
 
 _SIZES: dict[int, str] = {
-    1: """bool char int8_t uint8_t int8 uint8 u8 byte float_e4m3_t float_e5m2_t float_ue8m0_t float_ue4m3_t __nv_fp8_e4m3
-          __nv_fp8_e5m2 __nv_fp8_storage_t Float8_e4m3fn Float8_e5m2 fp8_e4m3_t fp8_e5m2_t""",
+    1: """bool char int8_t uint8_t int8 uint8 u8 byte float_e4m3_t float_e5m2_t float_ue8m0_t float_ue4m3_t
+          __nv_fp8_e4m3 __nv_fp8_e5m2 __nv_fp8_storage_t Float8_e4m3fn Float8_e5m2 fp8_e4m3_t fp8_e5m2_t""",
     2: """short int16_t uint16_t half half_t __half bfloat16_t nv_bfloat16 __nv_bfloat16 BFloat16 Half bf16_t fp16_t
           __nv_fp8x2_e4m3""",
     4: """int unsigned signed float int32_t uint32_t half2 __half2 nv_bfloat162 __nv_bfloat162 tfloat32_t bf16x2_t
@@ -20,7 +20,9 @@ _SIZES: dict[int, str] = {
 }
 _SIZE = {name: size for size, names in _SIZES.items() for name in names.split()}
 _QUALIFIERS = frozenset({"const", "volatile", "struct", "typename", "mutable"})
-_MEMBER = re.compile(r"(?:alignas\s*\((?P<align>[^()]*)\)\s*)?(?P<type>[A-Za-z_][\w:\s]*?[\s*&]+)(?P<names>[A-Za-z_][^;]*)$")
+_MEMBER = re.compile(
+    r"(?:alignas\s*\((?P<align>[^()]*)\)\s*)?(?P<type>[A-Za-z_][\w:\s]*?[\s*&]+)(?P<names>[A-Za-z_][^;]*)$"
+)
 _NO_DATA = re.compile(r"(?:static|using|typedef|friend|static_assert|enum|template)\b|$")
 _NAME = re.compile(r"([A-Za-z_]\w*)\s*((?:\[[^\[\]]*\]\s*)*)$")
 _LONGEST_STRUCT = 4000
