@@ -39,7 +39,9 @@ _LONGEST_SCAN = 60_000
 _LONGEST_VALUE = 2_000
 _KEPT = frozenset({"const", "unknown", "bin", "neg", "if", "cmp", "and", "or", "not", "macro", "name"})
 _EXTREMES = {"max": "max", "min": "min"}
-_NUMBERS = X
+_NUMBERS = frozenset({"int", "unsigned", "long", "short", "size_t"}) | {
+    f"{sign}int{bits}_t" for sign in ("", "u") for bits in (16, 32, 64)
+}
 
 
 @dataclass(frozen=True, slots=True)
