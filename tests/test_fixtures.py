@@ -18,7 +18,7 @@ from bwlint.sources.kinds import kind_of
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 FOLDERS = sorted(path.name for path in FIXTURES.iterdir() if path.is_dir())
 FILES = sorted(path.relative_to(FIXTURES).as_posix() for path in FIXTURES.rglob("*") if kind_of(path.name))
-MARKER = re.compile(r" *# (error|warning|note): \[([a-z-]+)\]")
+MARKER = re.compile(r" *(?:#|//) (error|warning|note): \[([a-z-]+)\]")
 
 Mark = tuple[int, str, str]
 """Line, severity, rule."""
@@ -56,7 +56,7 @@ def functions(path: Path) -> Iterator[tuple[str, bool]]:
     """Top-level definitions and assignments of a file, each with whether it fires."""
     block, fires = "", False
     for line in path.read_text(encoding="utf-8").splitlines():
-        if line and not line[0].isspace() and not line.startswith(("#", ")", "]", "}")):
+        if line and not line[0].isspace() and not line.startswith(("#", "//", ")", "]", "}")):
             if block:
                 yield block, fires
             block, fires = line, False

@@ -245,6 +245,15 @@ class Context:
                 if side.at is not None and inside(at, side.at):
                     yield other, side
 
+    def let_to(self, module: Module, at: Span) -> ChipSet:
+        """Chips that the running program may take to a place of a file."""
+        reached = EVERY
+        for other in self.judged.get(module.path, ()):
+            for side in (other.gate.yes, other.gate.no):
+                if side.at is not None and inside(at, side.at):
+                    reached &= other.let_through(side)
+        return reached
+
     def reach(self, judged: Judged, at: Span) -> ChipSet:
         """Chips that may reach a place through every gate around it."""
         reached = EVERY

@@ -117,6 +117,11 @@ class Tree:
             found &= self._target_test(module, test)[0]
         return found
 
+    def numbers(self, module: Module, node: Expr) -> list[object]:
+        """The value of an amount for each of `ALL_TARGETS`; what is not known is no number."""
+        self.compiler.start()
+        return list(self.compiler.evaluate(node, Frame(module)).spread(len(ALL_TARGETS)))
+
     def target_sets(self, module: Module, guard: Gate) -> TargetSets | None:
         """Evaluate a guard; None when it does not ask for the target."""
         may, must, asks = self._target_test(module, guard.test)

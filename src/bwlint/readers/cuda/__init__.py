@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bwlint.facts import Module
 from bwlint.readers import prune
-from bwlint.readers.cuda.assembly import operations
+from bwlint.readers.cuda import assembly, launches
 from bwlint.readers.cuda.lexer import clean
 from bwlint.readers.cuda.preprocessor import directives
 from bwlint.readers.cuda.program import program
@@ -32,11 +32,13 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
     text = without_directives(code.text, found)
     places = scopes(text, found)
     host = program(code, text, places)
+    launched, amounts = launches.operations(code, found, places)
+    needed = (*assembly.operations(code, text, found, places), *launched)
     return Module(
         path,
         name,
         False,
-        host.names,
+        {**host.names, **amounts},
         (),
         prune.slots(host.slots, host.gates, host.names, host.functions, {}),
         {**host.functions, **found.macros},
@@ -45,6 +47,6 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
         {},
         language="cuda",
         guards=tuple(replace(guard, qualname=places.qualname(code.offset(*guard.at[:2]))) for guard in found.guards),
-        operations=operations(code, text, found, places),
+        operations=tuple(sorted(needed, key=lambda one: one.at)),
         includes=found.includes,
     )

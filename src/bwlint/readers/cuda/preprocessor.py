@@ -69,6 +69,11 @@ class Directives:
     def path(self, offset: int) -> Path:
         return self.paths[bisect.bisect_right(self.starts, offset) - 1]
 
+    def holds(self, offset: int) -> bool:
+        """Whether an offset stands in a directive, such as the body of a macro."""
+        index = bisect.bisect_right(self.lines, (offset, len(self.lines) and self.lines[-1][1])) - 1
+        return index >= 0 and offset < self.lines[index][1]
+
 
 class _Reader:
     def __init__(self, code: Code) -> None:
