@@ -15,7 +15,7 @@ from bwlint.facts import Gate, Module, Side, Use
 from bwlint.link import Sets, Tree
 
 REFUSING = frozenset({"raise", "skip", "exit"})
-_TEST_FILE = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
+IN_TEST = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Judged:
 
     @cached_property
     def in_test(self) -> bool:
-        return _TEST_FILE.search(self.place) is not None
+        return IN_TEST.search(self.place) is not None
 
     @cached_property
     def denies(self) -> bool:

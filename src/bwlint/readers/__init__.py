@@ -24,7 +24,7 @@ class Reader:
 
 
 READERS: dict[str, Reader] = {
-    "python": Reader(python.may_read_device, python.read),
+    "python": Reader(python.may_matter, python.read),
     "cuda": Reader(cuda.may_matter, cuda.read),
 }
 """By kind of file, see `sources.kinds`."""

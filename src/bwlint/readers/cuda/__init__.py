@@ -6,6 +6,7 @@ import re
 
 from bwlint.facts import Module
 from bwlint.readers import prune
+from bwlint.readers.cuda import peers
 from bwlint.readers.cuda.lexer import clean
 from bwlint.readers.cuda.preprocessor import directives
 from bwlint.readers.cuda.program import program
@@ -13,7 +14,7 @@ from bwlint.readers.cuda.scopes import scopes, without_directives
 
 _WORDS = re.compile(
     rb"CUDA_ARCH|_SM\d\d|\b[Ss][Mm]_?\d\d|\basm\b|__asm|tcgen05|wgmma|cluster|cudaFuncSetAttribute|cuFuncSetAttribute"
-    rb"|<<<|__shared__|launch_bounds|ComputeCapab|computeCapab|getSMVersion|multiProcessor|SharedMemory|sharedMem|_system\s*\("
+    rb"|<<<|__shared__|launch_bounds|ComputeCapab|computeCapab|getSMVersion|multiProcessor|SharedMemory|sharedMem|_system\s*\(|IpcOpenMem|PeerAccess|TYPE_FABRIC|NativeAtomic|NATIVE_ATOMIC"
     rb"|\b(?:major|minor)\b|__CUDACC_VER|CUDART_VERSION|[Cc]uda_?[Aa]rch|sm_version|device_cap|arch::Sm"
 )
 
@@ -43,5 +44,6 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
         {},
         language="cuda",
         guards=found.guards,
+        operations=peers.operations(code, found, places),
         includes=found.includes,
     )

@@ -12,11 +12,12 @@ from bwlint.evaluate.names import DEVICE
 from bwlint.facts import Module, Text, Use
 from bwlint.readers import prune
 from bwlint.readers.errors import ReadError
+from bwlint.readers.python import peers
 from bwlint.readers.python.flow import Flow
 from bwlint.readers.python.sides import dotted, statements
 from bwlint.readers.python.vocabulary import device_lines, lines_with, may_read_device
 
-__all__ = ["ReadError", "may_read_device", "read"]
+__all__ = ["ReadError", "may_matter", "read"]
 
 _EXACT_TARGET = re.compile(r"(?:sm|compute)_120a\b|\b120a\b")
 _OPERATION = re.compile(r"\b(?:tcgen05|wgmma|warpgroup)\.\w+|\btcgen05_\w+|\bTcgen05\w+")
@@ -52,7 +53,14 @@ def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str
         tuple(flow.gates.found),
         _operations(tree, source, lines),
         _targets(source, lines),
+        operations=peers.operations(tree, source),
     )
+
+
+
+def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
+    """Whether a file may ask for the device, or enter another GPU's memory."""
+    return may_read_device(data, own) or peers.may_enter(data)
 
 
 def _parse(source: str) -> ast.Module:
