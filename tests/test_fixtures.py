@@ -13,11 +13,12 @@ import pytest
 
 from bwlint import catalog
 from bwlint.check import Outcome, Request, check
+from bwlint.sources.kinds import kind_of
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 FOLDERS = sorted(path.name for path in FIXTURES.iterdir() if path.is_dir())
-FILES = sorted(path.relative_to(FIXTURES).as_posix() for path in FIXTURES.rglob("*.py"))
-MARKER = re.compile(r" *# (error|warning|note): \[([a-z-]+)\]")
+FILES = sorted(path.relative_to(FIXTURES).as_posix() for path in FIXTURES.rglob("*") if kind_of(path.name))
+MARKER = re.compile(r" *(?:#|//) (error|warning|note): \[([a-z-]+)\]")
 
 Mark = tuple[int, str, str]
 """Line, severity, rule."""
@@ -55,7 +56,7 @@ def functions(path: Path) -> Iterator[tuple[str, bool]]:
     """Top-level definitions and assignments of a file, each with whether it fires."""
     block, fires = "", False
     for line in path.read_text(encoding="utf-8").splitlines():
-        if line and not line[0].isspace() and not line.startswith(("#", ")", "]", "}")):
+        if line and not line[0].isspace() and not line.startswith(("#", "//", ")", "]", "}")):
             if block:
                 yield block, fires
             block, fires = line, False
@@ -80,7 +81,7 @@ def test_every_file_is_read() -> None:
 def test_markers_change_nothing(folder: str, tmp_path: Path) -> None:
     copy = tmp_path / folder
     shutil.copytree(FIXTURES / folder, copy)
-    for path in copy.rglob("*.py"):
+    for path in (path for path in copy.rglob("*") if kind_of(path.name)):
         path.write_text(MARKER.sub("", path.read_text(encoding="utf-8")), encoding="utf-8")
     assert reported(run(copy), copy) == of_folder(folder)
 

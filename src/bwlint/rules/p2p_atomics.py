@@ -128,7 +128,7 @@ def _draft(context: Context, module: Module, path: str, entries: list[_Entry]) -
     first, text = entries[0], _PATHS[path]
     works = tuple({(work.module.path, work.at): work for entry in entries for work in entry.works}.values())
     others = tuple(Related(module, entry.switch.at, "and here") for entry in entries[1:])
-    asked = _asked_elsewhere(context) if path == "remote-atomic" else ()
+    asked = _asked_near(context, module) if path == "remote-atomic" else ()
     sure = path == "remote-atomic" and works and not asked and not IN_TEST.search(module.path)
     return Draft(
         NAME,
@@ -196,12 +196,15 @@ def _option(context: Context, module: Module, switch: Operation) -> Iterator[Dra
     )
 
 
-def _asked_elsewhere(context: Context) -> tuple[Related, ...]:
-    """Where some file of the run asks for native atomics: its caller may know what the launch does not."""
-    for module in context.tree.headers.known():
-        for operation in module.operations:
+def _asked_near(context: Context, module: Module) -> tuple[Related, ...]:
+    """Where a header of this file, or a file beside it, asks for native atomics: a caller may know what the launch does not."""
+    folder = module.path.rpartition("/")[0]
+    headers = context.tree.headers
+    beside = [other for other in headers.known() if other.path.rpartition("/")[0] == folder]
+    for other in (*headers.included(module), *beside):
+        for operation in other.operations:
             if operation.kind == "peer-proof":
-                return (Related(module, operation.at, "native atomics are asked for here"),)
+                return (Related(other, operation.at, "native atomics are asked for here"),)
     return ()
 
 

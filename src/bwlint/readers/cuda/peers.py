@@ -342,11 +342,24 @@ class _Reader:
     def _speaks_for_itself(self, function: _Function, switch: str, match: re.Match[str]) -> bool:
         """A call that only hands its result on, or whose error code is the driver's own answer and is looked at."""
         if switch == "open":
-            header = self.code.text[function.scope.header : function.scope.open]
-            return _HANDS_OUT.search(header + function.text[match.end() :]) is not None and not self._callers(function)
+            return all(map(self._hands_out, self._with_callers(function)))
         if switch == "enable":
             return function.text[: match.start()].rstrip()[-1:] not in (";", "{", "}", ")", "")
         return False
+
+    def _hands_out(self, function: _Function) -> bool:
+        return _HANDS_OUT.search(self.code.text[function.scope.header : function.scope.close]) is not None
+
+    def _with_callers(self, function: _Function) -> list[_Function]:
+        """A host function and those from which it is reached in the file."""
+        near = {id(function): function}
+        queue = [function]
+        while queue:
+            for other in self._callers(queue.pop()):
+                if id(other) not in near and not other.device:
+                    near[id(other)] = other
+                    queue.append(other)
+        return list(near.values())
 
     def _callers(self, function: _Function) -> list[_Function]:
         return [other for other in self.functions if other is not function and function.name in other.called]
@@ -364,13 +377,7 @@ class _Reader:
 
     def _within_reach(self, function: _Function) -> str:
         """The text of a host function, of its callers, of what it and they call, and of its class."""
-        near = {id(function): function}
-        queue = [function]
-        while queue:
-            for other in self._callers(queue.pop()):
-                if id(other) not in near and not other.device:
-                    near[id(other)] = other
-                    queue.append(other)
+        near = {id(other): other for other in self._with_callers(function)}
         for other in self.functions:
             if function.owner and other.owner == function.owner:
                 near.setdefault(id(other), other)

@@ -71,6 +71,10 @@ class _Function:
     def words(self) -> frozenset[str]:
         return frozenset(_words(self.node))
 
+    @cached_property
+    def hands_out(self) -> bool:
+        return any(isinstance(node, ast.Return) and node.value is not None for node in ast.walk(self.node))
+
 
 @dataclass(frozen=True, slots=True)
 class _Found:
@@ -91,9 +95,10 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
         if not found:
             continue
         near = _within_reach(function, functions)
-        shown = tuple(const(kind) for kind in sorted(proofs(" ".join(frozenset().union(*(n.words for n in near))))))
+        words = frozenset(one.name for one in near).union(*(one.words for one in near))
+        shown = tuple(const(kind) for kind in sorted(proofs(" ".join(words))))
         for one in found:
-            if one.name == "open" and _hands_out(function) and len(_callers(function, functions)) == 0:
+            if one.name == "open" and all(near.hands_out for near in _with_callers(function, functions)):
                 continue
             amounts = (Expr("tuple", ((),)), Expr("tuple", (shown,)), *map(const, one.more))
             result.append(Operation("peer-switch", one.name, _span(one.at), amounts, qualname=function.qualname))
@@ -220,16 +225,12 @@ def _fabric(value: ast.expr, tests: tuple[ast.expr, ...]) -> Iterator[_Found]:
             yield _Found("fabric", around[-1] if around else chosen)
 
 
-def _hands_out(function: _Function) -> bool:
-    return any(isinstance(node, ast.Return) and node.value is not None for node in ast.walk(function.node))
-
-
 def _callers(function: _Function, functions: list[_Function]) -> list[_Function]:
     return [other for other in functions if other is not function and function.name in other.words]
 
 
-def _within_reach(function: _Function, functions: list[_Function]) -> list[_Function]:
-    """A function, its callers, its class, and what these call in the file."""
+def _with_callers(function: _Function, functions: list[_Function]) -> list[_Function]:
+    """A function and those from which it is reached in the file."""
     near = {function.qualname: function}
     queue = [function]
     while queue:
@@ -237,6 +238,12 @@ def _within_reach(function: _Function, functions: list[_Function]) -> list[_Func
             if other.qualname not in near and other.qualname != "<module>":
                 near[other.qualname] = other
                 queue.append(other)
+    return list(near.values())
+
+
+def _within_reach(function: _Function, functions: list[_Function]) -> list[_Function]:
+    """A function, its callers, its class, and what these call in the file."""
+    near = {other.qualname: other for other in _with_callers(function, functions)}
     for other in functions:
         if function.owner and other.owner == function.owner:
             near.setdefault(other.qualname, other)
