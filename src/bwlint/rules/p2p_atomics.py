@@ -58,7 +58,17 @@ _PATHS = {
         "ask CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED: consumer parts refuse the allocation",
     ),
 }
-_SWITCH_PATH = {"open": "peer-store", "enable": "peer-store", "multicast": "multicast", "fabric": "fabric", "rdma": "rdma"}
+_OPENINGS = {
+    "open": "another GPU's memory is opened here, and nothing within reach shows that the pair has working peer access",
+    "enable": "peer access is switched on here without a look at the answer, nor is the pair asked for it within reach",
+}
+_SWITCH_PATH = {
+    "open": "peer-store",
+    "enable": "peer-store",
+    "multicast": "multicast",
+    "fabric": "fabric",
+    "rdma": "rdma",
+}
 _ORDER = tuple(_PATHS)
 
 
@@ -125,6 +135,7 @@ def _works(context: Context, module: Module, functions: frozenset[str]) -> dict[
 
 
 def _draft(context: Context, module: Module, path: str, entries: list[_Entry]) -> Draft:
+    entries = sorted(entries, key=lambda entry: entry.switch.name != "launch")
     first, text = entries[0], _PATHS[path]
     works = tuple({(work.module.path, work.at): work for entry in entries for work in entry.works}.values())
     others = tuple(Related(module, entry.switch.at, "and here") for entry in entries[1:])
@@ -137,7 +148,7 @@ def _draft(context: Context, module: Module, path: str, entries: list[_Entry]) -
         "medium" if sure else "low",
         module,
         first.switch.at,
-        f"{_said(first.switch, text)}; {plain(context.targets & _NO_NVLINK)} reaches peers over PCIe at best",
+        f"{_said(first.switch, path)}; {plain(context.targets & _NO_NVLINK)} reaches peers over PCIe at best",
         text.label,
         text.advice,
         context.targets,
@@ -147,14 +158,12 @@ def _draft(context: Context, module: Module, path: str, entries: list[_Entry]) -
     )
 
 
-def _said(switch: Operation, text: _Text) -> str:
-    if switch.name == "open":
-        return "another GPU's memory is opened here, and nothing within reach shows that the pair has working peer access"
-    if switch.name == "enable":
-        return "peer access is switched on here without a look at the answer, nor is the pair asked for it within reach"
+def _said(switch: Operation, path: str) -> str:
+    if path == "peer-store" and switch.name in _OPENINGS:
+        return _OPENINGS[switch.name]
     if switch.name == "multicast":
         return "a multicast object is made here, and nothing within reach asks whether the device has multicast"
-    return text.message
+    return _PATHS[path].message
 
 
 def _skip(context: Context, module: Module, switch: Operation) -> Draft:
@@ -166,8 +175,8 @@ def _skip(context: Context, module: Module, switch: Operation) -> Draft:
         "medium",
         module,
         switch.at,
-        f"`{variable}` is such by default that the test of peer access between two GPUs is left out: the driver's word is"
-        " taken, and behind an IOMMU or ACS it says yes where no bytes arrive",
+        f"`{variable}` leaves out the test of peer access between two GPUs unless somebody asks for it: the driver's word"
+        " is taken, and behind an IOMMU or ACS it says yes where no bytes arrive",
         "leaves the test out by default",
         "test by default, and remember the answer: a copy between the pair and a comparison",
         context.targets,
@@ -187,7 +196,8 @@ def _option(context: Context, module: Module, switch: Operation) -> Iterator[Dra
         "low",
         module,
         switch.at,
-        f"{what} is chosen by the device's capability or by the number of ranks alone: neither shows what connects the GPUs",
+        f"{what} is chosen by the device's capability or by the number of ranks alone: neither shows what connects the"
+        " GPUs",
         "chosen by capability or number alone",
         _PATHS[path].advice,
         context.targets,
@@ -197,7 +207,7 @@ def _option(context: Context, module: Module, switch: Operation) -> Iterator[Dra
 
 
 def _asked_near(context: Context, module: Module) -> tuple[Related, ...]:
-    """Where a header of this file, or a file beside it, asks for native atomics: a caller may know what the launch does not."""
+    """Where a header of this file, or a file beside it, asks for native atomics: a caller may then know."""
     folder = module.path.rpartition("/")[0]
     headers = context.tree.headers
     beside = [other for other in headers.known() if other.path.rpartition("/")[0] == folder]

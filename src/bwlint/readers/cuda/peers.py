@@ -30,7 +30,7 @@ from bwlint.readers.proofs import proofs
 _INTEREST = re.compile(
     r"_system\w*\s*\(|thread_scope_system|\.sys\b|volatile\.|\.volatile|multimem|IpcOpenMemHandle|EnablePeerAccess"
     r"|cuMulticast|TYPE_FABRIC|gpuDirectRDMACapable|nvshmem_ptr|NativeAtomic|NATIVE_ATOMIC|P2PAtomic"
-    r"|(?:signal|barrier|peer|remote|flag)s?_?\w*ptrs?\b"
+    r"|(?:[^a-zA-Z]|[a-z_])(?:[pP]eer|[rR]emote|symm)_?[a-zA-Z]|(?:signal|barrier|flag|buf|buffer|data|rank|comm)s?_?ptrs\b"
 )
 _ROUNDS = 5
 _LONGEST_CALL = 4000
@@ -44,7 +44,9 @@ _ASM = re.compile(r"\b(?:asm|__asm__|__asm)\b\s*(?:volatile|__volatile__)?\s*(?=
 _INSTRUCTION = re.compile(r"(?:^|[;{\s])(?:@!?%?\w+\s+)?(multimem|atom|red|st|ld)((?:\.[\w:]+)+)\s+([^;]*)")
 _OPERAND = re.compile(r'(?:\[\s*(\w+)\s*\]\s*)?"[^"]*"\s*(?=\()')
 _ADDRESS = re.compile(r"\[\s*%(?:(\d+)|\[(\w+)\])")
-_VOLATILE = re.compile(r"\*\s*(?:\(\s*(?:const\s+)?volatile\b[^()]*\)|reinterpret_cast\s*<[^;<>]*\bvolatile\b[^;<>]*>)\s*")
+_VOLATILE = re.compile(
+    r"\*\s*(?:\(\s*(?:const\s+)?volatile\b[^()]*\)|reinterpret_cast\s*<[^;<>]*\bvolatile\b[^;<>]*>)\s*"
+)
 _STORE = re.compile(r"(?:^|[;{}])\s*(\*\s*)?([A-Za-z_][\w.]*(?:->\w+)*)((?:\s*\[[^\[\];]*\]|->\w+)*)\s*=(?!=)")
 _LAUNCHES = re.compile(r"<<<|[lL]aunch|LAUNCH")
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<<<|<[^<>;{}()]*>\s*(?=\(|<<<)|(?=\())")
@@ -52,7 +54,9 @@ _ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)\s*=(?!=)\s*([^;{}]{1,400});")
 _OPENED = re.compile(r"\b(?:cudaIpcOpenMemHandle|cuIpcOpenMemHandle\w*)\s*\(")
 _POINTERS = re.compile(r"\*\s*(?:const\b\s*|__restrict__\s*)*\*\s*(?:const\b\s*|__restrict__\s*)*(\w+)|\*\s*(\w+)\s*\[")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
-_CAST = re.compile(r"\b(?:reinterpret|static|const)_cast\s*<[^;<>]*(?:<[^<>]*>[^;<>]*)?>|\(\s*(?:const\s+)?[\w:]+(?:\s+\w+)*\s*\*+\s*\)")
+_CAST = re.compile(
+    r"\b(?:reinterpret|static|const)_cast\s*<[^;<>]*(?:<[^<>]*>[^;<>]*)?>|\(\s*(?:const\s+)?[\w:]+(?:\s+\w+)*\s*\*+\s*\)"
+)
 
 _OF_A_PEER = frozenset({"peer", "peers", "remote", "symm", "symmetric", "ipc", "nvshmem", "p2p"})
 _NO_POINTER = frozenset(
@@ -218,8 +222,8 @@ class _Reader:
                 continue
             base = _base(access.address)
             if base in function.params:
-                position = const(function.params.index(base))
-                yield Operation("peer-parameter", access.path, at, (position,), path, qualname)
+                place = const(function.params.index(base))
+                yield Operation("peer-parameter", access.path, at, (place,), path, qualname)
         if not function.device:
             return
         seen: set[tuple[str, int]] = set()
@@ -233,7 +237,12 @@ class _Reader:
                     start = function.start + offset
                     at = self.code.span(start, start + len(name))
                     yield Operation(
-                        "peer-passed", name, at, (const(position),), self.directives.path(start), function.scope.qualname
+                        "peer-passed",
+                        name,
+                        at,
+                        (const(position),),
+                        self.directives.path(start),
+                        function.scope.qualname,
                     )
 
     def _accesses(self, function: _Function) -> Iterator[_Access]:
@@ -248,11 +257,15 @@ class _Reader:
         for match in _ASM.finditer(text):
             yield from self._assembly(start + match.start(), start + match.end())
         for match in _VOLATILE.finditer(text):
-            yield _Access("peer-store", text[match.end() : match.end() + 120], start + match.start(), start + match.end())
+            yield _Access(
+                "peer-store", text[match.end() : match.end() + 120], start + match.start(), start + match.end()
+            )
         for match in _STORE.finditer(text):
             if match[1] or match[3]:
                 base = match[2] + match[3]
-                if self._is_remote(function, base) and (match[1] or match[3].count("[") + match[3].count("->") >= self._depth(match)):
+                if self._is_remote(function, base) and (
+                    match[1] or match[3].count("[") + match[3].count("->") >= self._depth(match)
+                ):
                     yield _Access("peer-store", base, start + match.start(2), start + match.end(3))
 
     def _depth(self, match: re.Match[str]) -> int:

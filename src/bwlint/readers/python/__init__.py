@@ -17,7 +17,7 @@ from bwlint.readers.python.flow import Flow
 from bwlint.readers.python.sides import dotted, statements
 from bwlint.readers.python.vocabulary import device_lines, lines_with, may_read_device
 
-__all__ = ["ReadError", "may_matter", "read"]
+__all__ = ["ReadError", "may_matter", "may_read_device", "read"]
 
 _EXACT_TARGET = re.compile(r"(?:sm|compute)_120a\b|\b120a\b")
 _OPERATION = re.compile(r"\b(?:tcgen05|wgmma|warpgroup)\.\w+|\btcgen05_\w+|\bTcgen05\w+")
@@ -55,7 +55,6 @@ def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str
         _targets(source, lines),
         operations=peers.operations(tree, source),
     )
-
 
 
 def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:

@@ -24,7 +24,9 @@ _WORDS = re.compile(
 )
 _OPEN = re.compile(r"(?:cuda|cu)IpcOpenMemHandle\w*$")
 _ENABLE = re.compile(r"(?:cudaDevice|cuCtx)EnablePeerAccess$")
-_CAPABILITY = re.compile(r"(?i)capabilit|is_sm_?\d|\bsm_?\d|sm_version|\barch|_arch|\bmajor|blackwell|hopper|compute_cap|machine|aarch64")
+_CAPABILITY = re.compile(
+    r"(?i)capabilit|is_sm_?\d|\bsm_?\d|sm_version|\barch|_arch|\bmajor|blackwell|hopper|compute_cap|machine|aarch64"
+)
 _SIZE = re.compile(r"(?i)world_size|(?:tp|ep|dp|tensor_parallel|expert_parallel)_size|num_gpus|n_gpus|device_count")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]+$")
 _ON = frozenset({"1", "true", "yes", "on"})
@@ -113,7 +115,9 @@ def _functions(body: list[ast.stmt], prefix: str, owner: str) -> Iterator[_Funct
         elif isinstance(node, ast.ClassDef):
             yield from _functions(node.body, f"{prefix}{node.name}.", prefix + node.name)
         elif isinstance(node, ast.If | ast.Try):
-            yield from _functions([item for item in ast.iter_child_nodes(node) if isinstance(item, ast.stmt)], prefix, owner)
+            yield from _functions(
+                [item for item in ast.iter_child_nodes(node) if isinstance(item, ast.stmt)], prefix, owner
+            )
 
 
 def _found(function: _Function) -> Iterator[_Found]:
@@ -163,7 +167,9 @@ def _called(node: ast.Call, function: _Function) -> Iterator[_Found]:
     elif name == "cuMulticastCreate":
         yield _Found("multicast", node.func)
     elif node.args and isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str):
-        given = node.args[1] if len(node.args) > 1 else next((k.value for k in node.keywords if k.arg == "default"), None)
+        given = (
+            node.args[1] if len(node.args) > 1 else next((k.value for k in node.keywords if k.arg == "default"), None)
+        )
         if _VARIABLE.match(node.args[0].value) and _skipped(node.args[0].value, given):
             yield _Found("skip", node, (node.args[0].value,))
 
