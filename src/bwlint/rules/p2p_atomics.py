@@ -43,14 +43,14 @@ _PATHS = {
         "what starts here stores to or polls another GPU's memory, and nothing within reach shows that the two have"
         " working peer access",
         "enters a peer's memory",
-        "ask cudaDeviceCanAccessPeer, or better copy between the pair and compare: behind an IOMMU or ACS the driver says"
-        " yes and no bytes arrive. No atomics are needed for this",
+        "ask cudaDeviceCanAccessPeer, or better copy between the pair and compare: behind an IOMMU or ACS the driver"
+        " says yes and no bytes arrive. No atomics are needed for this",
     ),
     "fabric": _Text(
         "fabric handles are asked for here, and nothing within reach asks whether the device supports them",
         "asks for fabric handles",
-        "ask CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED, and use file descriptors elsewhere; neither the processor nor"
-        " the generation of the GPU shows it",
+        "ask CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED, and use file descriptors elsewhere; neither the"
+        " processor nor the generation of the GPU shows it",
     ),
     "rdma": _Text(
         "memory that GPUDirect RDMA can use is asked for here, and nothing within reach asks whether the device has it",
@@ -175,8 +175,8 @@ def _skip(context: Context, module: Module, switch: Operation) -> Draft:
         "medium",
         module,
         switch.at,
-        f"`{variable}` leaves out the test of peer access between two GPUs unless somebody asks for it: the driver's word"
-        " is taken, and behind an IOMMU or ACS it says yes where no bytes arrive",
+        f"`{variable}` leaves out the test of peer access between two GPUs unless somebody asks for it: the driver's"
+        " word is taken, and behind an IOMMU or ACS it says yes where no bytes arrive",
         "leaves the test out by default",
         "test by default, and remember the answer: a copy between the pair and a comparison",
         context.targets,

@@ -33,6 +33,9 @@ _INTEREST = re.compile(
     r"|(?:[^a-zA-Z]|[a-z_])(?:[pP]eer|[rR]emote|symm)_?[a-zA-Z]|(?:signal|barrier|flag|buf|buffer|data|rank|comm)s?_?ptrs\b"
 )
 _ROUNDS = 5
+_NEAR = 48
+"""How many functions are within reach of one, in each direction."""
+_OVERLOADS = 8
 _LONGEST_CALL = 4000
 _LONGEST_ASM = 20_000
 
@@ -53,6 +56,7 @@ _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<<<|<[^<>;{}()]*>\s*(?=\(|<<<)|(?=\()
 _ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)\s*=(?!=)\s*([^;{}]{1,400});")
 _OPENED = re.compile(r"\b(?:cudaIpcOpenMemHandle|cuIpcOpenMemHandle\w*)\s*\(")
 _POINTERS = re.compile(r"\*\s*(?:const\b\s*|__restrict__\s*)*\*\s*(?:const\b\s*|__restrict__\s*)*(\w+)|\*\s*(\w+)\s*\[")
+_POINTER = re.compile(r"\*\s*(?:const\b\s*|__restrict__\s*)*([A-Za-z_]\w*)\s*(?=[,;)=\[])")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _CAST = re.compile(
     r"\b(?:reinterpret|static|const)_cast\s*<[^;<>]*(?:<[^<>]*>[^;<>]*)?>|\(\s*(?:const\s+)?[\w:]+(?:\s+\w+)*\s*\*+\s*\)"
@@ -60,10 +64,41 @@ _CAST = re.compile(
 
 _OF_A_PEER = frozenset({"peer", "peers", "remote", "symm", "symmetric", "ipc", "nvshmem", "p2p"})
 _NO_POINTER = frozenset(
-    ("rank", "ranks", "id", "ids", "idx", "index", "num", "count", "counts", "size", "world", "pe", "offset", "bytes")
-    + ("mask", "device", "gpu", "dev", "name", "handle", "handles", "step", "stride", "n", "no", "ok", "enabled")
-    + ("my", "self", "own", "local")
+    {
+        "rank",
+        "ranks",
+        "id",
+        "ids",
+        "idx",
+        "index",
+        "num",
+        "count",
+        "counts",
+        "size",
+        "world",
+        "pe",
+        "offset",
+        "bytes",
+        "mask",
+        "device",
+        "gpu",
+        "dev",
+        "name",
+        "handle",
+        "handles",
+        "step",
+        "stride",
+        "n",
+        "no",
+        "ok",
+        "enabled",
+        "my",
+        "self",
+        "own",
+        "local",
+    }
 )
+_CLUSTER = re.compile(r"cluster|\bmapa\b|map_shared_rank|\bcta|Cta|CTA")
 _OWN_INDEX = re.compile(r"(?:\w+(?:\.|->))*(?:rank_?|(?:my|self|own|local)_?\w*|m_rank|mype)$", re.IGNORECASE)
 _OF_RANKS = re.compile(r"ptrs?_?$|sig|buf|barrier|flag", re.IGNORECASE)
 _RANKS = re.compile(r"rank|peer|\bpe\b|n_?gpus?\b|world", re.IGNORECASE)
@@ -105,6 +140,11 @@ class _Function:
         return frozenset(re.findall(r"[A-Za-z_]\w*", self.text))
 
     @cached_property
+    def called_by_name(self) -> frozenset[str]:
+        """Without those that are only registered somewhere."""
+        return frozenset(name for name, _, _ in self.calls)
+
+    @cached_property
     def calls(self) -> tuple[tuple[str, int, tuple[str, ...]], ...]:
         """Name, offset and arguments of each call; a launch hands its arguments to the kernel."""
         return tuple(_calls(self.text))
@@ -137,6 +177,7 @@ class _Reader:
         for function in self.functions:
             if function.owner:
                 self.by_owner.setdefault(function.owner, []).append(function)
+        self.pointers = frozenset(_POINTER.findall(code.text))
         self.arrays = frozenset(first or second for first, second in _POINTERS.findall(code.text))
 
     def read(self) -> tuple[Operation, ...]:
@@ -188,8 +229,11 @@ class _Reader:
             return True
         called = re.match(r"\s*[&*(\s]*(?:[\w:]+(?:\.|->|::))*(\w+)\s*(?:<[^<>]*>)?\s*\(", piece)
         if called is not None:
-            return _is_pointer_name(called[1]) or (called[1].startswith("get") and _names_a_pair(piece[called.end() :]))
+            named = _is_pointer_name(called[1]) and not _CLUSTER.search(function.text)
+            return named or (called[1].startswith("get") and _names_a_pair(piece[called.end() :]))
         names = _names(piece)
+        if _CLUSTER.search(function.text):
+            names = [name for name in names if name in function.traced]
         own = self._own_entry(piece)
         if any(name in function.traced or _is_pointer_name(name) for name in names) and own is not True:
             return not assigned or not re.search(r"[<>=?]|&&|\|\|", piece)
@@ -261,12 +305,16 @@ class _Reader:
                 "peer-store", text[match.end() : match.end() + 120], start + match.start(), start + match.end()
             )
         for match in _STORE.finditer(text):
-            if match[1] or match[3]:
-                base = match[2] + match[3]
-                if self._is_remote(function, base) and (
-                    match[1] or match[3].count("[") + match[3].count("->") >= self._depth(match)
-                ):
-                    yield _Access("peer-store", base, start + match.start(2), start + match.end(3))
+            base, steps = match[2] + match[3], match[3].count("[") + match[3].count("->")
+            if not (match[1] or steps) or not self._points(function, match[2]):
+                continue
+            if self._is_remote(function, base) and (match[1] or steps >= self._depth(match)):
+                yield _Access("peer-store", base, start + match.start(2), start + match.end(3))
+
+    def _points(self, function: _Function, name: str) -> bool:
+        """Whether a name is known to be a pointer, and no array or object of the function's own."""
+        last = re.split(r"\.|->", name)[-1]
+        return last in self.pointers or last in function.traced
 
     def _depth(self, match: re.Match[str]) -> int:
         """How many steps from a name lead to the memory itself: two from an array of pointers."""
@@ -367,7 +415,7 @@ class _Reader:
         """A host function and those from which it is reached in the file."""
         near = {id(function): function}
         queue = [function]
-        while queue:
+        while queue and len(near) < _NEAR:
             for other in self._callers(queue.pop()):
                 if id(other) not in near and not other.device:
                     near[id(other)] = other
@@ -375,7 +423,15 @@ class _Reader:
         return list(near.values())
 
     def _callers(self, function: _Function) -> list[_Function]:
-        return [other for other in self.functions if other is not function and function.name in other.called]
+        return [other for other in self._by_callee.get(function.name, ()) if other is not function]
+
+    @cached_property
+    def _by_callee(self) -> dict[str, list[_Function]]:
+        found: dict[str, list[_Function]] = {}
+        for function in self.functions:
+            for name in function.called_by_name:
+                found.setdefault(name, []).append(function)
+        return found
 
     def _entered(self, kernel: _Function) -> frozenset[str]:
         """The functions of the file that a kernel may call, itself included."""
@@ -391,12 +447,11 @@ class _Reader:
     def _within_reach(self, function: _Function) -> str:
         """The text of a host function, of its callers, of what it and they call, and of its class."""
         near = {id(other): other for other in self._with_callers(function)}
-        for other in self.functions:
-            if function.owner and other.owner == function.owner:
-                near.setdefault(id(other), other)
+        for other in self.by_owner.get(function.owner, ())[:_NEAR]:
+            near.setdefault(id(other), other)
         for one in list(near.values()):
-            for name in one.called & self.by_name.keys():
-                for other in self.by_name[name]:
+            for name in sorted(one.called & self.by_name.keys())[:_NEAR]:
+                for other in self.by_name[name][:_OVERLOADS]:
                     if not other.device:
                         near.setdefault(id(other), other)
         texts = [self.code.text[one.scope.header : one.scope.close] for one in near.values()]

@@ -29,6 +29,8 @@ _CAPABILITY = re.compile(
 )
 _SIZE = re.compile(r"(?i)world_size|(?:tp|ep|dp|tensor_parallel|expert_parallel)_size|num_gpus|n_gpus|device_count")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]+$")
+_NEAR = 48
+"""How many callers are within reach of a function."""
 _ON = frozenset({"1", "true", "yes", "on"})
 _OFF = frozenset({"0", "false", "no", "off", ""})
 
@@ -190,9 +192,9 @@ def _assigned(node: ast.Assign | ast.AnnAssign, tests: tuple[ast.expr, ...]) -> 
         return
     if name == "gpuDirectRDMACapable" and isinstance(value, ast.Constant) and value.value in (1, True):
         yield _Found("rdma", target)
-    if isinstance(value, ast.Call) and value.args and _VARIABLE.match(name) and "Env" in _last(value.func):
-        if _skipped(name, value.args[0]):
-            yield _Found("skip", node, (name,))
+    declares = isinstance(value, ast.Call) and "Env" in _last(value.func) and _VARIABLE.match(name)
+    if declares and isinstance(value, ast.Call) and value.args and _skipped(name, value.args[0]):
+        yield _Found("skip", node, (name,))
     yield from _fabric(value, tests)
     for chosen, around in _choices(value, tests):
         option = _option(name, chosen)
@@ -239,7 +241,7 @@ def _with_callers(function: _Function, functions: list[_Function]) -> list[_Func
     """A function and those from which it is reached in the file."""
     near = {function.qualname: function}
     queue = [function]
-    while queue:
+    while queue and len(near) < _NEAR:
         for other in _callers(queue.pop(), functions):
             if other.qualname not in near and other.qualname != "<module>":
                 near[other.qualname] = other
