@@ -18,7 +18,7 @@ from bwlint.sources.kinds import kind_of
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 FOLDERS = sorted(path.name for path in FIXTURES.iterdir() if path.is_dir())
 FILES = sorted(path.relative_to(FIXTURES).as_posix() for path in FIXTURES.rglob("*") if kind_of(path.name))
-MARKER = re.compile(r" *(?:#|//) (error|warning|note): \[([a-z-]+)\]")
+MARKER = re.compile(r" *(?:#|//) (error|warning|note): \[([a-z0-9-]+)\]")
 
 Mark = tuple[int, str, str]
 """Line, severity, rule."""

@@ -103,8 +103,9 @@ class Operation:
     """Something that some targets or chips lack: an instruction, an atom of a template library, bytes, a cluster.
 
     `kind` says which table or limit judges it (instruction, atom, cluster, dynamic-shared, static-shared,
-    launch-bounds, launch, peer), `name` is its normal form there, `amounts` are the numbers it asks for (bytes;
-    cluster x, y, z; threads, blocks). `path` are the preprocessor's tests above, `qualname` the function around.
+    launch-bounds, launch, peer and its kin: see `readers.cuda.peers`), `name` is its normal form there, `amounts` are
+    the numbers it asks for (bytes; cluster x, y, z; threads, blocks). `path` are the preprocessor's tests above,
+    `qualname` the function around.
     `checked` says that its result is looked at, or the limit asked for, within reach.
     """
 

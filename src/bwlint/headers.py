@@ -45,6 +45,15 @@ class Headers:
         found = [other for other in known if other.path in reached]
         return found or (known if len(known) == 1 else ())
 
+    def included(self, module: Module) -> Sequence[Module]:
+        """The headers of the tree that a file reaches, those without facts left out."""
+        reached = self._closure(module) - {module.path}
+        return [header for path in sorted(reached) if (header := self._by_path[path]) is not None]
+
+    def known(self) -> Sequence[Module]:
+        """Every file read so far."""
+        return [module for module in self._by_path.values() if module is not None]
+
     def _closure(self, module: Module) -> frozenset[str]:
         if module.path not in self._reached:
             self._reached[module.path] = self._walk(module)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bwlint.facts import Module
 from bwlint.readers import prune
-from bwlint.readers.cuda import assembly, launches
+from bwlint.readers.cuda import assembly, launches, peers
 from bwlint.readers.cuda.lexer import clean
 from bwlint.readers.cuda.preprocessor import directives
 from bwlint.readers.cuda.program import program
@@ -16,6 +16,7 @@ from bwlint.readers.cuda.scopes import scopes, without_directives
 _WORDS = re.compile(
     rb"CUDA_ARCH|_SM\d\d|\b[Ss][Mm]_?\d\d|\basm\b|__asm|tcgen05|wgmma|cluster|cudaFuncSetAttribute|cuFuncSetAttribute"
     rb"|<<<|__shared__|launch_bounds|ComputeCapab|computeCapab|getSMVersion|multiProcessor|SharedMemory|sharedMem|_system\s*\("
+    rb"|thread_scope_system|IpcOpenMem|PeerAccess|cuMulticast|TYPE_FABRIC|gpuDirectRDMA|NativeAtomic|NATIVE_ATOMIC"
     rb"|\b(?:major|minor)\b|__CUDACC_VER|CUDART_VERSION|[Cc]uda_?[Aa]rch|sm_version|device_cap|arch::Sm"
 )
 
@@ -33,7 +34,7 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
     places = scopes(text, found)
     host = program(code, text, places)
     launched, amounts = launches.operations(code, found, places)
-    needed = (*assembly.operations(code, text, found, places), *launched)
+    needed = (*assembly.operations(code, text, found, places), *launched, *peers.operations(code, found, places))
     return Module(
         path,
         name,

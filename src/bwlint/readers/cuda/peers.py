@@ -1,0 +1,582 @@
+"""Work on another GPU's memory: what device code does there, and the host code that lets it begin.
+
+Operations of these kinds come out, with names of paths (see chips/peers.toml):
+
+peer            something that device code does: remote-atomic and peer-store on memory traced to a peer, multicast
+peer-parameter  the same on a pointer that is a parameter and not traced yet; `amounts` holds its position
+peer-passed     a traced pointer given to a function of another file: `name` is that function, `amounts` the position
+peer-proof      a place that asks whether a pair has native atomics
+peer-switch     host code that enters such a path: `name` is launch, open, enable, multicast, fabric or rdma; `amounts`
+                are the functions of this file that it leads to and the kinds of proof within reach, each as a tuple
+
+Memory is traced to a peer where its pointer is called so (`peer_buffer`, `remote_flag`), comes from an IPC handle or
+`nvshmem_ptr`, is another rank's entry in an array of pointers, or is filled from one of these by a caller in the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from bwlint.evaluate.expr import Expr, const
+from bwlint.facts import Operation
+from bwlint.readers.cuda.lexer import Code, matching
+from bwlint.readers.cuda.preprocessor import Directives
+from bwlint.readers.cuda.scopes import Scope, Scopes
+from bwlint.readers.proofs import proofs
+
+_INTEREST = re.compile(
+    r"_system\w*\s*\(|thread_scope_system|\.sys\b|volatile\.|\.volatile|multimem|IpcOpenMemHandle|EnablePeerAccess"
+    r"|cuMulticast|TYPE_FABRIC|gpuDirectRDMACapable|nvshmem_ptr|NativeAtomic|NATIVE_ATOMIC|P2PAtomic"
+    r"|(?:[^a-zA-Z]|[a-z_])(?:[pP]eer|[rR]emote|symm)_?[a-zA-Z]|(?:signal|barrier|flag|buf|buffer|data|rank|comm)s?_?ptrs\b"
+)
+_ROUNDS = 5
+_NEAR = 48
+"""How many functions are within reach of one, in each direction."""
+_OVERLOADS = 8
+_LONGEST_CALL = 4000
+_LONGEST_ASM = 20_000
+
+_DEVICE = re.compile(r"\b__(?:device|global)__\b|\b\w*(?:_DEVICE|DEVICE_INLINE|_HOST_DEVICE|DEVICE_FUNC)\b")
+_ATOMIC = re.compile(r"\batomic(?:Add|Sub|Exch|Min|Max|Inc|Dec|CAS|And|Or|Xor)_system\s*\(")
+_ATOMIC_REF = re.compile(r"\batomic(?:_ref)?\s*<[^;{}()]*\bthread_scope_system\s*>\s*(?P<name>\w+)?\s*[({]")
+_ATOMIC_POINTER = re.compile(r"\batomic\s*<[^;{}()]*\bthread_scope_system\s*>\s*(?:const\s*)?[*&]\s*(?P<name>\w+)")
+_ASM = re.compile(r"\b(?:asm|__asm__|__asm)\b\s*(?:volatile|__volatile__)?\s*(?=\()")
+_INSTRUCTION = re.compile(r"(?:^|[;{\s])(?:@!?%?\w+\s+)?(multimem|atom|red|st|ld)((?:\.[\w:]+)+)\s+([^;]*)")
+_OPERAND = re.compile(r'(?:\[\s*(\w+)\s*\]\s*)?"[^"]*"\s*(?=\()')
+_ADDRESS = re.compile(r"\[\s*%(?:(\d+)|\[(\w+)\])")
+_VOLATILE = re.compile(
+    r"\*\s*(?:\(\s*(?:const\s+)?volatile\b[^()]*\)|reinterpret_cast\s*<[^;<>]*\bvolatile\b[^;<>]*>)\s*"
+)
+_STORE = re.compile(r"(?:^|[;{}])\s*(\*\s*)?([A-Za-z_][\w.]*(?:->\w+)*)((?:\s*\[[^\[\];]*\]|->\w+)*)\s*=(?!=)")
+_LAUNCHES = re.compile(r"<<<|[lL]aunch|LAUNCH")
+_CALL = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<<<|<[^<>;{}()]*>\s*(?=\(|<<<)|(?=\())")
+_ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)\s*=(?!=)\s*([^;{}]{1,400});")
+_OPENED = re.compile(r"\b(?:cudaIpcOpenMemHandle|cuIpcOpenMemHandle\w*)\s*\(")
+_POINTERS = re.compile(r"\*\s*(?:const\b\s*|__restrict__\s*)*\*\s*(?:const\b\s*|__restrict__\s*)*(\w+)|\*\s*(\w+)\s*\[")
+_POINTER = re.compile(r"\*\s*(?:const\b\s*|__restrict__\s*)*([A-Za-z_]\w*)\s*(?=[,;)=\[])")
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_CAST = re.compile(
+    r"\b(?:reinterpret|static|const)_cast\s*<[^;<>]*(?:<[^<>]*>[^;<>]*)?>|\(\s*(?:const\s+)?[\w:]+(?:\s+\w+)*\s*\*+\s*\)"
+)
+
+_OF_A_PEER = frozenset({"peer", "peers", "remote", "symm", "symmetric", "ipc", "nvshmem", "p2p"})
+_NO_POINTER = frozenset(
+    {
+        "rank",
+        "ranks",
+        "id",
+        "ids",
+        "idx",
+        "index",
+        "num",
+        "count",
+        "counts",
+        "size",
+        "world",
+        "pe",
+        "offset",
+        "bytes",
+        "mask",
+        "device",
+        "gpu",
+        "dev",
+        "name",
+        "handle",
+        "handles",
+        "step",
+        "stride",
+        "n",
+        "no",
+        "ok",
+        "enabled",
+        "my",
+        "self",
+        "own",
+        "local",
+    }
+)
+_CLUSTER = re.compile(r"cluster|\bmapa\b|map_shared_rank|\bcta|Cta|CTA")
+_OWN_INDEX = re.compile(r"(?:\w+(?:\.|->))*(?:rank_?|(?:my|self|own|local)_?\w*|m_rank|mype)$", re.IGNORECASE)
+_OF_RANKS = re.compile(r"ptrs?_?$|sig|buf|barrier|flag", re.IGNORECASE)
+_RANKS = re.compile(r"rank|peer|\bpe\b|n_?gpus?\b|world", re.IGNORECASE)
+
+_NATIVE = re.compile(r"\b\w*(?:NativeAtomicSupported|NATIVE_ATOMIC_SUPPORTED|P2PAtomicCapabilit)\w*")
+_NO_FUNCTION = re.compile(r"__|\w+_cast$|volatile$|asm$|atomic|nvshmem|sizeof$|printf$|assert$")
+
+_SWITCHES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("open", _OPENED),
+    ("enable", re.compile(r"\b(?:cudaDeviceEnablePeerAccess|cuCtxEnablePeerAccess)\s*\(")),
+    ("multicast", re.compile(r"\bcuMulticastCreate\s*\(")),
+    ("fabric", re.compile(r"=\s*CU_MEM_HANDLE_TYPE_FABRIC\b")),
+    ("rdma", re.compile(r"\bgpuDirectRDMACapable\s*=\s*(?:1|true)\b")),
+)
+_HANDS_OUT = re.compile(r"\breturn\s+[^;\s]|\bvoid\s*\*\*")
+
+
+@dataclass
+class _Function:
+    """A function of the file and the names of it that point to a peer."""
+
+    scope: Scope
+    text: str
+    start: int
+    params: tuple[str, ...]
+    device: bool
+    traced: set[str] = field(default_factory=set)
+
+    @property
+    def name(self) -> str:
+        return self.scope.name.rpartition("::")[2]
+
+    @property
+    def owner(self) -> str:
+        return self.scope.parent or self.scope.name.rpartition("::")[0]
+
+    @cached_property
+    def called(self) -> frozenset[str]:
+        return frozenset(re.findall(r"[A-Za-z_]\w*", self.text))
+
+    @cached_property
+    def called_by_name(self) -> frozenset[str]:
+        """Without those that are only registered somewhere."""
+        return frozenset(name for name, _, _ in self.calls)
+
+    @cached_property
+    def calls(self) -> tuple[tuple[str, int, tuple[str, ...]], ...]:
+        """Name, offset and arguments of each call; a launch hands its arguments to the kernel."""
+        return tuple(_calls(self.text))
+
+
+@dataclass(frozen=True, slots=True)
+class _Access:
+    path: str
+    address: str
+    start: int
+    end: int
+
+
+def operations(code: Code, directives: Directives, scopes: Scopes) -> tuple[Operation, ...]:
+    """What the module docstring says, in order of place. Never raises; linear in the length of the file."""
+    if not _INTEREST.search(code.source):
+        return ()
+    return _Reader(code, directives, scopes).read()
+
+
+class _Reader:
+    def __init__(self, code: Code, directives: Directives, scopes: Scopes) -> None:
+        self.code = code
+        self.directives = directives
+        self.functions = [_function(code.text, scope) for scope in scopes.functions]
+        self.by_name: dict[str, list[_Function]] = {}
+        for function in self.functions:
+            self.by_name.setdefault(function.name, []).append(function)
+        self.by_owner: dict[str, list[_Function]] = {}
+        for function in self.functions:
+            if function.owner:
+                self.by_owner.setdefault(function.owner, []).append(function)
+        self.pointers = frozenset(_POINTER.findall(code.text))
+        self.arrays = frozenset(first or second for first, second in _POINTERS.findall(code.text))
+
+    def read(self) -> tuple[Operation, ...]:
+        self._trace()
+        found: list[Operation] = []
+        working: set[str] = set()
+        for function in self.functions:
+            made = list(self._work(function))
+            if made:
+                working.add(function.name)
+            found += made
+        found += self._switches(working)
+        for match in _NATIVE.finditer(self.code.text):
+            found.append(Operation("peer-proof", "native-atomics", self.code.span(*match.span())))
+        return tuple(sorted(found, key=lambda operation: operation.at))
+
+    def _trace(self) -> None:
+        """Follow pointers through assignments and calls until nothing new comes to light."""
+        for _ in range(_ROUNDS):
+            before = sum(len(function.traced) for function in self.functions)
+            for function in self.functions:
+                self._trace_in(function)
+            if before == sum(len(function.traced) for function in self.functions):
+                return
+
+    def _trace_in(self, function: _Function) -> None:
+        for match in _OPENED.finditer(function.text):
+            first = next(iter(_arguments(function.text, match.end() - 1)), "")
+            base = _base(first)
+            if base:
+                function.traced.add(base)
+        for name, value in _ASSIGNED.findall(function.text):
+            if self._is_remote(function, value, assigned=True):
+                function.traced.add(name)
+                for other in self.by_owner.get(function.owner, ()):  # a member belongs to all methods
+                    other.traced.add(name)
+        for name, _, given in function.calls:
+            for callee in self.by_name.get(name, ()):
+                if callee is function:
+                    continue
+                for param, argument in zip(callee.params, given, strict=False):
+                    if param and self._is_remote(function, argument, assigned=True):
+                        callee.traced.add(param)
+
+    def _is_remote(self, function: _Function, address: str, assigned: bool = False) -> bool:
+        """Whether an address lies in a peer's memory."""
+        piece = _first_term(_CAST.sub(" ", address))
+        if re.search(r"\bnvshmem_ptr\s*\(", piece):
+            return True
+        called = re.match(r"\s*[&*(\s]*(?:[\w:]+(?:\.|->|::))*(\w+)\s*(?:<[^<>]*>)?\s*\(", piece)
+        if called is not None:
+            named = _is_pointer_name(called[1]) and not _CLUSTER.search(function.text)
+            return named or (called[1].startswith("get") and _names_a_pair(piece[called.end() :]))
+        names = _names(piece)
+        if _CLUSTER.search(function.text):
+            names = [name for name in names if name in function.traced]
+        own = self._own_entry(piece)
+        if any(name in function.traced or _is_pointer_name(name) for name in names) and own is not True:
+            return not assigned or not re.search(r"[<>=?]|&&|\|\|", piece)
+        return own is False and _RANKS.search(function.text) is not None
+
+    def _is_array(self, function: _Function, argument: str) -> bool:
+        """Whether an argument is a whole array of the ranks' pointers."""
+        name = argument.strip()
+        return name in self.arrays and _OF_RANKS.search(name) is not None and _RANKS.search(function.text) is not None
+
+    def _own_entry(self, piece: str) -> bool | None:
+        """For an entry of an array of pointers: whether it is this rank's own; None where it is no such entry."""
+        found = re.search(r"(\w+)\s*\[([^\[\]]*)\]", piece)
+        if found is None:
+            return None
+        if _OWN_INDEX.match(found[2].strip()):
+            return True
+        if found[1] not in self.arrays or not _OF_RANKS.search(found[1]):
+            return None
+        return False
+
+    def _work(self, function: _Function) -> Iterator[Operation]:
+        """What a function does to the memory of peers."""
+        for access in self._accesses(function):
+            at = self.code.span(access.start, access.end)
+            path = self.directives.path(access.start)
+            qualname = function.scope.qualname
+            if access.path == "multicast" or self._is_remote(function, access.address):
+                yield Operation("peer", access.path, at, path=path, qualname=qualname)
+                continue
+            base = _base(access.address)
+            if base in function.params:
+                place = const(function.params.index(base))
+                yield Operation("peer-parameter", access.path, at, (place,), path, qualname)
+        if not function.device:
+            return
+        seen: set[tuple[str, int]] = set()
+        for name, offset, given in function.calls:
+            if name in self.by_name or _NO_FUNCTION.match(name) or function.text[:offset].endswith((".", "->")):
+                continue
+            for position, argument in enumerate(given[:8]):
+                given_on = self._is_remote(function, argument, assigned=True) or self._is_array(function, argument)
+                if (name, position) not in seen and given_on:
+                    seen.add((name, position))
+                    start = function.start + offset
+                    at = self.code.span(start, start + len(name))
+                    yield Operation(
+                        "peer-passed",
+                        name,
+                        at,
+                        (const(position),),
+                        self.directives.path(start),
+                        function.scope.qualname,
+                    )
+
+    def _accesses(self, function: _Function) -> Iterator[_Access]:
+        """Everything of a function that is made for memory which others see, with its address as written."""
+        if not function.device:
+            return
+        text, start = function.text, function.start
+        for match in _ATOMIC.finditer(text):
+            address = next(iter(_arguments(text, match.end() - 1)), "")
+            yield _Access("remote-atomic", address, start + match.start(), start + match.end() - 1)
+        yield from self._references(function)
+        for match in _ASM.finditer(text):
+            yield from self._assembly(start + match.start(), start + match.end())
+        for match in _VOLATILE.finditer(text):
+            yield _Access(
+                "peer-store", text[match.end() : match.end() + 120], start + match.start(), start + match.end()
+            )
+        for match in _STORE.finditer(text):
+            base, steps = match[2] + match[3], match[3].count("[") + match[3].count("->")
+            if not (match[1] or steps) or not self._points(function, match[2]):
+                continue
+            if self._is_remote(function, base) and (match[1] or steps >= self._depth(match)):
+                yield _Access("peer-store", base, start + match.start(2), start + match.end(3))
+
+    def _points(self, function: _Function, name: str) -> bool:
+        """Whether a name is known to be a pointer, and no array or object of the function's own."""
+        last = re.split(r"\.|->", name)[-1]
+        return last in self.pointers or last in function.traced
+
+    def _depth(self, match: re.Match[str]) -> int:
+        """How many steps from a name lead to the memory itself: two from an array of pointers."""
+        return 2 if match[2].rpartition(".")[2].rpartition(">")[2] in self.arrays else 1
+
+    def _references(self, function: _Function) -> Iterator[_Access]:
+        text, start = function.text, function.start
+        for pattern in (_ATOMIC_REF, _ATOMIC_POINTER):
+            for match in pattern.finditer(text):
+                name = match["name"]
+                if pattern is _ATOMIC_REF:
+                    close = matching(text, match.end() - 1, _LONGEST_CALL)
+                    if close < 0:
+                        continue
+                    address, rest = text[match.end() : close], text[close + 1 : close + 60]
+                else:
+                    address, rest = name, ""
+                used = text[match.end() :] if name else rest
+                prefix = rf"\b{name}\s*(?:\.|->)\s*" if name else r"\A\s*\.\s*"
+                for method in re.finditer(prefix + r"(\w+)", used):
+                    path = "remote-atomic" if re.match(r"fetch_|exchange|compare_exchange", method[1]) else "peer-store"
+                    yield _Access(path, address, start + match.start(), start + match.end() - 1)
+                    break
+
+    def _assembly(self, begin: int, opening: int) -> Iterator[_Access]:
+        close = matching(self.code.text, opening, _LONGEST_ASM)
+        if close < 0:
+            return
+        colon = self.code.text.find(":", opening, close)
+        head = close if colon < 0 else colon
+        said = "".join(self.code.content(literal) for literal in self.code.literals_in(opening, head))
+        said = said.replace("\\n", ";").replace("\\t", " ")
+        given: list[str] = []
+        named: dict[str, str] = {}
+        for match in _OPERAND.finditer(self.code.text, head, close):
+            end = matching(self.code.text, match.end(), _LONGEST_CALL)
+            address = self.code.text[match.end() + 1 : end] if end > 0 else ""
+            given.append(address)
+            if match[1]:
+                named[match[1]] = address
+        for match in _INSTRUCTION.finditer(said):
+            path = _path_of(match[1], match[2])
+            if path is None:
+                continue
+            where = _ADDRESS.search(match[3])
+            address = ""
+            if where is not None and where[1] and int(where[1]) < len(given):
+                address = given[int(where[1])]
+            elif where is not None and where[2]:
+                address = named.get(where[2], "")
+            yield _Access(path, address, begin, opening)
+
+    def _switches(self, working: set[str]) -> Iterator[Operation]:
+        kernels = {
+            function.name: entered
+            for function in self.functions
+            if function.scope.kernel and (entered := self._entered(function) & working)
+        }
+        pattern = re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(kernels))) + r")\b") if kernels else None
+        for function in self.functions:
+            if function.device:
+                continue
+            found: list[tuple[str, int, int, frozenset[str]]] = []
+            launched = pattern.search(function.text) if pattern and _LAUNCHES.search(function.text) else None
+            if pattern and launched:
+                names = frozenset(pattern.findall(function.text))
+                entered = frozenset[str]().union(*(kernels[name] for name in names))
+                found.append(("launch", *launched.span(), entered))
+            for name, switch in _SWITCHES:
+                match = switch.search(function.text)
+                if match is not None and not self._speaks_for_itself(function, name, match):
+                    found.append((name, match.start(), match.end(), frozenset(working)))
+            if not found:
+                continue
+            shown = proofs(self._within_reach(function))
+            for name, begin, end, entered in found:
+                yield Operation(
+                    "peer-switch",
+                    name,
+                    self.code.span(function.start + begin, function.start + _trimmed(function.text, begin, end)),
+                    (_listed(entered), _listed(shown)),
+                    self.directives.path(function.start + begin),
+                    function.scope.qualname,
+                )
+
+    def _speaks_for_itself(self, function: _Function, switch: str, match: re.Match[str]) -> bool:
+        """A call that only hands its result on, or whose error code is the driver's own answer and is looked at."""
+        if switch == "open":
+            return all(map(self._hands_out, self._with_callers(function)))
+        if switch == "enable":
+            return function.text[: match.start()].rstrip()[-1:] not in (";", "{", "}", ")", "")
+        return False
+
+    def _hands_out(self, function: _Function) -> bool:
+        return _HANDS_OUT.search(self.code.text[function.scope.header : function.scope.close]) is not None
+
+    def _with_callers(self, function: _Function) -> list[_Function]:
+        """A host function and those from which it is reached in the file."""
+        near = {id(function): function}
+        queue = [function]
+        while queue and len(near) < _NEAR:
+            for other in self._callers(queue.pop()):
+                if id(other) not in near and not other.device:
+                    near[id(other)] = other
+                    queue.append(other)
+        return list(near.values())
+
+    def _callers(self, function: _Function) -> list[_Function]:
+        return [other for other in self._by_callee.get(function.name, ()) if other is not function]
+
+    @cached_property
+    def _by_callee(self) -> dict[str, list[_Function]]:
+        found: dict[str, list[_Function]] = {}
+        for function in self.functions:
+            for name in function.called_by_name:
+                found.setdefault(name, []).append(function)
+        return found
+
+    def _entered(self, kernel: _Function) -> frozenset[str]:
+        """The functions of the file that a kernel may call, itself included."""
+        seen = {kernel.name}
+        queue = [kernel.name]
+        while queue:
+            for function in self.by_name[queue.pop()]:
+                new = {name for name in function.called if name in self.by_name} - seen
+                seen |= new
+                queue += new
+        return frozenset(seen)
+
+    def _within_reach(self, function: _Function) -> str:
+        """The text of a host function, of its callers, of what it and they call, and of its class."""
+        near = {id(other): other for other in self._with_callers(function)}
+        for other in self.by_owner.get(function.owner, ())[:_NEAR]:
+            near.setdefault(id(other), other)
+        for one in list(near.values()):
+            for name in sorted(one.called & self.by_name.keys())[:_NEAR]:
+                for other in self.by_name[name][:_OVERLOADS]:
+                    if not other.device:
+                        near.setdefault(id(other), other)
+        texts = [self.code.text[one.scope.header : one.scope.close] for one in near.values()]
+        return "\n".join(texts) + ("\ncheck_peer" if any(map(_copies_and_compares, texts)) else "")
+
+
+def _copies_and_compares(text: str) -> bool:
+    """A test of the pair: bytes are copied from one to the other and looked at."""
+    copies = re.search(r"\bcudaMemcpyPeer|\bcuMemcpyPeer", text)
+    return copies is not None and re.search(r"\bmemcmp\b|\bequal\b|[!=]=\s*\w+\s*\[", text[copies.end() :]) is not None
+
+
+def _path_of(opcode: str, modifiers: str) -> str | None:
+    if opcode == "multimem":
+        return "multicast"
+    words = modifiers.split(".")
+    if "shared" in words or any(word.startswith("shared::") for word in words):
+        return None
+    if opcode in ("atom", "red"):
+        return "remote-atomic" if "sys" in words else None
+    return "peer-store" if "sys" in words or "volatile" in words else None
+
+
+def _function(text: str, scope: Scope) -> _Function:
+    header = text[scope.header : scope.open]
+    opening = header.find("(", max(0, header.find(scope.name.rpartition("::")[2])))
+    close = matching(header, opening) if opening >= 0 else -1
+    params = tuple(map(_declared, _split(header[opening + 1 : close]))) if close > 0 else ()
+    device = scope.kernel or _DEVICE.search(header) is not None
+    return _Function(scope, text[scope.open : scope.close + 1], scope.open, params, device)
+
+
+def _declared(param: str) -> str:
+    """The name that a parameter declares."""
+    found = re.findall(r"[A-Za-z_]\w*", re.sub(r"\[[^\]]*\]", "", param.partition("=")[0]))
+    return found[-1] if len(found) > 1 else ""
+
+
+def _calls(text: str) -> Iterator[tuple[str, int, tuple[str, ...]]]:
+    for match in _CALL.finditer(text):
+        opening = match.end()
+        if text.startswith("<<<", opening) or match[0].endswith("<<<"):
+            opening = text.find(">>>", opening, opening + 400)
+            opening = text.find("(", opening, opening + 8) if opening >= 0 else -1
+        if opening < 0 or text[opening : opening + 1] != "(" or match[1] in ("if", "for", "while", "switch", "return"):
+            continue
+        given = tuple(_arguments(text, opening))
+        yield match[1], match.start(), given
+        # A launcher takes the kernel among its first arguments and hands the rest on to it.
+        for position, argument in enumerate(given[:3]):
+            kernel = re.fullmatch(r"\s*(?:\(void\s*\*\)\s*)?&?\s*([A-Za-z_]\w*)\s*(?:<.*>)?\s*", argument, re.DOTALL)
+            if kernel is not None and "aunch" in match[1].replace("LAUNCH", "Launch"):
+                yield kernel[1], match.start(), given[position + 1 :]
+
+
+def _arguments(text: str, opening: int) -> list[str]:
+    close = matching(text, opening, _LONGEST_CALL)
+    return _split(text[opening + 1 : close]) if close > 0 else []
+
+
+def _split(text: str) -> list[str]:
+    """The parts of a list between its commas, brackets respected."""
+    parts: list[str] = []
+    depth = angle = last = 0
+    for at, char in enumerate(text):
+        if char in "([{":
+            depth += 1
+        elif char in ")]}":
+            depth -= 1
+        elif char == "<" and text[at - 1 : at].isalnum():
+            angle += 1
+        elif char == ">" and angle and text[at - 1] != "-":
+            angle -= 1
+        elif char == "," and depth == 0 and angle == 0:
+            parts.append(text[last:at])
+            last = at + 1
+    rest = text[last:]
+    return [*parts, rest] if rest.strip() or parts else []
+
+
+def _first_term(address: str) -> str:
+    """What stands before the first `+` outside brackets: the pointer, without what is added to it."""
+    depth = 0
+    for at, char in enumerate(address):
+        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(char, 0)
+        if char == "+" and depth == 0:
+            return address[:at]
+        if depth < 0:
+            return address[:at]
+    inner = address.strip()
+    if inner.startswith("(") and matching(inner, 0) == len(inner) - 1:
+        return _first_term(inner[1:-1])
+    return address
+
+
+def _names(piece: str) -> list[str]:
+    """The names of an access path, without indices."""
+    previous = ""
+    while previous != piece:
+        previous, piece = piece, re.sub(r"\[[^\[\]]*\]", " ", piece)
+    return re.findall(r"[A-Za-z_]\w*", piece)
+
+
+def _base(address: str) -> str:
+    """The variable that an address begins with."""
+    names = _names(_first_term(_CAST.sub(" ", address)))
+    return names[0] if names else ""
+
+
+def _is_pointer_name(name: str) -> bool:
+    """Whether a name says that something belongs to a peer and is not its number."""
+    words = [word.lower() for word in _WORD.findall(name.replace("p2p", "peer").replace("P2P", "peer"))]
+    return bool(words) and not _OF_A_PEER.isdisjoint(words) and _NO_POINTER.isdisjoint(words)
+
+
+def _names_a_pair(given: str) -> bool:
+    """Arguments that name this rank and another: what they find lies between the two."""
+    names = re.findall(r"\w+", given)
+    others = [name for name in names if re.search(r"(?i)(?:peer|remote|dst|target)_?rank$|^peer$", name)]
+    return bool(others) and any(re.search(r"(?i)rank$", name) for name in names if name not in others)
+
+
+def _trimmed(text: str, begin: int, end: int) -> int:
+    return begin + len(text[begin:end].rstrip("( \n"))
+
+
+def _listed(names: frozenset[str]) -> Expr:
+    return Expr("tuple", (tuple(const(name) for name in sorted(names)),))

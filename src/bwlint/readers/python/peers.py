@@ -1,0 +1,287 @@
+"""Python that lets kernels work on another GPU's memory: options, environment variables and calls of the driver.
+
+Each comes out as an operation of kind peer-switch. `name` is skip, open, enable, multicast, fabric, rdma or option;
+`amounts` are two tuples, of which the first is empty here and the second holds the kinds of proof within reach, and
+for an option the path that it enters and what it turns on.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+from bwlint.data import table
+from bwlint.evaluate.expr import Expr, Span, const
+from bwlint.facts import Operation
+from bwlint.readers.proofs import proofs
+
+_WORDS = re.compile(
+    rb"[pP]2[pP]|(?i:peer)_?(?i:check|test|access)|IpcOpenMemHandle|EnablePeerAccess|cuMulticastCreate|TYPE_FABRIC|gpuDirectRDMACapable"
+    rb"|mnnvl|deep_?ep|nvshmem|custom_all_?reduce|all_?reduce_fusion|one_?shot_all_?reduce|symm_mem|multimem"
+)
+_OPEN = re.compile(r"(?:cuda|cu)IpcOpenMemHandle\w*$")
+_ENABLE = re.compile(r"(?:cudaDevice|cuCtx)EnablePeerAccess$")
+_CAPABILITY = re.compile(
+    r"(?i)capabilit|is_sm_?\d|\bsm_?\d|sm_version|\barch|_arch|\bmajor|blackwell|hopper|compute_cap|machine|aarch64"
+)
+_SIZE = re.compile(r"(?i)world_size|(?:tp|ep|dp|tensor_parallel|expert_parallel)_size|num_gpus|n_gpus|device_count")
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]+$")
+_NEAR = 48
+"""How many callers are within reach of a function."""
+_ON = frozenset({"1", "true", "yes", "on"})
+_OFF = frozenset({"0", "false", "no", "off", ""})
+
+
+@dataclass(frozen=True, slots=True)
+class _Option:
+    name: re.Pattern[str]
+    value: re.Pattern[str]
+    path: str
+    what: str
+
+
+@cache
+def _options() -> tuple[_Option, ...]:
+    return tuple(
+        _Option(re.compile(row["name"]), re.compile(row["value"]), row["path"], row["what"])
+        for row in table("peers")["option"]
+    )
+
+
+@cache
+def _skips() -> tuple[tuple[re.Pattern[str], bool], ...]:
+    return tuple((re.compile(row["name"]), row["on"]) for row in table("peers")["skip"])
+
+
+def may_enter(data: bytes) -> bool:
+    """The prefilter: whether a file has a word of this."""
+    return _WORDS.search(data) is not None
+
+
+@dataclass(frozen=True)
+class _Function:
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
+    qualname: str
+    owner: str
+
+    @property
+    def name(self) -> str:
+        return self.qualname.rpartition(".")[2]
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        return frozenset(_words(self.node))
+
+    @cached_property
+    def hands_out(self) -> bool:
+        return any(isinstance(node, ast.Return) and node.value is not None for node in ast.walk(self.node))
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    name: str
+    at: ast.AST
+    more: tuple[str, ...] = ()
+
+
+def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
+    """The switches of a parsed file, in order of place."""
+    if not may_enter(source.encode("utf-8", "surrogatepass")):
+        return ()
+    functions = list(_functions(tree.body, "", ""))
+    functions.append(_Function(tree, "<module>", ""))
+    result: list[Operation] = []
+    for function in functions:
+        found = list(_found(function))
+        if not found:
+            continue
+        near = _within_reach(function, functions)
+        words = frozenset(one.name for one in near).union(*(one.words for one in near))
+        shown = tuple(const(kind) for kind in sorted(proofs(" ".join(words))))
+        for one in found:
+            if one.name == "open" and all(near.hands_out for near in _with_callers(function, functions)):
+                continue
+            amounts = (Expr("tuple", ((),)), Expr("tuple", (shown,)), *map(const, one.more))
+            result.append(Operation("peer-switch", one.name, _span(one.at), amounts, qualname=function.qualname))
+    return tuple(sorted(result, key=lambda operation: operation.at))
+
+
+def _functions(body: list[ast.stmt], prefix: str, owner: str) -> Iterator[_Function]:
+    """Functions of the module and methods; what stands inside of a function belongs to it."""
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield _Function(node, prefix + node.name, owner)
+        elif isinstance(node, ast.ClassDef):
+            yield from _functions(node.body, f"{prefix}{node.name}.", prefix + node.name)
+        elif isinstance(node, ast.If | ast.Try):
+            yield from _functions(
+                [item for item in ast.iter_child_nodes(node) if isinstance(item, ast.stmt)], prefix, owner
+            )
+
+
+def _found(function: _Function) -> Iterator[_Found]:
+    """The switches of one function; those under the same test are one."""
+    seen: set[tuple[str, int]] = set()
+    for node, tests in _statements(function.node, ()):
+        for one in _of(node, tests, function):
+            key = (one.name, id(one.at))
+            if key not in seen:
+                seen.add(key)
+                yield one
+
+
+def _statements(node: ast.AST, tests: tuple[ast.expr, ...]) -> Iterator[tuple[ast.AST, tuple[ast.expr, ...]]]:
+    """Nodes below one, each with the tests around it; functions of a module and methods are not entered."""
+    stack = [(child, tests) for child in reversed(list(ast.iter_child_nodes(node)))]
+    in_module = isinstance(node, ast.Module)
+    while stack:
+        item, around = stack.pop()
+        if in_module and isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        yield item, around
+        inner = around
+        if isinstance(item, ast.If | ast.IfExp | ast.While):
+            inner = (*around, item.test)
+        stack += [
+            (child, around if child is getattr(item, "test", None) else inner)
+            for child in reversed(list(ast.iter_child_nodes(item)))
+        ]
+
+
+def _of(node: ast.AST, tests: tuple[ast.expr, ...], function: _Function) -> Iterator[_Found]:
+    if isinstance(node, ast.Call):
+        yield from _called(node, function)
+    elif isinstance(node, ast.Assign | ast.AnnAssign):
+        yield from _assigned(node, tests)
+    elif isinstance(node, ast.Return) and node.value is not None:
+        yield from _fabric(node.value, tests)
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _ENABLE.match(_last(node.value.func)):
+        yield _Found("enable", node.value.func)
+
+
+def _called(node: ast.Call, function: _Function) -> Iterator[_Found]:
+    name = _last(node.func)
+    if _OPEN.match(name) and function.name != name:
+        yield _Found("open", node.func)
+    elif name == "cuMulticastCreate":
+        yield _Found("multicast", node.func)
+    elif node.args and isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str):
+        given = (
+            node.args[1] if len(node.args) > 1 else next((k.value for k in node.keywords if k.arg == "default"), None)
+        )
+        if _VARIABLE.match(node.args[0].value) and _skipped(node.args[0].value, given):
+            yield _Found("skip", node, (node.args[0].value,))
+
+
+def _skipped(variable: str, default: ast.expr | None) -> bool:
+    """Whether an environment variable leaves the test out unless somebody asks for it."""
+    if not isinstance(default, ast.Constant):
+        return False
+    text = str(default.value).lower()
+    is_on = True if text in _ON else False if text in _OFF else None
+    return any(on is is_on for pattern, on in _skips() if pattern.search(variable))
+
+
+def _assigned(node: ast.Assign | ast.AnnAssign, tests: tuple[ast.expr, ...]) -> Iterator[_Found]:
+    target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+    name, value = _last(target), node.value
+    if value is None:
+        return
+    if name == "gpuDirectRDMACapable" and isinstance(value, ast.Constant) and value.value in (1, True):
+        yield _Found("rdma", target)
+    declares = isinstance(value, ast.Call) and "Env" in _last(value.func) and _VARIABLE.match(name)
+    if declares and isinstance(value, ast.Call) and value.args and _skipped(name, value.args[0]):
+        yield _Found("skip", node, (name,))
+    yield from _fabric(value, tests)
+    for chosen, around in _choices(value, tests):
+        option = _option(name, chosen)
+        test = _decides(around)
+        if option is not None and test is not None:
+            yield _Found("option", test, (option.path, option.what))
+
+
+def _choices(value: ast.expr, tests: tuple[ast.expr, ...]) -> Iterator[tuple[ast.expr, tuple[ast.expr, ...]]]:
+    while isinstance(value, ast.IfExp):
+        tests = (*tests, value.test)
+        yield value.body, tests
+        value = value.orelse
+    yield value, tests
+
+
+def _option(name: str, value: ast.expr) -> _Option | None:
+    if not isinstance(value, ast.Constant):
+        return None
+    text = str(value.value)
+    return next((o for o in _options() if o.name.search(name) and o.value.fullmatch(text)), None)
+
+
+def _decides(tests: tuple[ast.expr, ...]) -> ast.expr | None:
+    """The innermost test, where the tests ask for the device or for a number of ranks."""
+    for test in reversed(tests):
+        words = " ".join(_words(test))
+        if _CAPABILITY.search(words) or _SIZE.search(words):
+            return test
+    return None
+
+
+def _fabric(value: ast.expr, tests: tuple[ast.expr, ...]) -> Iterator[_Found]:
+    for chosen, around in _choices(value, tests):
+        if isinstance(chosen, ast.Attribute | ast.Name) and _last(chosen) == "CU_MEM_HANDLE_TYPE_FABRIC":
+            yield _Found("fabric", around[-1] if around else chosen)
+
+
+def _callers(function: _Function, functions: list[_Function]) -> list[_Function]:
+    return [other for other in functions if other is not function and function.name in other.words]
+
+
+def _with_callers(function: _Function, functions: list[_Function]) -> list[_Function]:
+    """A function and those from which it is reached in the file."""
+    near = {function.qualname: function}
+    queue = [function]
+    while queue and len(near) < _NEAR:
+        for other in _callers(queue.pop(), functions):
+            if other.qualname not in near and other.qualname != "<module>":
+                near[other.qualname] = other
+                queue.append(other)
+    return list(near.values())
+
+
+def _within_reach(function: _Function, functions: list[_Function]) -> list[_Function]:
+    """A function, its callers, its class, and what these call in the file."""
+    near = {other.qualname: other for other in _with_callers(function, functions)}
+    for other in functions:
+        if function.owner and other.owner == function.owner:
+            near.setdefault(other.qualname, other)
+    words = frozenset[str]().union(*(one.words for one in near.values()))
+    for other in functions:
+        if other.name in words:
+            near.setdefault(other.qualname, other)
+    return list(near.values())
+
+
+def _words(node: ast.AST) -> Iterator[str]:
+    """Identifiers and short strings below a node; functions of a module and methods are not entered."""
+    for item, _ in _statements(ast.Expression(node) if isinstance(node, ast.expr) else node, ()):
+        if isinstance(item, ast.Name):
+            yield item.id
+        elif isinstance(item, ast.Attribute):
+            if not item.attr.endswith("TYPE_FABRIC"):
+                yield item.attr
+        elif isinstance(item, ast.keyword | ast.arg) and item.arg:
+            yield item.arg
+        elif isinstance(item, ast.Constant) and isinstance(item.value, str) and " " not in item.value:
+            yield item.value
+
+
+def _last(node: ast.AST) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _span(node: ast.AST) -> Span:
+    line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+    return line, column, getattr(node, "end_lineno", line), getattr(node, "end_col_offset", column)

@@ -1,0 +1,230 @@
+"""p2p-atomics: a path over another GPU's memory is switched on and nothing within reach shows that it works."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bwlint.chips import NONE, group
+from bwlint.facts import Module, Operation
+from bwlint.judge import Context, Draft, Related, plain
+from bwlint.readers.proofs import proved
+
+NAME = "p2p-atomics"
+_RELATED = 6
+_NO_NVLINK = group("no-nvlink")
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """What is said of a path: of a kernel started here, and what would show that it works."""
+
+    message: str
+    label: str
+    advice: str
+
+
+_PATHS = {
+    "remote-atomic": _Text(
+        "what starts here changes another GPU's memory by system-scope atomics, and nothing within reach asks whether"
+        " the pair has native atomics",
+        "enters remote atomics",
+        "ask cudaDevP2PAttrNativeAtomicSupported for each pair and have a path without remote atomics; that a GPU can"
+        " access its peer does not show it",
+    ),
+    "multicast": _Text(
+        "what starts here uses multicast memory (multimem), and nothing within reach asks whether the device has it",
+        "enters multicast",
+        "ask CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED first: the instructions assemble for every target from 9.0 on, and"
+        " need a multicast object when they run",
+    ),
+    "peer-store": _Text(
+        "what starts here stores to or polls another GPU's memory, and nothing within reach shows that the two have"
+        " working peer access",
+        "enters a peer's memory",
+        "ask cudaDeviceCanAccessPeer, or better copy between the pair and compare: behind an IOMMU or ACS the driver"
+        " says yes and no bytes arrive. No atomics are needed for this",
+    ),
+    "fabric": _Text(
+        "fabric handles are asked for here, and nothing within reach asks whether the device supports them",
+        "asks for fabric handles",
+        "ask CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED, and use file descriptors elsewhere; neither the"
+        " processor nor the generation of the GPU shows it",
+    ),
+    "rdma": _Text(
+        "memory that GPUDirect RDMA can use is asked for here, and nothing within reach asks whether the device has it",
+        "asks for GPUDirect RDMA",
+        "ask CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED: consumer parts refuse the allocation",
+    ),
+}
+_OPENINGS = {
+    "open": "another GPU's memory is opened here, and nothing within reach shows that the pair has working peer access",
+    "enable": "peer access is switched on here without a look at the answer, nor is the pair asked for it within reach",
+}
+_SWITCH_PATH = {
+    "open": "peer-store",
+    "enable": "peer-store",
+    "multicast": "multicast",
+    "fabric": "fabric",
+    "rdma": "rdma",
+}
+_ORDER = tuple(_PATHS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A switch without a proof, and what it leads to where that was seen."""
+
+    switch: Operation
+    works: tuple[Related, ...] = ()
+
+
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    if not context.targets & _NO_NVLINK:
+        return
+    entries: dict[str, list[_Entry]] = defaultdict(list)
+    for switch in module.operations:
+        if switch.kind != "peer-switch":
+            continue
+        if switch.name == "skip":
+            yield _skip(context, module, switch)
+        elif switch.name == "option":
+            yield from _option(context, module, switch)
+        else:
+            for path, works in _paths(context, module, switch):
+                entries[path].append(_Entry(switch, works))
+                break
+    for path, found in entries.items():
+        yield _draft(context, module, path, found)
+
+
+def _paths(context: Context, module: Module, switch: Operation) -> Iterator[tuple[str, tuple[Related, ...]]]:
+    """The paths that a switch enters unproved, the most demanding first."""
+    shown = _texts(switch, 1)
+    works = _works(context, module, _texts(switch, 0))
+    if switch.name != "launch":
+        works.setdefault(_SWITCH_PATH[switch.name], [])
+    for path in _ORDER:
+        if path in works and not proved(path, shown):
+            yield path, tuple(works[path])
+
+
+def _works(context: Context, module: Module, functions: frozenset[str]) -> dict[str, list[Related]]:
+    """What the functions of a file do to memory of peers, themselves or by what they hand on to headers, by path."""
+    found: dict[str, list[Related]] = defaultdict(list)
+    handed: dict[str, set[int]] = defaultdict(set)
+    for operation in module.operations:
+        if _last(operation.qualname) not in functions:
+            continue
+        if operation.kind == "peer":
+            found[operation.name].append(_seen(module, operation))
+        elif operation.kind == "peer-passed":
+            handed[operation.name].add(operation.amounts[0].args[0])
+    if not handed:
+        return found
+    for header in context.tree.headers.included(module):
+        for operation in header.operations:
+            positions = handed.get(_last(operation.qualname))
+            if positions is None:
+                continue
+            filled = operation.kind == "peer-parameter" and operation.amounts[0].args[0] in positions
+            if operation.kind == "peer" or filled:
+                found[operation.name].append(_seen(header, operation))
+    return found
+
+
+def _draft(context: Context, module: Module, path: str, entries: list[_Entry]) -> Draft:
+    entries = sorted(entries, key=lambda entry: entry.switch.name != "launch")
+    first, text = entries[0], _PATHS[path]
+    works = tuple({(work.module.path, work.at): work for entry in entries for work in entry.works}.values())
+    others = tuple(Related(module, entry.switch.at, "and here") for entry in entries[1:])
+    asked = _asked_near(context, module) if path == "remote-atomic" else ()
+    sure = path == "remote-atomic" and works and not asked and not context.in_test(module)
+    return Draft(
+        NAME,
+        NAME,
+        "warning" if sure else "note",
+        "medium" if sure else "low",
+        module,
+        first.switch.at,
+        f"{_said(first.switch, path)}; {plain(context.targets & _NO_NVLINK)} reaches peers over PCIe at best",
+        text.label,
+        text.advice,
+        context.targets,
+        NONE,
+        None,
+        related=(*works[:_RELATED], *others[:_RELATED], *asked),
+    )
+
+
+def _said(switch: Operation, path: str) -> str:
+    if path == "peer-store" and switch.name in _OPENINGS:
+        return _OPENINGS[switch.name]
+    if switch.name == "multicast":
+        return "a multicast object is made here, and nothing within reach asks whether the device has multicast"
+    return _PATHS[path].message
+
+
+def _skip(context: Context, module: Module, switch: Operation) -> Draft:
+    variable = switch.amounts[2].args[0]
+    return Draft(
+        NAME,
+        NAME,
+        "note",
+        "medium",
+        module,
+        switch.at,
+        f"`{variable}` leaves out the test of peer access between two GPUs unless somebody asks for it: the driver's"
+        " word is taken, and behind an IOMMU or ACS it says yes where no bytes arrive",
+        "leaves the test out by default",
+        "test by default, and remember the answer: a copy between the pair and a comparison",
+        context.targets,
+        NONE,
+        None,
+    )
+
+
+def _option(context: Context, module: Module, switch: Operation) -> Iterator[Draft]:
+    path, what = (argument.args[0] for argument in switch.amounts[2:])
+    if proved(path, _texts(switch, 1)):
+        return
+    yield Draft(
+        NAME,
+        NAME,
+        "note",
+        "low",
+        module,
+        switch.at,
+        f"{what} is chosen by the device's capability or by the number of ranks alone: neither shows what connects the"
+        " GPUs",
+        "chosen by capability or number alone",
+        _PATHS[path].advice,
+        context.targets,
+        NONE,
+        None,
+    )
+
+
+def _asked_near(context: Context, module: Module) -> tuple[Related, ...]:
+    """Where a header of this file, or a file beside it, asks for native atomics: a caller may then know."""
+    folder = module.path.rpartition("/")[0]
+    headers = context.tree.headers
+    beside = [other for other in headers.known() if other.path.rpartition("/")[0] == folder]
+    for other in (*headers.included(module), *beside):
+        for operation in other.operations:
+            if operation.kind == "peer-proof":
+                return (Related(other, operation.at, "native atomics are asked for here"),)
+    return ()
+
+
+def _seen(module: Module, operation: Operation) -> Related:
+    return Related(module, operation.at, f"{operation.name.replace('-', ' ')} in `{_last(operation.qualname)}`")
+
+
+def _texts(switch: Operation, index: int) -> frozenset[str]:
+    return frozenset(node.args[0] for node in switch.amounts[index].args[0])
+
+
+def _last(qualname: str) -> str:
+    return qualname.rpartition(".")[2].rpartition("::")[2]

@@ -1,0 +1,112 @@
+"""What is read of paths over another GPU's memory; what rules make of it is in fixtures/p2p-atomics."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from bwlint.facts import Module, Operation
+from bwlint.readers import READERS
+
+KERNEL = "__global__ void k({params}) {{ {body} }}\n"
+
+
+def read(source: str, kind: str = "cuda") -> Module:
+    return READERS[kind].read("a.cu" if kind == "cuda" else "a.py", source, "", False, frozenset())
+
+
+def peers(module: Module, kind: str = "peer") -> list[Operation]:
+    return [operation for operation in module.operations if operation.kind == kind]
+
+
+@pytest.mark.parametrize(
+    ("params", "body", "path"),
+    [
+        ("int* remote_flag", "atomicAdd_system(remote_flag, 1);", "remote-atomic"),
+        ("int** peers, int rank", "atomicAdd_system(&peers[threadIdx.x][rank], 1);", "remote-atomic"),
+        ("int** flag_ptrs, int rank", "atomicCAS_system(flag_ptrs[blockIdx.x] + rank, 0, 1);", "remote-atomic"),
+        ("int* flags, int pe", "int* p = (int*)nvshmem_ptr(flags, pe); atomicExch_system(p, 1);", "remote-atomic"),
+        (
+            "int* peerFlag",
+            'asm volatile("atom.add.release.sys.u32 %0, [%1], 1;" : "=r"(x) : "l"(peerFlag));',
+            "remote-atomic",
+        ),
+        ("int* peer_flag", 'asm("{ st.release.sys.u32 [%0], 1; }" :: "l"(peer_flag));', "peer-store"),
+        (
+            "int* peer_flag",
+            'asm("ld.volatile.global.u32 %0, [%[from]];" : "=r"(x) : [from] "l"(peer_flag));',
+            "peer-store",
+        ),
+        ("int* anything", 'asm("multimem.st.relaxed.sys.global.u32 [%0], %1;" :: "l"(anything), "r"(1));', "multicast"),
+        ("int* own", "atomicAdd_system(own, 1);", None),
+        ("int** flag_ptrs, int rank", "atomicAdd_system(flag_ptrs[rank] + threadIdx.x, 1);", None),
+        ("int* own, int peer_rank", "atomicAdd_system(own + peer_rank, 1);", None),
+        ("int* own, int peer", "atomicAdd_system(&own[peer], 1);", None),
+        ("int* remote_flag", "atomicAdd(remote_flag, 1);", None),
+        ("int* remote_flag", "// atomicAdd_system(remote_flag, 1);", None),
+        ("int* remote_flag", 'printf("atomicAdd_system(remote_flag, 1);");', None),
+        ("int* peer_flag", 'asm("fence.acq_rel.sys;" ::: "memory");', None),
+        ("int* peer_flag", 'asm("red.release.gpu.global.add.u32 [%0], 1;" :: "l"(peer_flag));', None),
+        ("unsigned peer_slot", 'asm("st.volatile.shared.u32 [%0], 1;" :: "r"(peer_slot));', None),
+        ("int* remote_counts", "atomicAdd_system(remote_counts, 1);", None),
+    ],
+)
+def test_what_a_kernel_does(params: str, body: str, path: str | None) -> None:
+    found = peers(read(KERNEL.format(params=params, body=body)))
+    assert {operation.name for operation in found} == ({path} if path else set())
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("import os\nX = os.getenv('MY_SKIP_P2P_CHECK', 'true')\n", {"skip"}),
+        ("MY_SKIP_P2P_CHECK = EnvBool(True)\n", {"skip"}),
+        ("MY_SKIP_P2P_CHECK = EnvBool(False)\n", set()),
+        ("def f(c):\n    x = c.cudaIpcOpenMemHandle(1)\n    use(x)\n", {"open"}),
+        ("def f(c):\n    return c.cudaIpcOpenMemHandle(1)\n", set()),
+        ("def f(c):\n    c.cudaDeviceEnablePeerAccess(1, 0)\n", {"enable"}),
+        ("def f(c):\n    check(c.cudaDeviceEnablePeerAccess(1, 0))\n", set()),
+        ("def f(a):\n    a.backend = 'mnnvl' if a.major >= 10 else None\n", {"option"}),
+        ("def f(a):\n    if a.major >= 10:\n        return a.backend == 'mnnvl'\n", set()),
+    ],
+)
+def test_switches_in_python(source: str, names: set[str]) -> None:
+    assert {operation.name for operation in peers(read(source, "python"), "peer-switch")} == names
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'asm volatile("red.release.sys.global.add.u32 [%9], %1;" :: "l"(peer',
+        "__global__ void k(int* remote_x) { atomicAdd_system(",
+        "__global__ void k(int* peer_x) { *(volatile int*)",
+        "void f() { cudaIpcOpenMemHandle(&" + "(" * 3000,
+        "__device__ void f(int** peer_ptrs) {" + "peer_ptrs[" * 3000,
+        "\0__global__ void k(int* peer_x) { peer_x[0] = 1; }\0",
+    ],
+)
+def test_what_never_ends_is_read(source: str) -> None:
+    read(source)
+
+
+def _seconds(source: str) -> float:
+    best = float("inf")
+    for _ in range(2):
+        start = time.perf_counter()
+        read(source)
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "__device__ void f{n}(int* peer_x) {{ atomicAdd_system(peer_x, {n}); f{m}(peer_x); }}\n",
+        "void h{n}() {{ cudaIpcOpenMemHandle(&p, q, 0); h{m}(); }}\n",
+        "int** peer_ptrs; void g{n}() {{ x = peer_ptrs[{n}] + (1 + 2) * y; }}\n",
+    ],
+)
+def test_time_grows_with_length(piece: str) -> None:
+    small, large = ("".join(piece.format(n=n, m=n + 1) for n in range(size)) for size in (400, 1600))
+    assert _seconds(large) < 10 * max(_seconds(small), 0.02)
