@@ -13,15 +13,16 @@ from bwlint.catalog import Rule, UnknownRule, lookup, resolve, rules
 from bwlint.check import Request, check
 from bwlint.data import rules_folder
 from bwlint.report.sarif_rules import Rule as ReportedRule
-from bwlint.rules import checks
+from bwlint.rules import checks, file_checks
 
 CATEGORIES = {"family-split", "leak", "excluded", "capability-type", "test-gate", "message", "other"}
 
 
 def test_every_check_has_a_rule() -> None:
     names = {rule.name for rule in rules()}
-    assert set(checks()) <= names
-    assert names - set(checks()) == {catalog.UNUSED, catalog.BAD}
+    checked = {*checks(), *file_checks()}
+    assert checked <= names
+    assert names - checked == {catalog.UNUSED, catalog.BAD}
 
 
 def test_codes_are_unique_and_in_order() -> None:
