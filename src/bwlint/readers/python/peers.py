@@ -234,7 +234,16 @@ def _fabric(value: ast.expr, tests: tuple[ast.expr, ...]) -> Iterator[_Found]:
 
 
 def _callers(function: _Function, functions: list[_Function]) -> list[_Function]:
-    return [other for other in functions if other is not function and function.name in other.words]
+    return [other for other in functions if other is not function and _may_call(other, function, functions)]
+
+
+def _may_call(caller: _Function, callee: _Function, functions: list[_Function]) -> bool:
+    """By name; the method of another class only where no other has its name, or the caller names the class."""
+    if callee.name not in caller.words:
+        return False
+    if not callee.owner or callee.owner == caller.owner or callee.owner.rpartition(".")[2] in caller.words:
+        return True
+    return sum(other.name == callee.name for other in functions) == 1
 
 
 def _with_callers(function: _Function, functions: list[_Function]) -> list[_Function]:
@@ -250,14 +259,12 @@ def _with_callers(function: _Function, functions: list[_Function]) -> list[_Func
 
 
 def _within_reach(function: _Function, functions: list[_Function]) -> list[_Function]:
-    """A function, its callers, its class, and what these call in the file."""
+    """A function, its callers, what these call in the file, and the other methods of its class."""
     near = {other.qualname: other for other in _with_callers(function, functions)}
+    callers = list(near.values())
     for other in functions:
-        if function.owner and other.owner == function.owner:
-            near.setdefault(other.qualname, other)
-    words = frozenset[str]().union(*(one.words for one in near.values()))
-    for other in functions:
-        if other.name in words:
+        in_class = function.owner and other.owner == function.owner
+        if in_class or any(_may_call(caller, other, functions) for caller in callers):
             near.setdefault(other.qualname, other)
     return list(near.values())
 
