@@ -13,7 +13,7 @@ from bwlint.evaluate.expr import Span
 from bwlint.evaluate.sources import Sources
 from bwlint.evidence import Evidence
 from bwlint.facts import Gate, Module
-from bwlint.guards import guards_of
+from bwlint.guards import guards_of, wrappers_of
 from bwlint.judge import Context, Draft, Judged, Related, inside
 from bwlint.link import Tree
 from bwlint.rules import checks, file_checks, guard_checks
@@ -48,6 +48,7 @@ def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Ite
             Judged(module, gate, sets, place) for gate in module.gates if (sets := tree.sets(module, gate)) is not None
         ]
         context.guards[module.path] = guards_of(tree, module)
+        context.wrappers.update(wrappers_of(context.guards[module.path]))
     wanted = frozenset(rules)
     run = {name: check for name, check in checks().items() if name in wanted}
     run_guards = [check for name, check in guard_checks() if name in wanted]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -59,9 +59,30 @@ class Guarded:
             yield from (one for one in self.module.operations if inside(one.at, at))
 
 
+def wrappers_of(guards: Iterable[Guarded]) -> Iterator[tuple[str, Guarded]]:
+    """Class templates that run what they are given behind a guard: their names, with it."""
+    for guarded in guards:
+        owner, _, method = guarded.guard.qualname.rpartition(".")
+        if owner and method == "operator()" and any(use.name == method for use in guarded.working.uses):
+            yield owner.rpartition(".")[2], guarded
+
+
+def wrapper(context: Context, module: Module, operation: Operation) -> Guarded | None:
+    """The guard of the class template that is put around a kernel here, looked up along the includes."""
+    if operation.kind != "wrapper":
+        return None
+    found = context.wrappers.get(operation.name)
+    if found is not None:
+        return found
+    for header in context.tree.headers.included(module):
+        if f"{operation.name}.operator()" in header.functions:
+            context.wrappers.update(wrappers_of(guards_of(context.tree, header)))
+    return context.wrappers.get(operation.name)
+
+
 def served(context: Context, guarded: Guarded, lost: TargetSet) -> bool:
     """Whether every macro that a guard defines is defined for the targets that it refuses, elsewhere in the file."""
-    names = [use.name for use in guarded.working.uses]
+    names = [use.name for use in guarded.working.uses if use.how == "define"]
     if not names or not guarded.working.tuning:
         return False
     return all(lost <= context.tree.defined_for(guarded.module, name) for name in names)

@@ -230,6 +230,8 @@ class Context:
     """By module path, in file order."""
     guards: dict[str, tuple[Guarded, ...]] = field(default_factory=dict)
     """Guards of the preprocessor that ask for the target, by module path, in file order."""
+    wrappers: dict[str, Guarded] = field(default_factory=dict)
+    """Class templates that run what they are given behind a guard, by name."""
     places: dict[str, str] = field(default_factory=dict)
     """The path within its project of each module, by module path."""
     _near: dict[str, bool] = field(default_factory=dict)

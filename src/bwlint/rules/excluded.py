@@ -12,6 +12,7 @@ from bwlint.judge import Context, Draft, Judged, Related, answers_no, inside, pl
 NAME = "excluded"
 _AMPERE = group("ampere")
 _SMALL_SHARED = group("small-shared")
+_LARGE_AMPERE = group("large-ampere")
 _HOPPER = group("hopper")
 _DATACENTER = group("datacenter-blackwell")
 _NAMED_TO_REFUSE = group("after-datacenter")
@@ -34,8 +35,13 @@ def excluded(context: Context, judged: Judged) -> tuple[ChipSet, str, str, str, 
         return None
     if judged.denies and judged.core <= _NAMED_TO_REFUSE:
         return None  # the test names the chip in order to refuse it
+    if _own(judged) and _picks_small_shared(judged):
+        reason = "it picks the parts with 99 KiB of shared memory a block, and 12.x are such parts too"
+        return out, "note", "medium", reason, None
     if not _own(judged) or (judged.sets.guessed and judged.gate.kind in ("expression", "flag")):
         return None
+    if _by_shared_memory(judged) and not _turned_away(judged):
+        return None  # who asks for the bytes has the smaller path beside it
     if _later_branch(context, judged, out):
         return None
     if _plain_hopper(judged):
@@ -82,6 +88,18 @@ def _own(judged: Judged) -> bool:
 def _exact_ampere(judged: Judged) -> bool:
     """8.0 and not 8.6: joined digits compared where a generation is meant."""
     return judged.core & _AMPERE == group("large-ampere") and judged.gate.kind in ("condition", "expression")
+
+
+def _picks_small_shared(judged: Judged) -> bool:
+    """`major == 8 && minor > 0`: 8.6 and 8.9 without 8.0."""
+    return _SMALL_SHARED <= judged.core <= _AMPERE - _LARGE_AMPERE and judged.gate.kind in ("flag", "condition")
+
+
+def _by_shared_memory(judged: Judged) -> bool:
+    """Whether a test holds just where a block may have more than some number of bytes."""
+    sizes = {chip.smem_per_block_optin for chip in judged.core if chip.smem_per_block_optin}
+    least = min(sizes, default=0)
+    return least > 0 and judged.core == ChipSet.where(lambda chip: (chip.smem_per_block_optin or 0) >= least)
 
 
 def _window(judged: Judged, out: ChipSet) -> tuple[ChipSet, str, str, str, Related | None] | None:

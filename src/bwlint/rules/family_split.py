@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from bwlint.chips import EVERY, NONE, ChipSet, families, group
 from bwlint.evaluate.expr import walk
+from bwlint.facts import Side
 from bwlint.judge import Context, Draft, Judged, Related, inside, plain, refuses
 
 NAME = "family-split"
@@ -20,6 +21,7 @@ _VALIDATED = re.compile(
 _TENSOR_MEMORY = re.compile(r"tmem|tensor_?mem", re.I)
 _FAMILY_NAME = re.compile(r"12x|120f|blackwell", re.I)
 _PART_NAME = re.compile(r"sm_?120(?![a-z0-9])", re.I)
+_NUMBERED = re.compile(r"[Ss][Mm]_?(\d{2,3})(?!\d)")
 _MEANT = re.compile(
     r"\b(?:exact(?:ly)?|deliberate\w*|intention\w*|on purpose|fail closed|validated|qualified"
     r"|not (?:yet )?(?:tested|verified|supported)|only (?:on|tested|measured)"
@@ -237,9 +239,24 @@ def _level(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) ->
         return ("note", "low", "") if part or not _supports(named) else ("warning", "medium", "")
     if test & group("second-consumer") and not judged.denies:
         return "note", "low", ""
+    if _other_generation(gate.yes, gate.no) and not judged.denies:
+        return "warning", "medium", "; the sibling takes what is named after another generation"
     if _decides(judged):
         return "warning", "medium" if guessed else "high", ""
     return "note", "medium", ""
+
+
+def _other_generation(here: Side, there: Side) -> bool:
+    """One side names a kernel or value of the family, the other, first of all, one of an older generation."""
+    mine, its = _generations(here), _generations(there)
+    consumer = {chip.major for chip in group("consumer-blackwell")}
+    return here.ends == "return" and bool(mine) and set(mine) <= consumer and bool(its) and its[0] not in consumer
+
+
+def _generations(side: Side) -> list[int]:
+    """The majors in the names that a side uses, in order."""
+    found = (_NUMBERED.search(use.name) for use in side.uses if use.how in ("call", "name"))
+    return [int(match[1]) // 10 for match in found if match]
 
 
 def _supports(name: str) -> bool:

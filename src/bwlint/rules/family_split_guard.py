@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips import ChipSet, TargetSet, families, group
-from bwlint.guards import Guarded, served
+from bwlint.facts import Module
+from bwlint.guards import Guarded, served, wrapper
 from bwlint.judge import Context, Draft, Related, plain
 
 NAME = "family-split"
@@ -42,6 +43,34 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
     )
 
 
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    """Kernels wrapped in a class whose guard parts a family: right by itself, and wrong for what the family runs."""
+    for operation in module.operations:
+        guarded = wrapper(context, module, operation)
+        parted = parts(context, guarded) if guarded is not None else None
+        if guarded is None or parted is None:
+            continue
+        held, lost = parted
+        severity, confidence, what = _level(guarded, lost)
+        yield Draft(
+            NAME,
+            NAME,
+            severity,
+            confidence,
+            module,
+            operation.at,
+            f"what is wrapped here runs on {plain(held)} and not on {plain(lost)}: the guard of `{operation.name}` "
+            f"compiles for {plain(held)} alone{what}",
+            "wrapped for one member of the family",
+            "wrap it in a class whose guard tests the family",
+            guarded.admitted.chips,
+            guarded.certain.chips,
+            None,
+            None,
+            (Related(guarded.module, guarded.guard.at, "the guard"),),
+        )
+
+
 def parts(context: Context, guarded: Guarded) -> tuple[ChipSet, ChipSet] | None:
     """The family members that a guard admits and refuses, where nothing else in the file serves the refused."""
     if guarded.working.empty:
@@ -57,20 +86,27 @@ def parts(context: Context, guarded: Guarded) -> tuple[ChipSet, ChipSet] | None:
 
 
 def _other_guard(context: Context, guarded: Guarded, family: ChipSet, lost: ChipSet) -> bool:
-    """Whether another guard of the file is there for just the refused members."""
+    """Whether another guard of the file is there for just the refused members, and does the same for them."""
+    mine = _shapes(guarded)
     for other in context.guards[guarded.module.path]:
-        if other is guarded or other.working.empty:
+        if other is guarded or other.working.empty or not other.chips & family or other.chips & family - lost:
             continue
-        if other.chips & family and other.chips & family <= lost:
+        if not mine or mine & _shapes(other):
             return True
     return False
+
+
+def _shapes(guarded: Guarded) -> set[str]:
+    """The macros that a guard defines, without their numbers: SM120_ENABLED and SM121_ENABLED are one shape."""
+    defined = (use.name for use in guarded.working.uses if use.how == "define")
+    return {re.sub(r"\d+", "#", name) for name in defined} if guarded.working.tuning else set()
 
 
 def _level(guarded: Guarded, lost: ChipSet) -> tuple[str, str, str]:
     """Severity, confidence, and what becomes of the sibling in words."""
     if _MEANT.search(guarded.guard.comment):
         return "note", "low", " (a comment suggests that the exact part is meant)"
-    named = [use.name for use in guarded.working.uses]
+    named = [use.name for use in guarded.working.uses if use.how == "define"]
     if guarded.working.tuning and named:
         return "warning", "high", f"; `{named[0]}` is not defined there"
     if guarded.other.ends == "raise":

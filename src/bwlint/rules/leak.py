@@ -16,6 +16,7 @@ NAME = "leak"
 OPEN_ENDED = re.compile(r"\+|or newer|and newer|or later|and later|or above|and above|or higher|>=|≥|at least", re.I)
 
 
+_ONE_PART = re.compile(r"(?:^|_)is_?sm_?\d{1,3}x?$", re.I)
 _OLD_NAMES = group("renamed")
 _THRESHOLD = group("blackwell-and-newer")
 
@@ -31,7 +32,36 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     for one in found:
         yield draft(NAME, judged, *one)
     if not found:
-        yield from open_bound(context, judged, NAME)
+        yield from open_bound(context, judged, NAME) if not (named := list(misnamed(context, judged))) else named
+
+
+def misnamed(context: Context, judged: Judged) -> Iterator[Draft]:
+    """A flag called after one generation, `is_sm8x`, that holds on later ones too."""
+    if (
+        judged.gate.kind not in ("flag", "predicate")
+        or not judged.owns_comparison
+        or not _ONE_PART.search(judged.gate.name)
+    ):
+        return
+    named = mentioned(judged.gate.name.replace("_", " ")).named
+    wrong = judged.must & context.targets - named
+    if not named or not wrong or not named & judged.core or named & context.targets:
+        return
+    yield Draft(
+        NAME,
+        NAME,
+        "note",
+        "low",
+        judged.module,
+        judged.at,
+        f"`{judged.gate.name}` speaks of {named} and holds on {plain(wrong)} too",
+        f"true on {judged.core}",
+        "give it an upper bound, or another name",
+        judged.may,
+        judged.must,
+        named,
+        judged.gate,
+    )
 
 
 def tensor_memory(context: Context, judged: Judged) -> Iterator[Draft]:

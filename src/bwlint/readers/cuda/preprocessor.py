@@ -19,8 +19,10 @@ _DIRECTIVE = re.compile(
 )
 _DEFINE = re.compile(r"[ \t]*([A-Za-z_]\w*)(\([^()]*\))?")
 _INCLUDE = re.compile(r'[ \t]*(?:<([^>\n]+)>|")')
+_TRAPS = re.compile(r"\basm\s*(?:volatile\s*)?\(\s*\"\s*trap\b")
 _NOTHING = re.compile(r"(?:\s+|\#[ \t]*(?:if|el|endif|pragma)(?:[^\\\n]+|\\.)*)*", re.DOTALL)
 _ONLY_DIRECTIVES = re.compile(r"(?:\s+|\#(?:[^\\\n]+|\\.)*)*", re.DOTALL)
+_OPERATOR = re.compile(r"\w+::operator\s*\(\s*\)")
 _DEFAULT = re.compile(r"\s*\#[ \t]*define[ \t]+(\w+)")
 _LONGEST_BODY = 300
 _LONGEST_FAILURE = 600
@@ -225,12 +227,16 @@ class _Reader:
         until = bisect.bisect_left(self.defines, end, key=_offset_of)
         defined = tuple(use for _, use in self.defines[first : min(until, first + _MOST_DEFINES)])
         tuning = bool(defined) and _reaches(_ONLY_DIRECTIVES, code.text, start, end)
-        fails = end - start < _LONGEST_FAILURE and _FAILS.search(code.text, start, end) is not None
+        short = end - start < _LONGEST_FAILURE
+        fails = short and (_FAILS.search(code.text, start, end) or _TRAPS.search(code.source, start, end)) is not None
         texts = tuple(
             Text(code.content(literal), code.span(literal.start, literal.end))
             for literal in code.literals_in(start, min(end, start + _LONGEST_FAILURE))
         )
         ends = "raise" if fails else "fall"
+        call = _OPERATOR.search(code.text, start, min(end, start + _LONGEST_FAILURE))
+        if call is not None:
+            defined += (Use("operator()", "call", code.span(*call.span())),)
         return Side(ends, code.span(start, end), uses=defined, texts=texts, empty=empty, tuning=tuning)
 
     def _define(self, match: re.Match[str]) -> None:

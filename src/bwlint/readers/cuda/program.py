@@ -132,9 +132,8 @@ class _Walk:
             if inner.op == "if" and inner.at is not None:
                 test, then, otherwise = inner.args
                 if self.reads.reads(test):
-                    self._note(
-                        "expression", test, test.at or inner.at, ways.value(then), ways.value(otherwise), self.target
-                    )
+                    sides = ways.arm(self.code, self.text, then), ways.arm(self.code, self.text, otherwise)
+                    self._note("expression", test, test.at or inner.at, *sides, self.target)
         return node
 
     def _resolve(self, name: str, at: Span) -> Expr:

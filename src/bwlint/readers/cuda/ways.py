@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from bwlint.evaluate.expr import Expr, const, walk
+from bwlint.evaluate.expr import Expr, const
 from bwlint.facts import Side, Text, Use
 from bwlint.readers.cuda.lexer import Code
 from bwlint.readers.cuda.statements import Statement
@@ -23,6 +23,8 @@ _COMPLAINS = re.compile(r"\b(?:std::)?c(?:err|out)\s*<<|\b(?:f?printf|fputs|puts
 _DEMANDS = re.compile(r"\b(?:requires?|must|only|need\w*|(?:not|un)\s?supported|at least)\b", re.I)
 _SKIPS = re.compile(r"\bGTEST_SKIP\b")
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*")
+_GENERATION = re.compile(r"[Ss][Mm]_?\d{2,3}")
+"""Names of kernels and tables for one generation count as used wherever they stand."""
 _NOT_USED = frozenset(
     [
         *("if", "else", "for", "while", "do", "switch", "case", "default", "return", "throw", "const", "auto", "int"),
@@ -89,7 +91,7 @@ def uses(code: Code, text: str, start: int, end: int) -> tuple[Use, ...]:
         if name in _NOT_USED or name in found or len(name) < 3:
             continue
         following = text[match.end() : match.end() + 1]
-        how = "call" if following in "(<" and following else "name"
+        how = "call" if (following in "(<" and following) or _GENERATION.search(name) else "name"
         found[name] = Use(name.replace("::", "."), how, code.span(*match.span()))
         if len(found) >= MAX_USES:
             break
@@ -105,11 +107,13 @@ def texts(code: Code, start: int, end: int) -> tuple[Text, ...]:
     return (Text(joined[:400], code.span(found[0].start, found[-1].end)),)
 
 
-def value(node: Expr) -> Side:
+def arm(code: Code, text: str, node: Expr) -> Side:
     """A side that gives a value: an arm of `?:`."""
-    names = [inner for inner in walk(node) if inner.op in ("param", "name") and inner.at is not None]
-    found = tuple(Use(inner.args[-1], "name", inner.at) for inner in names[:8] if inner.at is not None)
-    return Side("fall", node.at, node, found, tuning=node.op == "const" and not isinstance(node.args[0], bool))
+    if node.at is None:
+        return Side("fall", None, node)
+    start, end = code.offset(*node.at[:2]), code.offset(*node.at[2:])
+    plain = node.op == "const" and not isinstance(node.args[0], bool)
+    return Side("fall", node.at, node, uses(code, text, start, end), tuning=plain)
 
 
 def answer(holds: bool) -> Side:

@@ -1,0 +1,56 @@
+"""leak at a guard of the preprocessor: a lower bound in a wrapper that is named after an older generation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bwlint.chips import ChipSet
+from bwlint.facts import Module
+from bwlint.guards import Guarded, wrapper
+from bwlint.judge import Context, Draft, Related, plain
+from bwlint.mentions import mentioned
+
+NAME = "leak"
+
+
+def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
+    owner = guarded.guard.qualname.rpartition(".")[0].rpartition(".")[2]
+    wrong = _beyond(context, owner, guarded) if context.wrappers.get(owner) is guarded else ChipSet.of()
+    if wrong:
+        yield _draft(context, guarded.module, guarded.guard.at, owner, wrong, guarded)
+
+
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    """Where such a wrapper is put around a kernel."""
+    for operation in module.operations:
+        guarded = wrapper(context, module, operation)
+        wrong = _beyond(context, operation.name, guarded) if guarded is not None else ChipSet.of()
+        if guarded is not None and wrong:
+            yield _draft(context, module, operation.at, operation.name, wrong, guarded)
+
+
+def _beyond(context: Context, name: str, guarded: Guarded) -> ChipSet:
+    """The targets that a guard lets through though they are not of the generation in its wrapper's name."""
+    named = mentioned(name.replace("_", " ")).named
+    return guarded.chips & context.targets - named if named and not named & context.targets else ChipSet.of()
+
+
+def _draft(
+    context: Context, module: Module, at: tuple[int, int, int, int], name: str, wrong: ChipSet, guarded: Guarded
+) -> Draft:
+    return Draft(
+        NAME,
+        NAME,
+        "note",
+        "low",
+        module,
+        at,
+        f"`{name}` has a lower bound for a guard and compiles what it wraps for {plain(wrong)} too",
+        f"compiles for {guarded.chips}",
+        "give the guard an upper bound where what is wrapped is of that generation alone (wgmma, tcgen05)",
+        guarded.chips,
+        guarded.certain.chips,
+        None,
+        None,
+        (Related(guarded.module, guarded.guard.at, "the guard"),) if at != guarded.guard.at else (),
+    )
