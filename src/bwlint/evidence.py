@@ -237,6 +237,16 @@ def named_for_others(text: str) -> bool:
     return _for_others().search(text) is not None
 
 
+@cache
+def _built_for_others() -> re.Pattern[str]:
+    return re.compile(table("libraries")["built_for_others"]["names"], re.IGNORECASE)
+
+
+def built_for_others(text: str) -> bool:
+    """Whether the names of files and functions say that their kernels are another generation's."""
+    return _built_for_others().search(text) is not None
+
+
 def works(uses: Iterable[Use]) -> Need | None:
     """Something that is known to work on 12.x, by the library table."""
     for use in uses:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from bwlint.chips import EVERY, NONE, ChipSet, group
 from bwlint.evaluate.expr import Expr, Span, walk
@@ -14,8 +15,11 @@ from bwlint.evidence import Evidence, Need, file_operations, works
 from bwlint.facts import Gate, Module, Side, Use
 from bwlint.link import Sets, Tree
 
+if TYPE_CHECKING:
+    from bwlint.guards import Guarded
+
 REFUSING = frozenset({"raise", "skip", "exit"})
-IN_TEST = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
+_TEST_FILE = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,7 @@ class Judged:
 
     @cached_property
     def in_test(self) -> bool:
-        return IN_TEST.search(self.place) is not None
+        return _TEST_FILE.search(self.place) is not None
 
     @cached_property
     def denies(self) -> bool:
@@ -224,7 +228,15 @@ class Context:
     evidence: Evidence
     judged: dict[str, list[Judged]] = field(default_factory=dict)
     """By module path, in file order."""
+    guards: dict[str, tuple[Guarded, ...]] = field(default_factory=dict)
+    """Guards of the preprocessor that ask for the target, by module path, in file order."""
+    places: dict[str, str] = field(default_factory=dict)
+    """The path within its project of each module, by module path."""
     _near: dict[str, bool] = field(default_factory=dict)
+
+    def in_test(self, module: Module) -> bool:
+        """Whether a file belongs to the tests of its project."""
+        return _TEST_FILE.search(self.places.get(module.path, "")) is not None
 
     def around(self, judged: Judged, at: Span) -> Iterator[tuple[Judged, Side]]:
         """Other gates of the file of which one side holds `at`, outermost first."""
@@ -232,6 +244,15 @@ class Context:
             for side in (other.gate.yes, other.gate.no):
                 if side.at is not None and inside(at, side.at):
                     yield other, side
+
+    def let_to(self, module: Module, at: Span) -> ChipSet:
+        """Chips that the running program may take to a place of a file."""
+        reached = EVERY
+        for other in self.judged.get(module.path, ()):
+            for side in (other.gate.yes, other.gate.no):
+                if side.at is not None and inside(at, side.at):
+                    reached &= other.let_through(side)
+        return reached
 
     def reach(self, judged: Judged, at: Span) -> ChipSet:
         """Chips that may reach a place through every gate around it."""

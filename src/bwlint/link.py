@@ -117,6 +117,11 @@ class Tree:
             found &= self._target_test(module, test)[0]
         return found
 
+    def numbers(self, module: Module, node: Expr) -> list[object]:
+        """The value of an amount for each of `ALL_TARGETS`; what is not known is no number."""
+        self.compiler.start()
+        return list(self.compiler.evaluate(node, Frame(module)).spread(len(ALL_TARGETS)))
+
     def target_sets(self, module: Module, guard: Gate) -> TargetSets | None:
         """Evaluate a guard; None when it does not ask for the target."""
         may, must, asks = self._target_test(module, guard.test)
@@ -124,6 +129,14 @@ class Tree:
             return None
         live = self.compiled(module, guard.path)
         return TargetSets(may & live, must & live, live, self.compiler.toolkit)
+
+    def asks_target(self, module: Module, test: Expr) -> bool:
+        """Whether a test of the preprocessor depends on the compile target."""
+        return self._target_test(module, test)[2]
+
+    def defined_for(self, module: Module, macro: str) -> TargetSet:
+        """The targets for which a macro may be defined at the end of a file."""
+        return self._target_test(module, Expr("defined", (macro,)))[0]
 
     def _target_test(self, module: Module, test: Expr) -> tuple[TargetSet, TargetSet, bool]:
         """Where a test may hold, where it must, and whether it depends on the target at all."""

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from bwlint.chips.chipset import EVERY
 from bwlint.chips.targets import Target
 from bwlint.chips.targetset import EVERY_TARGET, NO_TARGET, TargetSet
 from bwlint.data import table

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from bwlint.chips import NONE, group
 from bwlint.facts import Module, Operation
-from bwlint.judge import IN_TEST, Context, Draft, Related, plain
+from bwlint.judge import Context, Draft, Related, plain
 from bwlint.readers.proofs import proved
 
 NAME = "p2p-atomics"
@@ -140,7 +140,7 @@ def _draft(context: Context, module: Module, path: str, entries: list[_Entry]) -
     works = tuple({(work.module.path, work.at): work for entry in entries for work in entry.works}.values())
     others = tuple(Related(module, entry.switch.at, "and here") for entry in entries[1:])
     asked = _asked_near(context, module) if path == "remote-atomic" else ()
-    sure = path == "remote-atomic" and works and not asked and not IN_TEST.search(module.path)
+    sure = path == "remote-atomic" and works and not asked and not context.in_test(module)
     return Draft(
         NAME,
         NAME,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from bwlint.facts import Module
 from bwlint.readers import prune
-from bwlint.readers.cuda import peers
+from bwlint.readers.cuda import assembly, launches, peers
 from bwlint.readers.cuda.lexer import clean
 from bwlint.readers.cuda.preprocessor import directives
 from bwlint.readers.cuda.program import program
@@ -32,11 +33,13 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
     text = without_directives(code.text, found)
     places = scopes(text, found)
     host = program(code, text, places)
+    launched, amounts = launches.operations(code, found, places)
+    needed = (*assembly.operations(code, text, found, places), *launched, *peers.operations(code, found, places))
     return Module(
         path,
         name,
         False,
-        host.names,
+        {**host.names, **amounts},
         (),
         prune.slots(host.slots, host.gates, host.names, host.functions, {}),
         {**host.functions, **found.macros},
@@ -44,7 +47,7 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
         tuple(sorted(host.gates, key=lambda gate: gate.at)),
         {},
         language="cuda",
-        guards=found.guards,
-        operations=peers.operations(code, found, places),
+        guards=tuple(replace(guard, qualname=places.qualname(code.offset(*guard.at[:2]))) for guard in found.guards),
+        operations=tuple(sorted(needed, key=lambda one: one.at)),
         includes=found.includes,
     )

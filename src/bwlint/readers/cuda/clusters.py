@@ -1,0 +1,123 @@
+"""Thread block clusters that a file asks for: kernels' own, launch attributes, and the shapes given to builders."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+from bwlint.evaluate.expr import Expr, const
+from bwlint.facts import Operation
+from bwlint.readers.cuda.constants import Constants, arguments
+from bwlint.readers.cuda.lexer import Code
+from bwlint.readers.cuda.preprocessor import Directives
+from bwlint.readers.cuda.scopes import Scope, Scopes
+
+_DIMS = re.compile(r"__cluster_dims__\s*\(")
+_AXIS = re.compile(r"clusterDim\s*\.\s*([xyz])\s*=(?!=)\s*([^;]+);")
+_OWNER = re.compile(r"([A-Za-z_][\w\[\].\->]*?)\s*(?:\.|->)\s*$")
+_BRACED = re.compile(r"clusterDim\s*=(?!=)\s*(?:dim3\s*)?[{(]")
+_SHAPE = re.compile(r"using\s+ClusterShape\w*\s*=\s*(?:cute\s*::\s*)?Shape\s*<\s*([^<>;]*)>")
+_TAG = re.compile(r"\barch\s*::\s*Sm(\d{2,3})\b|\bArch\w*\s*=\s*(?:[\w:]*::)?Sm(\d{2,3})\b")
+_STATIC = re.compile(r"(?:cute\s*::\s*)?_(\d+)$|(?:cute\s*::\s*)?(?:Int|C)\s*<\s*(\d+)\s*>$")
+_ASKED = re.compile(
+    r"MaxActiveClusters|MaxPotentialClusterSize|NonPortableClusterSize|NON_PORTABLE_CLUSTER|\b\w*(?i:max)\w*(?i:cluster)\w*\s*\("
+)
+_LAUNCH = re.compile(r"<<<|\bcu(?:da)?LaunchKernel")
+ONE = const(1)
+
+
+def clusters(code: Code, directives: Directives, scopes: Scopes, constants: Constants) -> Iterator[Operation]:
+    """Every cluster of a file. `amounts` are x, y, z; `name` is kernel, declared (a kernel
+    that another file launches), attribute, or the target of a builder (sm_120).
+    """
+    if "luster" not in code.text:
+        return
+    reader = _Reader(code, directives, scopes, constants)
+    yield from reader.kernels()
+    yield from reader.attributes()
+    yield from reader.shapes()
+
+
+class _Reader:
+    def __init__(self, code: Code, directives: Directives, scopes: Scopes, constants: Constants) -> None:
+        self.code = code
+        self.directives = directives
+        self.scopes = scopes
+        self.constants = constants
+
+    def _operation(self, name: str, start: int, end: int, amounts: tuple[Expr, ...], checked: bool) -> Operation:
+        span, path = self.code.span(start, end), self.directives.path(start)
+        return Operation("cluster", name, span, amounts, path, self.scopes.qualname(start), checked)
+
+    def _asked(self, function: Scope | None) -> bool:
+        return function is not None and _ASKED.search(self.code.text, function.open, function.close) is not None
+
+    def kernels(self) -> Iterator[Operation]:
+        # the size of a kernel is fixed: who asks, asks elsewhere
+        asked = _ASKED.search(self.code.text) is not None
+        launched = _LAUNCH.search(self.code.text) is not None
+        for match in _DIMS.finditer(self.code.text):
+            parts = arguments(self.code.text, match.end() - 1)
+            if parts and not self.directives.holds(match.start()):
+                name = "kernel" if launched else "declared"
+                yield self._operation(name, match.start(), parts[-1][1] + 1, self._sizes(parts), asked)
+
+    def _sizes(self, parts: list[tuple[int, int]]) -> tuple[Expr, ...]:
+        found = [self.constants.value(*self._trimmed(*part)) for part in parts[:3]]
+        return tuple(found + [ONE] * (3 - len(found)))
+
+    def _trimmed(self, start: int, end: int) -> tuple[int, int]:
+        body = self.code.text[start:end]
+        low = start + len(body) - len(body.lstrip())
+        return low, max(low, start + len(body.rstrip()))
+
+    def attributes(self) -> Iterator[Operation]:
+        axes: dict[tuple[int, str], dict[str, tuple[int, int]]] = defaultdict(dict)
+        for match in _AXIS.finditer(self.code.text):
+            function = self.scopes.function(match.start())
+            if function is not None and not self.directives.holds(match.start()):
+                owner = _OWNER.search(self.code.text[max(0, match.start() - 120) : match.start()].rpartition("\n")[2])
+                axes[function.open, owner[1] if owner else ""].setdefault(match[1], match.span(2))
+        for found in axes.values():
+            yield from self._attribute([found[axis] for axis in "xyz" if axis in found])
+        for match in _BRACED.finditer(self.code.text):
+            parts = arguments(self.code.text, match.end() - 1)
+            if parts and not self.directives.holds(match.start()):
+                yield from self._attribute(parts)
+
+    def _attribute(self, parts: list[tuple[int, int]]) -> Iterator[Operation]:
+        """One operation for each value that the widest local may have, at the place where it gets it."""
+        start, end = self._trimmed(*parts[0])
+        function = self.scopes.function(start)
+        name = self.code.text[start:end]
+        definitions = self.constants.definitions(name, start) if name.isidentifier() else []
+        rest = self._sizes(parts)[1:]
+        chosen = [one for one in definitions if one.op == "=" and one.start < start]
+        for one in chosen:
+            value = self.constants.value(one.value, one.end)
+            yield self._operation("attribute", one.start, one.end, (value, *rest), self._asked(function))
+        if not chosen:
+            yield self._operation("attribute", start, end, self._sizes(parts), self._asked(function))
+
+    def shapes(self) -> Iterator[Operation]:
+        """Shapes that a builder gets, where the target that stands nearest in the same scope is one alone."""
+        for match in _SHAPE.finditer(self.code.text):
+            sizes = [_STATIC.match(part.strip()) for part in match[1].split(",")]
+            tag = self._tag(match.start())
+            if len(sizes) != 3 or tag is None:
+                continue
+            amounts = tuple(const(int(size[1] or size[2])) for size in sizes if size is not None)
+            if len(amounts) == 3:
+                yield self._operation(f"sm_{tag}", match.start(), match.end(), amounts, False)
+
+    def _tag(self, offset: int) -> str | None:
+        holders = [scope for scope in self.scopes.all if scope.header <= offset <= scope.close]
+        for scope in reversed(holders):
+            found = {a or b for a, b in _TAG.findall(self.code.text, scope.open, scope.close)}
+            if found:
+                return found.pop() if len(found) == 1 else None
+        if holders:
+            return None
+        found = {a or b for a, b in _TAG.findall(self.code.text)}
+        return found.pop() if len(found) == 1 else None

@@ -1,0 +1,390 @@
+"""Names that stand for numbers: which definition an identifier means at a place, and its value as an expression.
+
+Only what decides the number is followed: constants, macros, locals that are set once, `sizeof` of simple types,
+template parameters that the file gives one value. What is left is an unknown, never a guess.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from bwlint.evaluate.expr import Expr, Span, const, unknown
+from bwlint.readers.cuda.expressions import lower
+from bwlint.readers.cuda.layout import members, plus, rounded, size_of, times
+from bwlint.readers.cuda.lexer import Code, matching
+from bwlint.readers.cuda.preprocessor import Directives
+from bwlint.readers.cuda.scopes import Scope, Scopes
+
+MAX_NAMES = 400
+"""How many definitions one file may follow."""
+MAX_USES = 32
+"""How many instantiations of a template may agree on an argument."""
+_SET = re.compile(r"=(?!=)")  # begins with a plain character: the engine skips to it
+_TARGET = re.compile(r"([A-Za-z_]\w*)[ \t]*((?:[-+*/%|&^]|<<|>>)?)$")
+_LONGEST_NAME = 90
+_END = re.compile(r"[;,(){}\[\]]")
+_TYPE_BEFORE = re.compile(r"(?:[A-Za-z_][\w:]*|>|[*&])\s*$")
+_LEAVING = re.compile(r"\b(?:return|else|case|throw|do)\s*$")
+_CONST = re.compile(r"\b(?:const|constexpr|enum)\b")
+_PARAMETER = re.compile(
+    r"^\s*(?:(?:const|unsigned)\s+)*(?P<type>[A-Za-z_][\w:]*)\s+(?P<name>[A-Za-z_]\w*)\s*(?:=(?P<default>.*))?$",
+    re.DOTALL,
+)
+_UNSCOPED = re.compile(r"\s*(?:typedef\s+)?enum\s+(?!class\b|struct\b)")
+_TEMPLATE = re.compile(r"\btemplate\s*<")
+_LONGEST_SCAN = 60_000
+_LONGEST_VALUE = 2_000
+_KEPT = frozenset({"const", "unknown", "bin", "neg", "if", "cmp", "and", "or", "not", "macro", "name"})
+_EXTREMES = {"max": "max", "min": "min"}
+_NUMBERS = frozenset({"int", "unsigned", "long", "short", "size_t"}) | {
+    f"{sign}int{bits}_t" for sign in ("", "u") for bits in (16, 32, 64)
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """`name = value` at offsets: `op` is the operator, `declares` whether a type stands before, `fixed` a constant."""
+
+    name: str
+    op: str
+    start: int
+    value: int
+    end: int
+    declares: bool
+    fixed: bool
+
+
+@dataclass
+class Constants:
+    """`names` are the definitions that were followed, for the module's table."""
+
+    code: Code
+    directives: Directives
+    scopes: Scopes
+    names: dict[str, Expr] = field(default_factory=dict)
+    _definitions: dict[str, list[Definition]] = field(default_factory=dict)
+    _arguments: dict[str, list[list[tuple[int, int]]] | None] = field(default_factory=dict)
+
+    def value(self, start: int, end: int) -> Expr:
+        """What stands between two offsets as an expression over numbers."""
+        return _numeric(lower(self.code, start, end, lambda name, at: self._name(name, start, at)), self, start)
+
+    def definitions(self, name: str, offset: int) -> list[Definition]:
+        """Where the function around an offset sets one of its names."""
+        scope = self.scopes.function(offset)
+        if scope is None:
+            return []
+        return [one for one in self._known(name) if scope.open < one.start < scope.close]
+
+    def constants(self, pattern: re.Pattern[str]) -> list[Definition]:
+        """The constants that the file defines under names which a pattern finds, in order."""
+        named = [name for name in self._places if pattern.search(name)]
+        found = [one for name in named for one in self._known(name) if one.fixed and one.op == "="]
+        return sorted(found, key=lambda one: one.start)
+
+    @cached_property
+    def _places(self) -> dict[str, list[tuple[int, str, int]]]:
+        """Each name that something is assigned to: where it stands, the operator, where the value begins."""
+        text = self.code.text
+        found: dict[str, list[tuple[int, str, int]]] = defaultdict(list)
+        for match in _SET.finditer(text):
+            low = max(0, match.start() - _LONGEST_NAME)
+            target = _TARGET.search(text[low : match.start()].rpartition("\n")[2])
+            if target is not None:
+                start = match.start() - len(target[0])
+                found[target[1]].append((start, f"{target[2]}=", match.end()))
+        return found
+
+    def _known(self, name: str) -> list[Definition]:
+        if name not in self._definitions:
+            places = self._places.get(name, ())
+            self._definitions[name] = [one for place in places if (one := self._definition(name, *place)) is not None]
+        return self._definitions[name]
+
+    def _definition(self, name: str, start: int, op: str, value: int) -> Definition | None:
+        text = self.code.text
+        before = text[max(0, start - 120) : start]
+        if before.rstrip().endswith((".", "->")):
+            return None
+        end = self._value_end(value)
+        if end < 0:
+            return None
+        declares = _TYPE_BEFORE.search(before) is not None and not _LEAVING.search(before)
+        statement = before[max(before.rfind(mark) for mark in ";{}()") + 1 :]
+        value += len(text[value:end]) - len(text[value:end].lstrip())
+        fixed = _CONST.search(statement) is not None or (not declares and before.rstrip().endswith(("{", ",")))
+        return Definition(name, op, start, value, end, declares, fixed)
+
+    def _value_end(self, start: int) -> int:
+        text, at = self.code.text, start
+        stop = min(len(text), start + _LONGEST_VALUE)
+        while (mark := _END.search(text, at, stop)) is not None:
+            if mark[0] not in "([{":
+                return mark.start()
+            close = matching(text, mark.start(), _LONGEST_VALUE)
+            if close < 0:
+                return -1
+            at = close + 1
+        return -1
+
+    # -- what an identifier means
+
+    def _name(self, written: str, offset: int, at: Span) -> Expr:
+        last = written.rpartition("::")[2]
+        if last in _EXTREMES or last == "sizeof" or size_of(written) is not None:
+            return Expr("name", (last if last in _EXTREMES else written,), at)
+        if "<" in written:
+            return Expr("name", (written,), at)
+        found = self._meant(written, last, offset)
+        if found is not None:
+            return found._replace(at=at)
+        if written in self.directives.macros and not self.directives.macros[written].params:
+            return Expr("macro", (written, ()), at)
+        return Expr("name", (written,), at)
+
+    def _meant(self, written: str, last: str, offset: int) -> Expr | None:
+        if len(self.names) >= MAX_NAMES:
+            return None
+        scope = self.scopes.function(offset)
+        known = self._known(last)
+        if scope is not None and written == last:
+            local = [one for one in known if scope.open < one.start < scope.close]
+            if local:
+                return self._local(local, offset)
+            if self._is_parameter(scope, last):
+                return self._template(scope, last)
+        owner = written.rpartition("::")[0].rpartition("::")[2] or (scope.parent if scope else self._class_at(offset))
+        outside = [one for one in known if one.fixed and self.scopes.function(one.start) is None]
+        mine = [one for one in outside if self._class_at(one.start) == owner]
+        chosen = mine or [one for one in outside if not self._class_at(one.start)]
+        return self._one_of(chosen, offset)
+
+    def _one_of(self, chosen: list[Definition], offset: int) -> Expr | None:
+        """The only definition; several under tests of the preprocessor are a choice between them."""
+        if not chosen or len(chosen) > 8 or any(one.op != "=" for one in chosen):
+            return None
+        if len(chosen) == 1:
+            return self._stored(chosen[0])
+        paths = [self.directives.path(one.start) for one in chosen]
+        if not all(paths):
+            return None
+        result: Expr = unknown(chosen[0].name)
+        for one, path in zip(reversed(chosen), reversed(paths), strict=True):
+            result = Expr("if", (Expr("and", (path,)) if len(path) > 1 else path[0], self._stored(one), result))
+        return result
+
+    def _local(self, found: list[Definition], offset: int) -> Expr | None:
+        """A local that nothing changes after its definition; None where two values may meet."""
+        before = [one for one in found if one.start < offset and self._visible(one, offset)]
+        if not before or not before[-1].declares or before[-1].op != "=":
+            return None
+        last = before[-1]
+        if not last.fixed and (any(one.start > last.start for one in found if not one.declares) or self._lent(last)):
+            return None
+        return self._stored(last)
+
+    def _visible(self, one: Definition, offset: int) -> bool:
+        """Whether no brace that was open at a definition closes before an offset."""
+        if offset - one.start > _LONGEST_SCAN:
+            return False
+        depth = 0
+        for mark in re.finditer(r"[{}]", self.code.text[one.end : offset]):
+            depth += 1 if mark[0] == "{" else -1
+            if depth < 0:
+                return False
+        return True
+
+    def _lent(self, one: Definition) -> bool:
+        """Whether its address is handed out, or it is counted up: somebody else sets it."""
+        scope = self.scopes.function(one.start)
+        stop = min(scope.close if scope else one.end, one.end + _LONGEST_SCAN)
+        name = re.escape(one.name)
+        return (
+            re.compile(rf"[(,=]\s*&\s*{name}\b|(?:\+\+|--){name}\b|\b{name}(?:\+\+|--)").search(
+                self.code.text, one.end, stop
+            )
+            is not None
+        )
+
+    def _stored(self, one: Definition) -> Expr:
+        """A reference to a definition in the module's table, where its value is kept once."""
+        key = f"{one.name}@{one.start}"
+        if key not in self.names:
+            self.names[key] = unknown(key)  # a definition that names itself
+            self.names[key] = self.value(one.value, one.end)
+        return Expr("name", (key,))
+
+    def _class_at(self, offset: int) -> str:
+        inner = [scope for scope in self._classes if scope.open < offset < scope.close]
+        return inner[-1].name if inner else ""
+
+    @cached_property
+    def _classes(self) -> list[Scope]:
+        """Enumerators belong to what is around their enumeration, unless it is a class."""
+        return [
+            scope
+            for scope in self.scopes.all
+            if scope.kind == "class" and not _UNSCOPED.match(self.code.text, scope.header, scope.open)
+        ]
+
+    # -- template parameters
+
+    def _is_parameter(self, scope: Scope, name: str) -> bool:
+        return name in self._parameters(scope)
+
+    def _parameters(self, scope: Scope) -> dict[str, tuple[int, int, int]]:
+        """Template parameters of a function by name: position, and offsets of the default (or -1)."""
+        found = _TEMPLATE.search(self.code.text, scope.header, scope.open)
+        if found is None:
+            return {}
+        parts = arguments(self.code.text, found.end() - 1)
+        named: dict[str, tuple[int, int, int]] = {}
+        for position, (start, end) in enumerate(parts or ()):
+            match = _PARAMETER.match(self.code.text[start:end])
+            if match is not None:
+                low, high = match.span("default")
+                named[match["name"]] = (position, start + low if low >= 0 else -1, start + high if low >= 0 else -1)
+        return named
+
+    def _template(self, scope: Scope, name: str) -> Expr | None:
+        """The value that all explicit arguments of the file agree on."""
+        position, low, high = self._parameters(scope)[name]
+        values: dict[str, tuple[int, int]] = {}
+        uses = self._uses(scope.name)
+        if uses is None:
+            return None
+        for parts in uses:
+            place = parts[position] if position < len(parts) else (low, high)
+            if place[0] < 0:
+                return None
+            values[self.code.text[slice(*place)].strip()] = place
+        if len(values) != 1:
+            return None
+        ((start, end),) = values.values()
+        key = f"{name}@{start}"
+        if key not in self.names:
+            self.names[key] = unknown(key)
+            self.names[key] = self.value(start, end)
+        return Expr("name", (key,))
+
+    def _uses(self, name: str) -> list[list[tuple[int, int]]] | None:
+        """The template arguments of each use of a name; None where they are too many or not to be read."""
+        if name not in self._arguments:
+            found: list[list[tuple[int, int]]] | None = []
+            for match in re.finditer(rf"{re.escape(name)}\s*<(?![<=])", self.code.text):
+                if self.code.text[match.start() - 1 : match.start()].isidentifier():
+                    continue
+                parts = arguments(self.code.text, match.end() - 1)
+                if found is None or parts is None or len(found) >= MAX_USES:
+                    found = None
+                    break
+                found.append(parts)
+            self._arguments[name] = found
+        return self._arguments[name]
+
+    # -- sizes
+
+    def size(self, words: str, offset: int) -> Expr | None:
+        """Bytes of a type as written."""
+        found = self._layout(words, offset, 0)
+        return found[0] if found else None
+
+    def _layout(self, words: str, offset: int, depth: int) -> tuple[Expr, int] | None:
+        """Size and alignment."""
+        fundamental = size_of(words)
+        if fundamental is not None:
+            return const(fundamental), fundamental
+        name = words.replace("struct", "").strip().rpartition("::")[2]
+        found = [scope for scope in self._classes if scope.name == name]
+        if len(found) != 1 or depth > 4:
+            return None
+        (scope,) = found
+        header = self.code.text[scope.header : scope.open]
+        if not header.lstrip().startswith("struct") or ":" in header or _TEMPLATE.search(header):
+            return None
+        data = members(self.code.text, scope.open + 1, scope.close)
+        return self._struct(data, header, offset, depth) if data else None
+
+    def _struct(
+        self, data: list[tuple[str, int, list[tuple[int, int]]]], header: str, offset: int, depth: int
+    ) -> tuple[Expr, int] | None:
+        total: Expr = const(0)
+        widest = max((int(n) for n in re.findall(r"(?:alignas|__align__)\s*\(\s*(\d+)\s*\)", header)), default=1)
+        for words, align, sizes in data:
+            inner = self._layout(words, offset, depth + 1)
+            if inner is None:
+                return None
+            size, own = inner
+            align = max(align, own)
+            widest = max(widest, align)
+            total = plus(rounded(total, align), self.counted(size, sizes))
+        return rounded(total, widest), widest
+
+    def counted(self, size: Expr, dimensions: list[tuple[int, int]]) -> Expr:
+        """Bytes of an array."""
+        for start, end in dimensions:
+            size = times(size, self.value(start, end))
+        return size
+
+
+def _numeric(node: Expr, constants: Constants, offset: int) -> Expr:
+    """Only arithmetic is kept: what else stands there has no value."""
+    if node.op == "call":
+        function, given = node.args
+        name = function.args[0] if function.op == "name" else ""
+        if name in _EXTREMES and len(given) == 2:
+            return Expr("call", (function, tuple(_numeric(item, constants, offset) for item in given)), node.at)
+        if name == "sizeof" and given:
+            words = " ".join(str(item.args[0]) for item in given if item.op == "name")
+            size = constants.size(words, offset) if words else None
+            return size._replace(at=node.at) if size is not None else unknown("sizeof", node.at)
+        if name in _NUMBERS and len(given) == 1:
+            return _numeric(given[0], constants, offset)
+        return unknown(str(name)[:80] or "call", node.at)
+    if node.op not in _KEPT:
+        return unknown(node.op, node.at)
+    if node.op == "name":
+        return node if node.args[0] in constants.names else unknown(node.args[0], node.at)
+    return node._replace(args=tuple(_inner(item, constants, offset) for item in node.args))
+
+
+def _inner(item: object, constants: Constants, offset: int) -> object:
+    if isinstance(item, Expr):
+        return _numeric(item, constants, offset)
+    if isinstance(item, tuple):
+        return tuple(_inner(one, constants, offset) for one in item)
+    return item
+
+
+_ANGLE = re.compile(r"[<>,;(){}\[\]]")
+
+
+def arguments(text: str, opening: int, limit: int = 2_000) -> list[tuple[int, int]] | None:
+    """The offsets of each argument in the brackets at `opening`, which may be angular; None where they do not end."""
+    parts: list[tuple[int, int]] = []
+    angular = text[opening] == "<"
+    start, depth, at = opening + 1, 0, opening + 1
+    stop = min(len(text), opening + limit)
+    while (mark := _ANGLE.search(text, at, stop)) is not None:
+        at = mark.end()
+        if mark[0] in "([{":
+            close = matching(text, mark.start(), limit)
+            if close < 0:
+                return None
+            at = close + 1
+        elif mark[0] == "," and depth == 0:
+            parts.append((start, mark.start()))
+            start = at
+        elif mark[0] == "<" and angular:
+            depth += 1
+        elif (mark[0] == ">" and angular and depth == 0) or (mark[0] in ")]}" and not angular):
+            parts.append((start, mark.start()))
+            return parts if text[parts[0][0] : parts[-1][1]].strip() else []
+        elif mark[0] == ">" and angular:
+            depth -= 1
+        elif mark[0] == ";" or mark[0] in ")]}":
+            return None
+    return None

@@ -1,0 +1,259 @@
+"""What launches ask for: shared memory, clusters, threads, and whether anybody looks at the error code."""
+
+from __future__ import annotations
+
+import bisect
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bwlint.evaluate.expr import Expr, unknown
+from bwlint.facts import Operation, Path
+from bwlint.readers.cuda.clusters import clusters
+from bwlint.readers.cuda.constants import Constants, arguments
+from bwlint.readers.cuda.layout import dimensions
+from bwlint.readers.cuda.lexer import Code
+from bwlint.readers.cuda.preprocessor import Directives
+from bwlint.readers.cuda.scopes import Scope, Scopes
+
+_WORDS = (
+    "FuncSetAttribute",
+    "<<<",
+    "dynamicSmemBytes",
+    "sharedMemBytes",
+    "__shared__",
+    "__launch_bounds__",
+    "luster",
+    "smem",
+    "Smem",
+    "SMEM",
+    "shmem",
+    "hared_mem",
+    "haredMem",
+)
+# Patterns begin with plain characters where they can: that lets the engine skip to the next candidate.
+_ATTRIBUTE = re.compile(r"(?:cudaFuncSetAttribute|cuFuncSetAttribute)\s*\(")
+_DYNAMIC = re.compile(r"MaxDynamicSharedMemorySize|MAX_DYNAMIC_SHARED_SIZE_BYTES")
+_CONFIGURED = re.compile(r"\.\s*(?:dynamicSmemBytes|sharedMemBytes)\s*=(?!=)\s*([^;]+);")
+_TRIPLE = re.compile(r"<<<")
+_KERNEL = re.compile(r"([A-Za-z_][\w:]*)\s*(?:<[^<>;{}]*(?:<[^<>;{}]*>[^<>;{}]*)*>\s*)?$")
+_LONGEST_KERNEL = 300
+_EXTENDED = re.compile(
+    r"cu(?:daLaunchKernel(?:ExC?)?|daLaunchCooperativeKernel|LaunchKernel(?:Ex)?)\s*(?:<[^<>;]*>\s*)?\("
+)
+_SHARED = re.compile(
+    r"__shared__\s+(?P<align>(?:alignas|__align__)\s*\([^()]*\)\s*)?"
+    r"(?P<type>(?:[A-Za-z_]\w*(?:\s*::\s*|\s+|(?=\s*[*&])))+?[*\s]*)(?P<name>[A-Za-z_]\w*)\s*(?P<dims>(?:\[[^\[\]]*\]\s*)*);"
+)
+_BOUNDS = re.compile(r"__launch_bounds__\s*\(")
+_LIMIT_ASKED = re.compile(
+    r"MaxSharedMemoryPer|sharedMemPer|MAX_SHARED_MEMORY_PER|\b\w*(?i:max|limit|capacity|optin)\w*(?i:sh?mem|shared_?mem)\w*\s*\("
+    r"|\b\w*(?i:sh?mem|shared_?mem)\w*(?i:max|limit|capacity|optin)\w*\s*\("
+)
+_IS_LIMIT = re.compile(r"\w*(?i:max)_?\w*(?i:sh?mem|shared)\w*$")
+_LOOKED = re.compile(
+    r"GetLastError|PeekAtLastError|\b\w*(?i:launch_?check|check_?cuda|cuda_?check|check_?error|check_?last|check_?kernel|"
+    r"check_?launch|kernel_?check|sync_?check)\w*\b"
+)
+_ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)\s*=\s*$")
+_OF_MEMORY = re.compile(r"(?i)sh?mem|shared|cta|occup")
+_JUDGES = re.compile(r"[<>/]\s*=?\s*\(?\s*2(?:28\s*\*\s*1024|33472)|2(?:28\s*\*\s*1024|33472)\s*\)?\s*[<>/]")
+_NUMBER = re.compile(r"2(?:28\s*\*\s*1024|33472)\b")
+_CAPACITY = re.compile(
+    r"(?i)(?:sh?mem|shared)\w*(?:capa|limit|max|budget|per_?block|optin)|(?:capa|limit|max|optin)\w*(?:sh?mem|shared)"
+)
+_GENERATION = re.compile(
+    r"(?P<word>wgmma|tcgen05)|(?<![A-Za-z0-9])[Ss][Mm]_?(?P<number>9\d|1[0-2]\d)(?!\d)"
+    r"(?!_?(?:TMA|tma|BULK|DESC|desc|U32|STSM|EXPECT))"
+)
+_MULTIPROCESSOR = re.compile(r"(?i)per_?sm\b|per_?sm_|persm|multiproc|carve")
+
+
+def operations(code: Code, directives: Directives, scopes: Scopes) -> tuple[tuple[Operation, ...], dict[str, Expr]]:
+    """The operations of a file, and the named values that their amounts refer to. Never raises."""
+    if not any(word in code.text for word in _WORDS):
+        return (), {}
+    reader = _Reader(code, directives, scopes, Constants(code, directives, scopes))
+    return tuple(reader.read()), reader.constants.names
+
+
+@dataclass
+class _Reader:
+    code: Code
+    directives: Directives
+    scopes: Scopes
+    constants: Constants
+
+    def read(self) -> Iterator[Operation]:
+        found = [*self._attributes(), *self._launches(), *self._static(), *self._bounds(), *self._capacities()]
+        found += clusters(self.code, self.directives, self.scopes, self.constants)
+        yield from found
+        if found:
+            yield from self._generations()
+
+    def _generations(self) -> Iterator[Operation]:
+        """Each instruction or target that the file names: for whom it is meant."""
+        seen: dict[str, tuple[int, int]] = {}
+        for match in _GENERATION.finditer(self.code.source):
+            name = match["word"] or f"sm_{match['number']}"
+            if name not in seen and not self._in_comment(match.start()):
+                seen[name] = match.span()
+        for name, (start, end) in seen.items():
+            yield Operation("mention", name, self.code.span(start, end), (), self.directives.path(start))
+
+    def _in_comment(self, offset: int) -> bool:
+        comments = self.code.comments
+        index = bisect.bisect_right(comments, (offset, len(self.code.source))) - 1
+        return index >= 0 and offset < comments[index][1]
+
+    def _matches(self, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+        """Hits outside of directives."""
+        for match in pattern.finditer(self.code.text):
+            if not self.directives.holds(match.start()):
+                yield match
+
+    def _operation(
+        self,
+        kind: str,
+        name: str,
+        start: int,
+        end: int,
+        amounts: tuple[Expr, ...],
+        checked: bool,
+        path: Path | None = None,
+    ) -> Operation:
+        held = self.directives.path(start) if path is None else path
+        return Operation(kind, name, self.code.span(start, end), amounts, held, self.scopes.qualname(start), checked)
+
+    def _attributes(self) -> Iterator[Operation]:
+        text = self.code.text
+        for match in self._matches(_ATTRIBUTE):
+            parts = arguments(text, match.end() - 1)
+            place = next((i for i, (a, b) in enumerate(parts or ()) if _DYNAMIC.search(text, a, b)), 0)
+            if not parts or not 0 < place < len(parts) - 1:
+                continue
+            start, end = _stripped(text, parts[place + 1][0], parts[-1][1])
+            amount = self.constants.value(start, end)
+            function = self.scopes.function(match.start())
+            kernel = text[slice(*_stripped(text, parts[0][0], parts[place - 1][1]))]
+            yield self._operation("dynamic-shared", kernel[:80], start, end, (amount,), self._asks_limit(function))
+            call_end = parts[-1][1] + 1
+            asked = self._asks_limit(function) or (
+                amount.op == "unknown" and _IS_LIMIT.match(text, start, end) is not None
+            )
+            if not asked and not self._looked_at(match.start(), call_end, function):
+                yield self._operation("launch", "attribute", match.start(), call_end, (amount,), False)
+
+    def _launches(self) -> Iterator[Operation]:
+        text = self.code.text
+        for match in self._matches(_TRIPLE):
+            end = text.find(">>>", match.end(), match.end() + 2_000)
+            low = max(0, match.start() - _LONGEST_KERNEL)
+            kernel = _KERNEL.search(text[low : match.start()]) if end >= 0 else None
+            if kernel is None:
+                continue
+            start = low + kernel.start()
+            function = self.scopes.function(start)
+            given = _split(text, match.end(), end)
+            if len(given) > 2:
+                place = _stripped(text, *given[2])
+                amount = self.constants.value(*place)
+                yield self._operation("dynamic-shared", kernel[1], *place, (amount,), self._asks_limit(function))
+            if not self._looked_at(start, end, function, call=False):
+                yield self._operation("launch", "launch", start, end + 3, (), False)
+        for match in self._matches(_EXTENDED):
+            function = self.scopes.function(match.start())
+            parts = arguments(text, match.end() - 1)
+            if parts and function is not None and not self._looked_at(match.start(), parts[-1][1] + 1, function):
+                yield self._operation("launch", "launch", match.start(), match.end() - 1, (), False)
+        for match in self._matches(_CONFIGURED):
+            start, stop = _stripped(text, *match.span(1))
+            function = self.scopes.function(match.start())
+            amount = self.constants.value(start, stop)
+            yield self._operation("dynamic-shared", "", start, stop, (amount,), self._asks_limit(function))
+
+    def _asks_limit(self, function: Scope | None) -> bool:
+        return function is not None and _LIMIT_ASKED.search(self.code.text, function.open, function.close) is not None
+
+    def _looked_at(self, start: int, end: int, function: Scope | None, call: bool = True) -> bool:
+        """Whether the error code of a call is used, or the last error asked for below it."""
+        if function is None:
+            return True
+        text = self.code.text
+        if _LOOKED.search(text, end, function.close):
+            return True
+        before = text[max(function.open, start - 200) : start].rstrip()
+        before = re.sub(r"(?:::|\bstd::|\bcuda::)$", "", before).rstrip()
+        if not call:
+            return False
+        if before.endswith(("(", ",", "==", "!=", "?", ":", "&&", "||", "return", "<<")) and not before.endswith("::"):
+            return not re.search(r"\b(?:case\s+\w+|default)\s*:$", before)
+        assigned = _ASSIGNED.search(before)
+        return (
+            assigned is not None
+            and re.compile(rf"\b{re.escape(assigned[1])}\b").search(text, end, function.close) is not None
+        )
+
+    def _static(self) -> Iterator[Operation]:
+        groups: dict[tuple[int, Path], list[tuple[int, int, Expr]]] = defaultdict(list)
+        for match in self._matches(_SHARED):
+            code_before = self.code.text[max(0, match.start() - 40) : match.start()].rstrip()
+            function = self.scopes.function(match.start())
+            if function is None or code_before.endswith("extern"):
+                continue
+            size = self.constants.size(match["type"].strip(), match.start())
+            dims = [(match.start("dims") + a, match.start("dims") + b) for a, b in dimensions(match["dims"])]
+            total = self.constants.counted(size, dims) if size is not None else unknown(match["type"].strip()[:80])
+            key = (function.open, self.directives.path(match.start()))
+            groups[key].append((match.start("name"), match.end("dims"), total))
+        for found in groups.values():
+            start, end, _ = found[0]
+            yield self._operation("static-shared", "", start, end, tuple(total for _, _, total in found), False)
+
+    def _bounds(self) -> Iterator[Operation]:
+        text = self.code.text
+        for match in self._matches(_BOUNDS):
+            parts = arguments(text, match.end() - 1)
+            if parts is None or len(parts) < 2:
+                continue
+            amounts = tuple(self._bound(*part) for part in parts[:2])
+            yield self._operation("launch-bounds", "", match.start(), parts[-1][1] + 1, amounts, False)
+
+    def _bound(self, start: int, end: int) -> Expr:
+        return self.constants.value(*_stripped(self.code.text, start, end))
+
+    def _capacities(self) -> Iterator[Operation]:
+        """Constants named like what a block may have, and sizes of a multiprocessor in other arithmetic."""
+        for definition in self.constants.constants(_CAPACITY):
+            if not _MULTIPROCESSOR.search(definition.name):
+                amount = self.constants.value(definition.value, definition.end)
+                yield self._operation("capacity", definition.name, definition.start, definition.end, (amount,), False)
+        for match in self._matches(_NUMBER):
+            function = self.scopes.function(match.start())
+            line = self.code.text[self.code.line_start(match.start()) : match.end() + 60].split("\n")
+            if function is None or self._asks_limit(function) or "static_assert" in line[0]:
+                continue
+            if _OF_MEMORY.search(line[0]) and _JUDGES.search(line[0]):
+                amount = self.constants.value(*match.span())
+                yield self._operation("capacity", "", match.start(), match.end(), (amount,), False)
+
+
+def _split(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The parts between commas outside of brackets."""
+    parts: list[tuple[int, int]] = []
+    depth = 0
+    begin = start
+    for match in re.finditer(r"[()\[\]{},]", text[start:end]):
+        depth += {"(": 1, "[": 1, "{": 1, ",": 0}.get(match[0], -1)
+        if match[0] == "," and depth == 0:
+            parts.append((begin, start + match.start()))
+            begin = start + match.end()
+    parts.append((begin, end))
+    return parts
+
+
+def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
+    body = text[start:end]
+    low = start + len(body) - len(body.lstrip())
+    return low, max(low, start + len(body.rstrip()))

@@ -1,0 +1,104 @@
+"""cluster: a thread block cluster of a fixed size that nobody asked the device about, or that a builder refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bwlint.asked import BUILT, OURS, THEIRS, Asked, asked
+from bwlint.chips import Chip, ChipSet, Target, group
+from bwlint.facts import Module
+from bwlint.judge import Context, Draft, plain
+
+NAME = "cluster"
+
+
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    for one in asked(context, module, "cluster"):
+        if one.operation.name.startswith("sm_"):
+            yield from _built(context, one)
+        else:
+            yield from _launched(one)
+
+
+def _built(context: Context, one: Asked) -> Iterator[Draft]:
+    """A shape for a CUTLASS builder of the consumer parts, which has no multicast to program."""
+    try:
+        chip = Target.parse(one.operation.name).chip
+    except ValueError:
+        return
+    if chip not in group("consumer-blackwell") & context.targets:
+        return
+    size = _size(one, chip)
+    if size is None or size == 1:
+        return
+    yield _draft(
+        one,
+        "warning",
+        f"a cluster of {size} blocks for a CUTLASS builder of SM{chip.joined}, which takes 1x1x1 alone",
+        "a static_assert of the builder fails",
+        "use Shape<_1, _1, _1>: clusters run on this chip, but it has no multicast hardware for a mainloop to use",
+        ChipSet.joining([chip]),
+    )
+
+
+def _launched(one: Asked) -> Iterator[Draft]:
+    if one.operation.checked or one.meant == BUILT:
+        return
+    sizes = {
+        chip: size for chip in one.targets.chips if chip.cluster_portable and (size := _size(one, chip)) is not None
+    }
+    over = ChipSet.joining(chip for chip, size in sizes.items() if size > (chip.cluster_portable or size))
+    if over:
+        size = max(sizes[chip] for chip in over)
+        portable = min(chip.cluster_portable or 0 for chip in over)
+        yield _draft(
+            one,
+            "note" if one.meant == THEIRS or one.operation.name == "declared" else "warning",
+            f"a cluster of {size} blocks, and nothing here opts in or asks; the portable maximum of {plain(over)} is"
+            f" {portable}",
+            "more than the portable maximum",
+            "set cudaFuncAttributeNonPortableClusterSizeAllowed and ask cudaOccupancyMaxPotentialClusterSize what fits:"
+            " without, the launch fails with cudaErrorInvalidClusterSize",
+            over,
+        )
+        return
+    several = ChipSet.joining(chip for chip, size in sizes.items() if size > 1)
+    if several and one.meant != THEIRS:
+        size = max(sizes[chip] for chip in several)
+        yield _draft(
+            one,
+            "note",
+            f"a cluster of {size} blocks is taken on {plain(several)} without asking whether it fits",
+            "a fixed cluster size",
+            "clusters of up to 8 do launch on these chips where the blocks' registers and shared memory fit; ask"
+            " cudaOccupancyMaxActiveClusters and fall back to fewer. Multicast within a cluster is software here",
+            several,
+        )
+
+
+def _size(one: Asked, chip: Chip) -> int | None:
+    """Blocks in the cluster, or what they cannot exceed."""
+    total = 1
+    for amount in one.operation.amounts:
+        value = one.most(amount, chip)
+        if value is None or value < 1:
+            return None
+        total *= value
+    return total
+
+
+def _draft(one: Asked, severity: str, message: str, label: str, advice: str, chips: ChipSet) -> Draft:
+    return Draft(
+        NAME,
+        NAME,
+        severity,
+        "high" if one.meant == OURS else "medium",
+        one.module,
+        one.operation.at,
+        message,
+        label,
+        advice,
+        one.targets.chips,
+        chips,
+        None,
+    )

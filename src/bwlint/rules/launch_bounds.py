@@ -1,0 +1,56 @@
+"""launch-bounds: more threads or blocks at once than a multiprocessor of the chip holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bwlint.asked import BUILT, OURS, THEIRS, asked
+from bwlint.chips import Chip, ChipSet
+from bwlint.facts import Module
+from bwlint.judge import Context, Draft, plain
+
+NAME = "launch-bounds"
+
+
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    for one in asked(context, module, "launch-bounds"):
+        if one.meant == BUILT:
+            continue
+        asks = [
+            (chip, threads, blocks)
+            for chip in one.targets.chips
+            if (threads := one.number(one.operation.amounts[0], chip))
+            and (blocks := one.number(one.operation.amounts[1], chip))
+        ]
+        over = ChipSet.joining(chip for chip, threads, blocks in asks if not _holds(chip, threads, blocks))
+        if not over:
+            continue
+        threads, blocks = next((threads, blocks) for chip, threads, blocks in asks if chip in over)
+        legal = ChipSet.where(lambda chip: _holds(chip, threads, blocks))  # noqa: B023 - used at once
+        if not legal:
+            continue
+        yield Draft(
+            NAME,
+            "smem",
+            "note" if one.meant == THEIRS else "warning",
+            "high" if one.meant == OURS else "medium",
+            module,
+            one.operation.at,
+            f"{blocks} blocks of {threads} threads are more than a multiprocessor of {plain(over)} holds"
+            f" ({_most(next(iter(over)))})",
+            "ptxas warns and drops the minimum",
+            "the kernel still runs, with as many registers as if no minimum were asked for: give one that fits these"
+            " chips, under __CUDA_ARCH__ or through a template parameter",
+            one.targets.chips,
+            over,
+            legal,
+        )
+
+
+def _holds(chip: Chip, threads: int, blocks: int) -> bool:
+    most_threads, most_blocks = chip.max_threads_per_sm, chip.max_blocks_per_sm
+    return (most_threads is None or threads * blocks <= most_threads) and (most_blocks is None or blocks <= most_blocks)
+
+
+def _most(chip: Chip) -> str:
+    return f"{chip.max_threads_per_sm} threads, {chip.max_blocks_per_sm} blocks"

@@ -1,0 +1,173 @@
+"""smem: a block asks for more shared memory than the chip gives to one, or a limit is taken that is not the block's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bwlint.asked import BUILT, OURS, THEIRS, Asked, asked, fitting, kib
+from bwlint.chips import Chip, ChipSet
+from bwlint.evaluate.expr import Expr, Span, walk
+from bwlint.facts import Module
+from bwlint.judge import Context, Draft, Related, plain
+from bwlint.mentions import mentioned
+
+NAME = "smem"
+_STAGES = re.compile(r"(?i)stages?_?$")
+
+
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    yield from _dynamic(context, module)
+    yield from _static(context, module)
+    yield from _capacities(context, module)
+
+
+def _dynamic(context: Context, module: Module) -> Iterator[Draft]:
+    """One finding a function and size: the attribute call and the launch ask for the same bytes."""
+    seen: set[tuple[str, int]] = set()
+    for one in asked(context, module, "dynamic-shared"):
+        (amount,) = one.operation.amounts
+        over = _over(one, amount)
+        if over is None or one.operation.checked or one.meant == BUILT:
+            continue
+        chips, size = over
+        if (one.operation.qualname, size) in seen:
+            continue
+        seen.add((one.operation.qualname, size))
+        yield _draft(
+            one,
+            chips,
+            fitting(size),
+            f"a block asks for {kib(size)} of dynamic shared memory; {_has(chips)}",
+            "a product that does not fit",
+            "the opt-in fails with cudaErrorInvalidValue, so does a launch with as much, and the kernel does not run:"
+            " ask for cudaDevAttrMaxSharedMemoryPerBlockOptin and take fewer stages or smaller tiles",
+            "warning" if one.meant == OURS else "note",
+            at=_origin(module, amount),
+        )
+
+
+def _over(one: Asked, amount: Expr) -> tuple[ChipSet, int] | None:
+    """The chips whose limit an amount exceeds, and the largest value there."""
+    sizes = {chip: size for chip in one.targets.chips if (size := one.number(amount, chip)) is not None}
+    chips = [chip for chip, size in sizes.items() if chip.smem_per_block_optin and size > chip.smem_per_block_optin]
+    return (ChipSet.joining(chips), max(sizes[chip] for chip in chips)) if chips else None
+
+
+def _origin(module: Module, amount: Expr) -> Span | None:
+    """The count of pipeline stages that the size is a product of, where it is a literal of the file."""
+    found: list[Span] = []
+    queue, seen = [amount], set[str]()
+    while queue:
+        for node in walk(queue.pop()):
+            key = node.args[0] if node.op == "name" else None
+            value = module.names.get(key) if isinstance(key, str) else None
+            if key is None or value is None or key in seen:
+                continue
+            seen.add(key)
+            queue.append(value)
+            if _STAGES.search(key.partition("@")[0]) and value.op == "const" and value.at is not None:
+                found.append(value.at)
+    return found[0] if len(found) == 1 else None
+
+
+def _static(context: Context, module: Module) -> Iterator[Draft]:
+    for one in asked(context, module, "static-shared"):
+        if one.meant in (BUILT, THEIRS):
+            continue
+        sizes = {chip: _sum(one, chip) for chip in one.targets.chips}
+        over = [chip for chip, size in sizes.items() if chip.smem_per_block_optin and size > chip.smem_per_block_optin]
+        large = [
+            chip for chip, size in sizes.items() if chip.smem_per_block_default and size > chip.smem_per_block_default
+        ]
+        if not large:
+            continue
+        size = sizes[large[0]]
+        if over:
+            message = f"static arrays of {kib(size)}: ptxas refuses the kernel; {_has(ChipSet.joining(over))}"
+        else:
+            names = " and ".join(f"sm_{chip.joined}a" for chip in large)
+            limit = kib(large[0].smem_per_block_default or 0)
+            message = (
+                f"static arrays of {kib(size)}: over {limit} ptxas takes them for {names} alone, from CUDA 13.0 on"
+            )
+        yield _draft(
+            one,
+            ChipSet.joining(over or large),
+            fitting(size),
+            message,
+            "too much static shared memory",
+            "make the array dynamic (extern __shared__) and ask for its size with cudaFuncSetAttribute",
+            "warning" if over else "note",
+        )
+
+
+def _sum(one: Asked, chip: Chip) -> int:
+    """Bytes of all arrays whose size is known."""
+    return sum(size for amount in one.operation.amounts if (size := one.number(amount, chip)) is not None)
+
+
+def _capacities(context: Context, module: Module) -> Iterator[Draft]:
+    """The size of a multiprocessor where that of a block is meant."""
+    for one in asked(context, module, "capacity"):
+        name = one.operation.name
+        named = mentioned(name.replace("_", " ")).named
+        if not named and one.meant in (BUILT, THEIRS):
+            continue
+        sizes = {
+            chip: one.number(one.operation.amounts[0], chip) for chip in (named or context.targets) & one.targets.chips
+        }
+        wrong = [chip for chip, size in sizes.items() if size is not None and _is_multiprocessor(size, chip)]
+        if not wrong:
+            continue
+        chips, size = ChipSet.joining(wrong), sizes[wrong[0]] or 0
+        owners = ChipSet.where(lambda other: other.smem_per_sm == size)  # noqa: B023 - used at once
+        yield _draft(
+            one,
+            chips,
+            fitting(size),
+            f"{kib(size)} is the shared memory of a whole multiprocessor of {plain(owners)}; {_has(chips)}",
+            "a multiprocessor's size",
+            "take the limit of a block, or ask the device for it (cudaDevAttrMaxSharedMemoryPerBlockOptin)",
+        )
+
+
+def _is_multiprocessor(size: int, chip: Chip) -> bool:
+    """Whether a size is that of a multiprocessor and no block of the chip may have it."""
+    most = chip.smem_per_block_optin
+    return most is not None and size > most and bool(ChipSet.where(lambda other: other.smem_per_sm == size))
+
+
+def _has(chips: ChipSet) -> str:
+    most = min(chip.smem_per_block_optin or 0 for chip in chips)
+    return f"{plain(chips)} {'has' if len(chips) == 1 else 'have'} {kib(most)} for one block"
+
+
+def _draft(
+    one: Asked,
+    chips: ChipSet,
+    legal: ChipSet,
+    message: str,
+    label: str,
+    advice: str,
+    severity: str = "warning",
+    at: Span | None = None,
+) -> Draft:
+    theirs = one.meant == THEIRS
+    place = at or one.operation.at
+    related = (Related(one.module, one.operation.at, "asked for here"),) if place != one.operation.at else ()
+    return Draft(
+        NAME,
+        NAME,
+        "note" if theirs else severity,
+        "high" if one.meant == OURS else "low" if theirs else "medium",
+        one.module,
+        place,
+        message,
+        label,
+        advice,
+        one.targets.chips,
+        chips,
+        legal,
+        related=related,
+    )

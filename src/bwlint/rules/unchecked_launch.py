@@ -1,0 +1,42 @@
+"""unchecked-launch: an opt-in to more shared memory whose refusal nobody would notice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bwlint.asked import BUILT, THEIRS, Asked, asked, fitting
+from bwlint.chips import ChipSet
+from bwlint.facts import Module
+from bwlint.judge import Context, Draft
+
+NAME = "unchecked-launch"
+
+
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    for one in asked(context, module, "launch"):
+        if one.operation.name != "attribute" or one.meant in (BUILT, THEIRS):
+            continue
+        sizes = {chip: one.number(one.operation.amounts[0], chip) for chip in one.targets.chips}
+        doubtful = [chip for chip, size in sizes.items() if size is None or size > (chip.smem_per_block_default or 0)]
+        if not doubtful:
+            continue
+        over = [chip for chip, size in sizes.items() if size is not None and size > (chip.smem_per_block_optin or size)]
+        yield _draft(one, ChipSet.joining(over), max((size or 0 for size in sizes.values()), default=0))
+
+
+def _draft(one: Asked, over: ChipSet, size: int) -> Draft:
+    return Draft(
+        NAME,
+        "other",
+        "warning" if over else "note",
+        "high" if over else "low",
+        one.module,
+        one.operation.at,
+        "nobody looks at the status of this call: over the limit of the chip it is refused, the kernel does not run,"
+        " its output stays as it was and a later synchronize returns success",
+        "the status is dropped",
+        "check what the call returns, and cudaGetLastError() after the launch",
+        one.targets.chips,
+        over,
+        fitting(size) if over else None,
+    )

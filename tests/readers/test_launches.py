@@ -1,0 +1,154 @@
+"""What launches ask for: amounts folded from constants, and error codes that somebody looks at."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from bwlint.evaluate.sources import Sources
+from bwlint.facts import Module, Operation
+from bwlint.link import Tree
+from bwlint.readers.cuda import read
+
+ATTRIBUTE = "void launch() {{ {} cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, {}); }}"
+
+
+def module(source: str) -> Module:
+    return read("/tree/a.cu", source)
+
+
+def of_kind(found: Module, kind: str) -> list[Operation]:
+    return [operation for operation in found.operations if operation.kind == kind]
+
+
+def value(found: Module, operation: Operation, place: int = 0) -> object:
+    tree = Tree(Sources({}), lambda path, name: None)
+    number = tree.numbers(found, operation.amounts[place])[-1]
+    return number if isinstance(number, int) else None
+
+
+@pytest.mark.parametrize(
+    ("before", "local", "amount", "expected"),
+    [
+        ("", "", "1 << 16", 65536),
+        ("", "", "0x1'0000u", 65536),
+        ("#define KIB 1024\n#define SIZE (96 * KIB)\n", "", "SIZE", 98304),
+        ("constexpr int a = 4, b = 2 * a;", "", "a", 4),
+        ("namespace n { constexpr int a = 4; }", "", "n::a * 2", 8),
+        ("struct C { static constexpr int kBytes = 512; };", "", "C::kBytes", 512),
+        ("struct C { static constexpr int a = 1; }; struct D { static constexpr int a = 2; };", "", "D::a", 2),
+        ("enum { kA = 3, kB = 5 };", "", "kA * kB", 15),
+        ("", "int n = 7;", "static_cast<int>(n)", 7),
+        ("", "int n = 7;", "size_t(n) * sizeof(float)", 28),
+        ("", "int n = 7; n = 8;", "n", None),
+        ("", "int n = 7; n += 8;", "n", None),
+        ("", "int n = 7; ++n;", "n", None),
+        ("", "int n = 7; set(&n);", "n", None),
+        ("", "{ int n = 7; } int n = 9;", "n", 9),
+        ("", "{ int n = 7; }", "n", None),
+        ("", "", "std::max(3, 4)", 4),
+        ("", "", "std::max(unknown, 4)", None),
+        ("", "", "round_up(3, 4)", None),
+        ("", "", "props.major * 1024", None),
+        ("", "", "sizeof(cutlass::half_t)", 2),
+        ("", "", "sizeof(unsigned long long)", 8),
+        ("struct P { char c; double d; char e; };", "", "sizeof(P)", 24),
+        ("struct P { alignas(16) char c; };", "", "sizeof(P)", 16),
+        ("struct alignas(128) P { char c; };", "", "sizeof(P)", 128),
+        ("struct Q { int a[3]; }; struct P { Q q[2]; char* c; };", "", "sizeof(P)", 32),
+        ("struct P : Base { char c; };", "", "sizeof(P)", None),
+        ("struct P { virtual ~P(); char c; };", "", "sizeof(P)", None),
+        ("struct P { Unknown c; };", "", "sizeof(P)", None),
+        ("template <class T> struct P { T c; };", "", "sizeof(P<float>)", None),
+        ("constexpr int a = b; constexpr int b = a;", "", "a", None),
+        ("#ifdef X\nconstexpr int a = 1;\n#else\nconstexpr int a = 2;\n#endif\n", "", "unseen", None),
+    ],
+)
+def test_amounts_fold(before: str, local: str, amount: str, expected: int | None) -> None:
+    found = module(before + "\n" + ATTRIBUTE.format(local, amount))
+    (operation,) = of_kind(found, "dynamic-shared")
+    assert value(found, operation) == expected
+
+
+@pytest.mark.parametrize(
+    ("uses", "expected"),
+    [
+        ("f<4>();", 4096),
+        ("f<4>(); f<4>();", 4096),
+        ("f<4>(); f<5>();", None),
+        ("f<>();", 3072),
+        ("f<N>();", None),
+        ("", None),
+    ],
+)
+def test_template_arguments_that_agree(uses: str, expected: int | None) -> None:
+    body = ATTRIBUTE.format("", "N * 1024").replace("launch", "f")
+    found = module(f"template <int N = 3>\n{body}\nvoid g() {{ {uses} }}")
+    (operation,) = of_kind(found, "dynamic-shared")
+    assert value(found, operation) == expected
+
+
+@pytest.mark.parametrize(
+    ("statement", "checked"),
+    [
+        ("{};", False),
+        ("(void){};", False),
+        ("if (n > 49152) {};", False),
+        ("CHECK({});", True),
+        ("check({}, __FILE__);", True),
+        ("if ({} != cudaSuccess) return;", True),
+        ("auto e = {}; if (e) throw e;", True),
+        ("auto e = {};", False),
+        ("return {};", True),
+        ("{}; k<<<1, 1, n>>>(); cudaGetLastError();", True),
+        ("{}; cudaDeviceSynchronize();", False),
+    ],
+)
+def test_who_looks_at_the_status(statement: str, checked: bool) -> None:
+    call = "cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, n)"
+    found = module("void f(int n) { " + statement.format(call) + " }")
+    assert ("attribute" not in {operation.name for operation in of_kind(found, "launch")}) == checked
+
+
+def test_macros_are_no_code_of_their_own() -> None:
+    found = module("#define RUN(n) \\\n  cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, n)\n")
+    assert not of_kind(found, "dynamic-shared")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "__shared__ float a[",
+        "void f() { k<<<1, 2",
+        "void f() { cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, ",
+        "__global__ void __launch_bounds__(",
+        "__cluster_dims__(" * 2000,
+        "struct P { struct P " * 500,
+        "void f() { attrs.clusterDim.x = " + "(" * 5000,
+        "void f() { constexpr int smem = " + "1 + " * 5000 + "1; k<<<1, 1, smem>>>(); }",
+        "\0smem\0" * 100,
+    ],
+)
+def test_broken_input(source: str) -> None:
+    assert module(source).language == "cuda"
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "void f{0}() {{ int n = {0}; k<<<1, 1, n * 1024>>>(); }}\n",
+        "constexpr int smem_{0} = smem_{0} + 1; __shared__ float a{0}[smem_{0}];\n",
+        "template <int N> void g{0}() {{ k<<<1, 1, N>>>(); }} void h{0}() {{ g{0}<{0}>(); }}\n",
+        "a < b{0} = < , ( smem\n",
+    ],
+)
+def test_time_grows_with_the_length(unit: str) -> None:
+    def seconds(count: int) -> float:
+        source = "".join(unit.format(number) for number in range(count))
+        begin = time.perf_counter()
+        module(source)
+        return time.perf_counter() - begin
+
+    seconds(100)
+    assert seconds(4000) < 4 * seconds(2000) + 0.2
