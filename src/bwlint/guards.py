@@ -75,7 +75,7 @@ def wrapper(context: Context, module: Module, operation: Operation) -> Guarded |
     if found is not None:
         return found
     for header in context.tree.headers.included(module):
-        if f"{operation.name}.operator()" in header.functions:
+        if any(guard.qualname.endswith(f"{operation.name}.operator()") for guard in header.guards):
             context.wrappers.update(wrappers_of(guards_of(context.tree, header)))
     return context.wrappers.get(operation.name)
 

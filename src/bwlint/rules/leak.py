@@ -45,7 +45,7 @@ def misnamed(context: Context, judged: Judged) -> Iterator[Draft]:
         return
     named = mentioned(judged.gate.name.replace("_", " ")).named
     wrong = judged.must & context.targets - named
-    if not named or not wrong or not named & judged.core or named & context.targets:
+    if not wrong or not named & judged.core or named & context.targets or not judged.owns_comparison:
         return
     yield Draft(
         NAME,

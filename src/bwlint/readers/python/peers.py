@@ -156,7 +156,7 @@ def _of(node: ast.AST, tests: tuple[ast.expr, ...], function: _Function) -> Iter
         yield from _called(node, function)
     elif isinstance(node, ast.Assign | ast.AnnAssign):
         yield from _assigned(node, tests)
-    elif isinstance(node, ast.Return) and node.value is not None:
+    elif isinstance(node, ast.Return) and node.value is not None and (tests or isinstance(node.value, ast.IfExp)):
         yield from _fabric(node.value, tests)
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _ENABLE.match(_last(node.value.func)):
         yield _Found("enable", node.value.func)
