@@ -13,11 +13,11 @@ import pytest
 
 from bwlint import catalog
 from bwlint.check import Outcome, Request, check
+from bwlint.sources.kinds import kind_of
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 FOLDERS = sorted(path.name for path in FIXTURES.iterdir() if path.is_dir())
-SUFFIXES = (".py", ".cu", ".h")
-FILES = sorted(path.relative_to(FIXTURES).as_posix() for path in FIXTURES.rglob("*") if path.suffix in SUFFIXES)
+FILES = sorted(path.relative_to(FIXTURES).as_posix() for path in FIXTURES.rglob("*") if kind_of(path.name))
 MARKER = re.compile(r" *(?:#|//) (error|warning|note): \[([a-z-]+)\]")
 
 Mark = tuple[int, str, str]
@@ -81,7 +81,7 @@ def test_every_file_is_read() -> None:
 def test_markers_change_nothing(folder: str, tmp_path: Path) -> None:
     copy = tmp_path / folder
     shutil.copytree(FIXTURES / folder, copy)
-    for path in (path for path in copy.rglob("*") if path.suffix in SUFFIXES):
+    for path in filter(Path.is_file, copy.rglob("*")):
         path.write_text(MARKER.sub("", path.read_text(encoding="utf-8")), encoding="utf-8")
     assert reported(run(copy), copy) == of_folder(folder)
 
@@ -95,6 +95,7 @@ def test_more_cases_stay_silent_than_fire() -> None:
     cases = [
         fires
         for name in FILES
+        if name.endswith((".py", ".cu", ".h"))
         for head, fires in functions(FIXTURES / name)
         if not head.startswith(("import ", "from ", '"""', "@", "template ")) and not head.endswith(");")
     ]

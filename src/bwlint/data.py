@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,9 @@ def tables_folder() -> Path:
     return _PACKAGE / "chips"
 
 
+@cache
 def table(name: str) -> dict[str, Any]:
-    """The parsed table `name`, such as "devices" for chips/devices.toml."""
+    """The parsed table `name`, such as "devices" for chips/devices.toml: one for the process, not to be changed."""
     return read_toml(tables_folder() / f"{name}.toml")
 
 

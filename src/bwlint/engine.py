@@ -13,9 +13,10 @@ from bwlint.evaluate.expr import Span
 from bwlint.evaluate.sources import Sources
 from bwlint.evidence import Evidence
 from bwlint.facts import Gate, Module
+from bwlint.guards import guards_of
 from bwlint.judge import Context, Draft, Judged, Related, inside
 from bwlint.link import Tree
-from bwlint.rules import checks, file_checks
+from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.sources.tree import project_folder
 from bwlint.sources.walk import SourceFile
 
@@ -42,12 +43,15 @@ def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Ite
     for file, module in collected.modules:
         gates += len(module.gates)
         place = module.path.removeprefix(project_folder(file.root)).lstrip(os.sep).replace(os.sep, "/")
+        context.places[module.path] = place
         context.judged[module.path] = [
             Judged(module, gate, sets, place) for gate in module.gates if (sets := tree.sets(module, gate)) is not None
         ]
+        context.guards[module.path] = guards_of(tree, module)
     wanted = frozenset(rules)
     run = {name: check for name, check in checks().items() if name in wanted}
-    run_files = [check for name, check in file_checks().items() if name in wanted]
+    run_guards = [check for name, check in guard_checks() if name in wanted]
+    run_files = [check for name, check in file_checks() if name in wanted]
     found = []
     for file, module in collected.modules:
         drafts = [
@@ -55,6 +59,12 @@ def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Ite
             for judged in context.judged[module.path]
             for check in run.values()
             for draft in _weighed(judged, check(context, judged))
+        ]
+        drafts += [
+            draft
+            for guarded in context.guards[module.path]
+            for check_guard in run_guards
+            for draft in check_guard(context, guarded)
         ]
         drafts += [draft for check_file in run_files for draft in check_file(context, module)]
         merged = _merge(_at_origins(context, module, drafts))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from bwlint.chips import EVERY, NONE, ChipSet, group
 from bwlint.evaluate.expr import Expr, Span, walk
@@ -13,6 +14,9 @@ from bwlint.evaluate.names import DEVICE
 from bwlint.evidence import Evidence, Need, file_operations, works
 from bwlint.facts import Gate, Module, Side, Use
 from bwlint.link import Sets, Tree
+
+if TYPE_CHECKING:
+    from bwlint.guards import Guarded
 
 REFUSING = frozenset({"raise", "skip", "exit"})
 _TEST_FILE = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
@@ -224,7 +228,15 @@ class Context:
     evidence: Evidence
     judged: dict[str, list[Judged]] = field(default_factory=dict)
     """By module path, in file order."""
+    guards: dict[str, tuple[Guarded, ...]] = field(default_factory=dict)
+    """Guards of the preprocessor that ask for the target, by module path, in file order."""
+    places: dict[str, str] = field(default_factory=dict)
+    """The path within its project of each module, by module path."""
     _near: dict[str, bool] = field(default_factory=dict)
+
+    def in_test(self, module: Module) -> bool:
+        """Whether a file belongs to the tests of its project."""
+        return _TEST_FILE.search(self.places.get(module.path, "")) is not None
 
     def around(self, judged: Judged, at: Span) -> Iterator[tuple[Judged, Side]]:
         """Other gates of the file of which one side holds `at`, outermost first."""

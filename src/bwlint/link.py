@@ -130,6 +130,14 @@ class Tree:
         live = self.compiled(module, guard.path)
         return TargetSets(may & live, must & live, live, self.compiler.toolkit)
 
+    def asks_target(self, module: Module, test: Expr) -> bool:
+        """Whether a test of the preprocessor depends on the compile target."""
+        return self._target_test(module, test)[2]
+
+    def defined_for(self, module: Module, macro: str) -> TargetSet:
+        """The targets for which a macro may be defined at the end of a file."""
+        return self._target_test(module, Expr("defined", (macro,)))[0]
+
     def _target_test(self, module: Module, test: Expr) -> tuple[TargetSet, TargetSet, bool]:
         """Where a test may hold, where it must, and whether it depends on the target at all."""
         key = (id(module), test)

@@ -97,7 +97,9 @@ def test_each_file_is_read_once(tmp_path: Path) -> None:
     [
         ("run", "#!/usr/bin/env python3\n", "python"),
         ("run", "#!/usr/bin/env -S python3.12 -u\n", "python"),
-        ("run", "#!/bin/sh\npython\n", None),
+        ("run", "#!/bin/sh\npython\n", "build"),
+        ("run", "#!/usr/bin/env bash\n", "build"),
+        ("run", "#!/usr/bin/perl\npython\n", None),
         ("run", "", None),
         ("data.csv", "#!/usr/bin/env python3\n", None),
     ],

@@ -129,7 +129,7 @@ def method(target: Any, args: Sequence[Any]) -> Any:
         return Unknown()
     owner, name = target.owner, target.name
     if isinstance(owner, Capability):
-        if name in ("to_int",):
+        if name == "to_int":
             return owner[0] * 10 + owner[1]
         if name == "as_version_str":
             return f"{owner[0]}.{owner[1]}"

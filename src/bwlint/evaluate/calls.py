@@ -22,7 +22,6 @@ _TRANSPARENT = frozenset(
         "constexpr",
         "static_print",
         "cast",
-        "functools.cache",
     }
 )
 
@@ -64,7 +63,7 @@ def _outside(run: Interpreter, target: Ref, args: list[Vec], keywords: dict[str,
 
 
 def _transparent(args: list[Vec]) -> Vec:
-    """`lru_cache(maxsize=1)(f)`, `cache(f)`, `const_expr(x)`: the thing itrun."""
+    """`lru_cache(maxsize=1)(f)`, `cache(f)`, `const_expr(x)`: the thing itself."""
     if not args or (isinstance(args[0].lanes[0], int) and not isinstance(args[0].lanes[0], bool)):
         return Vec((Ref("functools.cache"),))
     return args[0]

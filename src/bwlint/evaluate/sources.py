@@ -5,14 +5,13 @@ The rows are data (`chips/sources.toml`, and a user's `[tool.bwlint.sources]`); 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from bwlint.chips import Chip
+from bwlint.data import table
 from bwlint.evaluate.values import (
     CHIPS,
     Arch,
@@ -25,17 +24,12 @@ from bwlint.evaluate.values import (
     native_suffix,
 )
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
 Form = Callable[[Chip], Any]
 
 KINDS: dict[str, Form] = {
     "tuple": lambda chip: (chip.major, chip.minor),
     "named": lambda chip: Capability((chip.major, chip.minor)),
-    "joined": lambda chip: chip.major * 10 + chip.minor,
+    "joined": lambda chip: chip.joined,
     "major": lambda chip: chip.major,
     "minor": lambda chip: chip.minor,
     "version": lambda chip: f"{chip.major}.{chip.minor}",
@@ -65,8 +59,7 @@ class Source:
 @cache
 def _table() -> dict[str, Source]:
     rows: dict[str, Source] = {}
-    data = tomllib.loads((files("bwlint.chips") / "sources.toml").read_text(encoding="utf-8"))
-    for row in data["source"]:
+    for row in table("sources")["source"]:
         chips = frozenset(row["chips"]) if "chips" in row else None
         entry = Source(
             row.get("returns", "chips"),
@@ -163,7 +156,7 @@ def _family(chip: Chip, wanted: object) -> object:
 def _in_joined(chip: Chip, wanted: object) -> object:
     if not isinstance(wanted, list | tuple | set | frozenset):
         return Unknown()
-    return chip.major * 10 + chip.minor in wanted
+    return chip.joined in wanted
 
 
 def _major_in(chip: Chip, wanted: object) -> object:

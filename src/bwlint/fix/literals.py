@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from bwlint.chips import EVERY, Chip
+from bwlint.chips import Chip, chip_of_number
 
-_JOINED = {chip.joined: chip for chip in EVERY}
 _TARGET = re.compile(r"(sm_?|compute_)?(\d{2,3})([af]?)", re.IGNORECASE)
 _DOTTED = re.compile(r"(\d{1,2})\.(\d)([af]?(?:\+PTX)?)")
 
@@ -51,7 +50,7 @@ def _pair(node: cst.Tuple) -> Literal | None:
     numbers = [decimal(element.value) for element in node.elements]
     if len(numbers) != 2 or numbers[0] is None or numbers[1] is None or numbers[1] > 9:
         return None
-    chip = _JOINED.get(numbers[0] * 10 + numbers[1])
+    chip = chip_of_number(numbers[0] * 10 + numbers[1])
     if chip is None:
         return None
 
@@ -68,7 +67,7 @@ def _number(node: cst.Integer) -> Literal | None:
     if value is None:
         return None
     for factor in (1, 10):
-        chip = _JOINED.get(value // factor)
+        chip = chip_of_number(value // factor)
         if chip is not None and value % factor == 0:
             return Literal(chip, f"joined*{factor}", _times(factor))
     return None
@@ -81,9 +80,9 @@ def _times(factor: int) -> Callable[[Chip], cst.BaseExpression]:
 def _text(node: cst.SimpleString) -> Literal | None:
     content = node.raw_value
     if match := _TARGET.fullmatch(content):
-        chip, start, end = _JOINED.get(int(match[2])), match.start(2), match.end(2)
+        chip, start, end = chip_of_number(int(match[2])), match.start(2), match.end(2)
     elif match := _DOTTED.fullmatch(content):
-        chip, start, end = _JOINED.get(int(match[1]) * 10 + int(match[2])), 0, match.end(2)
+        chip, start, end = chip_of_number(int(match[1]) * 10 + int(match[2])), 0, match.end(2)
     else:
         return None
     if chip is None:
@@ -101,7 +100,7 @@ def _text(node: cst.SimpleString) -> Literal | None:
 def _member(node: cst.Attribute) -> Literal | None:
     name = node.attr.value
     match = _TARGET.fullmatch(name)
-    chip = _JOINED.get(int(match[2])) if match else None
+    chip = chip_of_number(int(match[2])) if match else None
     if match is None or chip is None:
         return None
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bwlint.facts import Module
-from bwlint.readers import cuda, python
+from bwlint.readers import buildfiles, cuda, python
 from bwlint.readers.errors import ReadError
 
 __all__ = ["READERS", "ReadError", "Reader"]
@@ -24,7 +24,8 @@ class Reader:
 
 
 READERS: dict[str, Reader] = {
-    "python": Reader(python.may_read_device, python.read),
     "cuda": Reader(cuda.may_matter, cuda.read),
+    "build": Reader(buildfiles.may_name_target, buildfiles.read),
+    "python": Reader(python.may_matter, python.read),
 }
 """By kind of file, see `sources.kinds`."""

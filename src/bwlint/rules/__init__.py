@@ -13,28 +13,32 @@ from importlib import import_module
 from typing import Any
 
 from bwlint.facts import Module
+from bwlint.guards import Guarded
 from bwlint.judge import Context, Draft, Judged
 
 Check = Callable[[Context, Judged], Iterable[Draft]]
+GuardCheck = Callable[[Context, Guarded], Iterable[Draft]]
 FileCheck = Callable[[Context, Module], Iterable[Draft]]
 
 
 @cache
 def checks() -> dict[str, Check]:
     """The check of every rule that looks at gates, by rule name."""
-    return _having("check")
+    return dict(_having("check"))
 
 
 @cache
-def file_checks() -> dict[str, FileCheck]:
-    """The check of every rule that looks at a file's operations and carries, by rule name."""
+def guard_checks() -> tuple[tuple[str, GuardCheck], ...]:
+    """Rule names, and what they check of guards of the preprocessor."""
+    return _having("check_guard")
+
+
+@cache
+def file_checks() -> tuple[tuple[str, FileCheck], ...]:
+    """Rule names, and what they check of a file's operations and carries."""
     return _having("check_file")
 
 
-def _having(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for entry in pkgutil.iter_modules(__path__):
-        module = import_module(f"{__name__}.{entry.name}")
-        if hasattr(module, name):
-            found[module.NAME] = getattr(module, name)
-    return found
+def _having(name: str) -> tuple[tuple[str, Any], ...]:
+    modules = [import_module(f"{__name__}.{entry.name}") for entry in pkgutil.iter_modules(__path__)]
+    return tuple((module.NAME, getattr(module, name)) for module in modules if hasattr(module, name))

@@ -7,28 +7,43 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A file is of this kind by its suffix, its whole name, or the interpreter on its first line."""
+    """A file is of this kind by its suffix, its whole name, the name before its first dot (a stem: Dockerfile.cuda),
+    or the interpreter on its first line.
+    """
 
     name: str
     suffixes: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
-    interpreter: str = ""
+    stems: tuple[str, ...] = ()
+    interpreters: tuple[str, ...] = ()
 
 
 _C_SUFFIXES = (".cu", ".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl", ".c", ".cc", ".cpp", ".cxx", ".ipp", ".jinja")
 
 KINDS: tuple[Kind, ...] = (
-    Kind("python", suffixes=(".py", ".pyi"), interpreter="python"),
+    Kind("python", suffixes=(".py", ".pyi"), interpreters=("python",)),
     Kind("cuda", suffixes=_C_SUFFIXES),
+    Kind(
+        "build",
+        suffixes=(
+            *(".cmake", ".mk", ".sh", ".bash", ".dockerfile"),
+            *(".yml", ".yaml", ".hcl", ".json", ".toml"),
+        ),
+        names=("CMakeLists.txt", "setup.cfg"),
+        stems=("Dockerfile", "Containerfile", "Makefile", "makefile", "GNUmakefile"),
+        interpreters=("bash", "/sh", "env sh"),
+    ),
 )
 
 _BY_SUFFIX = {suffix: kind.name for kind in KINDS for suffix in kind.suffixes}
 _BY_NAME = {name: kind.name for kind in KINDS for name in kind.names}
+_BY_STEM = {stem: kind.name for kind in KINDS for stem in kind.stems}
 
 
 def kind_of(name: str) -> str | None:
     """The kind of a file called `name` (without its folder), or None when no row of the table wants it."""
-    return _BY_SUFFIX.get(name[name.rfind(".") :]) or _BY_NAME.get(name)
+    found = _BY_SUFFIX.get(name[name.rfind(".") :]) or _BY_NAME.get(name)
+    return found or _BY_STEM.get(name.partition(".")[0])
 
 
 def kind_of_script(start: bytes) -> str | None:
@@ -36,4 +51,4 @@ def kind_of_script(start: bytes) -> str | None:
     line = start.split(b"\n", 1)[0]
     if not line.startswith(b"#!"):
         return None
-    return next((k.name for k in KINDS if k.interpreter and k.interpreter.encode() in line), None)
+    return next((k.name for k in KINDS if any(name.encode() in line for name in k.interpreters)), None)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from bwlint.facts import Module
 from bwlint.readers import prune
 from bwlint.readers.cuda import launches
+from bwlint.readers.cuda.assembly import operations
 from bwlint.readers.cuda.lexer import clean
 from bwlint.readers.cuda.preprocessor import directives
 from bwlint.readers.cuda.program import program
@@ -31,7 +33,7 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
     text = without_directives(code.text, found)
     places = scopes(text, found)
     host = program(code, text, places)
-    operations, amounts = launches.operations(code, found, places)
+    asked, amounts = launches.operations(code, found, places)
     return Module(
         path,
         name,
@@ -44,7 +46,7 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
         tuple(sorted(host.gates, key=lambda gate: gate.at)),
         {},
         language="cuda",
-        guards=found.guards,
-        operations=operations,
+        guards=tuple(replace(guard, qualname=places.qualname(code.offset(*guard.at[:2]))) for guard in found.guards),
+        operations=(*operations(code, text, found, places), *asked),
         includes=found.includes,
     )

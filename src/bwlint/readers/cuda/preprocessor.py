@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 
 from bwlint.evaluate.expr import Expr, Span, const, negate
-from bwlint.facts import Function, Gate, Path, Side, Text
+from bwlint.facts import Function, Gate, Path, Side, Text, Use
 from bwlint.readers.cuda.expressions import Resolve, lower
 from bwlint.readers.cuda.lexer import Code, tokens
 
@@ -20,9 +20,11 @@ _DIRECTIVE = re.compile(
 _DEFINE = re.compile(r"[ \t]*([A-Za-z_]\w*)(\([^()]*\))?")
 _INCLUDE = re.compile(r'[ \t]*(?:<([^>\n]+)>|")')
 _NOTHING = re.compile(r"(?:\s+|\#[ \t]*(?:if|el|endif|pragma)(?:[^\\\n]+|\\.)*)*", re.DOTALL)
+_ONLY_DIRECTIVES = re.compile(r"(?:\s+|\#(?:[^\\\n]+|\\.)*)*", re.DOTALL)
 _DEFAULT = re.compile(r"\s*\#[ \t]*define[ \t]+(\w+)")
 _LONGEST_BODY = 300
 _LONGEST_FAILURE = 600
+_MOST_DEFINES = 12
 _FAILS = re.compile(
     r"\bstatic_assert\s*\(\s*false|#\s*error\b|\bCUTE_INVALID_CONTROL_PATH\b|\b__trap\s*\(|\bassert\s*\(\s*(?:false|0)\b"
     r"|\bCUTE_RUNTIME_ASSERT\b|\bthrow\b"
@@ -84,6 +86,7 @@ class _Reader:
         self.params: dict[str, tuple[str, ...]] = {}
         self.places: dict[str, Span] = {}
         self.includes: dict[str, None] = {}
+        self.defines: list[tuple[int, Use]] = []
         self.lines: list[tuple[int, int]] = []
         self.ends: list[int] = []
         self.words: list[str] = []
@@ -215,15 +218,20 @@ class _Reader:
         return self._side(closed.arms[position + 1].start, stop)
 
     def _side(self, start: int, end: int) -> Side:
+        """What stands between two offsets; `tuning` says that it only defines macros."""
         code = self.code
-        nothing = _NOTHING.match(code.text, start, end)
-        empty = nothing is not None and nothing.end() >= end
+        empty = _reaches(_NOTHING, code.text, start, end)
+        first = bisect.bisect_left(self.defines, start, key=_offset_of)
+        until = bisect.bisect_left(self.defines, end, key=_offset_of)
+        defined = tuple(use for _, use in self.defines[first : min(until, first + _MOST_DEFINES)])
+        tuning = bool(defined) and _reaches(_ONLY_DIRECTIVES, code.text, start, end)
         fails = end - start < _LONGEST_FAILURE and _FAILS.search(code.text, start, end) is not None
         texts = tuple(
             Text(code.content(literal), code.span(literal.start, literal.end))
             for literal in code.literals_in(start, min(end, start + _LONGEST_FAILURE))
         )
-        return Side("raise" if fails else "fall", code.span(start, end), texts=texts, empty=empty)
+        ends = "raise" if fails else "fall"
+        return Side(ends, code.span(start, end), uses=defined, texts=texts, empty=empty, tuning=tuning)
 
     def _define(self, match: re.Match[str]) -> None:
         found = _DEFINE.match(self.code.text, match.start("rest"), match.end("rest"))
@@ -240,6 +248,7 @@ class _Reader:
         else:
             value = lower(self.code, found.end(), found.end() + len(body), _resolver(name, params), preprocessor=True)
             value = value._replace(at=at)
+        self.defines.append((found.start(1), Use(name, "define", at)))
         self.returns.setdefault(name, []).append((self._path, value))
         self.params.setdefault(name, params)
         self.places.setdefault(name, at)
@@ -263,6 +272,16 @@ def _resolver(owner: str, params: tuple[str, ...]) -> Resolve:
         return Expr("param", (owner, name), at) if name in params else _macro(name, at)
 
     return resolve
+
+
+def _reaches(pattern: re.Pattern[str], text: str, start: int, end: int) -> bool:
+    """Whether a pattern that always matches gets to the end; asking it to end there could take for ever."""
+    found = pattern.match(text, start, end)
+    return found is not None and found.end() >= end
+
+
+def _offset_of(entry: tuple[int, Use]) -> int:
+    return entry[0]
 
 
 def _word(name: str) -> str:

@@ -19,6 +19,8 @@ _FAILS = re.compile(
     r"|\b\w*(?:ERROR|THROW|FATAL|UNREACHABLE|NOT_IMPLEMENTED)\w*\s*\(|\bLOG\s*\(\s*FATAL|\bstatic_assert\s*\(\s*false"
     r"|\breturn\s+(?:\w+::)*\w*(?:NotSupported|Unsupported|kInvalid|ErrorInvalid|NOT_SUPPORTED)\w*"
 )
+_COMPLAINS = re.compile(r"\b(?:std::)?c(?:err|out)\s*<<|\b(?:f?printf|fputs|puts)\s*\(")
+_DEMANDS = re.compile(r"\b(?:requires?|must|only|need\w*|(?:not|un)\s?supported|at least)\b", re.I)
 _SKIPS = re.compile(r"\bGTEST_SKIP\b")
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*")
 _NOT_USED = frozenset(
@@ -46,6 +48,8 @@ def side(code: Code, text: str, body: tuple[Statement, ...], lower: Lower) -> Si
         ends = "skip"
     elif _fails(text, flat):
         ends = "raise"
+    elif last.kind == "return" and _COMPLAINS.search(stretch) and _DEMANDS.search(code.source, start, end):
+        ends = "exit"
     value = (
         lower(*last.test) if last.kind == "return" and last.test and stretch.strip() else _assigned(text, flat, lower)
     )

@@ -11,15 +11,23 @@ from collections.abc import Sequence
 from bwlint.evaluate.names import DEVICE
 from bwlint.facts import Module, Text, Use
 from bwlint.readers import prune
+from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
 from bwlint.readers.errors import ReadError
 from bwlint.readers.python.flow import Flow
 from bwlint.readers.python.sides import dotted, statements
 from bwlint.readers.python.vocabulary import device_lines, lines_with, may_read_device
 
-__all__ = ["ReadError", "may_read_device", "read"]
+__all__ = ["ReadError", "may_matter", "may_read_device", "read"]
+
+_BUILD_WORDS = tuple(word.encode() for word in WORDS)
 
 _EXACT_TARGET = re.compile(r"(?:sm|compute)_120a\b|\b120a\b")
 _OPERATION = re.compile(r"\b(?:tcgen05|wgmma|warpgroup)\.\w+|\btcgen05_\w+|\bTcgen05\w+")
+
+
+def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
+    """The prefilter of a file: it may read the device, or say what is compiled for it."""
+    return may_read_device(data, own) or any(word in data for word in _BUILD_WORDS)
 
 
 def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str] = frozenset()) -> Module:
@@ -52,6 +60,7 @@ def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str
         tuple(flow.gates.found),
         _operations(tree, source, lines),
         _targets(source, lines),
+        carries=carries_of_python(tree, source),
     )
 
 

@@ -1,0 +1,63 @@
+"""Releases of the CUDA toolkit (toolkits.toml): which of them a build file speaks of, and which a target needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+from bwlint.chips.targets import Target
+from bwlint.data import table
+
+Toolkits = frozenset[str]
+"""Releases such as "12.9"."""
+
+Bounds = tuple[str, str]
+"""At least, and below; "" is without a bound."""
+
+
+def version(text: str) -> tuple[int, ...]:
+    """ "12.8.1" as numbers, for comparison; raises ValueError for anything else."""
+    return tuple(int(part) for part in text.split("."))
+
+
+@cache
+def releases() -> tuple[str, ...]:
+    """The known releases, ascending."""
+    return tuple(table("toolkits")["releases"])
+
+
+@cache
+def every_toolkit() -> Toolkits:
+    return frozenset(releases())
+
+
+def toolkits_where(predicate: Callable[[tuple[int, ...]], bool]) -> Toolkits:
+    """The releases for whose version the predicate holds."""
+    return frozenset(release for release in releases() if predicate(version(release)))
+
+
+def bounds(toolkits: Toolkits) -> Bounds:
+    """The narrowest bounds that hold all of the releases, "" at an end of what is known."""
+    places = [place for place, release in enumerate(releases()) if release in toolkits]
+    if not places:
+        return releases()[0], releases()[0]
+    low = releases()[places[0]] if places[0] else ""
+    after = places[-1] + 1
+    return low, releases()[after] if after < len(releases()) else ""
+
+
+def within(limits: Bounds) -> Toolkits:
+    """The releases between the bounds."""
+    low, high = limits
+    return toolkits_where(
+        lambda release: (not low or release >= version(low)) and (not high or release < version(high))
+    )
+
+
+def first_toolkit(target: Target) -> str | None:
+    """The first release that knows the target, or None where that is not known."""
+    own = target.chip.min_cuda
+    row = table("toolkits")["suffix"].get(target.suffix)
+    if own is None or row is None:
+        return own
+    return max(own, str(row["min_cuda"]), key=version)

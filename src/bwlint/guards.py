@@ -1,0 +1,73 @@
+"""Guards of the preprocessor, evaluated on every compile target and lifted to the chips whose own targets pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from bwlint.chips import ChipSet, TargetSet
+from bwlint.facts import Gate, Module, Operation, Side
+from bwlint.judge import REFUSING, Context, inside
+from bwlint.link import TargetSets, Tree
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """A guard with its sets."""
+
+    module: Module
+    guard: Gate
+    sets: TargetSets
+
+    @cached_property
+    def denies(self) -> bool:
+        """Whether passing the test means an error."""
+        return self.guard.yes.ends in REFUSING and self.guard.no.ends not in REFUSING
+
+    @cached_property
+    def admitted(self) -> TargetSet:
+        """The targets that may compile what the guard lets through."""
+        return self.sets.live - self.sets.must if self.denies else self.sets.may
+
+    @cached_property
+    def certain(self) -> TargetSet:
+        return self.sets.live - self.sets.may if self.denies else self.sets.must
+
+    @property
+    def working(self) -> Side:
+        return self.guard.no if self.denies else self.guard.yes
+
+    @property
+    def other(self) -> Side:
+        return self.guard.yes if self.denies else self.guard.no
+
+    @cached_property
+    def chips(self) -> ChipSet:
+        """Chips one of whose own targets is admitted."""
+        return self.admitted.chips
+
+    @cached_property
+    def refused(self) -> ChipSet:
+        """Chips that get here and none of whose own targets is admitted."""
+        return self.sets.live.chips - self.chips
+
+    def operations(self) -> Iterator[Operation]:
+        """What the file needs of a device inside the working side."""
+        at = self.working.at
+        if at is not None:
+            yield from (one for one in self.module.operations if inside(one.at, at))
+
+
+def served(context: Context, guarded: Guarded, lost: TargetSet) -> bool:
+    """Whether every macro that a guard defines is defined for the targets that it refuses, elsewhere in the file."""
+    names = [use.name for use in guarded.working.uses]
+    if not names or not guarded.working.tuning:
+        return False
+    return all(lost <= context.tree.defined_for(guarded.module, name) for name in names)
+
+
+def guards_of(tree: Tree, module: Module) -> tuple[Guarded, ...]:
+    """The guards of a file that ask for the target, in file order."""
+    found = ((guard, tree.target_sets(module, guard)) for guard in module.guards)
+    return tuple(Guarded(module, guard, sets) for guard, sets in found if sets is not None)

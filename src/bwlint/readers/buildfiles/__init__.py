@@ -1,0 +1,28 @@
+"""Build files: what they compile for. CMake is parsed; the other kinds are read line by line."""
+
+from __future__ import annotations
+
+import re
+
+from bwlint.facts import Module
+from bwlint.readers.buildfiles import cmake, text
+
+__all__ = ["may_name_target", "read"]
+
+_WORDS = (
+    *(b"gencode", b"arch=compute_", b"arch=sm_", b"arch sm_", b'arch="sm_', b"arch='sm_", b"gpu-name"),
+    *(b"arch_list", b"archlist", b"archs", b"architectures"),
+)
+_CMAKE = re.compile(r"(?:^|/)CMakeLists\.txt$|\.cmake$")
+
+
+def may_name_target(data: bytes, own: frozenset[str] = frozenset()) -> bool:
+    """The prefilter of a build file: literals alone, since most files of these kinds are data without a target."""
+    lowered = data.lower()
+    return any(word in lowered for word in _WORDS)
+
+
+def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str] = frozenset()) -> Module:
+    """Facts of one build file; never raises."""
+    carries = cmake.read(source) if _CMAKE.search(path) else text.read(source)
+    return Module(path, name, is_package, {}, (), (), {}, {}, (), {}, language="build", carries=carries)

@@ -1,0 +1,324 @@
+"""CMake files: their lists of architectures, under which toolkits and for which sources, and what conditions let in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from bwlint.chips import ALL_TARGETS, all_chips
+from bwlint.chips.toolkits import Toolkits, bounds, every_toolkit
+from bwlint.evaluate.expr import Span
+from bwlint.facts import Carry
+from bwlint.readers.buildfiles.cmake_syntax import Argument, Command, commands
+from bwlint.readers.buildfiles.conditions import Leaf, Truth, on_toolkit, truth
+from bwlint.readers.buildfiles.flags import find_flags
+from bwlint.readers.buildfiles.intersect import loose_intersection
+from bwlint.readers.buildfiles.patterns import BadRegex, Regex
+from bwlint.readers.buildfiles.places import Places
+from bwlint.readers.buildfiles.targets import Listed, parse_list
+
+_ARCH_NAME = re.compile(r"arch", re.I)
+_OFFERED = re.compile(r"support|allow|valid|known", re.I)
+_BUILT_BY_CMAKE = re.compile(r"CUDA_ARCHITECTURES")
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_REFERENCE = re.compile(r"\$\{(\w+)\}")
+_END_OF_SET = frozenset({"CACHE", "PARENT_SCOPE"})
+_SOURCE = re.compile(r"\.cu$")
+_BLOCKS = frozenset({"if", "foreach", "while", "function", "macro", "block"})
+_BUILT_IN = _BLOCKS | frozenset({"set", "list", "message", "string", "elseif", "set_property", "option"})
+_MOST = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class _Arm:
+    """A branch above a command: `chain` counts the ifs of the file, `place` the branches of one."""
+
+    chain: int
+    place: int
+    toolkits: Toolkits
+
+
+@dataclass(slots=True)
+class _If:
+    """An open if(): its branches so far, for what its next one may still be."""
+
+    arm: _Arm
+    open: Toolkits
+    block: str
+    name: str = ""
+    filter: int | None = None
+    admits: frozenset[str] = frozenset()
+    body: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """What a variable may hold: the carry that it makes, under the branches around."""
+
+    carry: int
+    path: tuple[_Arm, ...]
+
+
+@dataclass(slots=True)
+class _File:
+    source: str
+    places: Places
+    carries: list[Carry] = field(default_factory=list)
+    stack: list[_If] = field(default_factory=list)
+    chains: int = 0
+    texts: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    values: dict[str, list[_Value]] = field(default_factory=dict)
+    offered: set[str] = field(default_factory=set)
+    kernels: set[str] = field(default_factory=set)
+
+    def read(self) -> tuple[Carry, ...]:
+        for command in commands(self.source):
+            self._command(command)
+            if len(self.carries) > _MOST:
+                break
+        return tuple(map(self._by_use, self.carries))
+
+    def _by_use(self, carry: Carry) -> Carry:
+        """A list with the kind that its uses give it: offered to a kernel, or a filter of names."""
+        if carry.kind not in ("list", "piece") or carry.name not in self.kernels | self.offered:
+            return carry
+        if carry.name in self.kernels:
+            return replace(carry, kind="kernel", text=carry.kind)
+        return replace(carry, kind="filter")
+
+    def _command(self, command: Command) -> None:
+        if command.name == "if":
+            self._branch(command, every_toolkit(), 0, ())
+        elif command.name in ("elseif", "else") and self.stack and self.stack[-1].block == "if":
+            last = self._close()
+            self._branch(command, last.open, last.arm.place + 1, (last,))
+        elif command.name in _BLOCKS:
+            self.chains += 1
+            name = command.words[0] if command.arguments and command.name in ("function", "macro") else ""
+            self.stack.append(_If(_Arm(self.chains, 0, every_toolkit()), every_toolkit(), command.name, name))
+        elif command.name.startswith("end") and self.stack:
+            self._close()
+        else:
+            self._plain(command)
+        self._note_offers(command)
+
+    def _branch(self, command: Command, still_open: Toolkits, place: int, before: Sequence[_If]) -> None:
+        outcomes = {release: truth(command.words, on_toolkit(release)) for release in every_toolkit()}
+        if command.name == "else":
+            outcomes = dict.fromkeys(every_toolkit(), True)
+        may = frozenset(release for release in still_open if outcomes[release] is not False)
+        left = frozenset(release for release in still_open if outcomes[release] is not True)
+        if before:
+            chain = before[0].arm.chain
+        else:
+            self.chains += 1
+            chain = self.chains
+        entry = _If(_Arm(chain, place, may), left, "if")
+        self.stack.append(entry)
+        admits = self._admitted(command)
+        if admits is not None:
+            entry.filter = len(self.carries)
+            entry.admits = admits
+            text = " ".join(command.words)
+            self._add("match", text, Listed(tuple(sorted(admits)), (), True), self._condition_span(command))
+
+    def _condition_span(self, command: Command) -> Span:
+        first, last = command.arguments[0], command.arguments[-1]
+        return self.places.span(first.start, last.end)
+
+    def _close(self) -> _If:
+        """Leave a branch. One that only refuses, or leaves, lets through what its condition does not hold for."""
+        entry = self.stack.pop()
+        if entry.filter is not None and entry.body < 0:
+            rest = frozenset(_names()) - entry.admits
+            carry = self.carries[entry.filter]
+            self.carries[entry.filter] = replace(carry, sass=tuple(sorted(rest)))
+        return entry
+
+    def _admitted(self, command: Command) -> frozenset[str] | None:
+        """The targets for which a condition over a list of architectures may hold; None if it asks nothing such."""
+        if not any(word in ("MATCHES", "IN_LIST") for word in command.words):
+            return None
+        answers = {name: truth(command.words, self._on_list_of(name)) for name in _names()}
+        decided = {name for name, answer in answers.items() if answer is not None}
+        if not decided or len(set(answers.values())) == 1:
+            return None
+        return frozenset(name for name, answer in answers.items() if answer is not False)
+
+    def _on_list_of(self, name: str) -> Leaf:
+        """Tests of a list of architectures that holds the one target."""
+        number = name.rstrip("af")
+        spellings = (name, f"{number[:-1]}.{number[-1]}{name[len(number) :]}")
+
+        def leaf(words: Sequence[str]) -> Truth:
+            if len(words) != 3:
+                return None
+            if words[1] == "IN_LIST" and _ARCH_NAME.search(words[2]) and parse_list(words[0]) is not None:
+                return words[0] in spellings
+            if words[1] != "MATCHES" or not _ARCH_NAME.search(words[0]):
+                return None
+            pattern = self._expanded(words[2])
+            if "${" in pattern:
+                return None
+            try:
+                regex = Regex(pattern)
+            except BadRegex:
+                return None
+            return any(regex.search(spelling) for spelling in spellings)
+
+        return leaf
+
+    def _expanded(self, text: str) -> str:
+        return _REFERENCE.sub(lambda match: ";".join(self.texts.get(match[1], (match[0],))), text)
+
+    def _plain(self, command: Command) -> None:
+        self._count(command)
+        if command.name == "set" and command.arguments:
+            self._set(command)
+        elif command.name == "list" and command.words[:1] in (("APPEND",), ("PREPEND",)) and len(command.words) > 1:
+            self._append(command)
+        elif command.name in ("set_property", "set_target_properties"):
+            self._property(command)
+        elif command.name not in _BUILT_IN:
+            self._call(command)
+        self._flags(command)
+
+    def _count(self, command: Command) -> None:
+        """Say of the innermost branch whether it does anything but refuse: -1 so far not, 1 it does."""
+        if not self.stack:
+            return
+        entry = self.stack[-1]
+        refusal = command.name == "return" or (
+            command.name == "message" and command.words[:1] in (("FATAL_ERROR",), ("SEND_ERROR",))
+        )
+        if entry.body == 0 or not refusal:
+            entry.body = -1 if refusal else entry.body if entry.body < 0 or command.name == "message" else 1
+
+    def _set(self, command: Command) -> None:
+        name, *values = command.arguments
+        ends = [place for place, argument in enumerate(values) if argument.text in _END_OF_SET]
+        values = values[: ends[0]] if ends else values
+        self.texts[name.text] = tuple(self._expanded(value.text) for value in values)
+        self._assigned(name.text, values, "list", replaces=True)
+
+    def _append(self, command: Command) -> None:
+        name, *values = command.arguments[1:]
+        added = tuple(self._expanded(value.text) for value in values)
+        self.texts[name.text] = (*self.texts.get(name.text, ()), *added)
+        self._assigned(name.text, values, "piece", replaces=False)
+
+    def _assigned(self, name: str, values: Sequence[Argument], kind: str, *, replaces: bool) -> None:
+        listed = _listed(values, with_ptx=_BUILT_BY_CMAKE.search(name) is not None)
+        self._give_sources(values)
+        if listed is None or not _ARCH_NAME.search(name):
+            if replaces:
+                self.values.pop(name, None)
+            return
+        if _OFFERED.search(name):
+            self.offered.add(name)
+        if kind == "list" and "CMAKE_CUDA_ARCHITECTURES" in name:
+            kind = "request"
+        self._add(kind, name, listed, self.places.span(values[0].start, values[-1].end))
+        self._hold(name, replaces=replaces)
+
+    def _hold(self, name: str, *, replaces: bool) -> None:
+        """The variable holds the newest carry; what it held before stays only in the other branches."""
+        path = tuple(entry.arm for entry in self.stack)
+        kept = [value for value in self.values.get(name, ()) if not replaces or _exclusive(value.path, path)]
+        self.values[name] = [*kept, _Value(len(self.carries) - 1, path)]
+
+    def _property(self, command: Command) -> None:
+        words = command.words
+        for place, word in enumerate(words):
+            if word == "CUDA_ARCHITECTURES":
+                values = command.arguments[place + 1 :]
+                values = values if command.name == "set_property" else values[:1]
+                listed = _listed(values, with_ptx=True)
+                if listed is not None:
+                    self._add("list", word, listed, self.places.span(values[0].start, values[-1].end))
+
+    def _call(self, command: Command) -> None:
+        """A function of the project: one that makes a list of what is offered and asked for, or one that uses it."""
+        if "arch" in command.name and len(command.arguments) > 1:
+            out, *rest = command.arguments
+            for argument in rest:
+                listed = _listed([argument])
+                if listed is not None and _IDENTIFIER.fullmatch(out.text):
+                    at = self.places.span(argument.start, argument.end)
+                    self._add("kernel", out.text, _built(argument.text, listed), at)
+                    self._hold(out.text, replaces=True)
+                    return
+            self._offered_by(out.text, rest)
+        self._give_sources(command.arguments)
+
+    def _offered_by(self, out: str, arguments: Sequence[Argument]) -> None:
+        """`intersection(OUT "${OFFERED}" "${ASKED}")`: OUT is what OFFERED is, unless the request itself is cut."""
+        names = [name for argument in arguments for name in _REFERENCE.findall(argument.text)]
+        if names and names[0] in self.values and out not in names:
+            self.kernels.add(names[0])
+            self.values[out] = self.values[names[0]]
+
+    def _give_sources(self, arguments: Sequence[Argument]) -> None:
+        """A command that names sources and a list of architectures says that these are compiled for those."""
+        text = " ".join(argument.text for argument in arguments)
+        names = _REFERENCE.findall(text)
+        held = [value.carry for name in names for value in self.values.get(name, ())]
+        if not held:
+            return
+        words = [*text.split(), *(word for name in names for word in self.texts.get(name, ()))]
+        sources = tuple(dict.fromkeys(part for word in words for part in word.split(";") if _SOURCE.search(part)))
+        for place in held if sources else ():
+            carry = self.carries[place]
+            self.carries[place] = replace(carry, sources=tuple(dict.fromkeys((*carry.sources, *sources))))
+
+    def _flags(self, command: Command) -> None:
+        for argument in command.arguments:
+            if "_" not in argument.text:
+                continue
+            for flag in find_flags(self.source[argument.start : argument.end]):
+                at = self.places.span(argument.start + flag.start, argument.start + flag.end)
+                self._add("gencode", command.words[0], Listed(flag.sass, flag.ptx, True), at, flag.arch)
+
+    def _note_offers(self, command: Command) -> None:
+        """`if(name IN_LIST list)` over a variable: the list decides which names are accepted."""
+        words = command.words
+        for place in range(1, len(words) - 1):
+            if words[place] == "IN_LIST" and parse_list(words[place - 1]) is None:
+                self.offered.add(words[place + 1])
+
+    def _add(self, kind: str, name: str, listed: Listed, at: Span, text: str = "") -> None:
+        toolkits = every_toolkit()
+        for entry in self.stack:
+            toolkits &= entry.arm.toolkits
+        around = next((entry.name for entry in reversed(self.stack) if entry.name), "")
+        self.carries.append(Carry(kind, name, listed.sass, listed.ptx, at, (), bounds(toolkits), around, text))
+
+
+def read(source: str) -> tuple[Carry, ...]:
+    """The carries of a CMake file."""
+    return _File(source, Places(source)).read()
+
+
+def _names() -> Iterable[str]:
+    return (target.name.removeprefix("sm_") for target in ALL_TARGETS)
+
+
+def _listed(values: Sequence[Argument], *, with_ptx: bool = False) -> Listed | None:
+    return parse_list(";".join(value.text for value in values), with_ptx=with_ptx)
+
+
+def _built(text: str, listed: Listed) -> Listed:
+    """What a filter builds of its list when every chip is asked for."""
+    offered = [part for part in re.split(r"[;,\s]+", text) if part]
+    try:
+        built = loose_intersection(offered, [chip.name for chip in all_chips()])
+    except ValueError:
+        return listed
+    return parse_list(";".join(built)) or listed
+
+
+def _exclusive(one: Sequence[_Arm], other: Sequence[_Arm]) -> bool:
+    """Whether two places are in different branches of one if()."""
+    places = {arm.chain: arm.place for arm in one}
+    return any(places.get(arm.chain, arm.place) != arm.place for arm in other)

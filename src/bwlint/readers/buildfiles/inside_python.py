@@ -1,0 +1,169 @@
+"""Build settings inside Python: setup.py, modules that compile at run time, lists of architectures in variables."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from bwlint.evaluate.expr import Span
+from bwlint.facts import Carry
+from bwlint.readers.buildfiles.flags import find_flags
+from bwlint.readers.buildfiles.targets import Listed, parse_list
+from bwlint.readers.buildfiles.text import names_lists
+
+WORDS = (
+    *("arch=compute_", "-arch", "--gpu-name", "nvcc_flags", 'rch("sm_', "rch('sm_", 'arch="sm_'),
+    *("ARCH_LIST", "_CUDA_ARCHS", "CUDA_ARCHITECTURES"),
+)
+"""Without one of these a Python file carries nothing."""
+
+_FLAGS_NAME = re.compile(r"(?:^|_)sm_?(?P<target>[0-9]{2,3}[af])_?(?:\w*_)?c?(?:uda)?flags$", re.I)
+_NAMED = re.compile(r"sm_(?P<target>[0-9]{2,3}[af])")
+_FLAG_STRING = re.compile(r"\s*(?:-|arch=)")
+_MOST = 500
+
+
+def carries_of_python(tree: ast.Module, source: str) -> tuple[Carry, ...]:
+    """What a Python file compiles for; empty where none of `WORDS` is in it."""
+    if not any(word in source for word in WORDS):
+        return ()
+    found = _Python(undecided=_chosen(tree))
+    try:
+        found.body(tree.body, "")
+    except RecursionError:
+        return ()
+    return tuple(found.carries[:_MOST])
+
+
+@dataclass(slots=True)
+class _Python:
+    carries: list[Carry] = field(default_factory=list)
+    undecided: set[int] = field(default_factory=set)
+    """Names that stand for one of several values, of which not all are known; by `id`."""
+
+    def body(self, nodes: list[ast.stmt], qualname: str) -> None:
+        for node in nodes:
+            self._visit(node, qualname)
+
+    def _visit(self, node: ast.AST, qualname: str) -> None:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            qualname = f"{qualname}.{node.name}" if qualname else node.name
+            if not isinstance(node, ast.ClassDef):
+                self.undecided |= _reassigned(node)
+        elif _is_prose(node) or isinstance(node, ast.Compare | ast.Import | ast.ImportFrom):
+            return
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            self._string(node, node.value, qualname)
+        elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+            self._flags_name(node, qualname)
+        elif isinstance(node, ast.Call):
+            self._named(node, qualname)
+        for name, value in _settings(node):
+            self._setting(name, value, qualname)
+        for child in ast.iter_child_nodes(node):
+            self._visit(child, qualname)
+
+    def _string(self, node: ast.Constant, text: str, qualname: str) -> None:
+        if not _FLAG_STRING.match(text):
+            return
+        for flag in find_flags(text):
+            self._add("gencode", "", Listed(flag.sass, flag.ptx, True), node, qualname, flag.arch)
+
+    def _flags_name(self, node: ast.Name | ast.Attribute, qualname: str) -> None:
+        name = node.id if isinstance(node, ast.Name) else node.attr
+        match = _FLAGS_NAME.search(name)
+        if match and id(node) not in self.undecided:
+            self._add("option", name, Listed((match["target"].lower(),), (), True), node, qualname)
+
+    def _named(self, node: ast.Call, qualname: str) -> None:
+        """`GPUArch("sm_120a")`, `compile(..., gpu_arch="sm_120a")`: an option of a compiler that runs at run time."""
+        passed = [keyword.value for keyword in node.keywords if (keyword.arg or "").lower().endswith("arch")]
+        if _name_of(node.func).lower().endswith("arch"):
+            passed += node.args
+        for value in passed:
+            text = value.value if isinstance(value, ast.Constant) else None
+            match = _NAMED.fullmatch(text) if isinstance(text, str) else None
+            if match:
+                self._add("option", _name_of(node.func), Listed((match["target"],), (), True), value, qualname)
+
+    def _setting(self, name: str, value: ast.expr, qualname: str) -> None:
+        if not names_lists(name):
+            return
+        text = _text_of(value)
+        listed = parse_list(text, with_ptx="CUDA_ARCHITECTURES" in name) if text else None
+        if listed is not None and (listed.sure or "cuda" in name.lower()):
+            self._add("request", name, listed, value, qualname)
+
+    def _add(self, kind: str, name: str, listed: Listed, node: ast.expr, qualname: str, text: str = "") -> None:
+        self.carries.append(Carry(kind, name, listed.sass, listed.ptx, _span(node), (), ("", ""), qualname, text))
+
+
+def _chosen(tree: ast.AST) -> set[int]:
+    """The names in `flags if test else wanted()`, where one side is not known."""
+    chosen = [node for node in ast.walk(tree) if isinstance(node, ast.IfExp)]
+    open_ = [node for node in chosen if not (_names_flags(node.body) and _names_flags(node.orelse))]
+    return {id(part) for node in open_ for part in ast.walk(node)}
+
+
+def _reassigned(function: ast.AST) -> set[int]:
+    """The names in what a variable gets that gets something else, which is not known, in the same function."""
+    values: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign):
+            for name in filter(None, map(_name_of, node.targets)):
+                values.setdefault(name, []).append(node.value)
+    several = [found for found in values.values() if not all(map(_names_flags, found))]
+    return {id(part) for found in several for value in found for part in ast.walk(value)}
+
+
+def _names_flags(node: ast.expr) -> bool:
+    return any(_FLAGS_NAME.search(_name_of(part)) for part in ast.walk(node) if isinstance(part, ast.expr))
+
+
+def _is_prose(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _settings(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """Names, keys and variables of the environment that a node gives a value to."""
+    if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            name = _name_of(target)
+            if name:
+                yield name, node.value
+    elif isinstance(node, ast.Dict):
+        for key, value in zip(node.keys, node.values, strict=True):
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                yield key.value, value
+    elif isinstance(node, ast.Call) and len(node.args) == 2:
+        first, second = node.args
+        if isinstance(first, ast.Constant) and isinstance(first.value, str):
+            yield first.value, second
+    elif isinstance(node, ast.keyword) and node.arg:
+        yield node.arg, node.value
+
+
+def _name_of(target: ast.expr) -> str:
+    if isinstance(target, ast.Name):
+        return target.id
+    if isinstance(target, ast.Attribute):
+        return target.attr
+    if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant):
+        return str(target.slice.value)
+    return ""
+
+
+def _text_of(value: ast.expr) -> str:
+    """A string, or the strings of a list, as one list of targets."""
+    if isinstance(value, ast.Constant) and isinstance(value.value, str):
+        return value.value
+    if isinstance(value, ast.List | ast.Tuple | ast.Set):
+        parts = [part.value for part in value.elts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+        return ";".join(parts) if len(parts) == len(value.elts) else ""
+    return ""
+
+
+def _span(node: ast.expr) -> Span:
+    return (node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)

@@ -1,0 +1,125 @@
+"""What the code needs of a device by name: instructions in inline assembly, atoms of template libraries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bwlint.chips import atoms, instructions
+from bwlint.facts import Function, Operation
+from bwlint.readers.cuda.lexer import Code, matching
+from bwlint.readers.cuda.preprocessor import Directives
+from bwlint.readers.cuda.scopes import Scopes
+
+MAX_OPERATIONS = 3000
+MAX_TEMPLATE = 60_000
+_ASM = re.compile(r"\b(?:asm|__asm__|__asm)\s*(?:(?:volatile|__volatile__|inline|goto)\s*)*\(")
+_PIECE = re.compile(r'"|:(?!:)|[A-Za-z_]\w*|[(){}\[\]]')
+_ESCAPE = re.compile(r'\\[nrt"\\]')
+_STATEMENT = re.compile(r"[^;]+")
+_OPENS = re.compile(r"[\s{}]*")
+_COMMENT = re.compile(r"//[^\n\\]*|/\*.*?\*/")
+_LABEL = re.compile(r"\s*[\w$%]+\s*:(?!:)")
+_DECLARES = re.compile(r"\b(?:struct|class|using\s+\w+\s*=|namespace)\b")
+_WRAPPER = re.compile(r"\b(\w*[Ss][Mm]_?\d{2,3}\w*)\s*<(?![<=])")
+_NAME = re.compile(r"\s*(?:@\s*!?\s*[%$]*\w+\s+)?[a-z]")
+
+
+def operations(code: Code, text: str, found: Directives, places: Scopes) -> tuple[Operation, ...]:
+    """Instructions and atoms in the order of the file. `text` is the blanked text without directives."""
+    result: list[Operation] = []
+    for kind, name, start, end in _needs(code, text, found.macros):
+        if len(result) >= MAX_OPERATIONS:
+            break
+        result.append(Operation(kind, name, code.span(start, end), (), found.path(start), places.qualname(start)))
+    return tuple(sorted(result, key=lambda one: one.at))
+
+
+def _needs(code: Code, text: str, macros: dict[str, Function]) -> Iterator[tuple[str, str, int, int]]:
+    for match in _ASM.finditer(code.text):
+        for instruction, start, end in _instructions(code, match.end(), macros):
+            if instructions.find(instruction) is not None:
+                yield "instruction", instruction, start, end
+    for match in atoms.pattern().finditer(text):
+        if not _DECLARES.search(text, _statement_start(text, match.start()), match.start()):
+            yield "atom", match[1], match.start(1), match.end(1)
+    for match in _WRAPPER.finditer(text):
+        yield "wrapper", match[1], match.start(1), match.end(1)
+
+
+def _statement_start(text: str, at: int) -> int:
+    low = max(0, at - 500)
+    return max(text.rfind(mark, low, at) for mark in ";{}") + 1
+
+
+def _instructions(code: Code, start: int, macros: dict[str, Function]) -> Iterator[tuple[str, int, int]]:
+    """The statements of the template that opens behind `asm(`, with their places in the source."""
+    template, places = _template(code, start, macros)
+    for match in _STATEMENT.finditer(template):
+        begin, end = _past(_OPENS, template, *match.span()), match.end()
+        begin = _past(_OPENS, template, _past(_LABEL, template, begin, end), end)
+        statement = " ".join(template[begin:end].split())
+        if statement and _NAME.match(statement):
+            yield statement[:300], *_source(places, begin, begin + len(template[begin:end].rstrip()))
+
+
+def _past(pattern: re.Pattern[str], text: str, start: int, end: int) -> int:
+    found = pattern.match(text, start, end)
+    return found.end() if found else start
+
+
+def _template(code: Code, start: int, macros: dict[str, Function]) -> tuple[str, list[tuple[int, int, bool]]]:
+    """The joined strings of a template, and where each begins: offset in it, in the source, and whether it is there.
+
+    A macro whose body is a string stands for that string; any other word is a blank.
+    """
+    pieces: list[str] = []
+    places: list[tuple[int, int, bool]] = []
+    length = 0
+    at, stop = start, min(len(code.text), start + MAX_TEMPLATE)
+    while (match := _PIECE.search(code.text, at, stop)) is not None:
+        at = match.end()
+        mark = match[0]
+        if mark == '"':
+            literal = code.literal_at(match.start())
+            if literal is None:
+                break
+            content = code.content(literal)
+            piece = content if literal.raw else _ESCAPE.sub("  ", content)
+            places.append((length, literal.start, True))
+            at = literal.end + 1
+        elif mark[0].isalpha() or mark[0] == "_":
+            piece = _text_of(macros.get(mark))
+            places.append((length, match.start(), False))
+        elif mark in ":)":
+            break
+        else:
+            if mark == "(":
+                close = matching(code.text, match.start(), stop - match.start())
+                at = close + 1 if close >= 0 else stop
+            continue
+        piece = _COMMENT.sub(lambda found: " " * len(found[0]), piece) + " "
+        pieces.append(piece)
+        length += len(piece)
+    return "".join(pieces), places
+
+
+def _text_of(macro: Function | None) -> str:
+    if macro is None or not macro.returns:
+        return ""
+    value = macro.returns[0][1]
+    return str(value.args[0]) if value.op == "const" else ""
+
+
+def _source(places: list[tuple[int, int, bool]], start: int, end: int) -> tuple[int, int]:
+    """Where a stretch of the template stands in the source; inside a macro's text, where its name does."""
+    return _offset(places, start), max(_offset(places, max(start, end - 1)) + 1, _offset(places, start) + 1)
+
+
+def _offset(places: list[tuple[int, int, bool]], at: int) -> int:
+    first, begin, there = places[0]
+    for place in places:
+        if place[0] > at:
+            break
+        first, begin, there = place
+    return begin + at - first if there else begin

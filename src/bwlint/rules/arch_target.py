@@ -1,0 +1,413 @@
+"""arch-target: what a build compiles for is not what its chips can load."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from bwlint.chips import NONE, ChipSet, Target, all_chips, group, siblings, targets_of
+from bwlint.chips.pairs import refusal, same_cubin
+from bwlint.chips.toolkits import Toolkits, first_toolkit, version, within
+from bwlint.facts import Carry, Module
+from bwlint.judge import Context, Draft, plain
+
+NAME = "arch-target"
+TEST = "test-gate"
+
+_ADD_UP = frozenset({"gencode", "option"})
+_LISTS = frozenset({"list", "piece", "request"})
+_ACCEPT = frozenset({"filter", "match"})
+_X86 = re.compile(r"x86|amd64", re.I)
+_NAMED_CHIP = re.compile(r"sm_?([0-9]{2,3})[af]?(?![0-9])", re.I)
+_FEW = 3
+
+
+@dataclass(frozen=True)
+class _Built:
+    """A carry with its targets, as far as they are known."""
+
+    carry: Carry
+
+    @cached_property
+    def sass(self) -> tuple[Target, ...]:
+        return tuple(_targets(self.carry.sass))
+
+    @cached_property
+    def ptx(self) -> tuple[Target, ...]:
+        return tuple(_targets(self.carry.ptx))
+
+    @cached_property
+    def every(self) -> tuple[Target, ...]:
+        return tuple(dict.fromkeys((*self.sass, *self.ptx)))
+
+    @cached_property
+    def loads(self) -> ChipSet:
+        return _union(target.loads_on() for target in self.sass)
+
+    @cached_property
+    def jits(self) -> ChipSet:
+        return _union(target.jits_on() for target in self.ptx)
+
+    @cached_property
+    def toolkits(self) -> Toolkits:
+        return within(self.carry.toolkit)
+
+
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    if not module.carries or (module.language == "python" and context.in_test(module)):
+        return
+    file = _File(context, module, tuple(_Built(carry) for carry in module.carries))
+    for built in file.built:
+        yield from file.faults(built)
+        if built.carry.kind in _ACCEPT:
+            yield from file.refused(built)
+        elif built.carry.kind == "file":
+            yield from file.compiled(built)
+        else:
+            yield from file.covered(built)
+
+
+@dataclass(frozen=True)
+class _File:
+    context: Context
+    module: Module
+    built: tuple[_Built, ...]
+
+    def faults(self, built: _Built) -> Iterator[Draft]:
+        """What no toolkit, or not every toolkit of the branch, compiles."""
+        carry = built.carry
+        for name in (*carry.sass, *carry.ptx):
+            if fault := _unknown(name):
+                yield self._draft(built, "error", "high", fault, "no such target", "write a target that nvcc knows")
+        if carry.kind == "gencode":
+            yield from self._pair(built)
+        if carry.kind in ("list", "request"):
+            yield from self._twice(built)
+        if carry.kind not in ("kernel", "match"):
+            yield from self._too_early(built)
+
+    def _pair(self, built: _Built) -> Iterator[Draft]:
+        for arch in _targets([built.carry.text]):
+            for code in built.sass:
+                words = refusal(arch, code)
+                if words:
+                    message = f"this pair does not compile: {words}"
+                    yield self._draft(built, "error", "high", message, "refused", "name the same target twice")
+
+    def _twice(self, built: _Built) -> Iterator[Draft]:
+        for place, one in enumerate(built.sass):
+            for other in built.sass[:place]:
+                if same_cubin(one, other):
+                    names = f"{other} and {one}"
+                    message = (
+                        f"{names} in one list: nvcc refuses both in one build (`The same GPU code generated for non "
+                        f"family-specific and family-specific GPU arch`)"
+                    )
+                    severity = "error" if built.carry.kind == "list" else "warning"
+                    yield self._draft(built, severity, "medium", message, names, f"keep {_family(one, other)}")
+
+    def _too_early(self, built: _Built) -> Iterator[Draft]:
+        low, high = built.carry.toolkit
+        late: dict[str, list[Target]] = {}
+        for target in built.every:
+            first = first_toolkit(target)
+            if first and (
+                (low and version(first) > version(low)) or (not low and high and version(first) >= version(high))
+            ):
+                late.setdefault(first, []).append(target)
+        if not late:
+            return
+        needs = "; ".join(
+            f"{_listed(targets)} need{'s' * (len(targets) == 1)} {first}" for first, targets in late.items()
+        )
+        since = f"from CUDA {low} on" if low else f"below CUDA {high}"
+        message = f"this is compiled {since}, whose nvcc does not know all of it: {needs}"
+        advice = "move these to the branch of the toolkit that knows them"
+        yield self._draft(built, "warning", "high", message, f"{since}", advice)
+
+    def refused(self, built: _Built) -> Iterator[Draft]:
+        """A list of accepted names, or a condition over names, that knows one chip of a family and not the other."""
+        group_of = self._together(built)
+        named = _union(ChipSet.of(target.chip.name) for one in group_of for target in one.every)
+        for family, present, missing in _split(self.context.targets, named):
+            mine = [target for target in built.every if target.chip in present]
+            if not mine or not _possible(missing, built.toolkits) or self._earlier(built, group_of, present):
+                continue
+            if built.carry.kind == "match" and self._asked_apart(present, missing):
+                continue
+            exact = any(target.suffix for one in group_of for target in one.every if target.chip in present)
+            verb = "holds for" if built.carry.kind == "match" else "accepts"
+            message = (
+                f"{verb} {_listed(mine)} and no target of {plain(missing)}: a build for {plain(missing)} is left out"
+            )
+            names = " ".join(_short(target) for chip in missing for target in targets_of(chip) if target.suffix)
+            yield self._draft(
+                built,
+                "warning" if exact else "note",
+                "medium",
+                message,
+                f"no {plain(missing)} here",
+                f"accept {names} too, unless the code is meant for {plain(present)} alone",
+                covered=named & family,
+            )
+
+    def _asked_apart(self, present: ChipSet, missing: ChipSet) -> bool:
+        """Whether another condition of the file holds for the others, so that each has one of its own."""
+        for one in self.built:
+            named = _union(ChipSet.of(target.chip.name) for target in one.every)
+            if one.carry.kind == "match" and missing <= named and not present & named:
+                return True
+        return False
+
+    def _earlier(self, built: _Built, together: Sequence[_Built], present: ChipSet) -> bool:
+        """Whether a piece above has been reported for the same list."""
+        first = next(one for one in together if any(target.chip in present for target in one.every))
+        return first is not built
+
+    def compiled(self, built: _Built) -> Iterator[Draft]:
+        """A file of PTX, which a driver compiles."""
+        for _, present, missing in _split(self.context.targets, built.jits):
+            message = f"PTX for {_listed(built.ptx)} is compiled on {plain(present)} only, and not on {plain(missing)}"
+            advice = _wider(built.ptx, missing)
+            yield self._draft(built, "note", "high", message, f"for {plain(present)} only", advice, covered=built.jits)
+
+    def covered(self, built: _Built) -> Iterator[Draft]:
+        """What a build makes, against what the chips load."""
+        together = self._together(built)
+        halves = (self._halves(built, active, toolkits) for active, toolkits in _moments(built, together).items())
+        found = next((drafts for drafts in map(list, halves) if drafts), [])
+        found = found or list(self._nothing(built, together))
+        found += self._plain_among_suffixed(built)
+        found += self._wrong_sources(built)
+        yield from found
+
+    def _halves(self, built: _Built, active: Sequence[_Built], toolkits: Toolkits) -> Iterator[Draft]:
+        """One chip of a family is served and the other not, by what is compiled together under some toolkits."""
+        loads = _union(one.loads for one in active)
+        jits = _union(one.jits for one in active)
+        for _, present, missing in _split(self.context.targets, loads):
+            mine = [target for target in built.sass if target.loads_on() & present]
+            if not mine or not _possible(missing, toolkits):
+                continue
+            if _X86.search(built.carry.name) and missing <= group("arm-hosts"):
+                continue
+            alone = built.carry.kind == "request" and len(built.every) == 1
+            compiled = missing & jits
+            sure = not compiled and not alone and any(target.suffix == "a" for target in mine)
+            left = f"{plain(missing)} is left to the JIT" if compiled else f"{plain(missing)} loads nothing of this"
+            left += "" if toolkits == built.toolkits else f" under CUDA {_named(toolkits)}"
+            yield self._draft(
+                built,
+                "warning" if sure else "note",
+                "high" if built.carry.kind == "kernel" else "medium",
+                f"{_listed(mine)} is loaded by {plain(present)} only: {left}",
+                f"for {plain(present)} only",
+                _wider(mine, missing),
+                covered=loads | jits,
+            )
+
+    def _nothing(self, built: _Built, together: Sequence[_Built]) -> Iterator[Draft]:
+        """A list for everybody that has nothing for the asked chips, or only PTX."""
+        asked = self.context.targets
+        loads = _union(one.loads for one in together)
+        jits = _union(one.jits for one in together)
+        if loads & asked or built is not together[-1] or not _possible(asked, built.toolkits):
+            return
+        every = tuple(dict.fromkeys(target for one in together for target in one.every))
+        if jits & asked == asked:
+            names = _listed([target for one in together for target in one.ptx if target.jits_on() & asked])
+            message = f"nothing here is built for {plain(asked)}; its driver compiles the PTX of {names} at first use"
+            yield self._draft(built, "note", "low", message, "by JIT only", _native(asked), covered=jits)
+            return
+        if built.carry.kind == "kernel" or not _for_everybody(every):
+            return
+        others = [one for one in self.built if one.carry.name == built.carry.name != "" and one.loads & asked == asked]
+        apart = any(not (one.toolkits & built.toolkits) for one in others)
+        highest = max(every, key=lambda target: target.number)
+        message = (
+            f"nothing here loads on {plain(asked)}: the list ends at {_short(highest)} and has no PTX of use there"
+        )
+        if apart:
+            message += f"; `{built.carry.name}` has it under another toolkit"
+        yield self._draft(
+            built,
+            "warning" if apart else "note",
+            "medium" if apart else "low",
+            message,
+            f"nothing for {plain(asked)}",
+            _native(asked),
+            covered=loads | jits,
+        )
+
+    def _plain_among_suffixed(self, built: _Built) -> Iterator[Draft]:
+        """9.0a and 10.0f ask for what only a suffix brings; a plain 12.0 beside them goes without."""
+        if built.carry.kind not in ("list", "request"):
+            return
+        new = [target for target in built.sass if target.chip.suffixes]
+        here = [target for target in new if target.chip in self.context.targets]
+        others = [target for target in new if target not in here]
+        if not here or any(target.suffix for target in here) or len([t for t in others if t.suffix]) < 2:
+            return
+        if any(not target.suffix for target in others):
+            return
+        chips = ChipSet.joining(target.chip for target in here)
+        message = (
+            f"{_listed(here)} is plain where {_listed(others)} have their suffix: setmaxnreg, tensormap.replace "
+            f"and FP4 mma need one on {plain(chips)} too"
+        )
+        advice = "write the family target (12.0f) if the kernels use such instructions; the plain one loads on both"
+        yield self._draft(built, "note", "low", message, "without a suffix", advice, covered=built.loads)
+
+    def _wrong_sources(self, built: _Built) -> Iterator[Draft]:
+        """A kernel named for the data-centre part, offered to a chip that has no tensor memory."""
+        sources = built.carry.sources
+        meant = [_meant(source) for source in sources]
+        here = built.loads & self.context.targets
+        lacking = ChipSet.where(lambda chip: chip.tmem_per_sm == 0)
+        if (
+            not here & lacking
+            or not sources
+            or not all(chips and chips <= group("datacenter-blackwell") for chips in meant)
+        ):
+            return
+        wrong = [target for target in built.sass if target.loads_on() & here]
+        message = f"offers {_listed(wrong)} to a source that is named for {plain(_union(meant))}: {sources[0]}"
+        advice = f"drop {_listed(wrong)} unless the source has a path without tcgen05"
+        yield self._draft(built, "warning", "medium", message, f"reaches {plain(here)}", advice, covered=built.loads)
+
+    def _together(self, built: _Built) -> tuple[_Built, ...]:
+        """The carries that add up with one: flags of a file, pieces of a list under a common toolkit."""
+        kind = built.carry.kind
+        if kind in _ADD_UP:
+            return tuple(one for one in self.built if one.carry.kind in _ADD_UP)
+        same = [one for one in self.built if one.carry.name == built.carry.name and one.carry.kind != "match"]
+        if kind == "filter" or any(one.carry.kind == "piece" for one in same):
+            return tuple(one for one in same if one.toolkits & built.toolkits)
+        if kind == "kernel" and built.carry.text:
+            return tuple(one for one in same if one.carry.text and one.toolkits & built.toolkits)
+        return (built,)
+
+    def _draft(
+        self,
+        built: _Built,
+        severity: str,
+        confidence: str,
+        message: str,
+        label: str,
+        advice: str,
+        covered: ChipSet = NONE,
+    ) -> Draft:
+        category = TEST if self.context.in_test(self.module) else NAME
+        return Draft(
+            NAME,
+            category,
+            severity,
+            confidence,
+            self.module,
+            built.carry.at,
+            message,
+            label,
+            advice,
+            covered,
+            covered,
+            None,
+        )
+
+
+def _targets(names: Iterable[str]) -> Iterator[Target]:
+    for name in names:
+        try:
+            yield Target.parse(name)
+        except ValueError:
+            continue
+
+
+def _unknown(name: str) -> str:
+    """What is wrong with the name of a target whose chip is known, or ""."""
+    digits = name.rstrip("abcdefghijklmnopqrstuvwxyz")
+    known = next(_targets([digits]), None)
+    if known is None or next(_targets([name]), None) is not None:
+        return ""
+    return f"nvcc fatal : Unsupported gpu architecture 'compute_{name}': {known} has no suffix {name[len(digits) :]!r}"
+
+
+def _union(sets: Iterable[ChipSet]) -> ChipSet:
+    found = NONE
+    for one in sets:
+        found |= one
+    return found
+
+
+def _moments(built: _Built, together: Sequence[_Built]) -> dict[tuple[_Built, ...], Toolkits]:
+    """What is compiled together with a carry, and the toolkits under which just that is."""
+    found: dict[tuple[_Built, ...], Toolkits] = {}
+    for release in sorted(built.toolkits, key=version):
+        active = tuple(one for one in together if release in one.toolkits)
+        found[active] = found.get(active, frozenset()) | {release}
+    return found
+
+
+def _named(toolkits: Toolkits) -> str:
+    """ "12.9", "12.8 to 13.2"."""
+    first, *rest = sorted(toolkits, key=version)
+    return f"{first} to {rest[-1]}" if rest else first
+
+
+def _split(asked: ChipSet, have: ChipSet) -> Iterator[tuple[ChipSet, ChipSet, ChipSet]]:
+    """Families of which some of the asked chips are had and others not: the family, the ones, the others."""
+    for family in dict.fromkeys(siblings(chip) for chip in asked):
+        present, missing = family & asked & have, (family & asked) - have
+        if present and missing:
+            yield family, present, missing
+
+
+def _possible(missing: ChipSet, toolkits: Toolkits) -> bool:
+    """Whether a toolkit of the branch could build natively for all of the chips."""
+    firsts = [chip.min_cuda for chip in missing]
+    return any(all(first and version(release) >= version(first) for first in firsts) for release in toolkits)
+
+
+def _for_everybody(targets: Sequence[Target]) -> bool:
+    """A list of several generations, and not one for kernels that only some chips have."""
+    plain_ones = [target for target in targets if not target.suffix]
+    return len(plain_ones) >= 2 and len({target.chip.major for target in targets}) >= 2
+
+
+def _meant(source: str) -> ChipSet:
+    """The chips in the name of a source file."""
+    name = source.rpartition("/")[2]
+    numbers = {int(digits) for digits in _NAMED_CHIP.findall(name)}
+    return ChipSet.joining(chip for chip in all_chips() if chip.joined in numbers)
+
+
+def _short(target: Target) -> str:
+    return target.name.removeprefix("sm_")
+
+
+def _listed(targets: Sequence[Target]) -> str:
+    names = [_short(target) for target in dict.fromkeys(targets)]
+    return ", ".join(names) if len(names) <= _FEW else f"{', '.join(names[:_FEW])} and {len(names) - _FEW} more"
+
+
+def _family(one: Target, other: Target) -> str:
+    return _short(one if one.suffix else other)
+
+
+def _native(chips: ChipSet) -> str:
+    first = next(iter(chips))
+    loads = plain(Target(first.joined).loads_on())
+    return f"add {first.joined} (loads on {loads}), or {first.joined}f where a suffix is needed"
+
+
+def _wider(mine: Sequence[Target], missing: ChipSet) -> str:
+    """What to write so that the other chip loads it too."""
+    own = " and ".join(f"{chip.joined}{'a' if mine[0].suffix else ''}" for chip in missing)
+    lower = min(mine, key=lambda target: target.number)
+    if not missing <= Target(lower.number).loads_on():
+        return f"add {own}"
+    needs = first_toolkit(Target(lower.number, "f")) if lower.chip.family else None
+    if needs is None:
+        return f"add {own}"
+    return f"write {lower.number}f (CUDA {needs} or newer), or add {own}"

@@ -1,0 +1,54 @@
+"""excluded at a guard of the preprocessor: an upper bound compiles away what the chip has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bwlint.chips import EVERY_TARGET, ChipSet, TargetSet, group
+from bwlint.guards import Guarded
+from bwlint.judge import Context, Draft, Related, plain
+from bwlint.legality import head, legality
+
+NAME = "excluded"
+_OLDER, _NEWER = group("hopper"), group("datacenter-blackwell")
+
+
+def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
+    out = context.targets & guarded.refused
+    window = guarded.chips >= _OLDER | _NEWER and out == context.targets & guarded.sets.live.chips
+    if not out or not window or guarded.working.empty or not guarded.other.empty or _elsewhere(context, guarded, out):
+        return
+    needs = [one for one in guarded.operations() if one.kind in ("instruction", "atom")]
+    native = TargetSet.native(out)
+    if any(native - legality(one).legal for one in needs):
+        return
+    proved = [one for one in needs if legality(one).legal != EVERY_TARGET]
+    yield Draft(
+        NAME,
+        NAME,
+        "warning" if proved else "note",
+        "high" if proved else "low",
+        guarded.module,
+        guarded.guard.at,
+        f"this guard compiles for {guarded.chips} and leaves out {plain(out)}"
+        + (f", which {_have(out)} `{head(proved[0].name)}` too" if proved else ""),
+        f"compiles to nothing for {out}",
+        "drop the upper bound, or name the chips that lack what is behind it",
+        guarded.admitted.chips,
+        guarded.certain.chips,
+        None,
+        guarded.guard,
+        tuple(Related(guarded.module, one.at, "legal there") for one in proved[:1]),
+    )
+
+
+def _have(chips: ChipSet) -> str:
+    return "has" if len(chips) == 1 else "have"
+
+
+def _elsewhere(context: Context, guarded: Guarded, out: ChipSet) -> bool:
+    """Whether another guard of the file is there for the chips that are left out."""
+    return any(
+        other is not guarded and out & other.chips and not other.chips & _OLDER and not other.working.empty
+        for other in context.guards[guarded.module.path]
+    )

@@ -1,0 +1,56 @@
+"""suffix-lost at a guard of the preprocessor: it asks for the a target where the family target would do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bwlint.chips import Chip, Target, TargetSet
+from bwlint.guards import Guarded, served
+from bwlint.judge import Context, Draft, Related
+from bwlint.legality import legality
+
+NAME = "suffix-lost"
+CATEGORY = "arch-target"
+
+
+def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
+    if guarded.working.empty:
+        return
+    lost = [chip for chip in context.targets if _family_target_lost(guarded, chip)]
+    if not lost or _needs_exact(guarded, lost) or served(context, guarded, _family_targets(lost)):
+        return
+    names = ", ".join(Target(chip.joined, "f").name for chip in lost)
+    fails = guarded.other.ends == "raise"
+    yield Draft(
+        NAME,
+        CATEGORY,
+        "warning" if fails else "note",
+        "high" if fails else "medium",
+        guarded.module,
+        guarded.guard.at,
+        f"this guard compiles for the a target and not for {names}: a build for the family target "
+        + ("ends in the error beside it" if fails else "loses what is behind it"),
+        f"compiles for {guarded.admitted & TargetSet.native(context.targets)}",
+        "ask for the family too: __CUDA_ARCH_FAMILY_SPECIFIC__, or the f macro of the library",
+        guarded.admitted.chips,
+        guarded.certain.chips,
+        None,
+        guarded.guard,
+        (Related(guarded.module, guarded.other.at, "what an f build gets"),) if guarded.other.at else (),
+    )
+
+
+def _family_target_lost(guarded: Guarded, chip: Chip) -> bool:
+    if "f" not in chip.suffixes:
+        return False
+    own, family = Target(chip.joined, "a"), Target(chip.joined, "f")
+    return own in guarded.admitted and family in guarded.sets.live - guarded.admitted
+
+
+def _needs_exact(guarded: Guarded, lost: list[Chip]) -> bool:
+    """Whether something behind the guard assembles for the a target alone."""
+    return any(_family_targets(lost) - legality(one).legal for one in guarded.operations())
+
+
+def _family_targets(chips: list[Chip]) -> TargetSet:
+    return TargetSet.joining(Target(chip.joined, "f") for chip in chips)

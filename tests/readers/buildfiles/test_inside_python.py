@@ -1,0 +1,58 @@
+"""Build settings inside Python."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from bwlint.readers.buildfiles.inside_python import carries_of_python
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ('f = ["-gencode", "arch=compute_120f,code=sm_120"]', [("gencode", "120", "120f")]),
+        ('f = ["-gencode=arch=compute_90a,code=sm_90a"]', [("gencode", "90a", "90a")]),
+        ('f = "-arch=sm_121a"', [("gencode", "121a", "121a")]),
+        ('compile(k, options="--gpu-arch sm_120a --opt 3")', [("gencode", "120a", "120a")]),
+        ("spec(extra_cuda_cflags=sm120a_nvcc_flags)", [("option", "120a", "")]),
+        ("spec(core.sm_90a_nvcc_flags + more)", [("option", "90a", "")]),
+        ('cute.GPUArch("sm_120a")', [("option", "120a", "")]),
+        ('build(k, gpu_arch="sm_121a")', [("option", "121a", "")]),
+        ('os.environ["TORCH_CUDA_ARCH_LIST"] = "8.0;9.0a"', [("request", "80 90a", "")]),
+        ('os.getenv("KIT_CUDA_ARCHS", "80;90")', [("request", "80 90", "")]),
+        ('KIT_CUDA_ARCHS = ["8.0", "12.0a"]', [("request", "80 120a", "")]),
+        ('run(env={"TORCH_CUDA_ARCH_LIST": "9.0"})', [("request", "90", "")]),
+        ("flags = sm120a_nvcc_flags if old else sm120f_nvcc_flags", [("option", "120a", ""), ("option", "120f", "")]),
+        ("def f():\n flags = sm120a_nvcc_flags\n use(flags)", [("option", "120a", "")]),
+        # one of several values, of which not all are known
+        ("flags = sm120a_nvcc_flags if old else wanted()", []),
+        ("def f():\n try:\n  flags = wanted()\n except E:\n  flags = sm120a_nvcc_flags", []),
+        # nothing is compiled here
+        ('"""-arch=sm_120a"""', []),
+        ("from kit import sm120a_nvcc_flags", []),
+        ("sm120a_nvcc_flags = ARCH_LIST", []),
+        ('if flag == "-arch=sm_120a": pass', []),
+        ('print("use -arch=sm_120a for this")', []),
+        ('f = f"-arch=sm_{n}a"', []),
+        ('has(options, GPUArch, "sm_120a")', []),
+        ('os.environ["TORCH_CUDA_ARCH_LIST"] = wanted', []),
+        ('ARCH_LIST = ["8.0", other]', []),
+        ('search("9.0a")', []),
+    ],
+)
+def test_python(source: str, expected: list[tuple[str, str, str]]) -> None:
+    found = carries_of_python(ast.parse(source), source)
+    assert [(each.kind, " ".join(each.sass), each.text) for each in found] == expected
+
+
+def test_deep_nesting() -> None:
+    source = "x = " + "[" * 80 + '"-arch=sm_90a"' + "]" * 80
+    assert len(carries_of_python(ast.parse(source), source)) == 1
+    tree = ast.parse("ARCH_LIST")
+    node: ast.expr = ast.Name("x", ast.Load())
+    for _ in range(5000):
+        node = ast.UnaryOp(ast.Not(), node)
+    tree.body.append(ast.Expr(node))
+    assert carries_of_python(tree, "ARCH_LIST") == ()

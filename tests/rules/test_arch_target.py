@@ -1,0 +1,146 @@
+"""arch-target on carries, without a reader: levels, toolkits and what is silent."""
+
+from __future__ import annotations
+
+import pytest
+
+from bwlint.chips import ChipSet
+from bwlint.collect import Collected
+from bwlint.engine import analyse
+from bwlint.evaluate.sources import Sources
+from bwlint.facts import Carry, Module
+from bwlint.sources.walk import SourceFile
+
+BOTH = ChipSet.of("12.0", "12.1")
+
+
+def levels(*carries: Carry, targets: ChipSet = BOTH, path: str = "/kit/CMakeLists.txt") -> list[str]:
+    """What the rule says, as "line level"."""
+    module = Module(path, "", False, {}, (), (), {}, {}, (), {}, language="build", carries=carries)
+    file = SourceFile(path, path, "build", "/kit")
+    analysis = analyse(Collected(((file, module),), (), ()), Sources({}), targets, ["arch-target"])
+    return [f"{draft.at[0]} {draft.severity}" for _, drafts in analysis.drafts for draft in drafts]
+
+
+def carry(kind: str, sass: str, ptx: str = "", *, line: int = 1, name: str = "X", **more: object) -> Carry:
+    at = (line, 0, line, 1)
+    return Carry(kind, name, tuple(sass.split()), tuple(ptx.split()), at, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("kind", "sass", "ptx", "expected"),
+    [
+        ("kernel", "120a", "", ["1 warning"]),
+        ("kernel", "120f", "", []),
+        ("kernel", "120", "", []),
+        ("kernel", "120a 121a", "", []),
+        ("kernel", "121a", "", ["1 warning"]),
+        ("kernel", "121", "", ["1 note"]),
+        ("kernel", "90a 100a", "", []),
+        ("kernel", "80 120a", "80", ["1 note"]),
+        ("request", "80 90 120a", "", ["1 warning"]),
+        ("request", "120a", "", ["1 note"]),
+        ("request", "80 90 100 120", "", []),
+        ("request", "80 90 100", "", ["1 note"]),
+        ("request", "80 90", "90", ["1 note"]),
+        ("request", "90a 100a", "", []),
+        ("request", "80 90a 100f 120", "", ["1 note"]),
+        ("request", "80 90a 100 120", "", []),
+        ("request", "120 120f", "", ["1 warning"]),
+        ("list", "120 120f", "", ["1 error"]),
+        ("list", "89a 120", "", ["1 error"]),
+        ("filter", "100a 120a", "", ["1 warning"]),
+        ("filter", "100 120", "", ["1 note"]),
+        ("filter", "120a 121a", "", []),
+        ("filter", "100a", "", []),
+        ("match", "120a 120f", "", ["1 warning"]),
+        ("match", "100a 103a", "", []),
+        ("file", "", "120a", ["1 note"]),
+        ("file", "", "121", ["1 note"]),
+        ("file", "", "120", []),
+        ("file", "", "90", []),
+        ("file", "", "100a", []),
+        ("list", "9000", "", []),
+        ("list", "52 61", "", []),
+    ],
+)
+def test_levels(kind: str, sass: str, ptx: str, expected: list[str]) -> None:
+    assert levels(carry(kind, sass, ptx)) == expected
+
+
+@pytest.mark.parametrize(
+    ("sass", "toolkit", "expected"),
+    [
+        ("120a", ("", "12.9"), []),
+        ("120a", ("12.8", "12.9"), []),
+        ("120a", ("12.9", "13.0"), ["1 warning"]),
+        ("120a", ("", "13.0"), ["1 warning"]),
+        ("120f", ("12.8", ""), ["1 warning"]),
+        ("121", ("12.8", ""), ["1 warning", "1 note"]),
+        ("120", ("12.8", ""), []),
+        ("120f", ("12.9", ""), []),
+        ("110a 120f", ("12.9", ""), ["1 warning"]),
+        ("120f", ("", "13.0"), []),
+        ("120", ("", "12.8"), ["1 warning"]),
+        ("80 90", ("", "12.8"), []),
+    ],
+)
+def test_toolkits(sass: str, toolkit: tuple[str, str], expected: list[str]) -> None:
+    found = levels(carry("list", sass, toolkit=toolkit))
+    assert found == expected[:1]
+
+
+def test_pieces_add_up_under_a_common_toolkit() -> None:
+    late = carry("piece", "121a", line=2, toolkit=("12.9", ""))
+    assert levels(carry("list", "120a"), late) == []
+    assert levels(carry("list", "120a", toolkit=("", "12.9")), late) == ["2 warning"]
+    assert levels(carry("list", "120a"), carry("list", "121a", line=2)) == ["1 warning", "2 warning"]
+
+
+def test_flags_of_a_file_add_up() -> None:
+    exact = carry("gencode", "120a", name="", text="120a")
+    assert levels(exact) == ["1 warning"]
+    assert levels(exact, carry("option", "120f", line=2)) == []
+
+
+def test_flags_add_up_toolkit_by_toolkit() -> None:
+    exact = carry("gencode", "120a", name="", text="120a", toolkit=("12.8", ""))
+    late = carry("gencode", "121a", name="", text="121a", line=2, toolkit=("13.0", ""))
+    assert levels(exact, late) == ["1 warning"]  # 12.9 could build 121a
+    assert levels(exact, carry("gencode", "121a", name="", text="121a", line=2, toolkit=("12.9", ""))) == []
+
+
+def test_pairs() -> None:
+    assert levels(carry("gencode", "121a", text="120a"), carry("gencode", "120f", text="120f", line=2)) == ["1 error"]
+    assert levels(carry("gencode", "121", text="120f"), carry("gencode", "120", text="120", line=2)) == []
+
+
+def test_hosts() -> None:
+    assert levels(carry("request", "90 120a", name="x86_64_arch_list")) == []
+    assert levels(carry("request", "90 120a", name="aarch64_arch_list")) == ["1 warning"]
+
+
+def test_sources_named_for_another_part() -> None:
+    assert levels(carry("kernel", "100f 120f", sources=("mla_sm100.cu",))) == ["1 warning"]
+    assert levels(carry("kernel", "100f 120f", sources=("mla_sm100.cu", "mla.cu"))) == []
+    assert levels(carry("kernel", "90a 120f", sources=("gemm_sm90.cu",))) == []
+    assert levels(carry("kernel", "100f 120f", sources=("gemm_sm100_sm120.cu",))) == []
+
+
+def test_conditions_of_one_file_may_share_the_chips() -> None:
+    assert levels(carry("match", "120a"), carry("match", "121a", line=2)) == []
+    assert levels(carry("match", "120a"), carry("match", "120a 121a", line=2)) == ["1 warning"]
+
+
+def test_other_chips_are_asked_about() -> None:
+    assert levels(carry("kernel", "100a"), targets=ChipSet.of("10.0", "10.3")) == ["1 warning"]
+    assert levels(carry("kernel", "120a"), targets=ChipSet.of("12.0")) == []
+    assert levels(carry("kernel", "120a"), targets=ChipSet.of("9.0")) == []
+
+
+def test_tests_have_a_category_of_their_own() -> None:
+    path = "/kit/test/unit/CMakeLists.txt"
+    module = Module(path, "", False, {}, (), (), {}, {}, (), {}, language="build", carries=(carry("match", "120a"),))
+    collected = Collected(((SourceFile(path, path, "build", "/kit"), module),), (), ())
+    analysis = analyse(collected, Sources({}), BOTH, ["arch-target"])
+    assert [draft.category for _, drafts in analysis.drafts for draft in drafts] == ["test-gate"]

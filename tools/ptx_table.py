@@ -1,0 +1,176 @@
+"""Measures src/bwlint/chips/ptx.toml with ptxas: prints where they differ, rewrites the table with --write.
+
+    python tools/ptx_table.py [PTXAS ...] [--write]
+
+PTXAS is the path of a ptxas, or of a folder that `pip install --target` filled; none means the one on PATH. With
+several, the newest decides, and where an older one that knows a target differs, the row gets a note. The forms come
+from tools/ptx_forms.toml.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import ptxas
+from ptxas import Answer, Ptxas
+
+from bwlint.data import read_toml, tables_folder
+
+SEEDS = Path(__file__).with_name("ptx_forms.toml")
+TABLE = tables_folder() / "ptx.toml"
+ABOUT_TARGET = re.compile(
+    r"not supported on \.target|requires \.target|cannot be compiled for architecture|not supported for \.target"
+)
+_CARRIED = ("name", "group", "op", "has", "lacks", "operands", "count")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one ptxas says of every sample, by target."""
+
+    ptxas: Ptxas
+    answers: dict[str, dict[str, Answer]]
+
+    def legal(self, sample: str) -> frozenset[str]:
+        return frozenset(target for target, said in self.answers[sample].items() if not said.errors)
+
+    def slow(self, sample: str) -> frozenset[str]:
+        """Where a legal sample gets the advice to use another target, or becomes a call of the driver."""
+        warned = {t for t, said in self.answers[sample].items() if any("Advisory" in w for w in said.warnings)}
+        asked = (t for t in self.legal(sample) - warned if int(t.rstrip("af")) >= 90)
+        return frozenset(warned | {t for t in asked if self.ptxas.calls_driver(sample, t)}) & self.legal(sample)
+
+
+def seeds() -> list[dict[str, Any]]:
+    """The forms to measure, as written by hand."""
+    rows: list[dict[str, Any]] = read_toml(SEEDS)["form"]
+    return rows
+
+
+def measure(tool: Ptxas, statements: Iterable[str], targets: Sequence[str] | None = None) -> Measured:
+    """What a ptxas says of the statements, for all of its targets or for some."""
+    wanted = list(dict.fromkeys(statements))
+    answers: dict[str, dict[str, Answer]] = {statement: {} for statement in wanted}
+    for target in targets or tool.targets:
+        for statement, said in zip(wanted, tool.ask(wanted, target), strict=True):
+            answers[statement][target] = said
+    return Measured(tool, answers)
+
+
+def row(seed: dict[str, Any], measured: Sequence[Measured]) -> dict[str, Any]:
+    """The table's row of a seed: what it matches, and what the newest ptxas says of its samples."""
+    newest = measured[0]
+    legal = frozenset[str]().union(*(newest.legal(sample) for sample in seed["samples"]))
+    found = {key: seed[key] for key in _CARRIED if key in seed}
+    found["legal"] = words(legal, newest.ptxas.targets)
+    error = deciding(newest, seed["samples"], set(newest.ptxas.targets) - legal)
+    if error:
+        found["error"] = error
+    if "slow" in seed:
+        slow = frozenset[str]().union(*(newest.slow(sample) for sample in seed["samples"]))
+        found |= {"slow": words(slow, newest.ptxas.targets), "advice": seed["slow"]}
+    note = "; ".join(filter(None, (difference(seed, newest, older, legal) for older in measured[1:])))
+    return found | ({"note": note} if note else {})
+
+
+def deciding(measured: Measured, samples: Sequence[str], targets: set[str]) -> str:
+    """The error that ptxas gives on most of the targets, about the instruction sooner than about a modifier."""
+    counted = Counter(
+        text for sample in samples for target in targets for text in dict.fromkeys(measured.answers[sample][target].errors)
+    )
+    if not counted:
+        return ""
+    most = max(counted.values())
+    often = [text for text, count in counted.items() if count == most]
+    return min(often, key=lambda text: (not ABOUT_TARGET.search(text), not text.startswith("Instruction")))
+
+
+def difference(seed: dict[str, Any], newest: Measured, older: Measured, legal: frozenset[str]) -> str:
+    """What an older ptxas says otherwise, of the targets that both know."""
+    both = set(newest.ptxas.targets) & set(older.ptxas.targets)
+    other = frozenset[str]().union(*(older.legal(sample) for sample in seed["samples"]))
+    if (legal ^ other) & both == set():
+        return ""
+    error = deciding(older, seed["samples"], (set(legal) - other) & both)
+    takes = words(other & both, sorted(both, key=_order)) or "no target"
+    return f"ptxas {older.ptxas.version} takes it for {takes}" + (f": {error}" if error else "")
+
+
+def _order(target: str) -> tuple[int, str]:
+    return int(target.rstrip("af")), target
+
+
+def words(found: Iterable[str], known: Sequence[str]) -> str:
+    """A set of targets as the table writes it: "90a 100+" where every target from 100 on belongs to it."""
+    members = set(found)
+    numbers = sorted({int(target.rstrip("af")) for target in known})
+    for number in numbers:
+        later = {target for target in known if int(target.rstrip("af")) >= number}
+        if later <= members:
+            return " ".join([*sorted(members - later, key=_order), f"{number}+"])
+    return " ".join(sorted(members, key=_order))
+
+
+def build(tools: Sequence[Ptxas]) -> str:
+    """The whole table as TOML."""
+    samples = [sample for seed in seeds() for sample in seed["samples"]]
+    measured = [measure(tool, samples) for tool in tools]
+    said = ", ".join(tool.version for tool in tools)
+    parts = [
+        "# For which targets ptxas takes an instruction: generated by tools/ptx_table.py, not written by hand.",
+        "#",
+        '# legal: "90a 100+" is sm_90a and every target from sm_100 on. error: ptxas\'s own words, <T> is the target.',
+        "# An instruction is legal where every row that it matches allows it. tools/ptx_forms.toml explains the keys.",
+        "",
+        "[ptxas]",
+        f"source = {_value(f'assembled: ptxas {said}')}",
+        f"versions = {_value([tool.version for tool in tools])}",
+        f"first = {min(int(target.rstrip('af')) for target in tools[0].targets)}",
+    ]
+    for seed in seeds():
+        parts += ["", "[[form]]"]
+        parts += [f"{key} = {_value(value)}" for key, value in row(seed, measured).items()]
+    return "\n".join(parts) + "\n"
+
+
+def _value(value: object) -> str:
+    if isinstance(value, str):
+        plain = "'" not in value and "\n" not in value
+        return f"'{value}'" if plain else json.dumps(value)
+    if isinstance(value, list):
+        return f"[{', '.join(_value(item) for item in value)}]"
+    return str(value)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("ptxas", nargs="*", help="a ptxas, or a folder that pip install --target filled")
+    parser.add_argument("--write", action="store_true", help="rewrite the table")
+    options = parser.parse_args()
+    found = [ptxas.find(given) for given in options.ptxas] or [ptxas.find(None)]
+    tools = sorted(found, key=lambda tool: [int(part) for part in tool.version.split(".")], reverse=True)
+    text = build(tools)
+    old = TABLE.read_text(encoding="utf-8") if TABLE.exists() else ""
+    if text == old:
+        print(f"{TABLE.name}: as measured with {', '.join(tool.version for tool in tools)}")
+        return 0
+    if options.write:
+        TABLE.write_text(text, encoding="utf-8")
+        print(f"{TABLE.name}: written")
+        return 0
+    import difflib
+
+    sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), text.splitlines(True), "table", "measured", n=3))
+    return 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
