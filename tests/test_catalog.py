@@ -13,7 +13,7 @@ from bwlint.catalog import Rule, UnknownRule, lookup, resolve, rules
 from bwlint.check import Request, check
 from bwlint.data import rules_folder
 from bwlint.report.sarif_rules import Rule as ReportedRule
-from bwlint.rules import checks, file_checks
+from bwlint.rules import checks, file_checks, guard_checks
 
 CUDA = {"smem", "cluster", "launch-bounds", "unchecked-launch", "tcgen05", "wgmma", "suffix-lost"}
 CATEGORIES = {
@@ -34,7 +34,7 @@ CATEGORIES = {
 
 def test_every_check_has_a_rule() -> None:
     names = {rule.name for rule in rules()}
-    checked = set(checks()) | {name for name, _ in file_checks()}
+    checked = set(checks()) | {name for name, _ in (*file_checks(), *guard_checks())}
     assert checked <= names
     assert names - checked == {catalog.UNUSED, catalog.BAD}
 
