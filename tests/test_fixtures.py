@@ -95,7 +95,7 @@ def test_more_cases_stay_silent_than_fire() -> None:
     cases = [
         fires
         for name in FILES
-        if name.endswith(".py")
+        if name.endswith((".py", ".cu", ".h"))
         for head, fires in functions(FIXTURES / name)
         if not head.startswith(("import ", "from ", '"""', "@"))
     ]
