@@ -3,7 +3,7 @@
     python tools/ptx_table.py [PTXAS ...] [--write]
 
 PTXAS is the path of a ptxas, or of a folder that `pip install --target` filled; none means the one on PATH. With
-several, the newest decides, and where an older one that knows a target differs, the row gets a note. The forms come
+two, the newer decides, and where the older one differs on a target that both know, the row says so. The forms come
 from tools/ptx_forms.toml.
 """
 
@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,11 +60,10 @@ def seeds() -> list[dict[str, Any]]:
 def measure(tool: Ptxas, statements: Iterable[str], targets: Sequence[str] | None = None) -> Measured:
     """What a ptxas says of the statements, for all of its targets or for some."""
     wanted = list(dict.fromkeys(statements))
-    answers: dict[str, dict[str, Answer]] = {statement: {} for statement in wanted}
-    for target in targets or tool.targets:
-        for statement, said in zip(wanted, tool.ask(wanted, target), strict=True):
-            answers[statement][target] = said
-    return Measured(tool, answers)
+    asked = targets or tool.targets
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        said = list(pool.map(lambda target: tool.ask(wanted, target), asked))
+    return Measured(tool, {s: {t: said[i][n] for i, t in enumerate(asked)} for n, s in enumerate(wanted)})
 
 
 def row(seed: dict[str, Any], measured: Sequence[Measured]) -> dict[str, Any]:
@@ -77,8 +78,9 @@ def row(seed: dict[str, Any], measured: Sequence[Measured]) -> dict[str, Any]:
     if "slow" in seed:
         slow = frozenset[str]().union(*(newest.slow(sample) for sample in seed["samples"]))
         found |= {"slow": words(slow, newest.ptxas.targets), "advice": seed["slow"]}
-    note = "; ".join(filter(None, (difference(seed, newest, older, legal) for older in measured[1:])))
-    return found | ({"note": note} if note else {})
+    for older in measured[1:]:
+        found |= difference(seed, newest, older, legal)
+    return found
 
 
 def deciding(measured: Measured, samples: Sequence[str], targets: set[str]) -> str:
@@ -93,15 +95,16 @@ def deciding(measured: Measured, samples: Sequence[str], targets: set[str]) -> s
     return min(often, key=lambda text: (not ABOUT_TARGET.search(text), not text.startswith("Instruction")))
 
 
-def difference(seed: dict[str, Any], newest: Measured, older: Measured, legal: frozenset[str]) -> str:
-    """What an older ptxas says otherwise, of the targets that both know."""
+def difference(seed: dict[str, Any], newest: Measured, older: Measured, legal: frozenset[str]) -> dict[str, str]:
+    """What an older ptxas says otherwise, of the targets that both know: as a set and in words."""
     both = set(newest.ptxas.targets) & set(older.ptxas.targets)
     other = frozenset[str]().union(*(older.legal(sample) for sample in seed["samples"]))
     if (legal ^ other) & both == set():
-        return ""
+        return {}
     error = deciding(older, seed["samples"], (set(legal) - other) & both)
-    takes = words(other & both, sorted(both, key=_order)) or "no target"
-    return f"ptxas {older.ptxas.version} takes it for {takes}" + (f": {error}" if error else "")
+    takes = words(other, older.ptxas.targets)
+    said = f"ptxas {older.ptxas.version} takes it for {takes or 'no target'}"
+    return {"older": takes, "note": f"{said}: {error}" if error else said}
 
 
 def _order(target: str) -> tuple[int, str]:

@@ -21,7 +21,8 @@ _REGISTERS = (
     ".reg .b8 b<32>; .reg .b16 h<64>; .reg .b32 r<64>; .reg .b64 x<64>; .reg .b128 B<8>; "
     ".reg .f32 f<64>; .reg .f64 dd<64>; .reg .pred p, q;"
 )
-_MESSAGE = re.compile(r"ptxas .*, line (\d+); (error|warning|info) *: (.*)")
+_MESSAGE = re.compile(r"ptxas .*, line (\d+); (error|warning|info|fatal) *: (.*)")
+_SHORT_ADDRESS = re.compile(r"32-bit address on line '(\d+)'")
 _TARGET = re.compile(r"sm_\d+[af]?")
 _WHEEL = "nvidia-cuda-nvcc"
 
@@ -105,7 +106,7 @@ class Ptxas:
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, "module.ptx")
             source.write_text(module)
-            return self._run(f"-arch={arch}", str(source), "-o", str(out or Path(folder, "out.cubin")))
+            return self._run(f"-arch={arch}", "-Ofc=max", str(source), "-o", str(out or Path(folder, "out.cubin")))
 
     def _run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -132,13 +133,15 @@ def _module(statements: Sequence[str], isa: str, target: str) -> tuple[str, list
 def _messages(stderr: str, target: str) -> dict[int, tuple[list[str], list[str]]]:
     """Errors and warnings by line."""
     found: dict[int, tuple[list[str], list[str]]] = {}
+    for number in _SHORT_ADDRESS.findall(stderr):
+        found.setdefault(int(number), ([], []))[0].append("32-bit address")
     for line in stderr.splitlines():
         match = _MESSAGE.match(line)
         if match is None or match[2] == "info":
             continue
         errors, warnings = found.setdefault(int(match[1]), ([], []))
         text = match[3].strip().replace(f"'sm_{target}'", "'<T>'")
-        (errors if match[2] == "error" else warnings).append(text)
+        (warnings if match[2] == "warning" else errors).append(text)
     return found
 
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from bwlint.chips.chipset import EVERY
 from bwlint.chips.targets import Target
 from bwlint.chips.targetset import EVERY_TARGET, NO_TARGET, TargetSet
 from bwlint.data import table
@@ -42,7 +41,7 @@ class Statement:
 
 
 def parse(instruction: str) -> Statement:
-    """The normal form of one statement: no guard, no labels of inline assembly's percent signs, no semicolon."""
+    """The normal form of one statement: no guard, no doubled percent signs, no semicolon."""
     start = _GUARD.match(instruction)
     head = _HEAD.match(instruction, start.end() if start else 0)
     if head is None:
@@ -57,17 +56,18 @@ class Form:
     """One row: what matches, and what ptxas says of it.
 
     `error` is ptxas's own text with <T> for the target, `slow` are targets on which it assembles to a slow path
-    that `advice` describes, `note` says where versions of ptxas differ.
+    that `advice` describes, `older` is what the older of the two versions takes, and `note` says so in words.
     """
 
     name: str
     group: str
-    op: str
+    ops: tuple[str, ...]
     has: tuple[re.Pattern[str], ...]
     lacks: tuple[re.Pattern[str], ...]
     operands: re.Pattern[str] | None
     count: int
     legal: TargetSet
+    older: TargetSet
     slow: TargetSet
     error: str
     advice: str
@@ -76,7 +76,7 @@ class Form:
     def matches(self, statement: Statement) -> bool:
         """Whether the row speaks of a statement; one with unknown operands matches no row that asks for them."""
         head = statement.head
-        if not head.startswith(self.op) or head[len(self.op) : len(self.op) + 1] not in ("", ".", ":"):
+        if not any(head.startswith(op) and head[len(op) : len(op) + 1] in ("", ".", ":") for op in self.ops):
             return False
         if self.lacks and (statement.partial or any(item.search(head) for item in self.lacks)):
             return False
@@ -89,9 +89,13 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What ptxas says of an instruction. `forms` are the rows that match, the narrowest first."""
+    """What ptxas says of an instruction. `forms` are the rows that match, the narrowest first.
+
+    `legal` is by the newest ptxas that was asked, `older` by the oldest of its major version.
+    """
 
     legal: TargetSet
+    older: TargetSet
     slow: TargetSet
     forms: tuple[Form, ...]
 
@@ -127,12 +131,13 @@ def verdict(instruction: str) -> Verdict:
 
 def judge(statement: Statement) -> Verdict:
     """The verdict on a statement in normal form."""
-    legal, slow = EVERY_TARGET, NO_TARGET
+    legal, older, slow = EVERY_TARGET, EVERY_TARGET, NO_TARGET
     found = [form for form in _candidates(statement.head) if form.matches(statement)]
     for form in found:
         legal &= form.legal
+        older &= form.older
         slow |= form.slow
-    return Verdict(legal, slow & legal, tuple(sorted(found, key=lambda form: len(form.legal))))
+    return Verdict(legal, older, slow & legal, tuple(sorted(found, key=lambda form: len(form.legal))))
 
 
 def find(instruction: str) -> Form | None:
@@ -150,7 +155,8 @@ def forms() -> tuple[Form, ...]:
 def _by_root() -> dict[str, tuple[Form, ...]]:
     found: dict[str, list[Form]] = {}
     for form in forms():
-        found.setdefault(_root(form.op), []).append(form)
+        for root in dict.fromkeys(_root(op) for op in form.ops):
+            found.setdefault(root, []).append(form)
     return {root: tuple(rows) for root, rows in found.items()}
 
 
@@ -166,12 +172,13 @@ def _form(row: dict[str, str]) -> Form:
     return Form(
         row["name"],
         row["group"],
-        row["op"],
+        tuple(row["op"].split("|")),
         tuple(_modifier(item) for item in row.get("has", ())),
         tuple(_modifier(item) for item in row.get("lacks", ())),
         re.compile(row["operands"]) if "operands" in row else None,
         int(row.get("count", 0)),
-        targets(row.get("legal", "75+")),
+        targets(row["legal"]),
+        targets(row.get("older", row["legal"])),
         targets(row.get("slow", "")),
         row.get("error", ""),
         row.get("advice", ""),
