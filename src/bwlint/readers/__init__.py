@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bwlint.facts import Module
-from bwlint.readers import python
+from bwlint.readers import ptx, python
 from bwlint.readers.errors import ReadError
 
 __all__ = ["READERS", "ReadError", "Reader"]
@@ -25,5 +25,6 @@ class Reader:
 
 READERS: dict[str, Reader] = {
     "python": Reader(python.may_read_device, python.read),
+    "ptx": Reader(ptx.may_matter, ptx.read),
 }
 """By kind of file, see `sources.kinds`."""

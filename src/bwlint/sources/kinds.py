@@ -15,7 +15,10 @@ class Kind:
     interpreter: str = ""
 
 
-KINDS: tuple[Kind, ...] = (Kind("python", suffixes=(".py", ".pyi"), interpreter="python"),)
+KINDS: tuple[Kind, ...] = (
+    Kind("python", suffixes=(".py", ".pyi"), interpreter="python"),
+    Kind("ptx", suffixes=(".ptx",)),
+)
 
 _BY_SUFFIX = {suffix: kind.name for kind in KINDS for suffix in kind.suffixes}
 _BY_NAME = {name: kind.name for kind in KINDS for name in kind.names}
