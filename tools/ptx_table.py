@@ -45,10 +45,8 @@ class Measured:
         return frozenset(target for target, said in self.answers[sample].items() if not said.errors)
 
     def slow(self, sample: str) -> frozenset[str]:
-        """Where a legal sample gets the advice to use another target, or becomes a call of the driver."""
-        warned = {t for t, said in self.answers[sample].items() if any("Advisory" in w for w in said.warnings)}
-        asked = (t for t in self.legal(sample) - warned if int(t.rstrip("af")) >= 90)
-        return frozenset(warned | {t for t in asked if self.ptxas.calls_driver(sample, t)}) & self.legal(sample)
+        """Where a legal sample becomes a call of a routine of the driver."""
+        return frozenset(target for target in self.legal(sample) if self.ptxas.calls_driver(sample, target))
 
 
 def seeds() -> list[dict[str, Any]]:
@@ -138,10 +136,27 @@ def build(tools: Sequence[Ptxas]) -> str:
         f"versions = {_value([tool.version for tool in tools])}",
         f"first = {min(int(target.rstrip('af')) for target in tools[0].targets)}",
     ]
+    parts += ["", *targets(tools)]
     for seed in seeds():
         parts += ["", "[[form]]"]
         parts += [f"{key} = {_value(value)}" for key, value in row(seed, measured).items()]
     return "\n".join(parts) + "\n"
+
+
+def targets(tools: Sequence[Ptxas]) -> list[str]:
+    """For each target the first PTX ISA that a ptxas takes, and the most static shared memory of a kernel in bytes."""
+    lines = ["# isa: the first .version for the target. shared: static shared memory of a kernel in bytes."]
+    for target in tools[0].targets:
+        isa = min((tool.first_isa(target) for tool in tools if target in tool.targets), key=_version)
+        shared = {tool.static_shared(target) for tool in tools if target in tool.targets}
+        lines += ["", f"[target.{target}]", f"isa = {_value(isa)}", f"shared = {min(shared)}"]
+        if len(shared) > 1:
+            raise ValueError(f"sm_{target}: the versions differ in static shared memory: {shared}")
+    return lines
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split("."))
 
 
 def _value(value: object) -> str:
@@ -159,7 +174,7 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="rewrite the table")
     options = parser.parse_args()
     found = [ptxas.find(given) for given in options.ptxas] or [ptxas.find(None)]
-    tools = sorted(found, key=lambda tool: [int(part) for part in tool.version.split(".")], reverse=True)
+    tools = sorted(found, key=lambda tool: _version(tool.version), reverse=True)
     text = build(tools)
     old = TABLE.read_text(encoding="utf-8") if TABLE.exists() else ""
     if text == old:

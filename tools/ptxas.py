@@ -24,6 +24,7 @@ _REGISTERS = (
 _MESSAGE = re.compile(r"ptxas .*, line (\d+); (error|warning|info|fatal) *: (.*)")
 _SHORT_ADDRESS = re.compile(r"32-bit address on line '(\d+)'")
 _TARGET = re.compile(r"sm_\d+[af]?")
+_ISA = [f"{major}.{minor}" for major, last in ((6, 5), (7, 8), (8, 8), (9, 9)) for minor in range(last + 1)]
 _WHEEL = "nvidia-cuda-nvcc"
 
 
@@ -96,6 +97,23 @@ class Ptxas:
             out = Path(folder, "out.cubin")
             ran = self._assemble(module, f"sm_{target}", out)
             return ran.returncode == 0 and b"__cuda_syscall_cp_async_bulk" in out.read_bytes()
+
+    def first_isa(self, target: str) -> str:
+        """The lowest .version that it takes for a target."""
+        for version in _ISA:
+            module = f".version {version}\n.target sm_{target}\n.address_size 64\n.visible .entry k() {{ ret; }}\n"
+            if not self.assembles(module, f"sm_{target}"):
+                return version
+        raise OSError(f"ptxas {self.version} takes no version for sm_{target}")
+
+    def static_shared(self, target: str) -> int:
+        """The most static shared memory that it allows a kernel, in bytes."""
+        kernel = ".visible .entry k() { .shared .b8 large[4000000]; ret; }\n"
+        head = f".version {self.isa}\n.target sm_{target}\n.address_size 64\n"
+        found = re.search(r"0x([0-9a-f]+) max", self.assembles(head + kernel, f"sm_{target}"))
+        if found is None:
+            raise OSError(f"ptxas {self.version} names no limit for sm_{target}")
+        return int(found[1], 16)
 
     def assembles(self, module: str, arch: str) -> str:
         """What it says against a whole module for an architecture ("sm_120a"); "" when it assembles."""
