@@ -93,7 +93,8 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What ptxas says of an instruction. `forms` are the rows that match, the narrowest first.
+    """What ptxas says of an instruction. `forms` are the rows that match, the narrowest first, and
+    of equals the last of the table.
 
     `legal` is by the newest ptxas that was asked, `older` by the oldest of its major version.
     """
@@ -141,7 +142,7 @@ def judge(statement: Statement) -> Verdict:
         legal &= form.legal
         older &= form.older
         slow |= form.slow
-    return Verdict(legal, older, slow & legal, tuple(sorted(found, key=lambda form: len(form.legal))))
+    return Verdict(legal, older, slow & legal, tuple(sorted(reversed(found), key=lambda form: len(form.legal))))
 
 
 def find(instruction: str) -> Form | None:
