@@ -3,7 +3,7 @@
     python tools/ptx_table.py [PTXAS ...] [--write]
 
 PTXAS is the path of a ptxas, or of a folder that `pip install --target` filled; none means the one on PATH. With
-several, the newest decides, and where an older one that knows a target differs, the row gets a note. The forms come
+two, the newer decides, and where the older one differs on a target that both know, the row says so. The forms come
 from tools/ptx_forms.toml.
 """
 
@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,10 +45,8 @@ class Measured:
         return frozenset(target for target, said in self.answers[sample].items() if not said.errors)
 
     def slow(self, sample: str) -> frozenset[str]:
-        """Where a legal sample gets the advice to use another target, or becomes a call of the driver."""
-        warned = {t for t, said in self.answers[sample].items() if any("Advisory" in w for w in said.warnings)}
-        asked = (t for t in self.legal(sample) - warned if int(t.rstrip("af")) >= 90)
-        return frozenset(warned | {t for t in asked if self.ptxas.calls_driver(sample, t)}) & self.legal(sample)
+        """Where a legal sample becomes a call of a routine of the driver."""
+        return frozenset(target for target in self.legal(sample) if self.ptxas.calls_driver(sample, target))
 
 
 def seeds() -> list[dict[str, Any]]:
@@ -58,11 +58,10 @@ def seeds() -> list[dict[str, Any]]:
 def measure(tool: Ptxas, statements: Iterable[str], targets: Sequence[str] | None = None) -> Measured:
     """What a ptxas says of the statements, for all of its targets or for some."""
     wanted = list(dict.fromkeys(statements))
-    answers: dict[str, dict[str, Answer]] = {statement: {} for statement in wanted}
-    for target in targets or tool.targets:
-        for statement, said in zip(wanted, tool.ask(wanted, target), strict=True):
-            answers[statement][target] = said
-    return Measured(tool, answers)
+    asked = targets or tool.targets
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        said = list(pool.map(lambda target: tool.ask(wanted, target), asked))
+    return Measured(tool, {s: {t: said[i][n] for i, t in enumerate(asked)} for n, s in enumerate(wanted)})
 
 
 def row(seed: dict[str, Any], measured: Sequence[Measured]) -> dict[str, Any]:
@@ -77,8 +76,9 @@ def row(seed: dict[str, Any], measured: Sequence[Measured]) -> dict[str, Any]:
     if "slow" in seed:
         slow = frozenset[str]().union(*(newest.slow(sample) for sample in seed["samples"]))
         found |= {"slow": words(slow, newest.ptxas.targets), "advice": seed["slow"]}
-    note = "; ".join(filter(None, (difference(seed, newest, older, legal) for older in measured[1:])))
-    return found | ({"note": note} if note else {})
+    for older in measured[1:]:
+        found |= difference(seed, newest, older, legal)
+    return found
 
 
 def deciding(measured: Measured, samples: Sequence[str], targets: set[str]) -> str:
@@ -93,15 +93,16 @@ def deciding(measured: Measured, samples: Sequence[str], targets: set[str]) -> s
     return min(often, key=lambda text: (not ABOUT_TARGET.search(text), not text.startswith("Instruction")))
 
 
-def difference(seed: dict[str, Any], newest: Measured, older: Measured, legal: frozenset[str]) -> str:
-    """What an older ptxas says otherwise, of the targets that both know."""
+def difference(seed: dict[str, Any], newest: Measured, older: Measured, legal: frozenset[str]) -> dict[str, str]:
+    """What an older ptxas says otherwise, of the targets that both know: as a set and in words."""
     both = set(newest.ptxas.targets) & set(older.ptxas.targets)
     other = frozenset[str]().union(*(older.legal(sample) for sample in seed["samples"]))
     if (legal ^ other) & both == set():
-        return ""
+        return {}
     error = deciding(older, seed["samples"], (set(legal) - other) & both)
-    takes = words(other & both, sorted(both, key=_order)) or "no target"
-    return f"ptxas {older.ptxas.version} takes it for {takes}" + (f": {error}" if error else "")
+    takes = words(other, older.ptxas.targets)
+    said = f"ptxas {older.ptxas.version} takes it for {takes or 'no target'}"
+    return {"older": takes, "note": f"{said}: {error}" if error else said}
 
 
 def _order(target: str) -> tuple[int, str]:
@@ -135,10 +136,27 @@ def build(tools: Sequence[Ptxas]) -> str:
         f"versions = {_value([tool.version for tool in tools])}",
         f"first = {min(int(target.rstrip('af')) for target in tools[0].targets)}",
     ]
+    parts += ["", *targets(tools)]
     for seed in seeds():
         parts += ["", "[[form]]"]
         parts += [f"{key} = {_value(value)}" for key, value in row(seed, measured).items()]
     return "\n".join(parts) + "\n"
+
+
+def targets(tools: Sequence[Ptxas]) -> list[str]:
+    """For each target the first PTX ISA that a ptxas takes, and the most static shared memory of a kernel in bytes."""
+    lines = ["# isa: the first .version for the target. shared: static shared memory of a kernel in bytes."]
+    for target in tools[0].targets:
+        isa = min((tool.first_isa(target) for tool in tools if target in tool.targets), key=_version)
+        shared = {tool.static_shared(target) for tool in tools if target in tool.targets}
+        lines += ["", f"[target.{target}]", f"isa = {_value(isa)}", f"shared = {min(shared)}"]
+        if len(shared) > 1:
+            raise ValueError(f"sm_{target}: the versions differ in static shared memory: {shared}")
+    return lines
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split("."))
 
 
 def _value(value: object) -> str:
@@ -156,7 +174,7 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="rewrite the table")
     options = parser.parse_args()
     found = [ptxas.find(given) for given in options.ptxas] or [ptxas.find(None)]
-    tools = sorted(found, key=lambda tool: [int(part) for part in tool.version.split(".")], reverse=True)
+    tools = sorted(found, key=lambda tool: _version(tool.version), reverse=True)
     text = build(tools)
     old = TABLE.read_text(encoding="utf-8") if TABLE.exists() else ""
     if text == old:

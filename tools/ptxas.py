@@ -21,8 +21,10 @@ _REGISTERS = (
     ".reg .b8 b<32>; .reg .b16 h<64>; .reg .b32 r<64>; .reg .b64 x<64>; .reg .b128 B<8>; "
     ".reg .f32 f<64>; .reg .f64 dd<64>; .reg .pred p, q;"
 )
-_MESSAGE = re.compile(r"ptxas .*, line (\d+); (error|warning|info) *: (.*)")
+_MESSAGE = re.compile(r"ptxas .*, line (\d+); (error|warning|info|fatal) *: (.*)")
+_SHORT_ADDRESS = re.compile(r"32-bit address on line '(\d+)'")
 _TARGET = re.compile(r"sm_\d+[af]?")
+_ISA = [f"{major}.{minor}" for major, last in ((6, 5), (7, 8), (8, 8), (9, 9)) for minor in range(last + 1)]
 _WHEEL = "nvidia-cuda-nvcc"
 
 
@@ -96,6 +98,23 @@ class Ptxas:
             ran = self._assemble(module, f"sm_{target}", out)
             return ran.returncode == 0 and b"__cuda_syscall_cp_async_bulk" in out.read_bytes()
 
+    def first_isa(self, target: str) -> str:
+        """The lowest .version that it takes for a target."""
+        for version in _ISA:
+            module = f".version {version}\n.target sm_{target}\n.address_size 64\n.visible .entry k() {{ ret; }}\n"
+            if not self.assembles(module, f"sm_{target}"):
+                return version
+        raise OSError(f"ptxas {self.version} takes no version for sm_{target}")
+
+    def static_shared(self, target: str) -> int:
+        """The most static shared memory that it allows a kernel, in bytes."""
+        kernel = ".visible .entry k() { .shared .b8 large[4000000]; ret; }\n"
+        head = f".version {self.isa}\n.target sm_{target}\n.address_size 64\n"
+        found = re.search(r"0x([0-9a-f]+) max", self.assembles(head + kernel, f"sm_{target}"))
+        if found is None:
+            raise OSError(f"ptxas {self.version} names no limit for sm_{target}")
+        return int(found[1], 16)
+
     def assembles(self, module: str, arch: str) -> str:
         """What it says against a whole module for an architecture ("sm_120a"); "" when it assembles."""
         ran = self._assemble(module, arch)
@@ -105,7 +124,7 @@ class Ptxas:
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, "module.ptx")
             source.write_text(module)
-            return self._run(f"-arch={arch}", str(source), "-o", str(out or Path(folder, "out.cubin")))
+            return self._run(f"-arch={arch}", "-Ofc=max", str(source), "-o", str(out or Path(folder, "out.cubin")))
 
     def _run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -132,13 +151,15 @@ def _module(statements: Sequence[str], isa: str, target: str) -> tuple[str, list
 def _messages(stderr: str, target: str) -> dict[int, tuple[list[str], list[str]]]:
     """Errors and warnings by line."""
     found: dict[int, tuple[list[str], list[str]]] = {}
+    for number in _SHORT_ADDRESS.findall(stderr):
+        found.setdefault(int(number), ([], []))[0].append("32-bit address")
     for line in stderr.splitlines():
         match = _MESSAGE.match(line)
         if match is None or match[2] == "info":
             continue
         errors, warnings = found.setdefault(int(match[1]), ([], []))
         text = match[3].strip().replace(f"'sm_{target}'", "'<T>'")
-        (errors if match[2] == "error" else warnings).append(text)
+        (warnings if match[2] == "warning" else errors).append(text)
     return found
 
 

@@ -1,148 +1,296 @@
-"""Instructions and atoms against the targets that compile them: what is illegal, what is slow, in ptxas's words."""
+"""Whether instructions and atoms may stand in code that is compiled for given targets, in ptxas's words.
+
+A PTX file names its target itself. C++ compiles for those that the guards around a place let through; which of them a
+build makes is known only where a carry says so.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bwlint.chips import EVERY_TARGET, NO_TARGET, ChipSet, Target, TargetSet, atoms, instructions
+from bwlint.chips import EVERY_TARGET, NONE, ChipSet, Target, TargetSet
+from bwlint.chips.atoms import Atom, atom
+from bwlint.chips.instructions import Form, Verdict, parse, verdict
+from bwlint.evaluate.expr import Span
 from bwlint.facts import Carry, Module, Operation
 from bwlint.judge import Context, Draft, Related, inside, plain
 
+_RULES = {"tcgen05": "tcgen05", "wgmma": "wgmma", "cta-group": "cluster"}
+_CATEGORIES = {
+    "tcgen05": "tcgen05",
+    "wgmma": "wgmma",
+    "cluster": "cluster",
+    "tma-slow-path": "cluster",
+    "suffix-lost": "arch-target",
+    "illegal-instruction": "other",
+}
+_SHOWN = 8
+
 
 @dataclass(frozen=True, slots=True)
-class Legality:
-    """Where an operation assembles, where by a slow path, its group, and what ptxas says where it does not."""
+class Charge:
+    """One thing to say of an instruction: by which rule, of which targets, and where it is legal instead."""
 
-    group: str
+    rule: str
+    category: str
+    severity: str
+    targets: TargetSet
     legal: TargetSet
-    slow: TargetSet
-    what: str
-    error: str = ""
+    message: str
+    label: str
+    advice: str
 
 
-def legality(operation: Operation) -> Legality:
-    """What the tables know of an instruction or atom; anything else is legal everywhere."""
+def legal(operation: Operation) -> TargetSet:
+    """The targets that assemble an instruction or an atom; anything else is legal everywhere."""
     if operation.kind == "instruction":
-        verdict = instructions.verdict(operation.name)
-        return Legality(verdict.group, verdict.legal, verdict.slow, head(operation.name), verdict.error)
-    found = atoms.atom(operation.name) if operation.kind == "atom" else None
-    if found is None:
-        return Legality("", EVERY_TARGET, NO_TARGET, "")
-    return Legality(found.group, found.legal, found.slow, found.what)
+        return verdict(operation.name).legal
+    found = atom(operation.name) if operation.kind == "atom" else None
+    return found.legal if found is not None else EVERY_TARGET
 
 
-def head(instruction: str) -> str:
-    """The opcode of an instruction with its modifiers, and no operands."""
-    words = instruction.split()
-    return next((word for word in words if not word.startswith("@")), instruction)
+def short(operation: Operation) -> str:
+    """An instruction without its operands, an atom as it is."""
+    return parse(operation.name).head if operation.kind == "instruction" else operation.name
+
+
+def charges_of(operation: Operation, compiled_for: TargetSet) -> tuple[Charge, ...]:
+    """What is to be said of an instruction or atom in code that is compiled for these targets."""
+    if operation.kind == "instruction":
+        return charges(operation.name, compiled_for)
+    found = atom(operation.name) if operation.kind == "atom" else None
+    return _of_atom(operation.name, found, compiled_for) if found is not None else ()
+
+
+def _of_atom(name: str, found: Atom, compiled_for: TargetSet) -> tuple[Charge, ...]:
+    wrong, slow = compiled_for - found.legal, compiled_for & found.slow
+    if wrong and found.group in _RULES:
+        message = f"`{name}` is {found.what}, which does not assemble for {plain(wrong.chips)}"
+        rule, advice = _RULES[found.group], f"keep it to {plain(found.legal.chips)}"
+        return (Charge(rule, _CATEGORIES[rule], "error", wrong, found.legal, message, found.what, advice),)
+    if slow:
+        message = f"`{name}` is {found.what}, which has no hardware on {plain(slow.chips)} and assembles to a call"
+        advice = "load for each block there"
+        return (Charge("tma-slow-path", "cluster", "note", slow, found.legal, message, "in software", advice),)
+    return ()
+
+
+def charges(instruction: str, compiled_for: TargetSet) -> tuple[Charge, ...]:
+    """What ptxas makes of an instruction in code that is compiled for these targets: errors first, then slow paths."""
+    said = verdict(instruction)
+    head = parse(instruction).head
+    found = []
+    left = compiled_for - said.legal
+    while left:
+        first = next(iter(left))
+        form = said.refusing(first)
+        if form is None:
+            break
+        rule = _rule(form, said, first)
+        same = TargetSet.joining(t for t in left if said.refusing(t) is form and _rule(form, said, t) == rule)
+        found.append(_error(head, form, rule, said, same))
+        left -= same
+    slow = compiled_for & said.slow
+    form = said.slowing(next(iter(slow))) if slow else None
+    if form is not None:
+        found.append(_slow(head, form, said, slow))
+    return tuple(found)
+
+
+def _rule(form: Form, said: Verdict, target: Target) -> str:
+    if form.group in _RULES:
+        return _RULES[form.group]
+    return "suffix-lost" if _suffixes(said, target) else "illegal-instruction"
+
+
+def _suffixes(said: Verdict, target: Target) -> tuple[Target, ...]:
+    """The targets of the same number, with a suffix, for which an instruction is legal."""
+    return tuple(other for other in said.legal if other.number == target.number)
+
+
+def _error(head: str, form: Form, rule: str, said: Verdict, wrong: TargetSet) -> Charge:
+    first = next(iter(wrong))
+    words = form.error.replace("<T>", first.name)
+    message = f'ptxas refuses `{head}` for {wrong}: "{words}"'
+    if said.note:
+        message += f" ({said.note})"
+    return Charge(rule, _CATEGORIES[rule], "error", wrong, said.legal, message, "refused", _advice(rule, said, first))
+
+
+def _advice(rule: str, said: Verdict, target: Target) -> str:
+    if rule == "suffix-lost":
+        names = " or ".join(other.name for other in _suffixes(said, target))
+        return f"compile it for {names}"
+    if not said.legal:
+        return "no target has it"
+    return f"keep it to {plain(said.legal.chips)}, and give {target.chip} a path of its own"
+
+
+def _slow(head: str, form: Form, said: Verdict, slow: TargetSet) -> Charge:
+    chips = plain(slow.chips)
+    if form.group == "multicast":
+        advice = f"give {chips} a load by each block"
+    else:
+        advice = "where the destination is the block's own, `.shared::cta` (PTX 8.6) makes neither test nor call"
+    message = f"on {chips} `{head}` becomes {form.advice}"
+    return Charge("tma-slow-path", "cluster", "note", slow, said.legal, message, "assembles, in software", advice)
+
+
+def drafts(context: Context, module: Module, rule: str) -> Iterator[Draft]:
+    """The findings of one rule in a file."""
+    if module.language == "ptx":
+        yield from _of_ptx(context, module, rule)
+    else:
+        yield from _of_source(context, module, rule)
+
+
+def _of_ptx(context: Context, module: Module, rule: str) -> Iterator[Draft]:
+    """One finding for each kind of instruction of a PTX file, at the first of its kind."""
+    target = _own_target(module)
+    if target is None:
+        return
+    chips = target.jits_on() & context.targets
+    if not chips:
+        return  # which chips a file serves at all is a question of its target, not of its instructions
+    kinds: dict[str, tuple[Charge, list[Operation]]] = {}
+    for operation in module.operations:
+        if operation.kind != "instruction":
+            continue
+        for charge in _of_file(operation.name, target, chips):
+            if charge.rule == rule:
+                kinds.setdefault(charge.message, (charge, []))[1].append(operation)
+    for charge, operations in kinds.values():
+        yield _draft(module, charge, operations, chips)
+
+
+def _own_target(module: Module) -> Target | None:
+    """The target that a PTX file names; None for one of no chip that is known."""
+    for carry in module.carries:
+        for name in carry.ptx:
+            try:
+                return Target.parse(name)
+            except ValueError:
+                return None
+    return None
+
+
+def _of_file(instruction: str, target: Target, chips: ChipSet) -> Iterator[Charge]:
+    """Errors count for the file's own target, slow paths for the chips that compile it."""
+    wrong = [charge for charge in charges(instruction, TargetSet.of(target.name)) if charge.severity == "error"]
+    if wrong:
+        yield from wrong
+        return
+    slow = TargetSet.native(chips) & verdict(instruction).slow
+    yield from charges(instruction, slow)
+
+
+def _draft(module: Module, charge: Charge, operations: list[Operation], chips: ChipSet) -> Draft:
+    first, *others = operations
+    return Draft(
+        charge.rule,
+        charge.category,
+        charge.severity,
+        "high",
+        module,
+        first.at,
+        charge.message,
+        charge.label,
+        charge.advice,
+        chips,
+        chips,
+        charge.legal.chips,
+        related=tuple(Related(module, other.at, "here too") for other in others[:_SHOWN]),
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class Misplaced:
-    """An operation on targets that do not assemble it.
-
-    `guarded` says that a test around it asks for the target and lets it through; `carry` is the build that does.
-    """
+class _Placed:
+    """A charge in C++: `guarded` says that a guard asks for the target and lets it through, `carry` what builds it."""
 
     operation: Operation
-    legality: Legality
-    targets: TargetSet
+    charge: Charge
     guarded: bool
     carry: Carry | None
 
 
-def misplaced(context: Context, module: Module) -> Iterator[Misplaced]:
-    """The operations of a file that none of the targets of a chip assembles, though it may compile them."""
-    native = TargetSet.native(context.targets)
+def _of_source(context: Context, module: Module, rule: str) -> Iterator[Draft]:
+    """One finding for each guard that lets something through, and one for what no guard keeps away."""
+    groups: dict[object, list[_Placed]] = {}
     for operation in module.operations:
-        found = legality(operation)
-        if native <= found.legal:
-            continue
-        compiled = compiled_for(context, module, operation) & native
-        wrong = compiled - found.legal
-        if not wrong:
-            continue
-        carry = next((one for one in module.carries if wrong & built(one)), None)
-        if carry is None:
-            wrong = _on_all_of_a_chip(wrong, compiled)
-        if wrong:
-            yield Misplaced(operation, found, wrong, _is_guarded(context, module, operation), carry)
+        if operation.kind in ("instruction", "atom"):
+            for one in _placed(context, module, operation):
+                if one.charge.rule == rule:
+                    asked = one.guarded or one.carry is not None
+                    groups.setdefault((one.carry, operation.path if asked else ()), []).append(one)
+    for found in groups.values():
+        yield _source_draft(context, module, found)
 
 
-def compiled_for(context: Context, module: Module, operation: Operation) -> TargetSet:
-    """The targets for which the place of an operation may compile; a PTX file has the one that it names."""
-    if module.language == "ptx":
-        return NO_TARGET.joining(Target.parse(name) for carry in module.carries for name in carry.ptx)
-    return context.tree.compiled(module, operation.path)
+def _placed(context: Context, module: Module, operation: Operation) -> Iterator[_Placed]:
+    native = TargetSet.native(context.targets)
+    if native <= legal(operation) and not charges_of(operation, native):
+        return
+    compiled = context.tree.compiled(module, operation.path) & native
+    carry = next((one for one in module.carries if compiled & _built(one) - legal(operation)), None)
+    judged = compiled & _built(carry) if carry else _certain(compiled, legal(operation))
+    guarded = any(context.tree.asks_target(module, test) for test in operation.path)
+    for charge in charges_of(operation, judged):
+        yield _Placed(operation, charge, guarded, carry)
 
 
-def built(carry: Carry) -> TargetSet:
-    """The targets that a build compiles device code for: those of its cubins, and of its PTX."""
+def _built(carry: Carry) -> TargetSet:
+    """The targets that a build compiles device code for: those of its cubins and of its PTX."""
     return TargetSet.of(*carry.sass, *carry.ptx)
 
 
-def _on_all_of_a_chip(wrong: TargetSet, compiled: TargetSet) -> TargetSet:
-    """The targets of chips none of whose own targets is right: without a build nobody knows which it is."""
-    return TargetSet.where(lambda target: target in wrong and target.chip not in (compiled - wrong).chips)
+def _certain(compiled: TargetSet, allowed: TargetSet) -> TargetSet:
+    """What can be judged without a build: chips whose targets are all refused, and what is legal, for slow paths."""
+    spared = (compiled & allowed).chips
+    return TargetSet.where(lambda target: target in compiled and (target in allowed or target.chip not in spared))
 
 
-def _is_guarded(context: Context, module: Module, operation: Operation) -> bool:
-    return any(context.tree.asks_target(module, test) for test in operation.path)
-
-
-def drafts(context: Context, module: Module, rule: str, category: str, groups: frozenset[str]) -> Iterator[Draft]:
-    """One finding for each guard, and one for what no guard keeps away, of the groups that a rule is for."""
-    firsts: dict[object, list[Misplaced]] = {}
-    for one in misplaced(context, module):
-        if one.legality.group in groups:
-            key = one.operation.path if one.guarded or one.carry else ()
-            firsts.setdefault((one.carry, key), []).append(one)
-    for found in firsts.values():
-        yield _draft(context, module, rule, category, found)
-
-
-def _draft(context: Context, module: Module, rule: str, category: str, found: list[Misplaced]) -> Draft:
-    first = found[0]
-    chips = first.targets.chips
-    severity, confidence, why = _level(first, chips)
-    target = next(iter(first.targets))
-    said = f": {first.legality.error.replace('<T>', target.name)}" if first.legality.error else ""
-    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-    guard = _innermost(context, module, first.operation)
-    related = [Related(module, guard, "this guard lets it through")] if guard and first.guarded else []
-    related += [Related(module, one.operation.at, head(one.operation.name)) for one in found[1:4]]
+def _source_draft(context: Context, module: Module, found: list[_Placed]) -> Draft:
+    first, *others = found
+    charge, chips = first.charge, first.charge.targets.chips
+    severity, confidence, why = _level(first)
+    guard = _innermost(context, module, first.operation) if first.guarded else None
+    related = [Related(module, guard, "this guard lets it through")] if guard else []
+    related += [Related(module, other.operation.at, short(other.operation)) for other in others[:_SHOWN]]
+    more = f" (and {len(others)} more)" if others else ""
     return Draft(
-        rule,
-        category,
+        charge.rule,
+        charge.category,
         severity,
         confidence,
         module,
         first.operation.at,
-        f"`{head(first.operation.name)}` does not assemble for {plain(chips)}{said}{more}{why}",
-        first.legality.what,
-        f"guard it by the targets that have it: {first.legality.legal}",
+        f"{charge.message}{more}{why}",
+        charge.label,
+        charge.advice,
         chips,
-        chips if first.carry else ChipSet.of(),
-        first.legality.legal.chips,
-        None,
-        tuple(related),
+        chips if first.carry else NONE,
+        charge.legal.chips,
+        related=tuple(related),
     )
 
 
-def _level(first: Misplaced, chips: ChipSet) -> tuple[str, str, str]:
+def _level(first: _Placed) -> tuple[str, str, str]:
+    chips = plain(first.charge.targets.chips)
+    if first.charge.severity != "error":
+        return first.charge.severity, "medium", ""
     if first.carry is not None:
-        return "error", "high", f"; {first.carry.name or 'this build'} compiles it for {plain(chips)}"
+        return "error", "high", f"; {first.carry.name or 'this build'} compiles it for {chips}"
     if first.guarded:
-        return "warning", "high", f"; the guard around it compiles it for {plain(chips)}"
+        return "warning", "high", f"; the guard around it compiles it for {chips}"
     return "note", "low", "; no guard in this file keeps it away, a build's list of targets may"
 
 
-def _innermost(context: Context, module: Module, operation: Operation) -> tuple[int, int, int, int] | None:
+def _innermost(context: Context, module: Module, operation: Operation) -> Span | None:
     """The innermost guard around an operation that asks for the target."""
     around = [
         guarded.guard.at
         for guarded in context.guards.get(module.path, ())
         if guarded.working.at is not None and inside(operation.at, guarded.working.at)
     ]
-    return max(around) if around else None
+    return max(around, default=None)

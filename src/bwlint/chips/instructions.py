@@ -7,11 +7,11 @@ instruction is legal where every row that it matches allows it, and what no row 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import Any
 
-from bwlint.chips.targets import Target
+from bwlint.chips.targets import ALL_TARGETS, Target
 from bwlint.chips.targetset import EVERY_TARGET, NO_TARGET, TargetSet
 from bwlint.data import table
 
@@ -41,7 +41,7 @@ class Statement:
 
 
 def parse(instruction: str) -> Statement:
-    """The normal form of one statement: no guard, no labels of inline assembly's percent signs, no semicolon."""
+    """The normal form of one statement: no guard, no doubled percent signs, no semicolon."""
     start = _GUARD.match(instruction)
     head = _HEAD.match(instruction, start.end() if start else 0)
     if head is None:
@@ -56,17 +56,18 @@ class Form:
     """One row: what matches, and what ptxas says of it.
 
     `error` is ptxas's own text with <T> for the target, `slow` are targets on which it assembles to a slow path
-    that `advice` describes, `note` says where versions of ptxas differ.
+    that `advice` describes, `older` is what the older of the two versions takes, and `note` says so in words.
     """
 
     name: str
     group: str
-    op: str
+    ops: tuple[str, ...]
     has: tuple[re.Pattern[str], ...]
     lacks: tuple[re.Pattern[str], ...]
     operands: re.Pattern[str] | None
     count: int
     legal: TargetSet
+    older: TargetSet
     slow: TargetSet
     error: str
     advice: str
@@ -74,23 +75,32 @@ class Form:
 
     def matches(self, statement: Statement) -> bool:
         """Whether the row speaks of a statement; one with unknown operands matches no row that asks for them."""
-        head = statement.head
-        if not head.startswith(self.op) or head[len(self.op) : len(self.op) + 1] not in ("", ".", ":"):
-            return False
-        if self.lacks and (statement.partial or any(item.search(head) for item in self.lacks)):
-            return False
-        if any(item.search(head) is None for item in self.has):
+        if not self.fits(statement):
             return False
         if self.operands is not None and self.operands.search(statement.operands) is None:
             return False
         return self.count <= statement.count
 
+    def fits(self, statement: Statement) -> bool:
+        """Whether the row speaks of an instruction and its modifiers, whatever the operands."""
+        head = statement.head
+        if not any(head.startswith(op) and head[len(op) : len(op) + 1] in ("", ".", ":") for op in self.ops):
+            return False
+        if self.lacks and (statement.partial or any(item.search(head) for item in self.lacks)):
+            return False
+        return all(item.search(head) for item in self.has)
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What ptxas says of an instruction. `forms` are the rows that match, the narrowest first."""
+    """What ptxas says of an instruction. `forms` are the rows that match, the narrowest first, and
+    of equals the last of the table.
+
+    `legal` is by the newest ptxas that was asked, `older` by the oldest of its major version.
+    """
 
     legal: TargetSet
+    older: TargetSet
     slow: TargetSet
     forms: tuple[Form, ...]
 
@@ -126,12 +136,13 @@ def verdict(instruction: str) -> Verdict:
 
 def judge(statement: Statement) -> Verdict:
     """The verdict on a statement in normal form."""
-    legal, slow = EVERY_TARGET, NO_TARGET
-    found = [form for form in _candidates(statement.head) if form.matches(statement)]
+    legal, older, slow = EVERY_TARGET, EVERY_TARGET, NO_TARGET
+    found = forms_of(statement)
     for form in found:
         legal &= form.legal
+        older &= form.older
         slow |= form.slow
-    return Verdict(legal, slow & legal, tuple(sorted(found, key=lambda form: len(form.legal))))
+    return Verdict(legal, older, slow & legal, tuple(sorted(reversed(found), key=lambda form: len(form.legal))))
 
 
 def find(instruction: str) -> Form | None:
@@ -142,35 +153,44 @@ def find(instruction: str) -> Form | None:
 @cache
 def forms() -> tuple[Form, ...]:
     """Every row of the table, in its order."""
-    return tuple(_form(row) for row in table("ptx")["form"])
+    return tuple(_form(row) for row in _table()["form"])
+
+
+@cache
+def _table() -> dict[str, Any]:
+    return table("ptx")
 
 
 @cache
 def _by_root() -> dict[str, tuple[Form, ...]]:
     found: dict[str, list[Form]] = {}
     for form in forms():
-        found.setdefault(_root(form.op), []).append(form)
+        for root in dict.fromkeys(_root(op) for op in form.ops):
+            found.setdefault(root, []).append(form)
     return {root: tuple(rows) for root, rows in found.items()}
 
 
 def _root(head: str) -> str:
-    return head[: head.find(".", 1)] if "." in head[1:] else head
+    return re.split("[.:]", head[1:], maxsplit=1)[0] if head else ""
 
 
-def _candidates(head: str) -> Iterator[Form]:
-    yield from _by_root().get(_root(head), ())
+def forms_of(statement: Statement, operands: bool = True) -> list[Form]:
+    """The rows that speak of a statement; without `operands`, those that speak of its modifiers."""
+    rows = _by_root().get(_root(statement.head), ())
+    return [form for form in rows if (form.matches(statement) if operands else form.fits(statement))]
 
 
-def _form(row: dict[str, str]) -> Form:
+def _form(row: dict[str, Any]) -> Form:
     return Form(
         row["name"],
         row["group"],
-        row["op"],
+        tuple(row["op"].split("|")),
         tuple(_modifier(item) for item in row.get("has", ())),
         tuple(_modifier(item) for item in row.get("lacks", ())),
         re.compile(row["operands"]) if "operands" in row else None,
         int(row.get("count", 0)),
-        targets(row.get("legal", "75+")),
+        targets(row["legal"]),
+        targets(row.get("older", row["legal"])),
         targets(row.get("slow", "")),
         row.get("error", ""),
         row.get("advice", ""),
@@ -191,17 +211,17 @@ def targets(words: str) -> TargetSet:
     found = NO_TARGET
     for word in words.split():
         found |= _from(int(word[:-1])) if word.endswith("+") else TargetSet.of(word)
-    return found | TargetSet.where(lambda target: _stand_in(target) in found)
+    return found | TargetSet.joining(target for target, other in _stand_ins().items() if other in found)
 
 
 def _from(number: int) -> TargetSet:
     return TargetSet.where(lambda target: target.number >= number)
 
 
-def _stand_in(target: Target) -> Target:
-    """The target whose verdict an old one has."""
-    renamed = target.chip.renamed_to
-    if renamed:
-        return Target.parse(renamed + target.suffix)
-    first: int = table("ptx")["ptxas"]["first"]
-    return Target(first) if target.number < first else target
+@cache
+def _stand_ins() -> dict[Target, Target]:
+    """For targets that ptxas no longer knows, those whose verdicts they have."""
+    first: int = _table()["ptxas"]["first"]
+    old = {target: Target(first) for target in ALL_TARGETS if target.number < first}
+    renamed = [target for target in ALL_TARGETS if target.chip.renamed_to]
+    return old | {target: Target.parse(f"{target.chip.renamed_to}{target.suffix}") for target in renamed}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bwlint.facts import Module
-from bwlint.readers import buildfiles, cuda, python
+from bwlint.readers import buildfiles, cuda, ptx, python
 from bwlint.readers.errors import ReadError
 
 __all__ = ["READERS", "ReadError", "Reader"]
@@ -27,5 +27,6 @@ READERS: dict[str, Reader] = {
     "cuda": Reader(cuda.may_matter, cuda.read),
     "build": Reader(buildfiles.may_name_target, buildfiles.read),
     "python": Reader(python.may_matter, python.read),
+    "ptx": Reader(ptx.may_matter, ptx.read),
 }
 """By kind of file, see `sources.kinds`."""

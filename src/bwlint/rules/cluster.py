@@ -8,11 +8,13 @@ from bwlint.asked import BUILT, OURS, THEIRS, Asked, asked
 from bwlint.chips import Chip, ChipSet, Target, group
 from bwlint.facts import Module
 from bwlint.judge import Context, Draft, plain
+from bwlint.legality import drafts
 
 NAME = "cluster"
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    yield from drafts(context, module, NAME)
     for one in asked(context, module, "cluster"):
         if one.operation.name.startswith("sm_"):
             yield from _built(context, one)

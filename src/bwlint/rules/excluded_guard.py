@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bwlint.chips import EVERY_TARGET, ChipSet, TargetSet, group
 from bwlint.guards import Guarded
 from bwlint.judge import Context, Draft, Related, plain
-from bwlint.legality import head, legality
+from bwlint.legality import legal, short
 
 NAME = "excluded"
 _OLDER, _NEWER = group("hopper"), group("datacenter-blackwell")
@@ -20,9 +20,9 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
         return
     needs = [one for one in guarded.operations() if one.kind in ("instruction", "atom")]
     native = TargetSet.native(out)
-    if any(native - legality(one).legal for one in needs):
+    if any(native - legal(one) for one in needs):
         return
-    proved = [one for one in needs if legality(one).legal != EVERY_TARGET]
+    proved = [one for one in needs if legal(one) != EVERY_TARGET]
     yield Draft(
         NAME,
         NAME,
@@ -31,7 +31,7 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
         guarded.module,
         guarded.guard.at,
         f"this guard compiles for {guarded.chips} and leaves out {plain(out)}"
-        + (f", which {_have(out)} `{head(proved[0].name)}` too" if proved else ""),
+        + (f", which {_have(out)} `{short(proved[0])}` too" if proved else ""),
         f"compiles to nothing for {out}",
         "drop the upper bound, or name the chips that lack what is behind it",
         guarded.admitted.chips,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bwlint.chips import Chip, Target, TargetSet
 from bwlint.guards import Guarded, served
 from bwlint.judge import Context, Draft, Related
-from bwlint.legality import legality
+from bwlint.legality import legal
 
 NAME = "suffix-lost"
 CATEGORY = "arch-target"
@@ -49,7 +49,7 @@ def _family_target_lost(guarded: Guarded, chip: Chip) -> bool:
 
 def _needs_exact(guarded: Guarded, lost: list[Chip]) -> bool:
     """Whether something behind the guard assembles for the a target alone."""
-    return any(_family_targets(lost) - legality(one).legal for one in guarded.operations())
+    return any(_family_targets(lost) - legal(one) for one in guarded.operations())
 
 
 def _family_targets(chips: list[Chip]) -> TargetSet:

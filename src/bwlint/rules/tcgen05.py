@@ -1,4 +1,4 @@
-"""tcgen05: fifth-generation tensor core instructions and tensor memory where a chip without them compiles them."""
+"""tcgen05: an instruction of the fifth-generation tensor core in code for a chip without one."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from bwlint.judge import Context, Draft
 from bwlint.legality import drafts
 
 NAME = "tcgen05"
-_GROUPS = frozenset({"tcgen05"})
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
-    yield from drafts(context, module, NAME, NAME, _GROUPS)
+    yield from drafts(context, module, NAME)

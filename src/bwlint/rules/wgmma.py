@@ -1,4 +1,4 @@
-"""wgmma: warpgroup matrix instructions where a chip without them compiles them."""
+"""wgmma: a warpgroup instruction in code for anything but Hopper."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from bwlint.judge import Context, Draft
 from bwlint.legality import drafts
 
 NAME = "wgmma"
-_GROUPS = frozenset({"wgmma"})
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
-    yield from drafts(context, module, NAME, NAME, _GROUPS)
+    yield from drafts(context, module, NAME)

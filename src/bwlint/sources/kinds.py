@@ -33,6 +33,7 @@ KINDS: tuple[Kind, ...] = (
         stems=("Dockerfile", "Containerfile", "Makefile", "makefile", "GNUmakefile"),
         interpreters=("bash", "/sh", "env sh"),
     ),
+    Kind("ptx", suffixes=(".ptx",)),
 )
 
 _BY_SUFFIX = {suffix: kind.name for kind in KINDS for suffix in kind.suffixes}
