@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from bwlint.facts import Module, decode_module, encode
 from bwlint.findings import Skipped
-from bwlint.readers import READERS, ReadError
+from bwlint.readers import READERS, ReadError, cuda
 from bwlint.sources.kinds import kind_of
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.tree import module_name
@@ -75,11 +75,14 @@ def load(real: str, dotted: str) -> Module | None:
     if isinstance(data, Unread) or kind is None:
         return None
     is_package = os.path.basename(real) == "__init__.py"
-    if not (is_package or READERS[kind].may_matter(data, frozenset())):
+    matters = READERS[kind].may_matter(data, frozenset())
+    if not (matters or is_package or kind == "cuda"):
         return None  # only a package's facade hands on names without a device word in it
     source = decode(data)
     if isinstance(source, Unread):
         return None
+    if kind == "cuda" and not matters:
+        return cuda.read_includes(real, source)
     try:
         return READERS[kind].read(real, source, dotted, is_package, frozenset())
     except ReadError:

@@ -20,6 +20,8 @@ _WORDS = re.compile(
     rb"|\b(?:major|minor)\b|__CUDACC_VER|CUDART_VERSION|[Cc]uda_?[Aa]rch|sm_version|device_cap|arch::Sm"
 )
 
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
+
 
 def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
     """Whether a file may ask for the device or need something of it."""
@@ -51,3 +53,9 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
         operations=tuple(sorted(needed, key=lambda one: one.at)),
         includes=found.includes,
     )
+
+
+def read_includes(path: str, source: str) -> Module:
+    """What a header without a word of interest leads to, and nothing else."""
+    names = tuple(dict.fromkeys(_INCLUDE.findall(source)))
+    return Module(path, "", False, {}, (), (), {}, {}, (), {}, language="cuda", includes=names)

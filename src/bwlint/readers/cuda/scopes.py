@@ -14,7 +14,7 @@ _TYPE = re.compile(r"\b(?:class|struct|union|enum)\b")
 _ATTRIBUTE = re.compile(r"\s*(?:\w+\s*\([^()]*\)|\[\[[^\]]*\]\])")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _FUNCTION = re.compile(
-    r"((?:[A-Za-z_]\w*\s*::\s*){0,6}(?:~?[A-Za-z_]\w*|operator\s*[^\s(]{1,3}))\s*(?:<[^<>;{}]*>\s*)?$"
+    r"((?:[A-Za-z_]\w*\s*::\s*){0,6}(?:~?[A-Za-z_]\w*|operator\s*(?:\(\s*\)|[^\s(]{1,3})))\s*(?:<[^<>;{}]*>\s*)?$"
 )
 _TAIL = re.compile(
     r"\)\s*(?:(?:const|noexcept|override|final|mutable|volatile|&&?)\s*)*(?:->\s*[^{;()]+)?(?::(?!:)[^;{}]*)?$"
