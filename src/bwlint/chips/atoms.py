@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -45,7 +46,22 @@ def atom(name: str) -> Atom | None:
 
 
 @cache
-def pattern() -> re.Pattern[str]:
-    """Finds the names of atoms in a text."""
-    names = "|".join(f"(?:{row['name']})" for row in table("atoms")["atom"])
-    return re.compile(rf"(?<![\w:])(?:cute::|cutlass::|arch::)*({names})(?!\w)")
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    rows = table("atoms")["atom"]
+    names = "|".join(f"(?:{row['name']})" for row in rows)
+    hints = "|".join(row["hint"] for row in rows)
+    return re.compile(hints), re.compile(rf"(?:cute::|cutlass::|arch::)*({names})(?!\w)")
+
+
+def find(text: str) -> Iterator[tuple[str, int, int]]:
+    """The names of atoms in a text, with where they begin and end."""
+    hint, name = _patterns()
+    done = 0
+    for match in hint.finditer(text):
+        start = match.start()
+        while start > done and (text[start - 1].isalnum() or text[start - 1] in "_:"):
+            start -= 1
+        found = name.match(text, start)
+        if found is not None and found.end() > done:
+            done = found.end()
+            yield found[1], found.start(1), done

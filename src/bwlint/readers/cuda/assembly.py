@@ -21,7 +21,7 @@ _OPENS = re.compile(r"[\s{}]*")
 _COMMENT = re.compile(r"//[^\n\\]*|/\*.*?\*/")
 _LABEL = re.compile(r"\s*[\w$%]+\s*:(?!:)")
 _DECLARES = re.compile(r"\b(?:struct|class|using\s+\w+\s*=|namespace)\b")
-_WRAPPER = re.compile(r"\b(\w*[Ss][Mm]_?\d{2,3}\w*)\s*<(?![<=])")
+_WRAPPER = re.compile(r"[Ss][Mm]_?\d{2,3}\w*\s*<(?![<=])")
 _NAME = re.compile(r"\s*(?:@\s*!?\s*[%$]*\w+\s+)?[a-z]")
 
 
@@ -40,11 +40,19 @@ def _needs(code: Code, text: str, macros: dict[str, Function]) -> Iterator[tuple
         for instruction, start, end in _instructions(code, match.end(), macros):
             if instructions.find(instruction) is not None:
                 yield "instruction", instruction, start, end
-    for match in atoms.pattern().finditer(text):
-        if not _DECLARES.search(text, _statement_start(text, match.start()), match.start()):
-            yield "atom", match[1], match.start(1), match.end(1)
+    for name, start, end in atoms.find(text):
+        if not _DECLARES.search(text, _statement_start(text, start), start):
+            yield "atom", name, start, end
     for match in _WRAPPER.finditer(text):
-        yield "wrapper", match[1], match.start(1), match.end(1)
+        start = _word_start(text, match.start())
+        name = text[start : match.end() - 1].rstrip()
+        yield "wrapper", name, start, start + len(name)
+
+
+def _word_start(text: str, at: int) -> int:
+    while at > 0 and (text[at - 1].isalnum() or text[at - 1] == "_"):
+        at -= 1
+    return at
 
 
 def _statement_start(text: str, at: int) -> int:

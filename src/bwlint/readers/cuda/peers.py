@@ -136,6 +136,15 @@ class _Function:
         return self.scope.parent or self.scope.name.rpartition("::")[0]
 
     @cached_property
+    def clustered(self) -> bool:
+        """Whether it speaks of clusters, whose blocks are peers of another kind."""
+        return _CLUSTER.search(self.text) is not None
+
+    @cached_property
+    def ranked(self) -> bool:
+        return _RANKS.search(self.text) is not None
+
+    @cached_property
     def called(self) -> frozenset[str]:
         return frozenset(re.findall(r"[A-Za-z_]\w*", self.text))
 
@@ -229,20 +238,20 @@ class _Reader:
             return True
         called = re.match(r"\s*[&*(\s]*(?:[\w:]+(?:\.|->|::))*(\w+)\s*(?:<[^<>]*>)?\s*\(", piece)
         if called is not None:
-            named = _is_pointer_name(called[1]) and not _CLUSTER.search(function.text)
+            named = _is_pointer_name(called[1]) and not function.clustered
             return named or (called[1].startswith("get") and _names_a_pair(piece[called.end() :]))
         names = _names(piece)
-        if _CLUSTER.search(function.text):
+        if function.clustered:
             names = [name for name in names if name in function.traced]
         own = self._own_entry(piece)
         if any(name in function.traced or _is_pointer_name(name) for name in names) and own is not True:
             return not assigned or not re.search(r"[<>=?]|&&|\|\|", piece)
-        return own is False and _RANKS.search(function.text) is not None
+        return own is False and function.ranked
 
     def _is_array(self, function: _Function, argument: str) -> bool:
         """Whether an argument is a whole array of the ranks' pointers."""
         name = argument.strip()
-        return name in self.arrays and _OF_RANKS.search(name) is not None and _RANKS.search(function.text) is not None
+        return name in self.arrays and _OF_RANKS.search(name) is not None and function.ranked
 
     def _own_entry(self, piece: str) -> bool | None:
         """For an entry of an array of pointers: whether it is this rank's own; None where it is no such entry."""
