@@ -74,9 +74,9 @@ def wrapper(context: Context, module: Module, operation: Operation) -> Guarded |
     found = context.wrappers.get(operation.name)
     if found is not None:
         return found
-    for header in context.tree.headers.included(module):
-        if any(guard.qualname.endswith(f"{operation.name}.operator()") for guard in header.guards):
-            context.wrappers.update(wrappers_of(guards_of(context.tree, header)))
+    header = context.tree.headers.calling(module, operation.name)
+    if header is not None:
+        context.wrappers.update(wrappers_of(guards_of(context.tree, header)))
     return context.wrappers.get(operation.name)
 
 

@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 import os
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from functools import cache
 
 from bwlint.facts import Module
 from bwlint.sources.tree import folder_root, project_folder
 
-MAX_FILES = 400
+MAX_FILES = 2000
 """How many headers one file may reach by its includes."""
 MAX_READ = 80
 """How many of them may be read for it that are not part of the run."""
@@ -28,12 +28,18 @@ class Headers:
         self._load = load
         self._by_path: dict[str, Module | None] = {}
         self._definers: dict[str, list[Module]] = defaultdict(list)
+        self._callables: dict[str, Module] = {}
         self._reached: dict[str, frozenset[str]] = {}
+        self._direct: dict[str, tuple[str, ...]] = {}
 
     def add(self, module: Module) -> None:
         if module.path in self._by_path:
             return
         self._by_path[module.path] = module
+        for guard in module.guards:
+            owner, _, method = guard.qualname.rpartition(".")
+            if method == "operator()":
+                self._callables[owner.rpartition(".")[2]] = module
         for name, function in module.functions.items():
             if function.kind == "macro":
                 self._definers[name].append(module)
@@ -50,6 +56,11 @@ class Headers:
         reached = self._closure(module) - {module.path}
         return [header for path in sorted(reached) if (header := self._by_path[path]) is not None]
 
+    def calling(self, module: Module, name: str) -> Module | None:
+        """The header of a class whose call operator has a guard in it."""
+        self._closure(module)
+        return self._callables.get(name)
+
     def known(self) -> Sequence[Module]:
         """Every file read so far."""
         return [module for module in self._by_path.values() if module is not None]
@@ -60,17 +71,14 @@ class Headers:
         return self._reached[module.path]
 
     def _walk(self, module: Module) -> frozenset[str]:
+        """Everything that a file includes, nearest first; so many of them may be read that the run has not."""
         seen: dict[str, None] = {module.path: None}
-        queue, budget = [module], MAX_READ
+        queue, budget = deque([module]), MAX_READ
         while queue and len(seen) < MAX_FILES:
-            current = queue.pop()
-            for text in current.includes:
-                path = _resolve(os.path.dirname(current.path), text)
-                if path is None or path in seen:
+            for path in self._included(queue.popleft()):
+                if path in seen or (path not in self._by_path and budget == 0):
                     continue
                 if path not in self._by_path:
-                    if budget == 0:
-                        continue
                     budget -= 1
                     self._read(path)
                 seen[path] = None
@@ -78,6 +86,13 @@ class Headers:
                 if header is not None:
                     queue.append(header)
         return frozenset(seen)
+
+    def _included(self, module: Module) -> tuple[str, ...]:
+        if module.path not in self._direct:
+            folder = os.path.dirname(module.path)
+            found = (_resolve(folder, text) for text in module.includes)
+            self._direct[module.path] = tuple(path for path in found if path is not None)
+        return self._direct[module.path]
 
     def _read(self, path: str) -> None:
         header = self._load(path)

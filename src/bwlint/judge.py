@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bwlint.chips import EVERY, NONE, ChipSet, group
 from bwlint.evaluate.expr import Expr, Span, walk
@@ -232,6 +232,8 @@ class Context:
     """Guards of the preprocessor that ask for the target, by module path, in file order."""
     wrappers: dict[str, Guarded] = field(default_factory=dict)
     """Class templates that run what they are given behind a guard, by name."""
+    placed: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    """What `legality` has to say of a file, for the rules that share it."""
     places: dict[str, str] = field(default_factory=dict)
     """The path within its project of each module, by module path."""
     _near: dict[str, bool] = field(default_factory=dict)

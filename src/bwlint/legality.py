@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bwlint.chips import EVERY_TARGET, NONE, ChipSet, Target, TargetSet
+from bwlint.chips import EVERY_TARGET, NONE, ChipSet, Target, TargetSet, group
 from bwlint.chips.atoms import Atom, atom
 from bwlint.chips.instructions import Form, Verdict, parse, verdict
-from bwlint.evaluate.expr import Span
+from bwlint.evaluate.expr import Expr, Span
 from bwlint.facts import Carry, Module, Operation
 from bwlint.judge import Context, Draft, Related, inside, plain
 
@@ -216,13 +216,14 @@ class _Placed:
 
 def _of_source(context: Context, module: Module, rule: str) -> Iterator[Draft]:
     """One finding for each guard that lets something through, and one for what no guard keeps away."""
+    if module.path not in context.placed:
+        needs = (one for one in module.operations if one.kind in ("instruction", "atom"))
+        context.placed[module.path] = tuple(one for need in needs for one in _placed(context, module, need))
     groups: dict[object, list[_Placed]] = {}
-    for operation in module.operations:
-        if operation.kind in ("instruction", "atom"):
-            for one in _placed(context, module, operation):
-                if one.charge.rule == rule:
-                    asked = one.guarded or one.carry is not None
-                    groups.setdefault((one.carry, operation.path if asked else ()), []).append(one)
+    for one in context.placed[module.path]:
+        if one.charge.rule == rule:
+            asked = one.guarded or one.carry is not None
+            groups.setdefault((one.carry, one.operation.path if asked else ()), []).append(one)
     for found in groups.values():
         yield _source_draft(context, module, found)
 
@@ -234,9 +235,18 @@ def _placed(context: Context, module: Module, operation: Operation) -> Iterator[
     compiled = context.tree.compiled(module, operation.path) & native
     carry = next((one for one in module.carries if compiled & _built(one) - legal(operation)), None)
     judged = compiled & _built(carry) if carry else _certain(compiled, legal(operation))
-    guarded = any(context.tree.asks_target(module, test) for test in operation.path)
+    guarded = any(_keeps_older_away(context, module, test) for test in operation.path)
     for charge in charges_of(operation, judged):
         yield _Placed(operation, charge, guarded, carry)
+
+
+def _keeps_older_away(context: Context, module: Module, test: Expr) -> bool:
+    """Whether a test asks for the target and is not true of chips that never had such an instruction.
+
+    The `#else` of a narrower feature is true of them: it picks a variant, and says nothing of who may come here.
+    """
+    tree = context.tree
+    return tree.asks_target(module, test) and not tree.compiled(module, (test,)).chips & group("ampere")
 
 
 def _built(carry: Carry) -> TargetSet:
@@ -246,8 +256,7 @@ def _built(carry: Carry) -> TargetSet:
 
 def _certain(compiled: TargetSet, allowed: TargetSet) -> TargetSet:
     """What can be judged without a build: chips whose targets are all refused, and what is legal, for slow paths."""
-    spared = (compiled & allowed).chips
-    return TargetSet.where(lambda target: target in compiled and (target in allowed or target.chip not in spared))
+    return compiled & (allowed | ~TargetSet.native((compiled & allowed).chips))
 
 
 def _source_draft(context: Context, module: Module, found: list[_Placed]) -> Draft:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from bwlint.chips.chipset import ChipSet
 from bwlint.chips.targets import ALL_TARGETS, Target, targets_of
@@ -37,12 +38,12 @@ class TargetSet:
     @classmethod
     def native(cls, chips: ChipSet) -> TargetSet:
         """The targets that bear the numbers of the chips."""
-        return cls.joining(target for chip in chips for target in targets_of(chip))
+        return _native(chips)
 
     @property
     def chips(self) -> ChipSet:
         """The chips one of whose own targets is in the set."""
-        return ChipSet.joining(target.chip for target in self)
+        return _chips(self)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -82,3 +83,13 @@ class TargetSet:
 
 EVERY_TARGET = TargetSet(_FULL)
 NO_TARGET = TargetSet(0)
+
+
+@cache
+def _native(chips: ChipSet) -> TargetSet:
+    return TargetSet.joining(target for chip in chips for target in targets_of(chip))
+
+
+@cache
+def _chips(targets: TargetSet) -> ChipSet:
+    return ChipSet.joining(target.chip for target in targets)

@@ -80,9 +80,17 @@ def parts(context: Context, guarded: Guarded) -> tuple[ChipSet, ChipSet] | None:
         held, lost = guarded.chips & here, guarded.refused & here
         if not held or not lost or held <= group("second-consumer"):
             continue  # what is for the second one alone is a remedy for it
-        if not served(context, guarded, TargetSet.native(lost)) and not _other_guard(context, guarded, family, lost):
+        if not served(context, guarded, _twins(guarded, held, lost)) and not _other_guard(
+            context, guarded, family, lost
+        ):
             return held, lost
     return None
+
+
+def _twins(guarded: Guarded, held: ChipSet, lost: ChipSet) -> TargetSet:
+    """The targets of the refused chips whose like the guard admits for the others: sm_121a where it admits sm_120a."""
+    suffixes = {target.suffix for target in guarded.admitted & TargetSet.native(held)}
+    return TargetSet.where(lambda target: target.chip in lost and target.suffix in suffixes)
 
 
 def _other_guard(context: Context, guarded: Guarded, family: ChipSet, lost: ChipSet) -> bool:
