@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from bwlint.builds import Builds
 from bwlint.chips import ChipSet
 from bwlint.collect import Collected, load
 from bwlint.evaluate.expr import Span
@@ -38,7 +39,8 @@ def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Ite
     tree = Tree(sources, load)
     for file, module in collected.modules:
         tree.add(module, file.root)
-    context = Context(tree, targets, Evidence(tree))
+    builds = Builds(module for _, module in collected.modules)
+    context = Context(tree, targets, Evidence(tree), builds=builds)
     gates = 0
     for file, module in collected.modules:
         gates += len(module.gates)

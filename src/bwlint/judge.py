@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from bwlint.builds import Builds
 from bwlint.chips import EVERY, NONE, ChipSet, group
 from bwlint.evaluate.expr import Expr, Span, walk
 from bwlint.evaluate.names import DEVICE
@@ -230,6 +231,7 @@ class Context:
     """By module path, in file order."""
     guards: dict[str, tuple[Guarded, ...]] = field(default_factory=dict)
     """Guards of the preprocessor that ask for the target, by module path, in file order."""
+    builds: Builds = field(default_factory=lambda: Builds(()))
     wrappers: dict[str, Guarded] = field(default_factory=dict)
     """Class templates that run what they are given behind a guard, by name."""
     placed: dict[str, tuple[Any, ...]] = field(default_factory=dict)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from bwlint.builds import built
 from bwlint.chips import EVERY_TARGET, NONE, ChipSet, Target, TargetSet, group
 from bwlint.chips.atoms import Atom, atom
 from bwlint.chips.instructions import Form, Verdict, parse, verdict
@@ -218,7 +219,8 @@ def _of_source(context: Context, module: Module, rule: str) -> Iterator[Draft]:
     """One finding for each guard that lets something through, and one for what no guard keeps away."""
     if module.path not in context.placed:
         needs = (one for one in module.operations if one.kind in ("instruction", "atom"))
-        context.placed[module.path] = tuple(one for need in needs for one in _placed(context, module, need))
+        found = [one for need in needs for one in _placed(context, module, need)]
+        context.placed[module.path] = tuple(_without_slow_paths(found))
     groups: dict[object, list[_Placed]] = {}
     for one in context.placed[module.path]:
         if one.charge.rule == rule:
@@ -228,13 +230,22 @@ def _of_source(context: Context, module: Module, rule: str) -> Iterator[Draft]:
         yield _source_draft(context, module, found)
 
 
+def _without_slow_paths(found: list[_Placed]) -> list[_Placed]:
+    """A file with instructions that no target of a chip has is not for that chip: its speed there is no question."""
+    foreign = any(one.charge.rule in ("tcgen05", "wgmma") for one in found)
+    return [one for one in found if one.charge.severity == "error"] if foreign else found
+
+
 def _placed(context: Context, module: Module, operation: Operation) -> Iterator[_Placed]:
     native = TargetSet.native(context.targets)
     if native <= legal(operation) and not charges_of(operation, native):
         return
     compiled = context.tree.compiled(module, operation.path) & native
-    carry = next((one for one in module.carries if compiled & _built(one) - legal(operation)), None)
-    judged = compiled & _built(carry) if carry else _certain(compiled, legal(operation))
+    carries = context.builds.of(module)
+    carry = next((one for one in carries if compiled & built(one) - legal(operation)), None)
+    if carries and carry is None:
+        return  # every build that compiles the file keeps to targets that have it
+    judged = compiled & built(carry) if carry else _certain(compiled, legal(operation))
     guarded = any(_keeps_older_away(context, module, test) for test in operation.path)
     for charge in charges_of(operation, judged):
         yield _Placed(operation, charge, guarded, carry)
@@ -247,11 +258,6 @@ def _keeps_older_away(context: Context, module: Module, test: Expr) -> bool:
     """
     tree = context.tree
     return tree.asks_target(module, test) and not tree.compiled(module, (test,)).chips & group("ampere")
-
-
-def _built(carry: Carry) -> TargetSet:
-    """The targets that a build compiles device code for: those of its cubins and of its PTX."""
-    return TargetSet.of(*carry.sass, *carry.ptx)
 
 
 def _certain(compiled: TargetSet, allowed: TargetSet) -> TargetSet:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bwlint.facts import Module
 from bwlint.readers import prune
-from bwlint.readers.cuda import assembly, launches, peers
+from bwlint.readers.cuda import assembly, bodies, launches, peers
 from bwlint.readers.cuda.lexer import clean
 from bwlint.readers.cuda.preprocessor import directives
 from bwlint.readers.cuda.program import program
@@ -36,7 +36,12 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
     places = scopes(text, found)
     host = program(code, text, places)
     launched, amounts = launches.operations(code, found, places)
-    needed = (*assembly.operations(code, text, found, places), *launched, *peers.operations(code, found, places))
+    needed = (
+        *assembly.operations(code, text, found, places),
+        *bodies.operations(code, text, found, places),
+        *launched,
+        *peers.operations(code, found, places),
+    )
     return Module(
         path,
         name,

@@ -1,0 +1,51 @@
+"""empty-body: a build compiles a kernel for a chip, and the guard around its whole body leaves nothing of it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from bwlint.builds import built
+from bwlint.chips import NO_TARGET, TargetSet, group
+from bwlint.evaluate.expr import Span
+from bwlint.facts import Carry, Module, Operation
+from bwlint.judge import Context, Draft, plain
+
+NAME = "empty-body"
+CATEGORY = "family-split"
+
+
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    kernels: dict[tuple[str, Span], list[Operation]] = defaultdict(list)
+    for operation in module.operations:
+        if operation.kind == "body":
+            kernels[operation.name, operation.at].append(operation)
+    if not kernels:
+        return
+    for carry in context.builds.of(module):
+        asked = built(carry) & TargetSet.native(context.targets)
+        for (name, at), parts in kernels.items():
+            left = NO_TARGET
+            for part in parts:
+                left |= context.tree.compiled(module, part.path)
+            if empty := asked - left:
+                yield _draft(context, module, name, at, carry, empty)
+
+
+def _draft(context: Context, module: Module, name: str, at: Span, carry: Carry, empty: TargetSet) -> Draft:
+    meant = built(carry).chips <= group("consumer-blackwell")
+    return Draft(
+        NAME,
+        CATEGORY,
+        "warning" if meant else "note",
+        "high" if meant else "low",
+        module,
+        at,
+        f"nothing is left of `{name}` when it is compiled for {empty}, which {carry.name or 'a build'} does: launched "
+        f"on {plain(empty.chips)} it runs, and its output stays as it was",
+        "the guard around the body is false",
+        "widen the guard, build the file for other targets, or refuse the launch on the host",
+        empty.chips,
+        empty.chips,
+        None,
+    )
