@@ -207,7 +207,10 @@ def _draft(module: Module, charge: Charge, operations: list[Operation], chips: C
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """A charge in C++: `guarded` says that a guard asks for the target and lets it through, `carry` what builds it."""
+    """A charge in C++: `guarded` says that a guard asks for the target and lets it through, `carry` what builds it.
+
+    Neither is set where a macro that nobody defines in reach decides too.
+    """
 
     operation: Operation
     charge: Charge
@@ -247,8 +250,10 @@ def _placed(context: Context, module: Module, operation: Operation) -> Iterator[
         return  # every build that compiles the file keeps to targets that have it
     judged = compiled & built(carry) if carry else _certain(compiled, legal(operation))
     guarded = any(_keeps_older_away(context, module, test) for test in operation.path)
+    sure = context.tree.surely_compiled(module, operation.path)
     for charge in charges_of(operation, judged):
-        yield _Placed(operation, charge, guarded, carry)
+        known = charge.targets <= sure
+        yield _Placed(operation, charge, guarded and known, carry if known else None)
 
 
 def _keeps_older_away(context: Context, module: Module, test: Expr) -> bool:

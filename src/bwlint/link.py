@@ -122,6 +122,13 @@ class Tree:
         self.compiler.start()
         return list(self.compiler.evaluate(node, Frame(module)).spread(len(ALL_TARGETS)))
 
+    def surely_compiled(self, module: Module, path: Path) -> TargetSet:
+        """The targets for which what stands under these tests compiles whatever nobody knows."""
+        found = EVERY_TARGET
+        for test in path:
+            found &= self._target_test(module, test)[1]
+        return found
+
     def target_sets(self, module: Module, guard: Gate) -> TargetSets | None:
         """Evaluate a guard; None when it does not ask for the target."""
         may, must, asks = self._target_test(module, guard.test)

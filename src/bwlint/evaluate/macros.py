@@ -133,6 +133,8 @@ def _known() -> Mapping[str, _Row]:
 def _feature(name: str) -> _Row | None:
     for row in table("macros")["macro"]:
         found = re.fullmatch(row["pattern"], name) if "pattern" in row else None
+        if found and row.get("undefined"):
+            return _Row(Vec((_UNDEFINED,)))
         if found:
             name = f"sm_{found[1]}a"
             return _Row(_where(lambda target: target.name == name))  # noqa: B023 - used at once
