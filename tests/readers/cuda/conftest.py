@@ -15,7 +15,7 @@ _WHEEL = "nvidia-cuda-nvcc"
 
 @pytest.fixture(scope="session")
 def nvcc(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """nvcc of the newest toolkit on PyPI, or in the folder that BWLINT_TEST_CUDA names, filled by `pip install --target`.
+    """nvcc of the newest toolkit on PyPI; or of BWLINT_TEST_CUDA, a folder that `pip install --target` filled.
 
     Without it, or without a host compiler, the test is skipped, never in CI.
     """
