@@ -1,6 +1,7 @@
 """Macros on every compile target: those of the compiler and of libraries (macros.toml), and those of the tree.
 
-A definition counts where the tests around it hold, and only for lines below it in the same file.
+A definition counts where the tests around it hold, and only for lines below it in the same file. What stands in a body
+is looked up where the macro is used.
 """
 
 from __future__ import annotations
@@ -64,9 +65,10 @@ def expand(run: Interpreter, name: str, arguments: tuple[Expr, ...] | None, at: 
     if row is not None and not row.library:
         run.toolkit = run.toolkit or row.assumed
         return row.value
+    line = frame.line if frame.line is not None else at[0] if at else 0
     own = frame.module.functions.get(name)
     if own is not None and own.kind == "macro":
-        return _of_file(run, frame.module, own, arguments, at[0] if at else 0, frame)
+        return _of_file(run, frame.module, own, arguments, line, frame)
     for module in run.world.definers(frame.module, name):
         return _of_file(run, module, module.functions[name], arguments, 0, frame)
     if row is not None:
@@ -77,27 +79,38 @@ def expand(run: Interpreter, name: str, arguments: tuple[Expr, ...] | None, at: 
 def _of_file(
     run: Interpreter, module: Module, macro: Function, arguments: tuple[Expr, ...] | None, line: int, frame: Frame
 ) -> Vec:
-    """The first definition whose tests hold, target by target. `line` bounds what is seen; 0 is all of it."""
+    """The last definition whose tests hold, target by target. `line` bounds what is seen; 0 is all of it."""
     visible = [one for one in macro.returns if line == 0 or (one[1].at or (0,))[0] < line]
-    key = ("macro", id(module), macro.qualname, len(visible), arguments)
+    bound = _bound(run, macro, arguments, frame)
+    key = ("macro", id(module), macro.qualname, line, vectors.signature(bound))
     if key in run.calls:
         return run.calls[key]
     if key in run.busy or len(run.busy) > MAX_NESTED:
         return Vec((_UNDEFINED,))
     run.busy.add(key)
     try:
-        inner = Frame(module, _bound(run, macro, arguments, frame))
-        result = Vec((_UNDEFINED,))
-        for path, body in reversed(visible):
+        result = _included(run, module, macro, arguments, frame)
+        for path, body in visible:
             taken = Vec((True,))
             for test in path:
-                taken = vectors.both(taken, run.truth(test, inner))
-            result = _chosen(macro.qualname, taken, run.evaluate(body, inner), result)
+                taken = vectors.both(taken, run.truth(test, Frame(module)))
+            if not taken.uniform or taken.lanes[0] is not False:
+                result = _chosen(macro.qualname, taken, run.evaluate(body, Frame(module, bound, line=line)), result)
     finally:
         run.busy.discard(key)
-    if run.final:
+    if run.final and key[-1] is not None:
         run.calls[key] = result
     return result
+
+
+def _included(
+    run: Interpreter, module: Module, macro: Function, arguments: tuple[Expr, ...] | None, frame: Frame
+) -> Vec:
+    """What a header of a file makes of a macro that the file defines too."""
+    for other in run.world.definers(module, macro.qualname):
+        if other is not module:
+            return _of_file(run, other, other.functions[macro.qualname], arguments, 0, frame)
+    return Vec((_UNDEFINED,))
 
 
 def _chosen(name: str, taken: Vec, then: Vec, otherwise: Vec) -> Vec:

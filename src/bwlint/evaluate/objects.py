@@ -51,19 +51,24 @@ class PartialValue:
 
 
 class Frame:
-    """Where an expression runs: its module, the parameters bound by each enclosing owner, and a memo of slots."""
+    """Where an expression runs: its module, the parameters bound by each enclosing owner, and a memo of slots.
 
-    __slots__ = ("args", "memo", "module", "parent")
+    `line` is where the macro whose body runs is used (0: at the end of the file); None where no macro is expanded.
+    """
+
+    __slots__ = ("args", "line", "memo", "module", "parent")
 
     def __init__(
         self,
         module: Module,
         args: dict[tuple[str, str], Vec] | None = None,
         parent: Frame | None = None,
+        line: int | None = None,
     ) -> None:
         self.module = module
         self.args = args or {}
         self.parent = parent
+        self.line = line
         self.memo: dict[int, Vec] = {} if parent is None else parent.memo
 
     def lookup(self, owner: str, name: str) -> Vec | None:

@@ -144,7 +144,9 @@ class _Parser:
                 node = Expr("not", (node,), at)
             elif op == "-":
                 node = Expr("neg", (node,), at)
-            elif op in ("~", "&"):
+            elif op == "~":
+                node = Expr("bin", ("-", const(-1, at), node), at)
+            elif op == "&":
                 node = self._unknown(first)
         self.depth -= 1
         return node

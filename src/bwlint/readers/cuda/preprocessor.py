@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bwlint.evaluate.expr import Expr, Span, const, negate
@@ -35,11 +36,20 @@ _FAILS = re.compile(
 
 @dataclass(slots=True)
 class _Arm:
-    """One branch of a conditional: its test (None: else), where its text begins, and where the test stands."""
+    """One branch of a conditional: its test (None: else), where its text begins, and where the test stands.
+
+    `default` marks `#ifndef X` over `#define X`: nobody is asked to define X, so all of the branch compiles.
+    """
 
     test: Expr | None
     start: int
     at: Span
+    default: bool = False
+
+    @property
+    def guard(self) -> Expr | None:
+        """What decides whether the branch compiles."""
+        return const(True, self.at) if self.default else self.test
 
 
 @dataclass(slots=True)
@@ -49,9 +59,11 @@ class _Conditional:
 
     def path(self) -> Path:
         """The tests that hold in the arm being read."""
-        *earlier, last = self.arms
-        before = tuple(negate(arm.test) for arm in earlier if arm.test is not None)
-        return (*self.outer, *before, *((last.test,) if last.test is not None else ()))
+        return (*self.outer, *_tests([arm.guard for arm in self.arms]))
+
+    def own_path(self) -> Path:
+        """As `path`, for a macro that is defined here: a default counts where nothing was defined before."""
+        return (*self.outer, *_tests([arm.test for arm in self.arms]))
 
 
 @dataclass(frozen=True)
@@ -131,6 +143,8 @@ class _Reader:
                 self._mark(end, closed.outer)
         elif name == "define":
             self._define(match)
+        elif name == "undef":
+            self._undefine(match)
         elif name == "include":
             self._include(match)
 
@@ -170,10 +184,9 @@ class _Reader:
             return _Arm(test, match.end(), test.at or at)
         words = tokens(self.code.text, start, end, 2)
         asked = words[0].text if words else ""
-        if name == "ifndef" and self._is_default(asked, match.end()):
-            return _Arm(const(True, at), match.end(), at)
         test = Expr("defined", (asked,), self.code.span(words[0].start, words[0].end) if words else at)
-        return _Arm(negate(test) if name.endswith("ndef") else test, match.end(), test.at or at)
+        default = name == "ifndef" and self._is_default(asked, match.end())
+        return _Arm(negate(test) if name.endswith("ndef") else test, match.end(), test.at or at, default)
 
     def _is_default(self, name: str, start: int) -> bool:
         """`#define X` right under `#ifndef X`: the guard of a header, or a value that nobody chose."""
@@ -185,7 +198,7 @@ class _Reader:
         before: list[Expr] = []
         for position, arm in enumerate(closed.arms):
             following = closed.arms[position + 1].start if position + 1 < len(closed.arms) else end
-            if arm.test is None or arm.test.op == "const":
+            if arm.default or arm.test is None or arm.test.op == "const":
                 continue
             until = self._directive_start(following) if position + 1 < len(closed.arms) else stop
             self.guards.append(
@@ -255,9 +268,20 @@ class _Reader:
             value = lower(self.code, found.end(), found.end() + len(body), _resolver(name, params), preprocessor=True)
             value = value._replace(at=at)
         self.defines.append((found.start(1), Use(name, "define", at)))
-        self.returns.setdefault(name, []).append((self._path, value))
+        self._set(name, value, params)
+
+    def _undefine(self, match: re.Match[str]) -> None:
+        found = _DEFINE.match(self.code.text, match.start("rest"), match.end("rest"))
+        if found is not None:
+            self._set(found[1], const(None, self.code.span(found.start(1), found.end(1))), ())
+
+    def _set(self, name: str, value: Expr, params: tuple[str, ...]) -> None:
+        """From here on a macro has a value; None: it is not defined."""
+        path = self.stack[-1].own_path() if self.stack else ()
+        assert value.at is not None
+        self.returns.setdefault(name, []).append((path, value))
         self.params.setdefault(name, params)
-        self.places.setdefault(name, at)
+        self.places.setdefault(name, value.at)
 
     def _include(self, match: re.Match[str]) -> None:
         found = _INCLUDE.match(self.code.text, match.start("rest"), match.end("rest"))
@@ -267,6 +291,13 @@ class _Reader:
         name = found[1] or (self.code.content(literal) if literal else "")
         if name:
             self.includes[name.strip()] = None
+
+
+def _tests(arms: Sequence[Expr | None]) -> Path:
+    """What holds in the last of the arms of a conditional: its test, and none of those before."""
+    *earlier, last = arms
+    before = tuple(negate(test) for test in earlier if test is not None)
+    return (*before, last) if last is not None else before
 
 
 def _macro(name: str, at: Span) -> Expr:
