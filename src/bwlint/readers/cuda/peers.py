@@ -23,6 +23,20 @@ from functools import cached_property
 from bwlint.evaluate.expr import Expr, const
 from bwlint.facts import Operation
 from bwlint.readers.cuda.lexer import Code, matching
+from bwlint.readers.cuda.pointers import (
+    CAST,
+    LONGEST_CALL,
+    arguments,
+    base_of,
+    calls_in,
+    declared,
+    first_term,
+    is_pointer_name,
+    names_a_pair,
+    names_of,
+    split,
+    trimmed,
+)
 from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import Scope, Scopes
 from bwlint.readers.proofs import proofs
@@ -36,7 +50,6 @@ _ROUNDS = 5
 _NEAR = 48
 """How many functions are within reach of one, in each direction."""
 _OVERLOADS = 8
-_LONGEST_CALL = 4000
 _LONGEST_ASM = 20_000
 
 _DEVICE = re.compile(r"\b__(?:device|global)__\b|\b\w*(?:_DEVICE|DEVICE_INLINE|_HOST_DEVICE|DEVICE_FUNC)\b")
@@ -52,52 +65,11 @@ _VOLATILE = re.compile(
 )
 _STORE = re.compile(r"(?:^|[;{}])\s*(\*\s*)?([A-Za-z_][\w.]*(?:->\w+)*)((?:\s*\[[^\[\];]*\]|->\w+)*)\s*=(?!=)")
 _LAUNCHES = re.compile(r"<<<|[lL]aunch|LAUNCH")
-_CALL = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<<<|<[^<>;{}()]*>\s*(?=\(|<<<)|(?=\())")
 _ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)\s*=(?!=)\s*([^;{}]{1,400});")
 _OPENED = re.compile(r"\b(?:cudaIpcOpenMemHandle|cuIpcOpenMemHandle\w*)\s*\(")
 _POINTERS = re.compile(r"\*\s*(?:const\b\s*|__restrict__\s*)*\*\s*(?:const\b\s*|__restrict__\s*)*(\w+)|\*\s*(\w+)\s*\[")
 _POINTER = re.compile(r"\*\s*(?:const\b\s*|__restrict__\s*)*([A-Za-z_]\w*)\s*(?=[,;)=\[])")
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
-_CAST = re.compile(
-    r"\b(?:reinterpret|static|const)_cast\s*<[^;<>]*(?:<[^<>]*>[^;<>]*)?>|\(\s*(?:const\s+)?[\w:]+(?:\s+\w+)*\s*\*+\s*\)"
-)
 
-_OF_A_PEER = frozenset({"peer", "peers", "remote", "symm", "symmetric", "ipc", "nvshmem", "p2p"})
-_NO_POINTER = frozenset(
-    {
-        "rank",
-        "ranks",
-        "id",
-        "ids",
-        "idx",
-        "index",
-        "num",
-        "count",
-        "counts",
-        "size",
-        "world",
-        "pe",
-        "offset",
-        "bytes",
-        "mask",
-        "device",
-        "gpu",
-        "dev",
-        "name",
-        "handle",
-        "handles",
-        "step",
-        "stride",
-        "n",
-        "no",
-        "ok",
-        "enabled",
-        "my",
-        "self",
-        "own",
-        "local",
-    }
-)
 _CLUSTER = re.compile(r"cluster|\bmapa\b|map_shared_rank|\bcta|Cta|CTA")
 _OWN_INDEX = re.compile(r"(?:\w+(?:\.|->))*(?:rank_?|(?:my|self|own|local)_?\w*|m_rank|mype)$", re.IGNORECASE)
 _OF_RANKS = re.compile(r"ptrs?_?$|sig|buf|barrier|flag", re.IGNORECASE)
@@ -156,7 +128,7 @@ class _Function:
     @cached_property
     def calls(self) -> tuple[tuple[str, int, tuple[str, ...]], ...]:
         """Name, offset and arguments of each call; a launch hands its arguments to the kernel."""
-        return tuple(_calls(self.text))
+        return tuple(calls_in(self.text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,8 +186,8 @@ class _Reader:
 
     def _trace_in(self, function: _Function) -> None:
         for match in _OPENED.finditer(function.text):
-            first = next(iter(_arguments(function.text, match.end() - 1)), "")
-            base = _base(first)
+            first = next(iter(arguments(function.text, match.end() - 1)), "")
+            base = base_of(first)
             if base:
                 function.traced.add(base)
         for name, value in _ASSIGNED.findall(function.text):
@@ -233,18 +205,18 @@ class _Reader:
 
     def _is_remote(self, function: _Function, address: str, assigned: bool = False) -> bool:
         """Whether an address lies in a peer's memory."""
-        piece = _first_term(_CAST.sub(" ", address))
+        piece = first_term(CAST.sub(" ", address))
         if re.search(r"\bnvshmem_ptr\s*\(", piece):
             return True
         called = re.match(r"\s*[&*(\s]*(?:[\w:]+(?:\.|->|::))*(\w+)\s*(?:<[^<>]*>)?\s*\(", piece)
         if called is not None:
-            named = _is_pointer_name(called[1]) and not function.clustered
-            return named or (called[1].startswith("get") and _names_a_pair(piece[called.end() :]))
-        names = _names(piece)
+            named = is_pointer_name(called[1]) and not function.clustered
+            return named or (called[1].startswith("get") and names_a_pair(piece[called.end() :]))
+        names = names_of(piece)
         if function.clustered:
             names = [name for name in names if name in function.traced]
         own = self._own_entry(piece)
-        if any(name in function.traced or _is_pointer_name(name) for name in names) and own is not True:
+        if any(name in function.traced or is_pointer_name(name) for name in names) and own is not True:
             return not assigned or not re.search(r"[<>=?]|&&|\|\|", piece)
         return own is False and function.ranked
 
@@ -273,7 +245,7 @@ class _Reader:
             if access.path == "multicast" or self._is_remote(function, access.address):
                 yield Operation("peer", access.path, at, path=path, qualname=qualname)
                 continue
-            base = _base(access.address)
+            base = base_of(access.address)
             if base in function.params:
                 place = const(function.params.index(base))
                 yield Operation("peer-parameter", access.path, at, (place,), path, qualname)
@@ -304,7 +276,7 @@ class _Reader:
             return
         text, start = function.text, function.start
         for match in _ATOMIC.finditer(text):
-            address = next(iter(_arguments(text, match.end() - 1)), "")
+            address = next(iter(arguments(text, match.end() - 1)), "")
             yield _Access("remote-atomic", address, start + match.start(), start + match.end() - 1)
         yield from self._references(function)
         for match in _ASM.finditer(text):
@@ -335,7 +307,7 @@ class _Reader:
             for match in pattern.finditer(text):
                 name = match["name"]
                 if pattern is _ATOMIC_REF:
-                    close = matching(text, match.end() - 1, _LONGEST_CALL)
+                    close = matching(text, match.end() - 1, LONGEST_CALL)
                     if close < 0:
                         continue
                     address, rest = text[match.end() : close], text[close + 1 : close + 60]
@@ -359,7 +331,7 @@ class _Reader:
         given: list[str] = []
         named: dict[str, str] = {}
         for match in _OPERAND.finditer(self.code.text, head, close):
-            end = matching(self.code.text, match.end(), _LONGEST_CALL)
+            end = matching(self.code.text, match.end(), LONGEST_CALL)
             address = self.code.text[match.end() + 1 : end] if end > 0 else ""
             given.append(address)
             if match[1]:
@@ -403,7 +375,7 @@ class _Reader:
                 yield Operation(
                     "peer-switch",
                     name,
-                    self.code.span(function.start + begin, function.start + _trimmed(function.text, begin, end)),
+                    self.code.span(function.start + begin, function.start + trimmed(function.text, begin, end)),
                     (_listed(entered), _listed(shown)),
                     self.directives.path(function.start + begin),
                     function.scope.qualname,
@@ -488,103 +460,9 @@ def _function(text: str, scope: Scope) -> _Function:
     header = text[scope.header : scope.open]
     opening = header.find("(", max(0, header.find(scope.name.rpartition("::")[2])))
     close = matching(header, opening) if opening >= 0 else -1
-    params = tuple(map(_declared, _split(header[opening + 1 : close]))) if close > 0 else ()
+    params = tuple(map(declared, split(header[opening + 1 : close]))) if close > 0 else ()
     device = scope.kernel or _DEVICE.search(header) is not None
     return _Function(scope, text[scope.open : scope.close + 1], scope.open, params, device)
-
-
-def _declared(param: str) -> str:
-    """The name that a parameter declares."""
-    found = re.findall(r"[A-Za-z_]\w*", re.sub(r"\[[^\]]*\]", "", param.partition("=")[0]))
-    return found[-1] if len(found) > 1 else ""
-
-
-def _calls(text: str) -> Iterator[tuple[str, int, tuple[str, ...]]]:
-    for match in _CALL.finditer(text):
-        opening = match.end()
-        if text.startswith("<<<", opening) or match[0].endswith("<<<"):
-            opening = text.find(">>>", opening, opening + 400)
-            opening = text.find("(", opening, opening + 8) if opening >= 0 else -1
-        if opening < 0 or text[opening : opening + 1] != "(" or match[1] in ("if", "for", "while", "switch", "return"):
-            continue
-        given = tuple(_arguments(text, opening))
-        yield match[1], match.start(), given
-        # A launcher takes the kernel among its first arguments and hands the rest on to it.
-        for position, argument in enumerate(given[:3]):
-            kernel = re.fullmatch(r"\s*(?:\(void\s*\*\)\s*)?&?\s*([A-Za-z_]\w*)\s*(?:<.*>)?\s*", argument, re.DOTALL)
-            if kernel is not None and "aunch" in match[1].replace("LAUNCH", "Launch"):
-                yield kernel[1], match.start(), given[position + 1 :]
-
-
-def _arguments(text: str, opening: int) -> list[str]:
-    close = matching(text, opening, _LONGEST_CALL)
-    return _split(text[opening + 1 : close]) if close > 0 else []
-
-
-def _split(text: str) -> list[str]:
-    """The parts of a list between its commas, brackets respected."""
-    parts: list[str] = []
-    depth = angle = last = 0
-    for at, char in enumerate(text):
-        if char in "([{":
-            depth += 1
-        elif char in ")]}":
-            depth -= 1
-        elif char == "<" and text[at - 1 : at].isalnum():
-            angle += 1
-        elif char == ">" and angle and text[at - 1] != "-":
-            angle -= 1
-        elif char == "," and depth == 0 and angle == 0:
-            parts.append(text[last:at])
-            last = at + 1
-    rest = text[last:]
-    return [*parts, rest] if rest.strip() or parts else []
-
-
-def _first_term(address: str) -> str:
-    """What stands before the first `+` outside brackets: the pointer, without what is added to it."""
-    depth = 0
-    for at, char in enumerate(address):
-        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(char, 0)
-        if char == "+" and depth == 0:
-            return address[:at]
-        if depth < 0:
-            return address[:at]
-    inner = address.strip()
-    if inner.startswith("(") and matching(inner, 0) == len(inner) - 1:
-        return _first_term(inner[1:-1])
-    return address
-
-
-def _names(piece: str) -> list[str]:
-    """The names of an access path, without indices."""
-    previous = ""
-    while previous != piece:
-        previous, piece = piece, re.sub(r"\[[^\[\]]*\]", " ", piece)
-    return re.findall(r"[A-Za-z_]\w*", piece)
-
-
-def _base(address: str) -> str:
-    """The variable that an address begins with."""
-    names = _names(_first_term(_CAST.sub(" ", address)))
-    return names[0] if names else ""
-
-
-def _is_pointer_name(name: str) -> bool:
-    """Whether a name says that something belongs to a peer and is not its number."""
-    words = [word.lower() for word in _WORD.findall(name.replace("p2p", "peer").replace("P2P", "peer"))]
-    return bool(words) and not _OF_A_PEER.isdisjoint(words) and _NO_POINTER.isdisjoint(words)
-
-
-def _names_a_pair(given: str) -> bool:
-    """Arguments that name this rank and another: what they find lies between the two."""
-    names = re.findall(r"\w+", given)
-    others = [name for name in names if re.search(r"(?i)(?:peer|remote|dst|target)_?rank$|^peer$", name)]
-    return bool(others) and any(re.search(r"(?i)rank$", name) for name in names if name not in others)
-
-
-def _trimmed(text: str, begin: int, end: int) -> int:
-    return begin + len(text[begin:end].rstrip("( \n"))
 
 
 def _listed(names: frozenset[str]) -> Expr:
