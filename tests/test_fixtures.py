@@ -16,8 +16,11 @@ from bwlint.check import Outcome, Request, check
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 FOLDERS = sorted(path.name for path in FIXTURES.iterdir() if path.is_dir())
-FILES = sorted(path.relative_to(FIXTURES).as_posix() for path in FIXTURES.rglob("*.py"))
-MARKER = re.compile(r" *# (error|warning|note): \[([a-z-]+)\]")
+FILES = sorted(
+    path.relative_to(FIXTURES).as_posix() for suffix in ("py", "ptx") for path in FIXTURES.rglob(f"*.{suffix}")
+)
+MARKER = re.compile(r" *(?:#|//) (error|warning|note): \[([a-z0-9-]+)\]")
+HEADS = ("import ", "from ", '"""', "@", ".version", ".target", ".address_size")
 
 Mark = tuple[int, str, str]
 """Line, severity, rule."""
@@ -55,7 +58,7 @@ def functions(path: Path) -> Iterator[tuple[str, bool]]:
     """Top-level definitions and assignments of a file, each with whether it fires."""
     block, fires = "", False
     for line in path.read_text(encoding="utf-8").splitlines():
-        if line and not line[0].isspace() and not line.startswith(("#", ")", "]", "}")):
+        if line and not line[0].isspace() and not line.startswith(("#", ")", "]", "}", "{", "//")):
             if block:
                 yield block, fires
             block, fires = line, False
@@ -80,7 +83,7 @@ def test_every_file_is_read() -> None:
 def test_markers_change_nothing(folder: str, tmp_path: Path) -> None:
     copy = tmp_path / folder
     shutil.copytree(FIXTURES / folder, copy)
-    for path in copy.rglob("*.py"):
+    for path in (copy / name.partition("/")[2] for name in FILES if name.startswith(f"{folder}/")):
         path.write_text(MARKER.sub("", path.read_text(encoding="utf-8")), encoding="utf-8")
     assert reported(run(copy), copy) == of_folder(folder)
 
@@ -95,6 +98,6 @@ def test_more_cases_stay_silent_than_fire() -> None:
         fires
         for name in FILES
         for head, fires in functions(FIXTURES / name)
-        if not head.startswith(("import ", "from ", '"""', "@"))
+        if not head.startswith(HEADS)
     ]
     assert cases.count(False) > cases.count(True)
