@@ -13,15 +13,19 @@ from bwlint.catalog import Rule, UnknownRule, lookup, resolve, rules
 from bwlint.check import Request, check
 from bwlint.data import rules_folder
 from bwlint.report.sarif_rules import Rule as ReportedRule
-from bwlint.rules import checks
+from bwlint.rules import checks, file_checks
 
-CATEGORIES = {"family-split", "leak", "excluded", "capability-type", "test-gate", "message", "other"}
+CATEGORIES = {
+    *("family-split", "leak", "excluded", "capability-type", "test-gate", "message", "other"),
+    *("tcgen05", "wgmma", "cluster", "arch-target"),
+}
 
 
 def test_every_check_has_a_rule() -> None:
     names = {rule.name for rule in rules()}
-    assert set(checks()) <= names
-    assert names - set(checks()) == {catalog.UNUSED, catalog.BAD}
+    with_check = checks().keys() | file_checks().keys()
+    assert with_check <= names
+    assert names - with_check == {catalog.UNUSED, catalog.BAD}
 
 
 def test_codes_are_unique_and_in_order() -> None:
@@ -36,8 +40,8 @@ def test_rule_is_complete(rule: Rule) -> None:
     assert rule.code.startswith("BW")
     assert len(rule.summary) <= 110
     assert not rule.summary.endswith(".")
-    ast.parse(rule.example)
-    ast.parse(rule.instead)
+    for code in (rule.example, rule.instead):
+        assert is_ptx(code) or ast.parse(code)
 
 
 @pytest.mark.parametrize("text", ["BW101", "bw101", "family-split", " Family-Split "])
@@ -48,11 +52,18 @@ def test_lookup(text: str) -> None:
 PRELUDE = "import pytest\nimport torch\nfrom vllm.platforms import current_platform\n\n"
 
 
+def is_ptx(code: str) -> bool:
+    return "\n.target " in f"\n{code}"
+
+
 def found(rule: Rule, code: str) -> set[tuple[str, str]]:
     """Names and levels of what is found in an example."""
     name = "tests/test_example.py" if rule.name == "test-gate" else "example.py"
+    source = PRELUDE + code + "\n"
+    if is_ptx(code):
+        name, source = "example.ptx", code
     with ExitStack() as stack:
-        outcome = check(Request((name,), stdin=(PRELUDE + code + "\n").encode()), stack)
+        outcome = check(Request((name,), stdin=source.encode()), stack)
     assert outcome.scanned == 1
     return {(finding.name, finding.severity) for finding in outcome.report.findings}
 

@@ -94,10 +94,5 @@ def test_every_rule_has_a_fixture_that_fires() -> None:
 
 
 def test_more_cases_stay_silent_than_fire() -> None:
-    cases = [
-        fires
-        for name in FILES
-        for head, fires in functions(FIXTURES / name)
-        if not head.startswith(HEADS)
-    ]
+    cases = [fires for name in FILES for head, fires in functions(FIXTURES / name) if not head.startswith(HEADS)]
     assert cases.count(False) > cases.count(True)

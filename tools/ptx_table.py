@@ -86,7 +86,7 @@ def deciding(measured: Measured, seed: dict[str, Any], targets: set[str]) -> str
     """The error that ptxas gives where it gives fewest, about the instruction sooner than about a modifier.
 
     Where the samples are told different things, these have a place for what differs: <2> is the first two words of the
-    instruction, <L> the first and the last two, <M> the modifier that makes the row, <N> the last number.
+    instruction, <K> the last two and <L> the first with them, <M> the modifier that makes the row, <N> the last number.
     """
     answers = [(s, t, measured.answers[s][t].errors) for s in seed["samples"] for t in sorted(targets)]
     fewest = min((len(set(errors)) for _, _, errors in answers if errors), default=0)
@@ -109,6 +109,7 @@ def template(text: str, sample: str, seed: dict[str, Any]) -> str:
     for count in range(min(len(words), 9), 0, -1):
         text = text.replace(f"'{'.'.join(words[:count])}'", f"'<{count}>'")
     text = text.replace(f"'{'.'.join([words[0], *words[-2:]])}", "'<L>")
+    text = text.replace(f".{'.'.join(words[-2:])}", "<K>")
     numbers = re.findall(r"\d+", statement.operands)
     text = text.replace(f"value '{numbers[-1]}'", "value '<N>'") if numbers else text
     has = re.search(rf"\.(?:{seed['has'][0]})(?![\w:])", statement.head) if seed.get("has") else None

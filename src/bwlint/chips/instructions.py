@@ -19,7 +19,7 @@ _GUARD = re.compile(r"[\s{]*(?:@\s*!?\s*[%$]*\w+\s+)?")
 _HEAD = re.compile(r"\.?[A-Za-z]\w*(?:::\w+)*(?:\s*\.\s*\w+(?:::\w+)*)*(?:\s*\.)?")
 _SPACE = re.compile(r"\s+")
 _VECTOR = re.compile(r"\{[^{}]*\}")
-_PLACE = re.compile(r"<([1-9MLN])>")
+_PLACE = re.compile(r"<([1-9MLKN])>")
 _NUMBER = re.compile(r"(?<![\w.])(?:0[xX][0-9a-fA-F]+|0|[1-9]\d{0,17})(?![\w.])")
 _ADDRESS = re.compile(r"\[[^\[\]]*\]")
 
@@ -78,6 +78,7 @@ class Form:
         filled = {
             "M": modifier[0] if modifier else "",
             "L": ".".join([words[0], *words[-2:]]),
+            "K": ".".join(["", *words[-2:]]),
             "N": str(int(numbers[-1], 0)) if numbers else "",
         }
         return _PLACE.sub(lambda place: filled.get(place[1]) or ".".join(words[: int(place[1], 16)]), self.error)
@@ -131,7 +132,9 @@ class Verdict:
 
     def refusing(self, target: Target) -> Form | None:
         """The row for which ptxas refuses the target, the most general one; None where it is legal."""
-        return max((form for form in self.forms if target not in form.legal), key=lambda form: len(form.legal), default=None)
+        return max(
+            (form for form in self.forms if target not in form.legal), key=lambda form: len(form.legal), default=None
+        )
 
     def slowing(self, target: Target) -> Form | None:
         """The row that says why a target takes a slow path, or None."""
@@ -147,12 +150,13 @@ def verdict(instruction: str) -> Verdict:
 def judge(statement: Statement) -> Verdict:
     """The verdict on a statement in normal form."""
     legal, older, slow = EVERY_TARGET, EVERY_TARGET, NO_TARGET
-    found = forms_of(statement)
+    found = forms_of(statement)[::-1]
+    found.sort(key=lambda form: len(form.legal))
     for form in found:
         legal &= form.legal
         older &= form.older
         slow |= form.slow
-    return Verdict(statement, legal, older, slow & legal, tuple(sorted(reversed(found), key=lambda form: len(form.legal))))
+    return Verdict(statement, legal, older, slow & legal, tuple(found))
 
 
 def find(instruction: str) -> Form | None:

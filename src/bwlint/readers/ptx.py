@@ -252,8 +252,8 @@ class _Scan:
 
     def _static_shared(self) -> None:
         """For each entry that names any: bytes of its shared arrays, without what alignment adds."""
-        ends = [start for _, start in self._kernels[1:]] + [len(self._text)]
-        for (kernel, start), end in zip(self._kernels, ends, strict=True):
+        ends = [*(start for _, start in self._kernels), len(self._text)]
+        for (kernel, start), end in zip(self._kernels, ends[1:], strict=True):
             words = frozenset(_WORD.findall(self._text, start, end)) if self._common else frozenset()
             arrays = self._arrays.get(kernel, []) + [self._common[name] for name in sorted(self._common.keys() & words)]
             if kernel and arrays:
