@@ -12,6 +12,12 @@ TEMPLATES = Path(__file__).with_name("ptx_grammar.txt")
 
 _CHOICE = re.compile(r"<(?:(\d)=)?([^<>]*)>")
 _VECTOR = re.compile(r"\b([RHXFD])(\d+)\b")
+# Words of instructions' names: they have their places.
+_NAMES = frozenset(
+    "alloc arrive arrive_drop async bulk cluster commit complete_tx cp cp_fenceproxy cvt dealloc expect_tx fractional "
+    "get_first_ctaid inc dec is_canceled ld ld_reduce mma mma_async pack parity popc prefetch proxy query_cancel range red "
+    "reduce replace shift st tensor test_wait tile try_cancel try_wait wait ws xor and inval init pending_count".split()
+)
 _PREFIX = {"R": "r", "H": "h", "X": "x", "F": "f", "D": "dd"}
 
 
@@ -35,7 +41,7 @@ def statements(count: int, seed: int, tries: int = 40) -> Iterator[str]:
     seen: set[str] = set()
     for _ in range(count):
         for _ in range(tries):
-            statement = expand(chance.choice(chance.choice(kinds)), chance)
+            statement = _moved(expand(chance.choice(chance.choice(kinds)), chance), chance)
             if statement not in seen:
                 seen.add(statement)
                 yield statement
@@ -57,6 +63,20 @@ def expand(template: str, chance: random.Random) -> str:
     while _CHOICE.search(template):
         template = _CHOICE.sub(choose, template)
     return _VECTOR.sub(lambda found: _vector(found[1], int(found[2]), chance), template)
+
+
+def _moved(statement: str, chance: random.Random) -> str:
+    """One statement in four with a modifier in another place: ptxas takes most of them in any order."""
+    head, space, operands = statement.partition(" ")
+    words = head.rstrip(";").split(".")
+    if chance.random() > 0.25 or len(words) < 4 or head.startswith("."):
+        return statement
+    first = next((place for place, word in enumerate(words) if place and word not in _NAMES), len(words))
+    if len(words) - first < 2:
+        return statement
+    word = words.pop(chance.randrange(first, len(words)))
+    words.insert(chance.randrange(first, len(words) + 1), word)
+    return ".".join(words) + (";" if head.endswith(";") else "") + space + operands
 
 
 def _vector(kind: str, width: int, chance: random.Random) -> str:

@@ -24,7 +24,7 @@ from typing import Any
 import ptxas
 from ptxas import Answer, Ptxas
 
-from bwlint.chips.instructions import parse
+from bwlint.chips.instructions import modifier, parse
 from bwlint.data import read_toml, tables_folder
 
 SEEDS = Path(__file__).with_name("ptx_forms.toml")
@@ -86,7 +86,8 @@ def deciding(measured: Measured, seed: dict[str, Any], targets: set[str]) -> str
     """The error that ptxas gives where it gives fewest, about the instruction sooner than about a modifier.
 
     Where the samples are told different things, these have a place for what differs: <2> is the first two words of the
-    instruction, <K> the last two and <L> the first with them, <M> the modifier that makes the row, <N> the last number.
+    instruction, <K> its last two types and <L> the first word with them, <M> the modifier that makes the row, <N> the
+    last number.
     """
     answers = [(s, t, measured.answers[s][t].errors) for s in seed["samples"] for t in sorted(targets)]
     fewest = min((len(set(errors)) for _, _, errors in answers if errors), default=0)
@@ -108,11 +109,12 @@ def template(text: str, sample: str, seed: dict[str, Any]) -> str:
     words = statement.head.split(".")
     for count in range(min(len(words), 9), 0, -1):
         text = text.replace(f"'{'.'.join(words[:count])}'", f"'<{count}>'")
-    text = text.replace(f"'{'.'.join([words[0], *words[-2:]])}", "'<L>")
-    text = text.replace(f".{'.'.join(words[-2:])}", "<K>")
+    if statement.types:
+        text = text.replace(f"'{'.'.join([words[0], *statement.types])}", "'<L>")
+        text = text.replace(f".{'.'.join(statement.types)}", "<K>")
     numbers = re.findall(r"\d+", statement.operands)
     text = text.replace(f"value '{numbers[-1]}'", "value '<N>'") if numbers else text
-    has = re.search(rf"\.(?:{seed['has'][0]})(?![\w:])", statement.head) if seed.get("has") else None
+    has = modifier(seed["has"][0]).search(statement.head) if seed.get("has") else None
     return re.sub(rf"{re.escape(has[0])}(?=[ '])", "<M>", text) if has else text
 
 

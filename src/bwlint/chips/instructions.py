@@ -19,6 +19,7 @@ _GUARD = re.compile(r"[\s{]*(?:@\s*!?\s*[%$]*\w+\s+)?")
 _HEAD = re.compile(r"\.?[A-Za-z]\w*(?:::\w+)*(?:\s*\.\s*\w+(?:::\w+)*)*(?:\s*\.)?")
 _SPACE = re.compile(r"\s+")
 _VECTOR = re.compile(r"\{[^{}]*\}")
+_TYPE = re.compile(r"(?:[bfus]|bf|tf|ue?)\d+(?:m\d)?(?:x\d)?|e\dm\d(?:x\d)?")
 _PLACE = re.compile(r"<([1-9MLKN])>")
 _NUMBER = re.compile(r"(?<![\w.])(?:0[xX][0-9a-fA-F]+|0|[1-9]\d{0,17})(?![\w.])")
 _ADDRESS = re.compile(r"\[[^\[\]]*\]")
@@ -30,6 +31,11 @@ class Statement:
 
     head: str
     operands: str
+
+    @property
+    def types(self) -> list[str]:
+        """The last two types among the modifiers: of the result, and of what it is made from."""
+        return [word for word in self.head.split(".") if _TYPE.fullmatch(word)][-2:]
 
     @property
     def count(self) -> int:
@@ -73,12 +79,12 @@ class Form:
     def words(self, statement: Statement) -> str:
         """ptxas's text for a statement, still with <T> for the target."""
         words = statement.head.split(".")
-        modifier = self.has[0].search(statement.head) if self.has else None
+        has = self.has[0].search(statement.head) if self.has else None
         numbers = _NUMBER.findall(statement.operands)
         filled = {
-            "M": modifier[0] if modifier else "",
-            "L": ".".join([words[0], *words[-2:]]),
-            "K": ".".join(["", *words[-2:]]),
+            "M": has[0] if has else "",
+            "L": ".".join([words[0], *statement.types]),
+            "K": ".".join(["", *statement.types]),
             "N": str(int(numbers[-1], 0)) if numbers else "",
         }
         return _PLACE.sub(lambda place: filled.get(place[1]) or ".".join(words[: int(place[1], 16)]), self.error)
@@ -199,8 +205,8 @@ def _form(row: dict[str, Any]) -> Form:
         row["name"],
         row["group"],
         tuple(row["op"].split("|")),
-        tuple(_modifier(item) for item in row.get("has", ())),
-        tuple(_modifier(item) for item in row.get("lacks", ())),
+        tuple(modifier(item) for item in row.get("has", ())),
+        tuple(modifier(item) for item in row.get("lacks", ())),
         re.compile(row["operands"]) if "operands" in row else None,
         int(row.get("count", 0)),
         targets(row["legal"]),
@@ -212,8 +218,10 @@ def _form(row: dict[str, Any]) -> Form:
     )
 
 
-def _modifier(item: str) -> re.Pattern[str]:
-    return re.compile(rf"\.(?:{item})(?![\w:])")
+def modifier(item: str) -> re.Pattern[str]:
+    """What finds a modifier in a head; parts apart by a space come in this order, with others between them or not."""
+    parts = [rf"\.(?:{part})(?![\w:])" for part in item.split(" ")]
+    return re.compile(".*".join(parts))
 
 
 def targets(words: str) -> TargetSet:

@@ -103,13 +103,14 @@ def _tokens(text: str, dull: set[str]) -> Iterator[_Token]:
                 yield _Token("instruction", at, end, kernel)
                 break
             name = _DOT_WORD.match(text, at)[1]  # type: ignore[index]
-            brace = text.find("{", at, end)
             if name in _WHOLE_LINE:
                 line_end = text.find("\n", at, end)
                 line_end = end if line_end < 0 else line_end
                 yield _Token(name, at, line_end, kernel)
                 at = line_end
-            elif name in _LINKAGE and brace >= 0 and (header := _KERNEL.search(text, at, brace)):
+                continue
+            brace = text.find("{", at, end)
+            if name in _LINKAGE and brace >= 0 and (header := _KERNEL.search(text, at, brace)):
                 depth, kernel = 1, header[2]
                 yield _Token(header[1], at, brace, kernel)
                 at = brace + 1
