@@ -15,7 +15,6 @@ from bwlint.data import rules_folder
 from bwlint.report.sarif_rules import Rule as ReportedRule
 from bwlint.rules import checks, file_checks, guard_checks
 
-CUDA = {"smem", "cluster", "launch-bounds", "unchecked-launch", "tcgen05", "wgmma", "suffix-lost", "p2p-atomics"}
 CATEGORIES = {
     *("family-split", "leak", "excluded", "capability-type", "test-gate", "message", "arch-target", "other"),
     *("smem", "cluster", "tcgen05", "wgmma", "p2p-atomics"),
@@ -41,9 +40,7 @@ def test_rule_is_complete(rule: Rule) -> None:
     assert rule.code.startswith("BW")
     assert len(rule.summary) <= 110
     assert not rule.summary.endswith(".")
-    if rule.name not in CUDA:
-        ast.parse(rule.example)
-        ast.parse(rule.instead)
+    assert language(rule.example) == language(rule.instead)
 
 
 @pytest.mark.parametrize("text", ["BW101", "bw101", "family-split", " Family-Split "])
@@ -54,10 +51,21 @@ def test_lookup(text: str) -> None:
 PRELUDE = "import pytest\nimport torch\nfrom vllm.platforms import current_platform\n\n"
 
 
+def language(code: str) -> str:
+    """The language of an example, told by its looks: the end of its file's name."""
+    if "\n.target " in f"\n{code}":
+        return "ptx"
+    try:
+        ast.parse(code)
+    except SyntaxError:
+        return "cu"
+    return "py"
+
+
 def found(rule: Rule, code: str) -> set[tuple[str, str]]:
     """Names and levels of what is found in an example."""
-    if rule.name in CUDA:
-        return _reported("sm120_example.cu", code)
+    if language(code) != "py":
+        return _reported(f"sm120_example.{language(code)}", code)
     name = "tests/test_example.py" if rule.name == "test-gate" else "example.py"
     return _reported(name, PRELUDE + code)
 

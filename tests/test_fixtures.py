@@ -19,6 +19,7 @@ FIXTURES = Path(__file__).parents[1] / "fixtures"
 FOLDERS = sorted(path.name for path in FIXTURES.iterdir() if path.is_dir())
 FILES = sorted(path.relative_to(FIXTURES).as_posix() for path in FIXTURES.rglob("*") if kind_of(path.name))
 MARKER = re.compile(r" *(?:#|//) (error|warning|note): \[([a-z0-9-]+)\]")
+HEADS = ("import ", "from ", '"""', "@", ".version", ".target", ".address_size")
 
 Mark = tuple[int, str, str]
 """Line, severity, rule."""
@@ -56,7 +57,7 @@ def functions(path: Path) -> Iterator[tuple[str, bool]]:
     """Top-level definitions and assignments of a file, each with whether it fires."""
     block, fires = "", False
     for line in path.read_text(encoding="utf-8").splitlines():
-        if line and not line[0].isspace() and not line.startswith(("#", "//", ")", "]", "}")):
+        if line and not line[0].isspace() and not line.startswith(("#", "//", ")", "]", "}", "{")):
             if block:
                 yield block, fires
             block, fires = line, False
@@ -95,8 +96,8 @@ def test_more_cases_stay_silent_than_fire() -> None:
     cases = [
         fires
         for name in FILES
-        if name.endswith((".py", ".cu", ".h"))
+        if name.endswith((".py", ".cu", ".h", ".ptx"))
         for head, fires in functions(FIXTURES / name)
-        if not head.startswith(("import ", "from ", '"""', "@"))
+        if not head.startswith(HEADS)
     ]
     assert cases.count(False) > cases.count(True)

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import ptxas
 from ptx_grammar import statements
 from ptx_table import ABOUT_TARGET, Measured, measure
-from ptxas import Ptxas
 
 from bwlint.chips import EVERY_TARGET, Target, TargetSet
 from bwlint.chips.instructions import verdict
@@ -48,12 +47,11 @@ class Outcome:
     disagreements: tuple[Disagreement, ...]
 
 
-def compare(tool: Ptxas, wanted: Sequence[str], newest: bool = True) -> Outcome:
-    """Ask both about every statement and target. `newest`: the ptxas is the one that the table's `legal` is of."""
-    measured = measure(tool, wanted)
+def judge(measured: Measured, newest: bool = True) -> Outcome:
+    """Compare what a ptxas said with the table. `newest`: it is the ptxas that the table's `legal` is of."""
     counts = {"legal": 0, "nowhere": 0, "nonsense": 0}
     found: list[Disagreement] = []
-    for statement in wanted:
+    for statement in measured.answers:
         kind = _kind(measured, statement)
         counts[kind] += 1
         found += _compare(measured, statement, kind, legal(statement, newest))
@@ -97,7 +95,8 @@ def main() -> int:
     parser.add_argument("--older", action="store_true", help="this ptxas is the older one that the table knows")
     options = parser.parse_args()
     tool = ptxas.find(options.ptxas)
-    outcome = compare(tool, list(statements(options.forms, options.seed)), not options.older)
+    measured = measure(tool, list(statements(options.forms, options.seed)))
+    outcome = judge(measured, newest=not options.older)
     for one in outcome.disagreements:
         print(one)
     print(

@@ -24,6 +24,7 @@ from typing import Any
 import ptxas
 from ptxas import Answer, Ptxas
 
+from bwlint.chips.instructions import modifier, parse
 from bwlint.data import read_toml, tables_folder
 
 SEEDS = Path(__file__).with_name("ptx_forms.toml")
@@ -70,7 +71,7 @@ def row(seed: dict[str, Any], measured: Sequence[Measured]) -> dict[str, Any]:
     legal = frozenset[str]().union(*(newest.legal(sample) for sample in seed["samples"]))
     found = {key: seed[key] for key in _CARRIED if key in seed}
     found["legal"] = words(legal, newest.ptxas.targets)
-    error = deciding(newest, seed["samples"], set(newest.ptxas.targets) - legal)
+    error = deciding(newest, seed, set(newest.ptxas.targets) - legal)
     if error:
         found["error"] = error
     if "slow" in seed:
@@ -81,16 +82,40 @@ def row(seed: dict[str, Any], measured: Sequence[Measured]) -> dict[str, Any]:
     return found
 
 
-def deciding(measured: Measured, samples: Sequence[str], targets: set[str]) -> str:
-    """The error that ptxas gives on most of the targets, about the instruction sooner than about a modifier."""
-    counted = Counter(
-        text for sample in samples for target in targets for text in dict.fromkeys(measured.answers[sample][target].errors)
-    )
+def deciding(measured: Measured, seed: dict[str, Any], targets: set[str]) -> str:
+    """The error that ptxas gives where it gives fewest, about the instruction sooner than about a modifier.
+
+    Where the samples are told different things, these have a place for what differs: <2> is the first two words of the
+    instruction, <K> its last two types and <L> the first word with them, <M> the modifier that makes the row, <N> the
+    last number.
+    """
+    answers = [(s, t, measured.answers[s][t].errors) for s in seed["samples"] for t in sorted(targets)]
+    fewest = min((len(set(errors)) for _, _, errors in answers if errors), default=0)
+    decisive = [answer for answer in answers if len(set(answer[2])) == fewest]
+    suffixed = [answer for answer in decisive if not answer[1].isdigit()]
+    counted: Counter[str] = Counter()
+    for sample, _, errors in suffixed or decisive:
+        counted.update({said for text in errors for said in {text, template(text, sample, seed)}})
     if not counted:
         return ""
     most = max(counted.values())
     often = [text for text, count in counted.items() if count == most]
-    return min(often, key=lambda text: (not ABOUT_TARGET.search(text), not text.startswith("Instruction")))
+    return min(often, key=lambda text: (not ABOUT_TARGET.search(text), "Instruction" not in text, "<M>" in text, text))
+
+
+def template(text: str, sample: str, seed: dict[str, Any]) -> str:
+    """An error with places for what differs between samples."""
+    statement = parse(sample)
+    words = statement.head.split(".")
+    for count in range(min(len(words), 9), 0, -1):
+        text = text.replace(f"'{'.'.join(words[:count])}'", f"'<{count}>'")
+    if statement.types:
+        text = text.replace(f"'{'.'.join([words[0], *statement.types])}", "'<L>")
+        text = text.replace(f".{'.'.join(statement.types)}", "<K>")
+    numbers = re.findall(r"\d+", statement.operands)
+    text = text.replace(f"value '{numbers[-1]}'", "value '<N>'") if numbers else text
+    has = modifier(seed["has"][0]).search(statement.head) if seed.get("has") else None
+    return re.sub(rf"{re.escape(has[0])}(?=[ '])", "<M>", text) if has else text
 
 
 def difference(seed: dict[str, Any], newest: Measured, older: Measured, legal: frozenset[str]) -> dict[str, str]:
@@ -99,7 +124,7 @@ def difference(seed: dict[str, Any], newest: Measured, older: Measured, legal: f
     other = frozenset[str]().union(*(older.legal(sample) for sample in seed["samples"]))
     if (legal ^ other) & both == set():
         return {}
-    error = deciding(older, seed["samples"], (set(legal) - other) & both)
+    error = deciding(older, seed, (set(legal) - other) & both)
     takes = words(other, older.ptxas.targets)
     said = f"ptxas {older.ptxas.version} takes it for {takes or 'no target'}"
     return {"older": takes, "note": f"{said}: {error}" if error else said}

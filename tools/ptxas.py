@@ -75,7 +75,8 @@ class Ptxas:
             module, lines = _module([statements[place] for place in places], self.isa, target)
             ran = self._assemble(module, f"sm_{target}")
             said = _messages(ran.stderr, target)
-            failed, clean = [], []
+            failed: list[int] = []
+            clean: list[int] = []
             for line, place in zip(lines, places, strict=True):
                 errors, warnings = said.get(line, ([], []))
                 answers[place] = Answer(tuple(errors), tuple(warnings))

@@ -112,7 +112,7 @@ def _suffixes(said: Verdict, target: Target) -> tuple[Target, ...]:
 
 def _error(head: str, form: Form, rule: str, said: Verdict, wrong: TargetSet) -> Charge:
     first = next(iter(wrong))
-    words = form.error.replace("<T>", first.name)
+    words = form.words(said.statement).replace("<T>", first.name)
     message = f'ptxas refuses `{head}` for {wrong}: "{words}"'
     if said.note:
         message += f" ({said.note})"
@@ -135,7 +135,7 @@ def _slow(head: str, form: Form, said: Verdict, slow: TargetSet) -> Charge:
     else:
         advice = "where the destination is the block's own, `.shared::cta` (PTX 8.6) makes neither test nor call"
     message = f"on {chips} `{head}` becomes {form.advice}"
-    return Charge("tma-slow-path", "cluster", "note", slow, said.legal, message, "assembles, in software", advice)
+    return Charge("tma-slow-path", "cluster", "note", slow, said.legal, message, "calls the driver", advice)
 
 
 def drafts(context: Context, module: Module, rule: str) -> Iterator[Draft]:

@@ -16,22 +16,26 @@ from bwlint.chips.targetset import EVERY_TARGET, NO_TARGET, TargetSet
 from bwlint.data import table
 
 _GUARD = re.compile(r"[\s{]*(?:@\s*!?\s*[%$]*\w+\s+)?")
-_HEAD = re.compile(r"\.?[A-Za-z]\w*(?:::\w+)*(?:\s*\.\s*\w+(?:::\w+)*)*(\s*\.)?")
+_HEAD = re.compile(r"\.?[A-Za-z]\w*(?:::\w+)*(?:\s*\.\s*\w+(?:::\w+)*)*(?:\s*\.)?")
 _SPACE = re.compile(r"\s+")
 _VECTOR = re.compile(r"\{[^{}]*\}")
+_TYPE = re.compile(r"(?:[bfus]|bf|tf|ue?)\d+(?:m\d)?(?:x\d)?|e\dm\d(?:x\d)?")
+_PLACE = re.compile(r"<([1-9MLKN])>")
+_NUMBER = re.compile(r"(?<![\w.])(?:0[xX][0-9a-fA-F]+|0|[1-9]\d{0,17})(?![\w.])")
 _ADDRESS = re.compile(r"\[[^\[\]]*\]")
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A PTX statement in normal form: "ld.global.u32", "%r1, [%rd1]".
-
-    `partial` says that modifiers may follow that were not readable: what a row says of missing ones is unknown.
-    """
+    """A PTX statement in normal form: "ld.global.u32", "%r1, [%rd1]". It may be cut off anywhere."""
 
     head: str
     operands: str
-    partial: bool = False
+
+    @property
+    def types(self) -> list[str]:
+        """The last two types among the modifiers: of the result, and of what it is made from."""
+        return [word for word in self.head.split(".") if _TYPE.fullmatch(word)][-2:]
 
     @property
     def count(self) -> int:
@@ -47,8 +51,7 @@ def parse(instruction: str) -> Statement:
     if head is None:
         return Statement("", instruction)
     operands = instruction[head.end() :].replace("%%", "%").strip().rstrip(";").rstrip()
-    partial = head[1] is not None
-    return Statement(_SPACE.sub("", head[0]).rstrip("."), _SPACE.sub(" ", operands), partial)
+    return Statement(_SPACE.sub("", head[0]).rstrip("."), _SPACE.sub(" ", operands))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,19 @@ class Form:
     advice: str
     note: str
 
+    def words(self, statement: Statement) -> str:
+        """ptxas's text for a statement, still with <T> for the target."""
+        words = statement.head.split(".")
+        has = self.has[0].search(statement.head) if self.has else None
+        numbers = _NUMBER.findall(statement.operands)
+        filled = {
+            "M": has[0] if has else "",
+            "L": ".".join([words[0], *statement.types]),
+            "K": ".".join(["", *statement.types]),
+            "N": str(int(numbers[-1], 0)) if numbers else "",
+        }
+        return _PLACE.sub(lambda place: filled.get(place[1]) or ".".join(words[: int(place[1], 16)]), self.error)
+
     def matches(self, statement: Statement) -> bool:
         """Whether the row speaks of a statement; one with unknown operands matches no row that asks for them."""
         if not self.fits(statement):
@@ -86,7 +102,7 @@ class Form:
         head = statement.head
         if not any(head.startswith(op) and head[len(op) : len(op) + 1] in ("", ".", ":") for op in self.ops):
             return False
-        if self.lacks and (statement.partial or any(item.search(head) for item in self.lacks)):
+        if any(item.search(head) for item in self.lacks):
             return False
         return all(item.search(head) for item in self.has)
 
@@ -99,6 +115,7 @@ class Verdict:
     `legal` is by the newest ptxas that was asked, `older` by the oldest of its major version.
     """
 
+    statement: Statement
     legal: TargetSet
     older: TargetSet
     slow: TargetSet
@@ -112,7 +129,7 @@ class Verdict:
     @property
     def error(self) -> str:
         """ptxas's words where the instruction is illegal, with <T> for the target; "" where it is never."""
-        return next((form.error for form in self.forms if form.error), "")
+        return next((form.words(self.statement) for form in self.forms if form.error), "")
 
     @property
     def note(self) -> str:
@@ -120,8 +137,10 @@ class Verdict:
         return next((form.note for form in self.forms if form.note), "")
 
     def refusing(self, target: Target) -> Form | None:
-        """The row for which ptxas refuses the target, the narrowest first; None where it is legal."""
-        return next((form for form in self.forms if target not in form.legal), None)
+        """The row for which ptxas refuses the target, the most general one; None where it is legal."""
+        return max(
+            (form for form in self.forms if target not in form.legal), key=lambda form: len(form.legal), default=None
+        )
 
     def slowing(self, target: Target) -> Form | None:
         """The row that says why a target takes a slow path, or None."""
@@ -137,12 +156,13 @@ def verdict(instruction: str) -> Verdict:
 def judge(statement: Statement) -> Verdict:
     """The verdict on a statement in normal form."""
     legal, older, slow = EVERY_TARGET, EVERY_TARGET, NO_TARGET
-    found = forms_of(statement)
+    found = forms_of(statement)[::-1]
+    found.sort(key=lambda form: len(form.legal))
     for form in found:
         legal &= form.legal
         older &= form.older
         slow |= form.slow
-    return Verdict(legal, older, slow & legal, tuple(sorted(reversed(found), key=lambda form: len(form.legal))))
+    return Verdict(statement, legal, older, slow & legal, tuple(found))
 
 
 def find(instruction: str) -> Form | None:
@@ -185,8 +205,8 @@ def _form(row: dict[str, Any]) -> Form:
         row["name"],
         row["group"],
         tuple(row["op"].split("|")),
-        tuple(_modifier(item) for item in row.get("has", ())),
-        tuple(_modifier(item) for item in row.get("lacks", ())),
+        tuple(modifier(item) for item in row.get("has", ())),
+        tuple(modifier(item) for item in row.get("lacks", ())),
         re.compile(row["operands"]) if "operands" in row else None,
         int(row.get("count", 0)),
         targets(row["legal"]),
@@ -198,8 +218,10 @@ def _form(row: dict[str, Any]) -> Form:
     )
 
 
-def _modifier(item: str) -> re.Pattern[str]:
-    return re.compile(rf"\.(?:{item})(?![\w:])")
+def modifier(item: str) -> re.Pattern[str]:
+    """What finds a modifier in a head; parts apart by a space come in this order, with others between them or not."""
+    parts = [rf"\.(?:{part})(?![\w:])" for part in item.split(" ")]
+    return re.compile(".*".join(parts))
 
 
 def targets(words: str) -> TargetSet:

@@ -103,13 +103,14 @@ def _tokens(text: str, dull: set[str]) -> Iterator[_Token]:
                 yield _Token("instruction", at, end, kernel)
                 break
             name = _DOT_WORD.match(text, at)[1]  # type: ignore[index]
-            brace = text.find("{", at, end)
             if name in _WHOLE_LINE:
                 line_end = text.find("\n", at, end)
                 line_end = end if line_end < 0 else line_end
                 yield _Token(name, at, line_end, kernel)
                 at = line_end
-            elif name in _LINKAGE and brace >= 0 and (header := _KERNEL.search(text, at, brace)):
+                continue
+            brace = text.find("{", at, end)
+            if name in _LINKAGE and brace >= 0 and (header := _KERNEL.search(text, at, brace)):
                 depth, kernel = 1, header[2]
                 yield _Token(header[1], at, brace, kernel)
                 at = brace + 1
@@ -252,8 +253,8 @@ class _Scan:
 
     def _static_shared(self) -> None:
         """For each entry that names any: bytes of its shared arrays, without what alignment adds."""
-        ends = [start for _, start in self._kernels[1:]] + [len(self._text)]
-        for (kernel, start), end in zip(self._kernels, ends, strict=True):
+        ends = [*(start for _, start in self._kernels), len(self._text)]
+        for (kernel, start), end in zip(self._kernels, ends[1:], strict=True):
             words = frozenset(_WORD.findall(self._text, start, end)) if self._common else frozenset()
             arrays = self._arrays.get(kernel, []) + [self._common[name] for name in sorted(self._common.keys() & words)]
             if kernel and arrays:

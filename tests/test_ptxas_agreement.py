@@ -1,0 +1,131 @@
+"""bwlint says of PTX what ptxas says of it, by the oldest ptxas of CUDA 13 and the newest on PyPI.
+
+Each is installed by pip into a folder of its own, which BWLINT_PTXAS keeps from run to run. Without one the tests are
+skipped, never in CI.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from ptx_fuzz import judge
+from ptx_grammar import statements
+from ptx_table import Measured, measure, seeds
+from ptxas import Folder, Ptxas
+
+from bwlint.chips import Target
+from bwlint.chips.instructions import forms, verdict
+from bwlint.chips.isa import assembles, first_isa, static_shared
+
+OLDEST = "13.0.88"
+FORMS = {"newest": 2000, OLDEST: 500}
+FAMILIES = (
+    "80",
+    "90",
+    "90a",
+    "100",
+    "100a",
+    "100f",
+    "103",
+    "103f",
+    "110f",
+    "120",
+    "120a",
+    "120f",
+    "121",
+    "121a",
+    "121f",
+)
+
+
+@cache
+def installed(root: Path) -> dict[str, Ptxas | str]:
+    """The ptxas of each version, or why there is none."""
+    folder = Folder(Path(os.environ.get("BWLINT_PTXAS") or root))
+    found: dict[str, Ptxas | str] = {}
+    for name, version in (("newest", None), (OLDEST, OLDEST)):
+        found[name] = folder.ptxas(version) or folder.problem
+    return found
+
+
+@pytest.fixture(scope="module", params=["newest", OLDEST])
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def tool(name: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ptxas]:
+    # Workers of one session share the folder above their own.
+    found = installed(tmp_path_factory.getbasetemp().parent / "ptxas" / str(os.getpid()))[name]
+    if isinstance(found, Ptxas):
+        yield found
+    elif os.environ.get("CI") == "true":
+        pytest.fail(f"no ptxas from PyPI: {found}")
+    else:
+        pytest.skip(f"no ptxas from PyPI: {found}")
+
+
+@pytest.fixture(scope="module")
+def rows(tool: Ptxas) -> Measured:
+    return measure(tool, [sample for seed in seeds() for sample in seed["samples"]])
+
+
+def test_every_row_of_the_table(name: str, rows: Measured) -> None:
+    outcome = judge(rows, newest=name == "newest")
+    assert [str(one) for one in outcome.disagreements] == []
+    assert outcome.nonsense == 0 or name != "newest"
+
+
+def test_the_table_holds_every_seed() -> None:
+    assert [form.name for form in forms()] == [seed["name"] for seed in seeds()]
+
+
+def test_errors_are_quoted_word_by_word(name: str, rows: Measured) -> None:
+    if name != "newest":
+        pytest.skip("the words of the newest are quoted")
+    wrong = []
+    for sample, answers in rows.answers.items():
+        said = verdict(sample)
+        for target, answer in answers.items():
+            form = said.refusing(Target.parse(target)) if not sample.startswith(".") else None
+            if form is not None and int(target.rstrip("af")) >= 90 and form.words(said.statement) not in answer.errors:
+                wrong.append((sample, target, form.words(said.statement), answer.errors))
+    assert wrong == []
+
+
+def test_slow_paths_call_the_driver(name: str, tool: Ptxas) -> None:
+    loads = [sample for seed in seeds() if "slow" in seed for sample in seed["samples"]]
+    others = [s.replace("shared::cluster.global", "shared::cta.global") for s in loads if "multicast" not in s]
+    for load in (*loads, *others):
+        slow = verdict(load).slow
+        for target in ("90a", "100", "103f", "110a", "120", "120a", "120f", "121"):
+            assert (Target.parse(target) in slow) == tool.calls_driver(load, target), (load, target)
+
+
+def test_random_statements(name: str, tool: Ptxas) -> None:
+    outcome = judge(measure(tool, list(statements(FORMS[name], seed=120))), newest=name == "newest")
+    assert [str(one) for one in outcome.disagreements] == []
+    assert outcome.legal > FORMS[name] // 2
+
+
+def test_versions_of_ptx(tool: Ptxas) -> None:
+    for target in set(tool.targets) & set(FAMILIES):
+        isa = first_isa(Target.parse(target))
+        assert isa is not None and tool.first_isa(target) == f"{isa[0]}.{isa[1]}", target
+
+
+def test_static_shared_memory(tool: Ptxas) -> None:
+    for target in tool.targets:
+        assert tool.static_shared(target) == static_shared(Target.parse(target)), target
+
+
+def test_targets_for_other_chips(tool: Ptxas) -> None:
+    for target in FAMILIES:
+        module = f".version {tool.isa}\n.target sm_{target}\n.address_size 64\n.visible .entry k() {{ ret; }}\n"
+        for arch in FAMILIES:
+            refused = tool.assembles(module, f"sm_{arch}")
+            assert assembles(Target.parse(target), Target.parse(arch)) == (not refused), (target, arch, refused)
