@@ -64,10 +64,28 @@ def language(code: str) -> str:
 
 def found(rule: Rule, code: str) -> set[tuple[str, str]]:
     """Names and levels of what is found in an example."""
+    if rule.name == "empty-body":
+        return _built(code)
     if language(code) != "py":
         return _reported(f"sm120_example.{language(code)}", code)
     name = "tests/test_example.py" if rule.name == "test-gate" else "example.py"
     return _reported(name, PRELUDE + code)
+
+
+BUILD = """
+set(SRCS "example.cu")
+cuda_archs_loose_intersection(EXAMPLE_ARCHS "120a;121a" "${CUDA_ARCHS}")
+set_gencode_flags_for_srcs(SRCS "${SRCS}" CUDA_ARCHS "${EXAMPLE_ARCHS}")
+"""
+
+
+def _built(code: str) -> set[tuple[str, str]]:
+    """What is found in an example that a build file in the same folder compiles for both consumer parts."""
+    Path("CMakeLists.txt").write_text(BUILD, encoding="utf-8")
+    Path("example.cu").write_text(code + "\n", encoding="utf-8")
+    with ExitStack() as stack:
+        outcome = check(Request((".",)), stack)
+    return {(finding.name, finding.severity) for finding in outcome.report.findings}
 
 
 def _reported(name: str, code: str) -> set[tuple[str, str]]:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from bwlint.builds import built
-from bwlint.chips import NO_TARGET, TargetSet, group
+from bwlint.chips import NO_TARGET, ChipSet, TargetSet, group
 from bwlint.evaluate.expr import Span
 from bwlint.facts import Carry, Module, Operation
 from bwlint.judge import Context, Draft, plain
@@ -33,6 +33,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 
 
 def _draft(context: Context, module: Module, name: str, at: Span, carry: Carry, empty: TargetSet) -> Draft:
+    chips = context.targets & ChipSet.joining(chip for target in empty for chip in target.loads_on())
     meant = built(carry).chips <= group("consumer-blackwell")
     return Draft(
         NAME,
@@ -42,10 +43,10 @@ def _draft(context: Context, module: Module, name: str, at: Span, carry: Carry, 
         module,
         at,
         f"nothing is left of `{name}` when it is compiled for {empty}, which {carry.name or 'a build'} does: launched "
-        f"on {plain(empty.chips)} it runs, and its output stays as it was",
+        f"on {plain(chips)} it runs, and its output stays as it was",
         "the guard around the body is false",
         "widen the guard, build the file for other targets, or refuse the launch on the host",
-        empty.chips,
-        empty.chips,
+        chips,
+        chips,
         None,
     )

@@ -97,7 +97,9 @@ def _other_guard(context: Context, guarded: Guarded, family: ChipSet, lost: Chip
     """Whether another guard of the file is there for just the refused members, and does the same for them."""
     mine = _shapes(guarded)
     for other in context.guards[guarded.module.path]:
-        if other is guarded or other.working.empty or not other.chips & family or other.chips & family - lost:
+        if other is guarded or other.guard.qualname != guarded.guard.qualname or other.working.empty:
+            continue
+        if not other.chips & family or other.chips & family - lost:
             continue
         if not mine or mine & _shapes(other):
             return True

@@ -20,8 +20,9 @@ def operations(code: Code, text: str, directives: Directives, places: Scopes) ->
         paths = _paths(text, directives, scope)
         outside = directives.path(scope.open)
         if paths and outside not in paths:
-            at = code.span(scope.open, scope.open + 1)
             name = scope.name.rpartition("::")[2]
+            start = max(text.rfind(name, scope.header, scope.open), scope.header)
+            at = code.span(start, start + len(name))
             yield from (Operation("body", name, at, (), path, scope.qualname) for path in paths)
 
 
