@@ -13,8 +13,7 @@ from bwlint.facts import Module, Text, Use
 from bwlint.readers import prune
 from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
 from bwlint.readers.errors import ReadError
-from bwlint.readers.python import peers
-from bwlint.readers.python.embedded import embedded, may_hold
+from bwlint.readers.python import embedded, peers
 from bwlint.readers.python.flow import Flow
 from bwlint.readers.python.sides import dotted, statements
 from bwlint.readers.python.vocabulary import device_lines, lines_with, may_read_device
@@ -33,7 +32,7 @@ def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
     """
     if may_read_device(data, own) or any(word in data for word in _BUILD_WORDS):
         return True
-    return peers.may_enter(data) or may_hold(data)
+    return peers.may_enter(data) or embedded.may_hold(data)
 
 
 def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str] = frozenset()) -> Module:
@@ -54,7 +53,7 @@ def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str
     except RecursionError as error:
         raise ReadError("nested too deep to analyse") from error
     functions = prune.functions(flow.functions, flow.gates.reads)
-    instructions, modules = embedded(path, tree, source, lines)
+    instructions, modules = embedded.code_in_strings(path, tree, source, lines)
     return Module(
         path,
         name,

@@ -68,7 +68,7 @@ def may_hold(data: bytes) -> bool:
     return _WORDS.search(data) is not None
 
 
-def embedded(
+def code_in_strings(
     path: str, tree: ast.Module, source: str, lines: Sequence[str]
 ) -> tuple[tuple[Operation, ...], tuple[Module, ...]]:
     """Instructions of fragments of PTX, and the modules of the C++ and the PTX modules in the strings of a file.
@@ -185,7 +185,9 @@ class _Literals:
         while at < end and (opening := _OPENING.match(self._source, at, end)) is not None:
             prefix, quote = opening[1].lower(), opening[2]
             at, is_raw = opening.end(), "r" in prefix
-            parts, at = _formatted(self._source, at, end, quote) if "f" in prefix else _plain(self._source, at, end, quote)
+            parts, at = (
+                _formatted(self._source, at, end, quote) if "f" in prefix else _plain(self._source, at, end, quote)
+            )
             pieces += (self._piece(start, stop, is_raw, "f" in prefix) for start, stop in parts)
         return pieces
 
