@@ -140,7 +140,7 @@ def _read_one(real: str, root: str, kind: str, own: frozenset[str]) -> Result:
         module = module_of(kind, real, root, source, own)
     except ReadError as error:
         return "", str(error), has_comment
-    if not (module.gates or module.guards or module.operations or module.carries):
+    if not (module.gates or module.guards or module.operations or module.carries or module.embedded):
         return "", "", has_comment  # read again if an import or an include asks for it
     return json.dumps(encode(module), separators=(",", ":")), "", has_comment
 

@@ -47,9 +47,14 @@ def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Ite
         place = module.path.removeprefix(project_folder(file.root)).lstrip(os.sep).replace(os.sep, "/")
         context.places[module.path] = place
         context.judged[module.path] = [
-            Judged(module, gate, sets, place) for gate in module.gates if (sets := tree.sets(module, gate)) is not None
+            Judged(part, gate, sets, place)
+            for part in (module, *module.embedded)
+            for gate in part.gates
+            if (sets := tree.sets(part, gate)) is not None
         ]
-        context.guards[module.path] = guards_of(tree, module)
+        context.guards[module.path] = tuple(
+            guarded for part in (module, *module.embedded) for guarded in guards_of(tree, part)
+        )
         context.wrappers.update(wrappers_of(context.guards[module.path]))
     wanted = frozenset(rules)
     run = {name: check for name, check in checks().items() if name in wanted}
@@ -69,7 +74,12 @@ def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Ite
             for check_guard in run_guards
             for draft in check_guard(context, guarded)
         ]
-        drafts += [draft for check_file in run_files for draft in check_file(context, module)]
+        drafts += [
+            draft
+            for part in (module, *module.embedded)
+            for check_file in run_files
+            for draft in check_file(context, part)
+        ]
         merged = _merge(_at_origins(context, module, drafts))
         if merged:
             found.append((file, tuple(merged)))

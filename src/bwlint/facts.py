@@ -145,7 +145,8 @@ class Carry:
 class Module:
     """All facts of one file. `uses` maps a top-level name to the hardware operations that its body
     names; `targets` are places that name a target for 12.0 alone, such as sm_120a. `guards` are the gates of the
-    preprocessor, over targets; `gates` those of the running program, over chips.
+    preprocessor, over targets; `gates` those of the running program, over chips. `embedded` is code of other languages
+    in the strings of the file, at its places in the file and with its path.
     """
 
     path: str
@@ -164,6 +165,7 @@ class Module:
     operations: tuple[Operation, ...] = ()
     carries: tuple[Carry, ...] = ()
     includes: tuple[str, ...] = ()
+    embedded: tuple[Module, ...] = ()
 
 
 def encode(value: Any) -> Any:
@@ -180,7 +182,7 @@ def encode(value: Any) -> Any:
 def decode_module(data: list[Any]) -> Module:
     """A module from the parsed JSON of `encode`."""
     path, name, is_package, names, stars, slots, functions, classes, gates, uses, targets, *rest = data
-    language, guards, operations, carries, includes = rest
+    language, guards, operations, carries, includes, embedded = rest
     return Module(
         path,
         name,
@@ -198,6 +200,7 @@ def decode_module(data: list[Any]) -> Module:
         tuple([_operation(item) for item in operations]),
         tuple([_carry(item) for item in carries]),
         tuple(includes),
+        tuple([decode_module(item) for item in embedded]),
     )
 
 

@@ -260,6 +260,15 @@ class Context:
                     reached &= other.let_through(side)
         return reached
 
+    def let_in(self, module: Module, at: Span) -> ChipSet:
+        """Chips that a gate of the running program around a place asks for and admits."""
+        found = NONE
+        for other in self.judged.get(module.path, ()):
+            for side in (other.gate.yes, other.gate.no):
+                if side.at is not None and inside(at, side.at) and other.sets.decided and not other.sets.guessed:
+                    found |= other.on(side)
+        return found & self.let_to(module, at)
+
     def reach(self, judged: Judged, at: Span) -> ChipSet:
         """Chips that may reach a place through every gate around it."""
         reached = EVERY

@@ -207,14 +207,16 @@ def _draft(module: Module, charge: Charge, operations: list[Operation], chips: C
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """A charge in C++: `guarded` says that a guard asks for the target and lets it through, `carry` what builds it.
+    """A charge in C++ or in Python: `guarded` says that a guard asks for the target and lets it through, `gated` that
+    a gate of the running program does, and `carry` what builds it.
 
-    Neither is set where a macro that nobody defines in reach decides too.
+    None is set where a macro that nobody defines in reach decides too.
     """
 
     operation: Operation
     charge: Charge
     guarded: bool
+    gated: bool
     carry: Carry | None
 
 
@@ -228,7 +230,7 @@ def _of_source(context: Context, module: Module, rule: str) -> Iterator[Draft]:
     for one in context.placed[module.path]:
         if one.charge.rule == rule:
             asked = one.guarded or one.carry is not None
-            groups.setdefault((one.carry, one.operation.path if asked else ()), []).append(one)
+            groups.setdefault((one.carry, one.gated, one.operation.path if asked else ()), []).append(one)
     for found in groups.values():
         yield _source_draft(context, module, found)
 
@@ -240,7 +242,7 @@ def _without_slow_paths(found: list[_Placed]) -> list[_Placed]:
 
 
 def _placed(context: Context, module: Module, operation: Operation) -> Iterator[_Placed]:
-    native = TargetSet.native(context.targets)
+    native = TargetSet.native(context.targets & context.let_to(module, operation.at))
     if native <= legal(operation) and not charges_of(operation, native):
         return
     compiled = context.tree.compiled(module, operation.path) & native
@@ -250,10 +252,12 @@ def _placed(context: Context, module: Module, operation: Operation) -> Iterator[
         return  # every build that compiles the file keeps to targets that have it
     judged = compiled & built(carry) if carry else _certain(compiled, legal(operation))
     guarded = any(_keeps_older_away(context, module, test) for test in operation.path)
+    admitted = context.let_in(module, operation.at)
     sure = context.tree.surely_compiled(module, operation.path)
     for charge in charges_of(operation, judged):
         known = charge.targets <= sure
-        yield _Placed(operation, charge, guarded and known, carry if known else None)
+        gated = known and bool(charge.targets.chips & admitted)
+        yield _Placed(operation, charge, guarded and known, gated, carry if known else None)
 
 
 def _keeps_older_away(context: Context, module: Module, test: Expr) -> bool:
@@ -273,7 +277,7 @@ def _certain(compiled: TargetSet, allowed: TargetSet) -> TargetSet:
 def _source_draft(context: Context, module: Module, found: list[_Placed]) -> Draft:
     first, *others = found
     charge, chips = first.charge, first.charge.targets.chips
-    severity, confidence, why = _level(first)
+    severity, confidence, why = _level(module, first)
     guard = _innermost(context, module, first.operation) if first.guarded else None
     related = [Related(module, guard, "this guard lets it through")] if guard else []
     related += [Related(module, other.operation.at, short(other.operation)) for other in others[:_SHOWN]]
@@ -295,7 +299,7 @@ def _source_draft(context: Context, module: Module, found: list[_Placed]) -> Dra
     )
 
 
-def _level(first: _Placed) -> tuple[str, str, str]:
+def _level(module: Module, first: _Placed) -> tuple[str, str, str]:
     chips = plain(first.charge.targets.chips)
     if first.charge.severity != "error":
         return first.charge.severity, "medium", ""
@@ -303,6 +307,10 @@ def _level(first: _Placed) -> tuple[str, str, str]:
         return "error", "high", f"; {first.carry.name or 'this build'} compiles it for {chips}"
     if first.guarded:
         return "warning", "high", f"; the guard around it compiles it for {chips}"
+    if first.gated:
+        return "warning", "high", f"; the gate around it lets {chips} through"
+    if module.language == "python":
+        return "note", "low", "; no gate around it keeps it away, a caller may"
     return "note", "low", "; no guard in this file keeps it away, a build's list of targets may"
 
 

@@ -56,7 +56,7 @@ class _Built:
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
-    if not module.carries or (module.language == "python" and context.in_test(module)):
+    if not module.carries or (module.path.endswith(".py") and context.in_test(module)):
         return
     file = _File(context, module, tuple(_Built(carry) for carry in module.carries))
     for built in file.built:

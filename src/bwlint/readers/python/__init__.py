@@ -13,7 +13,7 @@ from bwlint.facts import Module, Text, Use
 from bwlint.readers import prune
 from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
 from bwlint.readers.errors import ReadError
-from bwlint.readers.python import peers
+from bwlint.readers.python import embedded, peers
 from bwlint.readers.python.flow import Flow
 from bwlint.readers.python.sides import dotted, statements
 from bwlint.readers.python.vocabulary import device_lines, lines_with, may_read_device
@@ -27,8 +27,12 @@ _OPERATION = re.compile(r"\b(?:tcgen05|wgmma|warpgroup)\.\w+|\btcgen05_\w+|\bTcg
 
 
 def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
-    """The prefilter of a file: it may read the device, say what is compiled for it, or enter another GPU's memory."""
-    return may_read_device(data, own) or any(word in data for word in _BUILD_WORDS) or peers.may_enter(data)
+    """The prefilter of a file: it may read the device, say what is compiled for it, enter another GPU's memory, or
+    hold code of another language.
+    """
+    if may_read_device(data, own) or any(word in data for word in _BUILD_WORDS):
+        return True
+    return peers.may_enter(data) or embedded.may_hold(data)
 
 
 def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str] = frozenset()) -> Module:
@@ -49,6 +53,7 @@ def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str
     except RecursionError as error:
         raise ReadError("nested too deep to analyse") from error
     functions = prune.functions(flow.functions, flow.gates.reads)
+    instructions, modules = embedded.code_in_strings(path, tree, source, lines)
     return Module(
         path,
         name,
@@ -62,7 +67,8 @@ def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str
         _operations(tree, source, lines),
         _targets(source, lines),
         carries=carries_of_python(tree, source),
-        operations=peers.operations(tree, source),
+        operations=(*peers.operations(tree, source), *instructions),
+        embedded=modules,
     )
 
 
