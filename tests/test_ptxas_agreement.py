@@ -59,8 +59,7 @@ def name(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def tool(name: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ptxas]:
-    # Workers of one session share the folder above their own.
-    found = installed(tmp_path_factory.getbasetemp().parent / "ptxas" / str(os.getpid()))[name]
+    found = installed(tmp_path_factory.getbasetemp() / "ptxas")[name]
     if isinstance(found, Ptxas):
         yield found
     elif os.environ.get("CI") == "true":

@@ -12,57 +12,6 @@ TEMPLATES = Path(__file__).with_name("ptx_grammar.txt")
 
 _CHOICE = re.compile(r"<(?:(\d)=)?([^<>]*)>")
 _VECTOR = re.compile(r"\b([RHXFD])(\d+)\b")
-# Words of instructions' names: they have their places.
-_NAMES = frozenset(
-    [
-        "alloc",
-        "arrive",
-        "arrive_drop",
-        "async",
-        "bulk",
-        "cluster",
-        "commit",
-        "complete_tx",
-        "cp",
-        "cp_fenceproxy",
-        "cvt",
-        "dealloc",
-        "expect_tx",
-        "fractional",
-        "get_first_ctaid",
-        "inc",
-        "dec",
-        "is_canceled",
-        "ld",
-        "ld_reduce",
-        "mma",
-        "mma_async",
-        "pack",
-        "parity",
-        "popc",
-        "prefetch",
-        "proxy",
-        "query_cancel",
-        "range",
-        "red",
-        "reduce",
-        "replace",
-        "shift",
-        "st",
-        "tensor",
-        "test_wait",
-        "tile",
-        "try_cancel",
-        "try_wait",
-        "wait",
-        "ws",
-        "xor",
-        "and",
-        "inval",
-        "init",
-        "pending_count",
-    ]
-)
 _PREFIX = {"R": "r", "H": "h", "X": "x", "F": "f", "D": "dd"}
 
 
@@ -79,10 +28,16 @@ def templates() -> dict[str, list[str]]:
     return found
 
 
+@cache
+def _names() -> frozenset[str]:
+    """Words of instructions' names: they have their places."""
+    return frozenset(word for line in templates()["names"] for word in line.split())
+
+
 def statements(count: int, seed: int, tries: int = 40) -> Iterator[str]:
     """Different statements, about as many of each kind; fewer than `count` when the grammar is exhausted."""
     chance = random.Random(seed)
-    kinds = list(templates().values())
+    kinds = [lines for kind, lines in templates().items() if kind != "names"]
     seen: set[str] = set()
     for _ in range(count):
         for _ in range(tries):
@@ -116,7 +71,7 @@ def _moved(statement: str, chance: random.Random) -> str:
     words = head.rstrip(";").split(".")
     if chance.random() > 0.25 or len(words) < 4 or head.startswith("."):
         return statement
-    first = next((place for place, word in enumerate(words) if place and word not in _NAMES), len(words))
+    first = next((place for place, word in enumerate(words) if place and word not in _names()), len(words))
     if len(words) - first < 2:
         return statement
     word = words.pop(chance.randrange(first, len(words)))
