@@ -41,6 +41,8 @@ from bwlint.facts import Module
 
 MAX_STEPS = 40_000
 MAX_DEPTH = 60
+LAST_STEPS = 2000
+"""What is left of the budget where something is nested too deeply: nothing is remembered from there on."""
 
 
 @dataclass(slots=True)
@@ -107,6 +109,7 @@ class Interpreter:
         self.steps += 1
         if self.steps > MAX_STEPS or self.depth > MAX_DEPTH:
             self.exhausted = True
+            self.steps = max(self.steps, MAX_STEPS - LAST_STEPS)
             return vectors.UNKNOWN
         self.depth += 1
         try:

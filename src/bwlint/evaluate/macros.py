@@ -6,6 +6,7 @@ is looked up where the macro is used.
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,12 +19,13 @@ from bwlint.evaluate import vectors
 from bwlint.evaluate.expr import Expr, Span
 from bwlint.evaluate.objects import Frame
 from bwlint.evaluate.values import Unknown, Vec, lift
-from bwlint.facts import Function, Module
+from bwlint.facts import Function, Module, Path
 
 if TYPE_CHECKING:
     from bwlint.evaluate.interpreter import Interpreter
 
 MAX_NESTED = 60
+MAX_DEFINITIONS = 60
 _UNDEFINED = None
 """The lane of a macro that is not defined."""
 
@@ -80,7 +82,6 @@ def _of_file(
     run: Interpreter, module: Module, macro: Function, arguments: tuple[Expr, ...] | None, line: int, frame: Frame
 ) -> Vec:
     """The last definition whose tests hold, target by target. `line` bounds what is seen; 0 is all of it."""
-    visible = [one for one in macro.returns if line == 0 or (one[1].at or (0,))[0] < line]
     bound = _bound(run, macro, arguments, frame)
     key = ("macro", id(module), macro.qualname, line, vectors.signature(bound))
     if key in run.calls:
@@ -89,18 +90,40 @@ def _of_file(
         return Vec((_UNDEFINED,))
     run.busy.add(key)
     try:
-        result = _included(run, module, macro, arguments, frame)
-        for path, body in visible:
-            taken = Vec((True,))
-            for test in path:
-                taken = vectors.both(taken, run.truth(test, Frame(module)))
-            if not taken.uniform or taken.lanes[0] is not False:
-                result = _chosen(macro.qualname, taken, run.evaluate(body, Frame(module, bound, line=line)), result)
+        result, counting = _counting(run, module, macro, line)
+        if result is None:
+            result = _included(run, module, macro, arguments, frame)
+        for taken, body in counting:
+            result = _chosen(macro.qualname, taken, run.evaluate(body, Frame(module, bound, line=line)), result)
     finally:
         run.busy.discard(key)
     if run.final and key[-1] is not None:
         run.calls[key] = result
     return result
+
+
+def _counting(
+    run: Interpreter, module: Module, macro: Function, line: int
+) -> tuple[Vec | None, list[tuple[Vec, Expr]]]:
+    """The definitions that count at a line, with where their tests hold, and what there was before them.
+
+    None stands for what comes from elsewhere.
+    """
+    stop = bisect.bisect_left(macro.returns, line, key=_line) if line else len(macro.returns)
+    found: list[tuple[Vec, Expr]] = []
+    for path, body in reversed(macro.returns[max(0, stop - MAX_DEFINITIONS) : stop]):
+        taken = Vec((True,))
+        for test in path:
+            taken = vectors.both(taken, run.truth(test, Frame(module)))
+        if not taken.uniform or taken.lanes[0] is not False:
+            found.append((taken, body))
+        if taken.uniform and taken.lanes[0] is True:
+            return Vec((_UNDEFINED,)), found[::-1]
+    return Vec((Unknown(f"macro:{macro.qualname}"),)) if stop > MAX_DEFINITIONS else None, found[::-1]
+
+
+def _line(definition: tuple[Path, Expr]) -> int:
+    return definition[1].at[0] if definition[1].at else 0
 
 
 def _included(

@@ -13,7 +13,9 @@ from bwlint.readers.cuda.scopes import Scopes
 
 MAX_OPERATIONS = 3000
 MAX_TEMPLATE = 60_000
+MAX_ARGUMENTS = 2000
 _ASM = re.compile(r"\b(?:asm|__asm__|__asm)\s*(?:(?:volatile|__volatile__|inline|goto)\s*)*\(")
+_KEYWORDS = frozenset({"asm", "__asm__", "__asm"})
 _PIECE = re.compile(r'"|:(?!:)|[A-Za-z_]\w*|[(){}\[\]]')
 _ESCAPE = re.compile(r'\\[nrt"\\]')
 _STATEMENT = re.compile(r"[^;]+")
@@ -96,6 +98,8 @@ def _template(code: Code, start: int, macros: dict[str, Function]) -> tuple[str,
             piece = content if literal.raw else _ESCAPE.sub("  ", content)
             places.append((length, literal.start, True))
             at = literal.end + 1
+        elif mark in _KEYWORDS:
+            break
         elif mark[0].isalpha() or mark[0] == "_":
             piece = _text_of(macros.get(mark))
             places.append((length, match.start(), False))
@@ -103,7 +107,7 @@ def _template(code: Code, start: int, macros: dict[str, Function]) -> tuple[str,
             break
         else:
             if mark == "(":
-                close = matching(code.text, match.start(), stop - match.start())
+                close = matching(code.text, match.start(), min(MAX_ARGUMENTS, stop - match.start()))
                 at = close + 1 if close >= 0 else stop
             continue
         piece = _COMMENT.sub(lambda found: " " * len(found[0]), piece) + " "

@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from bwlint.evaluate.expr import Expr, unknown
 from bwlint.facts import Operation, Path
@@ -44,7 +45,7 @@ _EXTENDED = re.compile(
 )
 _SHARED = re.compile(
     r"__shared__\s+(?P<align>(?:alignas|__align__)\s*\([^()]*\)\s*)?"
-    r"(?P<type>(?:[A-Za-z_]\w*(?:\s*::\s*|\s+|(?=\s*[*&])))+?[*\s]*)(?P<name>[A-Za-z_]\w*)\s*(?P<dims>(?:\[[^\[\]]*\]\s*)*);"
+    r"(?P<type>(?:[A-Za-z_]\w*(?:\s*::\s*|\s+|(?=\s*[*&]))){1,12}?[*\s]*)(?P<name>[A-Za-z_]\w*)\s*(?P<dims>(?:\[[^\[\]]*\]\s*)*);"
 )
 _BOUNDS = re.compile(r"__launch_bounds__\s*\(")
 _LIMIT_ASKED = re.compile(
@@ -76,6 +77,12 @@ def operations(code: Code, directives: Directives, scopes: Scopes) -> tuple[tupl
         return (), {}
     reader = _Reader(code, directives, scopes, Constants(code, directives, scopes))
     return tuple(reader.read()), reader.constants.names
+
+
+def _any(offsets: list[int], start: int, end: int) -> bool:
+    """Whether one of the ascending offsets lies in a stretch."""
+    index = bisect.bisect_left(offsets, start)
+    return index < len(offsets) and offsets[index] < end
 
 
 @dataclass
@@ -173,15 +180,24 @@ class _Reader:
             amount = self.constants.value(start, stop)
             yield self._operation("dynamic-shared", "", start, stop, (amount,), self._asks_limit(function))
 
+    @cached_property
+    def _limits_asked(self) -> list[int]:
+        return [match.start() for match in _LIMIT_ASKED.finditer(self.code.text)]
+
+    @cached_property
+    def _looks(self) -> list[int]:
+        """Where somebody looks at an error code."""
+        return [match.start() for match in _LOOKED.finditer(self.code.text)]
+
     def _asks_limit(self, function: Scope | None) -> bool:
-        return function is not None and _LIMIT_ASKED.search(self.code.text, function.open, function.close) is not None
+        return function is not None and _any(self._limits_asked, function.open, function.close)
 
     def _looked_at(self, start: int, end: int, function: Scope | None, call: bool = True) -> bool:
         """Whether the error code of a call is used, or the last error asked for below it."""
         if function is None:
             return True
         text = self.code.text
-        if _LOOKED.search(text, end, function.close):
+        if _any(self._looks, end, function.close):
             return True
         before = text[max(function.open, start - 200) : start].rstrip()
         before = re.sub(r"(?:::|\bstd::|\bcuda::)$", "", before).rstrip()

@@ -25,6 +25,7 @@ _OPAQUE = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_BLOCK = 256
 _NOT_NEWLINE = re.compile(r"[^\n]+")
 _CONTINUED = re.compile(r"\\[ \t]*\n")
 TOKEN = re.compile(
@@ -83,6 +84,19 @@ class Code:
         return self.source.isascii()
 
     @cached_property
+    def _marks(self) -> list[int]:
+        """The byte at which each block of characters begins."""
+        marks, length = [], 0
+        for start in range(0, len(self.source) + 1, _BLOCK):
+            marks.append(length)
+            length += len(_bytes(self.source[start : start + _BLOCK]))
+        return marks
+
+    def _byte(self, offset: int) -> int:
+        block = offset // _BLOCK
+        return self._marks[block] + len(_bytes(self.source[block * _BLOCK : offset]))
+
+    @cached_property
     def _literal_starts(self) -> list[int]:
         return [literal.start for literal in self.literals]
 
@@ -100,16 +114,17 @@ class Code:
         start = self._lines[line - 1]
         if self._is_ascii:
             return line, offset - start
-        return line, len(self.source[start:offset].encode("utf-8", "surrogatepass"))
+        return line, self._byte(offset) - self._byte(start)
 
     def offset(self, line: int, column: int) -> int:
         """The offset of a line and byte column."""
         start = self._lines[line - 1]
         if self._is_ascii:
             return start + column
-        end = self._lines[line] if line < len(self._lines) else len(self.source)
-        data = self.source[start:end].encode("utf-8", "surrogatepass")[:column]
-        return start + len(data.decode("utf-8", "surrogatepass"))
+        asked = self._byte(start) + column
+        block = bisect.bisect_right(self._marks, asked) - 1
+        data = _bytes(self.source[block * _BLOCK : (block + 1) * _BLOCK])[: asked - self._marks[block]]
+        return block * _BLOCK + len(data.decode("utf-8", "surrogatepass"))
 
     def span(self, start: int, end: int) -> Span:
         return (*self.place(start), *self.place(end))
@@ -180,6 +195,10 @@ def _literal(source: str, match: re.Match[str]) -> Literal:
     begin = source.index("(", start) + 1
     closed = source.endswith(f'){mark}"', begin, stop)
     return Literal(begin, stop - len(mark) - 2 if closed else stop, True)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _blank(text: str) -> str:

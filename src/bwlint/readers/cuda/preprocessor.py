@@ -13,6 +13,7 @@ from bwlint.readers.cuda.expressions import Resolve, lower
 from bwlint.readers.cuda.lexer import Code, tokens
 
 MAX_NESTING = 200
+MAX_ARMS = 100
 _DIRECTIVE = re.compile(
     r"^[ \t]*\#[ \t]*(?P<name>ifdef|ifndef|if|elifdef|elifndef|elif|else|endif|define|undef|include|error)\b"
     r"(?P<rest>(?:[^\\\n]+|\\.)*)",
@@ -169,6 +170,8 @@ class _Reader:
         if self.ignored or not self.stack:
             return
         conditional = self.stack[-1]
+        if len(conditional.arms) >= MAX_ARMS:
+            conditional.arms.pop()
         conditional.arms.append(self._arm(match))
         self._mark(match.end(), conditional.path())
 

@@ -19,6 +19,8 @@ from bwlint.readers.reads import Reads
 
 MAX_PATH = 12
 MAX_RETURNS = 40
+MAX_REST = 200
+"""Statements that are looked at for what follows an early exit."""
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PREFIX = re.compile(r"^(?:m|k|g|s)_(?=\w)")
 _ASSIGN = re.compile(r"(?:[\w:<>,\s]*[\s*&>])?(?P<name>[A-Za-z_]\w*)\s*(?:=(?!=)|\{)")
@@ -151,14 +153,16 @@ class _Walk:
 
     def _slot(self, name: str, value: Expr) -> Expr:
         self.found.slots.append(value)
-        return Expr("var", (len(self.found.slots) - 1, spoken(name)), None)
+        node = Expr("var", (len(self.found.slots) - 1, spoken(name)), None)
+        self.reads.reads(node)  # in order, so that a long chain of assignments is never followed in one go
+        return node
 
     # -- statements
 
     def block(self, body: tuple[Statement, ...]) -> None:
         depth = len(self.path)
         for index, statement in enumerate(body):
-            self._statement(statement, body[index + 1 :])
+            self._statement(statement, body[index + 1 : index + 1 + MAX_REST])
         del self.path[depth:]
 
     def _statement(self, statement: Statement, rest: tuple[Statement, ...]) -> None:
@@ -223,7 +227,7 @@ class _Walk:
             test = Expr("cmp", ("in", (asked, Expr("tuple", (values,), values[0].at if values else None))), asked.at)
             if reads and values and values[0].at and values[-1].at:
                 at = (*values[0].at[:2], *values[-1].at[2:])
-                others = tuple(entry for _, other in cases[position + 1 :] for entry in other)
+                others = tuple(entry for _, other in cases[position + 1 : position + 1 + MAX_REST] for entry in other)
                 default = next((other for names, other in cases if None in names), None)
                 no = self._side(default) if default is not None else self._rest(self._side(body), others)
                 self._note("condition", test._replace(at=at), at, self._side(body), no, "", (self.chain, position))

@@ -22,6 +22,7 @@ _TAIL = re.compile(
 _CONTROL = frozenset({"if", "for", "while", "switch", "catch", "return", "sizeof", "decltype", "alignas", "defined"})
 _KERNEL = re.compile(r"\b__global__\b")
 _LONGEST_HEADER = 4000
+_LONGEST_NAME = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,35 +76,39 @@ class Scopes:
 
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """A brace that is not closed yet."""
+    """A brace that is not closed yet, and the one around it; `classes` are the names of the classes around it."""
 
+    outer: _Open | None
     kind: str
     name: str
     header: int
     open: int
+    classes: str = ""
     kernel: bool = False
+    in_function: bool = False
 
 
 def scopes(text: str, directives: Directives) -> Scopes:
     """Pair the braces of a text without directives; each arm of an `#if` begins where the `#if` stood."""
     found: list[Scope] = []
-    stack: list[_Open] = []
-    saved: list[list[_Open]] = []
+    innermost: _Open | None = None
+    saved: list[_Open | None] = []
     last = 0
     for offset, mark in _marks(text, directives):
         if mark == "if":
-            saved.append(list(stack))
+            saved.append(innermost)
         elif mark == "el" and saved:
-            stack = list(saved[-1])
+            innermost = saved[-1]
         elif mark == "endif" and saved:
             saved.pop()
         elif mark == "{":
-            stack.append(_opened(text, last, offset, stack))
-        elif mark == "}" and stack:
-            closed = stack.pop()
+            innermost = _opened(text, last, offset, innermost)
+        elif mark == "}" and innermost is not None:
+            closed, innermost = innermost, innermost.outer
             if closed.kind != "block":
-                parent = ".".join(entry.name for entry in stack if entry.kind == "class")
-                found.append(Scope(closed.kind, closed.name, closed.header, closed.open, offset, parent, closed.kernel))
+                found.append(
+                    Scope(closed.kind, closed.name, closed.header, closed.open, offset, closed.classes, closed.kernel)
+                )
         if mark in "{};":
             last = offset + 1
     return Scopes(found)
@@ -116,22 +121,32 @@ def _marks(text: str, directives: Directives) -> list[tuple[int, str]]:
     return sorted(marks)
 
 
-def _opened(text: str, start: int, brace: int, stack: list[_Open]) -> _Open:
+def _opened(text: str, start: int, brace: int, outer: _Open | None) -> _Open:
     """What the brace at an offset opens, by the words in front of it."""
-    if any(entry.kind == "function" for entry in stack):
-        return _Open("block", "", brace, brace)
+    if outer is not None and (outer.in_function or outer.kind == "function"):
+        return _Open(outer, "block", "", brace, brace, in_function=True)
+    classes = _classes(outer)
     header = text[max(start, brace - _LONGEST_HEADER) : brace]
     begin = brace - len(header.lstrip())
     if re.search(r"\bnamespace\b", header) or not header.strip():
-        return _Open("block", "", begin, brace)
+        return _Open(outer, "block", "", begin, brace, classes)
     declared = _declared_type(header)
     if declared:
-        return _Open("class", declared, begin, brace)
+        return _Open(outer, "class", declared, begin, brace, classes)
     tail = _TAIL.search(header)
     name = _name_before(header, tail.start()) if tail else None
     if name is None:
-        return _Open("block", "", begin, brace)
-    return _Open("function", name, begin, brace, _KERNEL.search(header) is not None)
+        return _Open(outer, "block", "", begin, brace, classes)
+    return _Open(outer, "function", name, begin, brace, classes, _KERNEL.search(header) is not None)
+
+
+def _classes(around: _Open | None) -> str:
+    """The names of the classes that hold what is opened next."""
+    if around is None:
+        return ""
+    if around.kind != "class" or len(around.classes) > _LONGEST_NAME:
+        return around.classes
+    return f"{around.classes}.{around.name}" if around.classes else around.name
 
 
 def _declared_type(header: str) -> str:

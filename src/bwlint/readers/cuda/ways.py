@@ -11,6 +11,8 @@ from bwlint.readers.cuda.lexer import Code
 from bwlint.readers.cuda.statements import Statement
 
 MAX_USES = 60
+MAX_STRETCH = 6000
+"""Characters of a branch that are searched."""
 MAX_TEXTS = 3
 Lower = Callable[[int, int], Expr]
 
@@ -43,14 +45,14 @@ def side(code: Code, text: str, body: tuple[Statement, ...], lower: Lower) -> Si
         return Side("fall", None, empty=True)
     start, end = flat[0].start, flat[-1].end
     at = code.span(start, end)
-    stretch = text[start:end]
+    stretch = text[start : min(end, start + MAX_STRETCH)]
     last = flat[-1]
     ends = _ENDS.get(last.kind, "fall")
     if _SKIPS.search(stretch):
         ends = "skip"
     elif _fails(text, flat):
         ends = "raise"
-    elif last.kind == "return" and _COMPLAINS.search(stretch) and _DEMANDS.search(code.source, start, end):
+    elif last.kind == "return" and _complains(code, stretch, start):
         ends = "exit"
     value = (
         lower(*last.test) if last.kind == "return" and last.test and stretch.strip() else _assigned(text, flat, lower)
@@ -58,6 +60,12 @@ def side(code: Code, text: str, body: tuple[Statement, ...], lower: Lower) -> Si
     said = texts(code, start, end) if ends in ("raise", "skip") or len(stretch) < 400 else ()
     tuning = ends == "fall" and all(_LITERAL.match(text[entry.start : entry.end]) for entry in flat)
     return Side(ends, at, value, uses(code, text, start, end), said, False, tuning)
+
+
+def _complains(code: Code, stretch: str, start: int) -> bool:
+    """Whether a stretch tells the user what is required."""
+    end = start + len(stretch)
+    return _COMPLAINS.search(stretch) is not None and _DEMANDS.search(code.source, start, end) is not None
 
 
 def _flat(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
@@ -86,7 +94,7 @@ def _assigned(text: str, flat: tuple[Statement, ...], lower: Lower) -> Expr | No
 def uses(code: Code, text: str, start: int, end: int) -> tuple[Use, ...]:
     """The names of a stretch, in order, each once."""
     found: dict[str, Use] = {}
-    for match in _NAME.finditer(text, start, min(end, start + 6000)):
+    for match in _NAME.finditer(text, start, min(end, start + MAX_STRETCH)):
         name = re.sub(r"\s+", "", match[0])
         if name in _NOT_USED or name in found or len(name) < 3:
             continue
