@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from bwlint.findings import Finding, Region
+from bwlint.readers.comments import comments_of
 from bwlint.suppress import Suppression, apply, scan
 
 KNOWN = {"BW101": "BW101", "family-split": "BW101", "BW103": "BW103", "leak": "BW103"}
@@ -42,6 +43,66 @@ def rules_by_line(source: str) -> dict[int, tuple[str, ...]]:
 )
 def test_comments_and_what_they_act_on(source: str, expected: dict[int, tuple[str, ...]]) -> None:
     assert rules_by_line(source) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "source", "expected"),
+    [
+        ("cuda", "a.cu", "x; // bwlint: ignore[leak] why\n", {1: ("BW103",)}),
+        ("cuda", "a.cu", "x; //bwlint:ignore[BW103]", {1: ("BW103",)}),
+        ("cuda", "a.cu", "x; /* bwlint: ignore[leak] why */", {1: ("BW103",)}),
+        ("cuda", "a.cu", "/* bwlint: ignore[leak] */ x;", {1: ("BW103",)}),
+        ("cuda", "a.cu", "// bwlint: ignore[leak]\nx;", {2: ("BW103",)}),
+        ("cuda", "a.cu", "  /* bwlint: ignore[leak] */  \r\nx;", {2: ("BW103",)}),
+        ("cuda", "a.cu", "/* bwlint: ignore[leak] for a reason\n   of two lines */\nx;", {3: ("BW103",)}),
+        ("cuda", "a.cu", "x; // NOLINT  // bwlint: ignore[leak] why", {1: ("BW103",)}),
+        ("cuda", "a.cu", "#if X // bwlint: ignore[leak] why", {1: ("BW103",)}),
+        ("cuda", "a.cu", 'x("// bwlint: ignore[leak]");', {}),
+        ("cuda", "a.cu", 'x(R"(\n// bwlint: ignore[leak]\n)");', {}),
+        ("cuda", "a.cu", "x; # bwlint: ignore[leak]", {}),
+        ("cuda", "a.cu", "// write bwlint: ignore[rule] here", {}),
+        ("cuda", "a.cu", "// in Python # bwlint: ignore[rule]", {}),
+        ("ptx", "a.ptx", "// bwlint: ignore[leak]\nret;", {2: ("BW103",)}),
+        ("build", "CMakeLists.txt", "set(A b) # bwlint: ignore[leak]", {1: ("BW103",)}),
+        ("build", "CMakeLists.txt", 'set(A "# bwlint: ignore[leak]")', {}),
+        ("build", "Dockerfile", "# bwlint: ignore[leak]\nENV A=b", {2: ("BW103",)}),
+        ("build", "a.yml", "a: b # bwlint: ignore[leak]", {1: ("BW103",)}),
+        ("build", "a.yml", "a: '# bwlint: ignore[leak]'", {}),
+        ("build", "a.toml", "a = 1 # bwlint: ignore[leak]", {1: ("BW103",)}),
+        ("build", "a.hcl", "a = 1 // bwlint: ignore[leak]", {1: ("BW103",)}),
+        ("build", "a.hcl", "a = 1 # bwlint: ignore[leak]", {1: ("BW103",)}),
+        ("build", "Makefile", "A = b # bwlint: ignore[leak]", {1: ("BW103",)}),
+        ("build", "build", "a '# bwlint: ignore[leak]' # bwlint: ignore[BW101]", {1: ("BW101",)}),
+        ("build", "a.json", '{"#": "# bwlint: ignore[leak]"} # bwlint: ignore[leak]', {}),
+    ],
+)
+def test_comments_of_other_languages(kind: str, name: str, source: str, expected: dict[int, tuple[str, ...]]) -> None:
+    suppressions, bad = scan(source, KNOWN, comments_of(kind, name))
+    assert bad == []
+    assert {suppression.target: suppression.rules for suppression in suppressions} == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "comment", "mark"),
+    [
+        ("cuda", "a.cu", "// bwlint: ignore", "//"),
+        ("cuda", "a.cu", "/* bwlint: ignore leak */", "//"),
+        ("ptx", "a.ptx", "// bwlint: disable=leak", "//"),
+        ("build", "a.hcl", "# bwlint: ignore[]", "//"),
+        ("build", "a.cmake", "# bwlint: ignore[leak", "#"),
+        ("build", "a.sh", "# bwlint:", "#"),
+    ],
+)
+def test_faulty_comments_of_other_languages(kind: str, name: str, comment: str, mark: str) -> None:
+    suppressions, (bad,) = scan(f"x {comment}\n", KNOWN, comments_of(kind, name))
+    assert suppressions == []
+    assert bad.message.endswith(f"; write `{mark} bwlint: ignore[rule] reason`")
+    assert bad.region == Region(1, 3, 1, 3 + len(comment))
+
+
+def test_the_reason_ends_before_the_comment_does() -> None:
+    (suppression,), _ = scan("x; /* bwlint: ignore[leak] why */", KNOWN, comments_of("cuda", "a.cu"))
+    assert suppression.reason == "why"
 
 
 def test_comments_inside_brackets() -> None:

@@ -41,7 +41,7 @@ def rule(text: str) -> str:
         f"Example\n\n{textwrap.indent(found.example, '    ')}",
         f"Instead\n\n{textwrap.indent(found.instead, '    ')}",
         f"Fix: {_filled(found.fix)}",
-        f"Suppress with  # bwlint: ignore[{found.name}] reason",
+        f"Suppress with  # bwlint: ignore[{found.name}] reason  (// in C++ and PTX)",
     ]
     if found.sources:
         parts.append("\n".join(["Sources", *(f"  - {source}" for source in found.sources)]))

@@ -1,7 +1,7 @@
 """From drafts to findings: columns, reported paths, fingerprints, fixes, and the user's say in each file."""
 
 # Real paths are plain strings throughout, as `walk` gives them.
-# ruff: noqa: PTH118, PTH206
+# ruff: noqa: PTH118, PTH119, PTH206
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from bwlint.engine import Analysis
 from bwlint.evaluate.expr import Span
 from bwlint.findings import Confidence, Edit, Finding, Fix, Region, Related, Severity, Skipped, Suppressed
 from bwlint.judge import Draft, Judged
+from bwlint.readers.comments import comments_of
 from bwlint.report.fingerprint import fingerprint
 from bwlint.sources.read import Text, Unread, decode, read_bytes
 from bwlint.sources.walk import SourceFile
@@ -121,7 +122,8 @@ class _File:
         """What is reported of the drafts and the comments of the file, and what its comments silence."""
         wanted = [draft for draft in drafts if draft.rule in self.enabled]
         findings = self._fingerprinted(wanted)
-        suppressions, bad = suppress.scan(self.text.source, catalog.known_ids())
+        language = comments_of(self.file.kind, os.path.basename(self.file.real))
+        suppressions, bad = suppress.scan(self.text.source, catalog.known_ids(), language)
         kept, silenced, unused = suppress.apply(findings, suppressions)
         faults = [self._fault(catalog.BAD, entry.region, entry.message) for entry in bad]
         faults += [

@@ -1,4 +1,4 @@
-"""Suppression comments: ``# bwlint: ignore[rule, rule2] reason``.
+"""Suppression comments: ``# bwlint: ignore[rule, rule2] reason``, in C++ and PTX ``//`` or ``/* */``.
 
 One stands at the end of a finding's first line, or alone on the line above (several may be stacked there).
 Only real comments count, never the text of a string.
@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from bwlint.findings import Finding, Region, Suppressed
+from bwlint.readers.buildfiles.places import Places
+from bwlint.readers.comments import PYTHON, Comments, Unreadable
 from bwlint.sources.read import Text
 
 MARK = "bwlint:"
 """Without this literal a file has no suppression; `scan` then costs one search."""
 
-_START = re.compile(r"#[ \t]*bwlint:")
+_START = {"#": re.compile(r"#[ \t]*bwlint:"), "/": re.compile(r"(?://|/\*)[ \t]*bwlint:")}
+"""By the first character of a comment."""
+_LINE_END = re.compile(r"\r\n|\r|\n")
 _IGNORE = re.compile(r"[ \t]*ignore[ \t]*\[([^\]]*)\](.*)", re.DOTALL)
-_FORM = "write `# bwlint: ignore[rule] reason`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,26 +45,30 @@ class BadSuppression:
 
 
 class _Comment(NamedTuple):
-    """What follows ``bwlint:`` in a comment; `alone` says that nothing but the comment is on its line."""
+    """What follows ``bwlint:`` in a comment that ends on line `last`; `alone`: nothing else is on its lines."""
 
     region: Region
     body: str
+    last: int
     alone: bool
 
 
-def scan(source: str, known: Mapping[str, str]) -> tuple[list[Suppression], list[BadSuppression]]:
-    """The suppressions in Python `source`, in order, and the faulty ones.
+def scan(
+    source: str, known: Mapping[str, str], language: Comments = PYTHON
+) -> tuple[list[Suppression], list[BadSuppression]]:
+    """The suppressions in `source`, in order, and the faulty ones.
 
-    `known` maps every accepted id, codes and names alike, to what `Finding.rule` holds. Source whose comments
-    cannot be told from its strings gives a BadSuppression and what stands above the fault. Never raises.
+    `known` maps every accepted id, codes and names alike, to what `Finding.rule` holds, and `language` says how the
+    source writes comments. Source whose comments cannot be told from its strings gives a BadSuppression and what
+    stands above the fault. Never raises.
     """
     if MARK not in source:
         return [], []
-    comments, bad = _comments(Text(source))
+    comments, bad = _comments(Text(source), language)
     targets = _targets(comments)
     suppressions: list[Suppression] = []
     for comment in comments:
-        ids, reason, faults = _parse(comment.body, known)
+        ids, reason, faults = _parse(comment.body, known, f"write `{language.mark} bwlint: ignore[rule] reason`")
         bad += [BadSuppression(comment.region, fault) for fault in faults]
         if ids:
             line = comment.region.line
@@ -106,62 +113,56 @@ def _unused(suppressions: Sequence[Suppression], used: set[tuple[int, str]]) -> 
     return unused
 
 
-def _comments(text: Text) -> tuple[list[_Comment], list[BadSuppression]]:
-    import io
-    import tokenize
-
-    marked: list[tuple[int, int, str]] = []
-    bad: list[BadSuppression] = []
-    # tokenize ends lines at \n only.
-    reader = io.StringIO("\n".join(text.lines)).readline
-    line = 1
-    try:
-        for token in tokenize.generate_tokens(reader):
-            line = token.start[0]
-            if token.type == tokenize.COMMENT and MARK in token.string:
-                marked.append((*token.start, token.string))
-    except (tokenize.TokenError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        why = error.args[0] if error.args else type(error).__name__
-        region = _region(text, line, 0, len(text.line(line)))
-        bad.append(BadSuppression(region, f"comments from here on could not be read: {why}"))
-    return [comment for place in marked for comment in _directives(text, *place)], bad
-
-
-def _directives(text: Text, line: int, start: int, comment: str) -> list[_Comment]:
-    """Each ``# bwlint:`` of one comment, which may hold others (``# noqa  # bwlint: ...``)."""
-    begins = [match.start() for match in _START.finditer(comment)]
-    ends = [*begins[1:], len(comment)]
-    alone = not text.line(line)[:start].strip()
+def _comments(text: Text, language: Comments) -> tuple[list[_Comment], list[BadSuppression]]:
     found: list[_Comment] = []
-    for begin, end in zip(begins, ends, strict=False):
-        directive = comment[begin:end].rstrip()
-        region = _region(text, line, start + begin, start + begin + len(directive))
-        found.append(_Comment(region, directive.partition(MARK)[2], alone))
-    return found
+    bad: list[BadSuppression] = []
+    places = Places(text.source)
+    try:
+        for start, end in language.find(text.source):
+            if MARK in text.source[start:end]:
+                found += _directives(text, places, start, end)
+    except Unreadable as error:
+        line, why = error.args
+        region = text.region(line, 0, line, len(text.line(line).encode("utf-8", "surrogatepass")))
+        bad.append(BadSuppression(region, f"comments from here on could not be read: {why}"))
+    return found, bad
 
 
-def _region(text: Text, line: int, start: int, end: int) -> Region:
-    return Region(line, text.column_of_character(line, start), line, text.column_of_character(line, end))
+def _directives(text: Text, places: Places, start: int, end: int) -> Iterator[_Comment]:
+    """Each ``# bwlint:`` of one comment, which may hold others (``# noqa  # bwlint: ...``)."""
+    comment = text.source[start:end]
+    begins = [match.start() for match in _START[comment[0]].finditer(comment)]
+    ends = [*begins[1:], len(comment)]
+    line_start = places.line_start(start)
+    after = _LINE_END.search(text.source, end)
+    alone = not (text.source[line_start:start] + text.source[end : after.start() if after else None]).strip()
+    for begin, stop in zip(begins, ends, strict=False):
+        written = _LINE_END.split(comment[begin:stop], maxsplit=1)[0].rstrip()
+        place = start + begin
+        region = text.region(*places.span(place, place + len(written)))
+        body = written.partition(MARK)[2].removesuffix("*/").rstrip()
+        yield _Comment(region, body, places.line(end), alone)
 
 
 def _targets(comments: Sequence[_Comment]) -> dict[int, int]:
     """The line that the comments of each line act on."""
-    alone = {comment.region.line for comment in comments if comment.alone}
+    alone = {comment.region.line: comment.last for comment in comments if comment.alone}
     targets = {comment.region.line: comment.region.line for comment in comments}
     for line in sorted(alone, reverse=True):
-        targets[line] = targets[line + 1] if line + 1 in alone else line + 1
+        below = alone[line] + 1
+        targets[line] = targets[below] if below in alone else below
     return targets
 
 
-def _parse(body: str, known: Mapping[str, str]) -> tuple[tuple[str, ...], str, list[str]]:
+def _parse(body: str, known: Mapping[str, str], form: str) -> tuple[tuple[str, ...], str, list[str]]:
     """The rules, the reason and the faults of what follows ``bwlint:``."""
     match = _IGNORE.match(body)
     if match is None:
         is_ignore = body.strip().startswith("ignore")
-        return (), "", [f"no rule in brackets; {_FORM}" if is_ignore else f"not understood; {_FORM}"]
+        return (), "", [f"no rule in brackets; {form}" if is_ignore else f"not understood; {form}"]
     ids = [word for part in match.group(1).split(",") if (word := part.strip())]
     if not ids:
-        return (), "", [f"empty brackets; {_FORM}"]
+        return (), "", [f"empty brackets; {form}"]
     faults = [f"unknown rule `{word}`{_did_you_mean(word, known)}" for word in ids if word not in known]
     rules = dict.fromkeys(known[word] for word in ids if word in known)
     return tuple(rules), match.group(2).strip(), faults

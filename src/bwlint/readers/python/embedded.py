@@ -8,6 +8,7 @@ read together, since a source is often put together from several; PTX modules ar
 from __future__ import annotations
 
 import ast
+import bisect
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,8 @@ from bwlint.readers.buildfiles.places import Places
 from bwlint.readers.python.sides import dotted
 
 MAX_OPERATIONS = 3000
-_WORDS = re.compile(rb"__global__|__device__|#include|\basm\b|_asm|inline_?ptx|\.target sm_")
+_WORDS = (b"__global__", b"__device__", b"#include", b".target sm_", b"inline_ptx")
+_ASM = re.compile(rb"\basm\b|_asm")
 _CUDA = re.compile(
     r"\b__(?:global|device)__\b[^;{(]{0,400}\([^;{]{0,2000}[;{]|^[ \t]*#[ \t]*include[ \t]*[<\"][\w./+-]+[>\"]"
     r"|\basm\s*(?:volatile\s*)?\(\s*\"|\w\s*<<<[^;]{0,300}>>>\s*\(",
@@ -27,7 +29,9 @@ _CUDA = re.compile(
 )
 _MODULE = re.compile(r"^[ \t]*\.version\s+\d[^\n]{0,200}\s{1,200}\.target\s+(sm_\w+)", re.MULTILINE)
 _STATEMENT = re.compile(r"(?:@!?[%$]?\w+ )?(?P<head>[a-z]\w*(?:\.[\w:]+)*\.?)(?P<operands>[^\w].*)?")
-_PROSE = re.compile(r"[A-Za-z]\w* +[A-Za-z]|[.?!](?: |$)|[\"`']")
+_PROSE = re.compile(r"[A-Za-z]\w* +[A-Za-z]|[a-z][.?!](?: |$)|[\"`']")
+_WORTH = re.compile(r";|#[ \t]*include|<<<|asm|ptx|__(?:global|device)__|\.target", re.IGNORECASE)
+"""On one line at least of every statement with such a string."""
 _TAKES_CODE = re.compile(r"asm|ptx", re.IGNORECASE)
 _ASKS = frozenset(
     [
@@ -67,7 +71,9 @@ class _Piece:
 
 def may_hold(data: bytes) -> bool:
     """The prefilter: whether a file has a word of such code."""
-    return _WORDS.search(data) is not None
+    if any(word in data for word in _WORDS):
+        return True
+    return b"asm" in data and _ASM.search(data) is not None
 
 
 def code_in_strings(
@@ -83,7 +89,7 @@ def code_in_strings(
     modules: dict[str, list[_Piece]] = {}
     operations: list[Operation] = []
     literals = _Literals(source, lines)
-    for string in _strings(tree):
+    for string in _strings(tree, [number for number, line in enumerate(lines, 1) if _WORTH.search(line)]):
         target = _MODULE.search(string.text)
         if target is not None:
             modules.setdefault(target[1], []).extend(literals.of(string.node))
@@ -101,17 +107,19 @@ def _says_something(module: Module) -> bool:
     return bool(module.gates or module.guards or module.operations or module.carries)
 
 
-def _strings(tree: ast.Module) -> Iterator[_String]:
-    """The strings of a file that are values, in no order; a string that stands alone is prose."""
+def _strings(tree: ast.Module, worth: Sequence[int]) -> Iterator[_String]:
+    """The strings of statements with a line in `worth`, in no order; one that stands alone is prose and left out."""
     stack: list[tuple[ast.AST, str, bool, bool]] = [(tree, "<module>", False, False)]
     while stack:
         node, qualname, given, asked = stack.pop()
+        if isinstance(node, ast.stmt) and not _any_within(worth, node.lineno, node.end_lineno or node.lineno):
+            continue
         if isinstance(node, ast.Constant):
             if isinstance(node.value, str):
                 yield _String(node, node.value, qualname, given, asked)
             continue
         if isinstance(node, ast.JoinedStr):
-            parts = [part.value if isinstance(part, ast.Constant) else "x" for part in node.values]
+            parts = [part.value if isinstance(part, ast.Constant) else "." for part in node.values]
             yield _String(node, "".join(map(str, parts)), qualname, given, asked)
             continue
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
@@ -126,6 +134,11 @@ def _strings(tree: ast.Module) -> Iterator[_String]:
         elif isinstance(node, ast.Compare):
             asked = True
         stack += [(child, qualname, given, asked) for child in ast.iter_child_nodes(node)]
+
+
+def _any_within(numbers: Sequence[int], first: int, last: int) -> bool:
+    index = bisect.bisect_left(numbers, first)
+    return index < len(numbers) and numbers[index] <= last
 
 
 def _fragment(string: _String, literals: _Literals) -> Iterator[Operation]:
