@@ -24,6 +24,7 @@ _REGISTERS = (
 _MESSAGE = re.compile(r"ptxas .*, line (\d+); (error|warning|info|fatal) *: (.*)")
 _SHORT_ADDRESS = re.compile(r"32-bit address on line '(\d+)'")
 _TARGET = re.compile(r"sm_\d+[af]?")
+_BATCH = 2000
 _ISA = [f"{major}.{minor}" for major, last in ((6, 5), (7, 8), (8, 8), (9, 9)) for minor in range(last + 1)]
 _WHEEL = "nvidia-cuda-nvcc"
 
@@ -69,7 +70,7 @@ class Ptxas:
     def ask(self, statements: Sequence[str], target: str) -> list[Answer]:
         """What it says of each statement (one line, registers as in `_REGISTERS`) for a target ("120a")."""
         answers = [Answer()] * len(statements)
-        waiting = [list(range(len(statements)))]
+        waiting = [list(range(len(statements)))[at : at + _BATCH] for at in range(0, len(statements), _BATCH)]
         while waiting:
             places = waiting.pop()
             module, lines = _module([statements[place] for place in places], self.isa, target)

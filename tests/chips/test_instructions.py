@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+
 import pytest
 
 from bwlint.chips import EVERY_TARGET, NO_TARGET, Target, TargetSet
-from bwlint.chips.instructions import find, forms, parse, verdict
+from bwlint.chips.instructions import find, forms, judge, parse, verdict
 from bwlint.chips.isa import assembles, first_isa, static_shared
 
 CONSUMER = TargetSet.of("120", "120f", "120a", "121", "121f", "121a")
@@ -105,11 +108,34 @@ def test_rows_have_names_and_words() -> None:
     assert all(form.advice for form in forms() if form.slow)
 
 
-@pytest.mark.parametrize("size", [20_000, 40_000])
-def test_long_statements_take_no_long(size: int) -> None:
-    for text in ("ld" + ".a" * size, "x " + "{" * size, "mma.sync " + "[" * size, "@" + " " * size, ":" * size):
-        parse(text)
-        verdict(text)
+HOSTILE: dict[str, Callable[[int], str]] = {
+    "modifiers": lambda n: "ld" + ".a" * n,
+    "types": lambda n: "cvt" + ".f32" * n,
+    "spaces between modifiers": lambda n: "ld" + " . a" * n,
+    "spaces": lambda n: "ld" + " " * n + "x",
+    "guard": lambda n: "@" + " " * n,
+    "negated guard": lambda n: "@" + " " * n + "!" + " " * n,
+    "braces": lambda n: "tcgen05.mma.kind::f16 " + "{" * n,
+    "brackets": lambda n: "tcgen05.mma.kind::f16 " + "[" * n,
+    "operands": lambda n: "min.f32 " + "a, " * n,
+    "colons": lambda n: "ld" + ":" * n,
+    "words": lambda n: "mbarrier.arrive " + "a" * n,
+    "numbers": lambda n: "tensormap.replace.tile.elemtype [x], " + "1" * n,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_time_grows_with_the_length(name: str) -> None:
+    def seconds(count: int) -> float:
+        text = HOSTILE[name](count)
+        best = float("inf")
+        for _ in range(3):
+            start = time.process_time()
+            judge(parse(text))
+            best = min(best, time.process_time() - start)
+        return best
+
+    assert seconds(40_000) < 5 * seconds(20_000) + 0.05
 
 
 def test_ptx_as_a_whole() -> None:

@@ -15,12 +15,14 @@ from bwlint.chips.targets import ALL_TARGETS, Target
 from bwlint.chips.targetset import EVERY_TARGET, NO_TARGET, TargetSet
 from bwlint.data import table
 
-_GUARD = re.compile(r"[\s{]*(?:@\s*!?\s*[%$]*\w+\s+)?")
+_GUARD = re.compile(r"[\s{]*(?:@\s*(?:!\s*)?[%$]*\w+\s+)?")
 _HEAD = re.compile(r"\.?[A-Za-z]\w*(?:::\w+)*(?:\s*\.\s*\w+(?:::\w+)*)*(?:\s*\.)?")
 _SPACE = re.compile(r"\s+")
 _VECTOR = re.compile(r"\{[^{}]*\}")
 _TYPE = re.compile(r"(?:[bfus]|bf|tf|ue?)\d+(?:m\d)?(?:x\d)?|e\dm\d(?:x\d)?")
 _PLACE = re.compile(r"<([1-9MLKN])>")
+_LONGEST = 400
+"""No instruction has a longer head; what is longer is hostile."""
 _NUMBER = re.compile(r"(?<![\w.])(?:0[xX][0-9a-fA-F]+|0|[1-9]\d{0,17})(?![\w.])")
 _ADDRESS = re.compile(r"\[[^\[\]]*\]")
 
@@ -51,7 +53,7 @@ def parse(instruction: str) -> Statement:
     if head is None:
         return Statement("", instruction)
     operands = instruction[head.end() :].replace("%%", "%").strip().rstrip(";").rstrip()
-    return Statement(_SPACE.sub("", head[0]).rstrip("."), _SPACE.sub(" ", operands))
+    return Statement(_SPACE.sub("", head[0])[:_LONGEST].rstrip("."), _SPACE.sub(" ", operands))
 
 
 @dataclass(frozen=True, slots=True)
