@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bwlint.evaluate import builtins, calls, macros, sources, vectors
+from bwlint.evaluate import builtins, calls, macros, members, sources, vectors
 from bwlint.evaluate.expr import Expr, Span
-from bwlint.evaluate.names import guess, looks_like_version
+from bwlint.evaluate.names import guess
 from bwlint.evaluate.objects import (
     Clash,
     ClassValue,
@@ -22,7 +22,6 @@ from bwlint.evaluate.objects import (
     Instance,
     LambdaValue,
     ModuleValue,
-    PartialValue,
     World,
 )
 from bwlint.evaluate.values import (
@@ -176,7 +175,7 @@ class Interpreter:
         inner = self.world.module(f"{dotted}.{name}")
         if inner is not None:
             return Vec((ModuleValue(inner),))
-        return self._outside(f"{dotted}.{name}")
+        return self.outside(f"{dotted}.{name}")
 
     def _function(self, node: Expr, frame: Frame) -> Vec:
         return Vec((FunctionValue(frame.module, frame.module.functions[node.args[0]]),))
@@ -208,9 +207,9 @@ class Interpreter:
                 return self.global_name(inner, name)
         if not outer and name in builtins.FUNCTIONS:
             return Vec((Ref(f"builtins.{name}"),))
-        return self._outside(f"{module.name}.{name}" if outer else name)
+        return self.outside(f"{module.name}.{name}" if outer else name)
 
-    def _outside(self, dotted: str) -> Vec:
+    def outside(self, dotted: str) -> Vec:
         """An object outside the tree: a value of the source table, or a reference to be called."""
         row = self.sources.find(dotted)
         if row is not None and row.value:
@@ -360,75 +359,6 @@ class Interpreter:
         build = _BUILD.get(kind, list)
         return vectors.zipped(lambda row: vectors.collected(row, build), results)
 
-    def _attr(self, node: Expr, frame: Frame) -> Vec:
-        base = self.evaluate(node.args[0], frame)
-        name: str = node.args[1]
-        if not base.uniform:
-            return lift(lambda value: builtins.attribute(value, name), base)
-        owner = base.lanes[0]
-        if isinstance(owner, ModuleValue):
-            return self._module_attribute(owner.module, name)
-        if isinstance(owner, Instance | ClassValue):
-            return self._member(owner, name)
-        if isinstance(owner, Ref):
-            dotted = f"{owner.name}.{name}"
-            member = builtins.arch_member(dotted)
-            if member is not None:
-                return Vec((member,))
-            found = self._outside(dotted)
-            if isinstance(found.lanes[0], Ref) and not looks_like_version(dotted):
-                return guess(name) or found
-            return found
-        if isinstance(owner, Unknown):
-            if looks_like_version(f"{owner.key}.{name}"):
-                return vectors.UNKNOWN
-            if self.sources.find(f"?.{name}") is not None:
-                return Vec((Ref(f"?.{name}"),))
-            if name in self.literal_attributes:
-                return vectors.UNKNOWN  # a class of the tree sets it to a number: a kernel's own, not the device's
-            return guess(name) or Vec((Unknown(f"{owner.key}.{name}" if owner.key else ""),))
-        if isinstance(owner, FunctionValue | LambdaValue | PartialValue):
-            return vectors.UNKNOWN
-        return lift(lambda value: builtins.attribute(value, name), base)
-
-    def _module_attribute(self, module: Module, name: str) -> Vec:
-        found = self.global_name(module, name, outer=True)
-        if isinstance(found.lanes[0], Ref):
-            inner = self.world.module(f"{module.name}.{name}")
-            if inner is not None:
-                return Vec((ModuleValue(inner),))
-        return found
-
-    def _member(self, owner: Instance | ClassValue, name: str, depth: int = 0) -> Vec:
-        """An attribute of a class of the tree: method, property, class attribute, or single `self` assignment."""
-        if depth > 8:
-            return vectors.UNKNOWN
-        member = builtins.arch_member(f"{owner.body.qualname}.{name}") if isinstance(owner, ClassValue) else None
-        if member is not None:
-            return Vec((member,))
-        found = owner.body.names.get(name)
-        if found is None:
-            for base in owner.body.bases:
-                parent = self.evaluate(base, Frame(owner.module)).lanes[0]
-                if isinstance(parent, ClassValue) and parent.body is not owner.body:
-                    up: Instance | ClassValue = (
-                        Instance(parent.module, parent.body) if isinstance(owner, Instance) else parent
-                    )
-                    value = self._member(up, name, depth + 1)
-                    if not isinstance(value.lanes[0], Unknown | Ref):
-                        return value
-                elif isinstance(parent, Ref) and name.startswith(("get_device", "is_device", "has_device")):
-                    return Vec((Ref(f"{parent.name}.{name}"),))
-            return guess(name) or Vec((Ref(f"{owner.body.qualname}.{name}"),))
-        if found.op == "function":
-            function = owner.module.functions[found.args[0]]
-            method = FunctionValue(owner.module, function, owner)
-            return calls.call(self, method, [], {}) if function.kind == "property" else Vec((method,))
-        result = self.evaluate(found, Frame(owner.module))
-        if isinstance(result.lanes[0], Unknown):
-            return guess(name) or result
-        return result
-
     def _call_node(self, node: Expr, frame: Frame) -> Vec:
         function, arguments = node.args
         target = self.evaluate(function, frame)
@@ -489,6 +419,6 @@ _DISPATCH: dict[str, Callable[[Interpreter, Expr, Frame], Vec]] = {
     "neg": Interpreter._neg,
     "lambda": Interpreter._lambda,
     "comp": Interpreter._comp,
-    "attr": Interpreter._attr,
+    "attr": members.attribute,
     "call": Interpreter._call_node,
 }

@@ -211,6 +211,8 @@ def test_a_line_of_twenty_thousand_characters() -> None:
 
 @pytest.mark.parametrize("cut", range(0, 120, 3))
 def test_what_ends_in_the_middle(cut: int) -> None:
-    whole = '#if __CUDA_ARCH__ >= 900 && \\\n defined(A)\nasm("tcgen05.fence;" : : "r"(x)); R"x(a)x" /* b */ \'c\' f<a<b>>;'
+    whole = (
+        '#if __CUDA_ARCH__ >= 900 && \\\n defined(A)\nasm("tcgen05.fence;" : : "r"(x)); R"x(a)x" /* b */ \'c\' f<a<b>>;'
+    )
     run(whole[:cut])
     run(whole[cut:])

@@ -1,0 +1,95 @@
+"""Attributes: of modules and classes of the tree, of objects outside it, and of names that are called like a device."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bwlint.evaluate import builtins, calls, vectors
+from bwlint.evaluate.expr import Expr
+from bwlint.evaluate.names import guess, looks_like_version
+from bwlint.evaluate.objects import (
+    ClassValue,
+    Frame,
+    FunctionValue,
+    Instance,
+    LambdaValue,
+    ModuleValue,
+    PartialValue,
+)
+from bwlint.evaluate.values import Ref, Unknown, Vec, lift
+from bwlint.facts import Module
+
+if TYPE_CHECKING:
+    from bwlint.evaluate.interpreter import Interpreter
+
+
+def attribute(run: Interpreter, node: Expr, frame: Frame) -> Vec:
+    base = run.evaluate(node.args[0], frame)
+    name: str = node.args[1]
+    if not base.uniform:
+        return lift(lambda value: builtins.attribute(value, name), base)
+    owner = base.lanes[0]
+    if isinstance(owner, ModuleValue):
+        return _module_attribute(run, owner.module, name)
+    if isinstance(owner, Instance | ClassValue):
+        return _member(run, owner, name)
+    if isinstance(owner, Ref):
+        dotted = f"{owner.name}.{name}"
+        member = builtins.arch_member(dotted)
+        if member is not None:
+            return Vec((member,))
+        found = run.outside(dotted)
+        if isinstance(found.lanes[0], Ref) and not looks_like_version(dotted):
+            return guess(name) or found
+        return found
+    if isinstance(owner, Unknown):
+        if looks_like_version(f"{owner.key}.{name}"):
+            return vectors.UNKNOWN
+        if run.sources.find(f"?.{name}") is not None:
+            return Vec((Ref(f"?.{name}"),))
+        if name in run.literal_attributes:
+            return vectors.UNKNOWN  # a class of the tree sets it to a number: a kernel's own, not the device's
+        return guess(name) or Vec((Unknown(f"{owner.key}.{name}" if owner.key else ""),))
+    if isinstance(owner, FunctionValue | LambdaValue | PartialValue):
+        return vectors.UNKNOWN
+    return lift(lambda value: builtins.attribute(value, name), base)
+
+
+def _module_attribute(run: Interpreter, module: Module, name: str) -> Vec:
+    found = run.global_name(module, name, outer=True)
+    if isinstance(found.lanes[0], Ref):
+        inner = run.world.module(f"{module.name}.{name}")
+        if inner is not None:
+            return Vec((ModuleValue(inner),))
+    return found
+
+
+def _member(run: Interpreter, owner: Instance | ClassValue, name: str, depth: int = 0) -> Vec:
+    """An attribute of a class of the tree: method, property, class attribute, or single `self` assignment."""
+    if depth > 8:
+        return vectors.UNKNOWN
+    member = builtins.arch_member(f"{owner.body.qualname}.{name}") if isinstance(owner, ClassValue) else None
+    if member is not None:
+        return Vec((member,))
+    found = owner.body.names.get(name)
+    if found is None:
+        for base in owner.body.bases:
+            parent = run.evaluate(base, Frame(owner.module)).lanes[0]
+            if isinstance(parent, ClassValue) and parent.body is not owner.body:
+                up: Instance | ClassValue = (
+                    Instance(parent.module, parent.body) if isinstance(owner, Instance) else parent
+                )
+                value = _member(run, up, name, depth + 1)
+                if not isinstance(value.lanes[0], Unknown | Ref):
+                    return value
+            elif isinstance(parent, Ref) and name.startswith(("get_device", "is_device", "has_device")):
+                return Vec((Ref(f"{parent.name}.{name}"),))
+        return guess(name) or Vec((Ref(f"{owner.body.qualname}.{name}"),))
+    if found.op == "function":
+        function = owner.module.functions[found.args[0]]
+        method = FunctionValue(owner.module, function, owner)
+        return calls.call(run, method, [], {}) if function.kind == "property" else Vec((method,))
+    result = run.evaluate(found, Frame(owner.module))
+    if isinstance(result.lanes[0], Unknown):
+        return guess(name) or result
+    return result
