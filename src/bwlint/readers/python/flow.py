@@ -269,7 +269,7 @@ class Flow:
 
     def _call_lists(self, node: ast.expr, rest: Sequence[ast.stmt]) -> None:
         """Lists passed to calls; what they guard is what follows, and the function that passes them."""
-        if not self._spans_hit(node):
+        if not self.hit(node):
             return
         for item in ast.walk(node):
             if not isinstance(item, ast.Call):
@@ -282,10 +282,6 @@ class Flow:
                     behind = replace(behind, uses=(*behind.uses, function))
                     at = item if isinstance(node, ast.Call) and node is item and not item.keywords else value
                     self.add("list", test, at, behind, Side("raise", None), name)
-
-    def _spans_hit(self, node: ast.expr) -> bool:
-        last = node.end_lineno or node.lineno
-        return any(line in self.hits for line in range(node.lineno, last + 1))
 
     def _assert(self, node: ast.Assert, rest: Sequence[ast.stmt]) -> bool:
         test = self.lowerer.lower(node.test)
@@ -423,8 +419,6 @@ class Flow:
             self.lowerer.scope.env[local] = Expr("import", (module, alias.name), span(node))
             self.imports.bind(local, f"{module}.{alias.name}")
         return False
-
-    # -- definitions
 
 
 def _is_question(node: ast.expr) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from bwlint.chips import EVERY
+
 _LITERALS = (
     b"apabilit",
     b"ompute_cap",
@@ -63,8 +65,8 @@ def _numbers(pattern: re.Pattern[bytes], data: bytes) -> set[int]:
     return lines
 
 
-JOINED = frozenset({70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 107, 110, 120, 121})
-MAJORS = frozenset({7, 8, 9, 10, 11, 12})
+JOINED = frozenset(chip.joined for chip in EVERY)
+MAJORS = frozenset(chip.major for chip in EVERY)
 _ARCH_TEXT = re.compile(r"(?:sm_?|compute_)?(\d{2,3})([af]?)$")
 _DOTTED = re.compile(r"(\d{1,2})\.(\d)([af]?)(?:\+PTX)?$")
 
