@@ -51,6 +51,14 @@ def legal(operation: Operation) -> TargetSet:
     return found.legal if found is not None else EVERY_TARGET
 
 
+def slow(operation: Operation) -> TargetSet:
+    """The targets that assemble an instruction or an atom to a routine in software."""
+    if operation.kind == "instruction":
+        return verdict(operation.name).slow
+    found = atom(operation.name) if operation.kind == "atom" else None
+    return found.slow if found is not None else TargetSet.of()
+
+
 def short(operation: Operation) -> str:
     """An instruction without its operands, an atom as it is."""
     return parse(operation.name).head if operation.kind == "instruction" else operation.name

@@ -22,6 +22,10 @@ class Atom:
     source: str
 
 
+_LONGEST = 100
+"""Characters of a name in front of what gives it away."""
+
+
 @cache
 def _rows() -> tuple[tuple[re.Pattern[str], Atom], ...]:
     return tuple(
@@ -58,8 +62,8 @@ def find(text: str) -> Iterator[tuple[str, int, int]]:
     hint, name = _patterns()
     done = 0
     for match in hint.finditer(text):
-        start = match.start()
-        while start > done and (text[start - 1].isalnum() or text[start - 1] in "_:"):
+        start, least = match.start(), max(done, match.start() - _LONGEST)
+        while start > least and (text[start - 1].isalnum() or text[start - 1] in "_:"):
             start -= 1
         found = name.match(text, start)
         if found is not None and found.end() > done:

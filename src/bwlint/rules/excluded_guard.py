@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bwlint.chips import EVERY_TARGET, ChipSet, TargetSet, group
 from bwlint.guards import Guarded
 from bwlint.judge import Context, Draft, Related, plain
-from bwlint.legality import legal, short
+from bwlint.legality import legal, short, slow
 
 NAME = "excluded"
 _OLDER, _NEWER = group("hopper"), group("datacenter-blackwell")
@@ -22,7 +22,7 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
     native = TargetSet.native(out)
     if any(native - legal(one) for one in needs):
         return
-    proved = [one for one in needs if legal(one) != EVERY_TARGET]
+    proved = [one for one in needs if legal(one) != EVERY_TARGET and not native & slow(one)]
     yield Draft(
         NAME,
         NAME,

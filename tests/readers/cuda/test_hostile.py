@@ -162,6 +162,26 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "std strings": lambda n: "void f(int sm) { if (sm == 90) throw x(" + '"a" ' * (n // 4) + "); }",
 }
 
+HOSTILE |= {
+    "word of CHECK": lambda n: "void f(int sm) {" + "CHECK" * (n // 5) + ";}",
+    "word of get": lambda n: "void f(int sm) { " + "get" * (n // 3) + "; }",
+    "word of limits": lambda n: "cudaFuncSetAttribute(k, MaxDynamicSharedMemorySize, 3);" + "maxsmem" * (n // 7),
+    "word of atoms": lambda n: "SM100_MMA_" * (n // 10),
+    "word of wrappers": lambda n: "sm90" * (n // 4) + "<",
+    "word of checks that fail": lambda n: "void f(int sm) { if (sm == 90) " + "CHECKERROR" * (n // 10) + ";}",
+    "tails": lambda n: ("a(b) const " * 200 + "{}") * (n // 2200),
+    "bases": lambda n: ("struct A " + ": public B " * 200 + "{};") * (n // 2200),
+    "open for": lambda n: "void f(int sm) {" + "for (" * (n // 5) + "}",
+    "initialisers": lambda n: "void f(int sm) { int a[] = " + "{" * (n // 2) + "}" * (n // 2) + "; }",
+    "returned lambdas": lambda n: "void f(int sm) { g(" + "[&]{ return " * (n // 12) + "1;" + "}" * (n // 12) + "); }",
+    "arguments": lambda n: "void f(int sm) { TORCH_CHECK(sm == 90" + ", a" * (n // 3) + "); }",
+    "asm comments": lambda n: 'asm("' + "/*" * (n // 2) + '");',
+    "asm macros": lambda n: '#define S "tcgen05.fence;"\nasm(' + "S " * (n // 2) + ");",
+    "pasted": lambda n: "#define A a " + "## a " * (n // 5) + "\n#if A\n#endif",
+    "carriage returns": lambda n: "#if __CUDA_ARCH__ == 900\r\nx\r\n#endif\r\n" * (n // 40),
+    "surrogates": lambda n: "\udc80" * (n // 2) + "\nvoid f(int sm) { if (sm == 90) x(); }",
+    "line separators": lambda n: "\u2028" * (n // 2) + "\n#if __CUDA_ARCH__\n#endif",
+}
 LARGE: dict[str, Callable[[int], str]] = {
     kind: HOSTILE[kind]
     for kind in ("parens", "braces", "quotes", "escaped quotes", "ifs", "comments", "long line", "open raw", "asm open")
@@ -212,7 +232,7 @@ def test_a_line_of_twenty_thousand_characters() -> None:
 @pytest.mark.parametrize("cut", range(0, 120, 3))
 def test_what_ends_in_the_middle(cut: int) -> None:
     whole = (
-        '#if __CUDA_ARCH__ >= 900 && \\\n defined(A)\nasm("tcgen05.fence;" : : "r"(x)); R"x(a)x" /* b */ \'c\' f<a<b>>;'
+        '#if __CUDA_ARCH__ >= 900 && \\\n defined(A)\nasm("tcgen05.fence;" : : "r"(x)); R"x(a)x" /* b */ \'c\' f<a>;'
     )
     run(whole[:cut])
     run(whole[cut:])

@@ -23,7 +23,7 @@ _OPENS = re.compile(r"[\s{}]*")
 _COMMENT = re.compile(r"//[^\n\\]*|/\*.*?\*/")
 _LABEL = re.compile(r"\s*[\w$%]+\s*:(?!:)")
 _DECLARES = re.compile(r"\b(?:struct|class|using\s+\w+\s*=|namespace)\b")
-_WRAPPER = re.compile(r"[Ss][Mm]_?\d{2,3}\w*\s*<(?![<=])")
+_WRAPPER = re.compile(r"\b\w{0,60}?[Ss][Mm]_?\d{2,3}\w{0,60}\s*<(?![<=])")
 _NAME = re.compile(r"\s*(?:@\s*!?\s*[%$]*\w+\s+)?[a-z]")
 
 
@@ -46,15 +46,9 @@ def _needs(code: Code, text: str, macros: dict[str, Function]) -> Iterator[tuple
         if not _DECLARES.search(text, _statement_start(text, start), start):
             yield "atom", name, start, end
     for match in _WRAPPER.finditer(text):
-        start = _word_start(text, match.start())
-        name = text[start : match.end() - 1].rstrip()
+        start = match.start()
+        name = match[0][:-1].rstrip()
         yield "wrapper", name, start, start + len(name)
-
-
-def _word_start(text: str, at: int) -> int:
-    while at > 0 and (text[at - 1].isalnum() or text[at - 1] == "_"):
-        at -= 1
-    return at
 
 
 def _statement_start(text: str, at: int) -> int:

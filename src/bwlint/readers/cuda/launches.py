@@ -49,8 +49,8 @@ _SHARED = re.compile(
 )
 _BOUNDS = re.compile(r"__launch_bounds__\s*\(")
 _LIMIT_ASKED = re.compile(
-    r"MaxSharedMemoryPer|sharedMemPer|MAX_SHARED_MEMORY_PER|\b\w*(?i:max|limit|capacity|optin)\w*(?i:sh?mem|shared_?mem)\w*\s*\("
-    r"|\b\w*(?i:sh?mem|shared_?mem)\w*(?i:max|limit|capacity|optin)\w*\s*\("
+    r"MaxSharedMemoryPer|sharedMemPer|MAX_SHARED_MEMORY_PER|\b\w{0,40}(?i:max|limit|capacity|optin)\w{0,40}(?i:sh?mem|shared_?mem)\w{0,40}\s*\("
+    r"|\b\w{0,40}(?i:sh?mem|shared_?mem)\w{0,40}(?i:max|limit|capacity|optin)\w{0,40}\s*\("
 )
 _IS_LIMIT = re.compile(r"\w*(?i:max)_?\w*(?i:sh?mem|shared)\w*$")
 _LOOKED = re.compile(

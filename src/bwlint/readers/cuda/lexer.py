@@ -26,6 +26,8 @@ _OPAQUE = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _BLOCK = 256
+_NEAR = 2000
+"""Characters within which a comment is about something on its line."""
 _NOT_NEWLINE = re.compile(r"[^\n]+")
 _CONTINUED = re.compile(r"\\[ \t]*\n")
 TOKEN = re.compile(
@@ -149,8 +151,8 @@ class Code:
     def comment_near(self, start: int, end: int) -> str:
         """What comments on the lines of a stretch, and alone on those directly above it, say."""
         first, last = self.line(start), self.line(max(start, end - 1))
-        low = self._lines[max(0, first - 4)]
-        high = self._lines[last] if last < len(self._lines) else len(self.source)
+        low = max(self._lines[max(0, first - 4)], start - _NEAR)
+        high = min(self._lines[last] if last < len(self._lines) else len(self.source), end + _NEAR)
         index = bisect.bisect_left(self._comment_starts, low)
         said: list[str] = []
         while index < len(self.comments) and self.comments[index][0] < high:

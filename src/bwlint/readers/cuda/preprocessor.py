@@ -22,8 +22,7 @@ _DIRECTIVE = re.compile(
 _DEFINE = re.compile(r"[ \t]*([A-Za-z_]\w*)(\([^()]*\))?")
 _INCLUDE = re.compile(r'[ \t]*(?:<([^>\n]+)>|")')
 _TRAPS = re.compile(r"\basm\s*(?:volatile\s*)?\(\s*\"\s*trap\b")
-_NOTHING = re.compile(r"(?:\s+|\#[ \t]*(?:if|el|endif|pragma)(?:[^\\\n]+|\\.)*)*", re.DOTALL)
-_ONLY_DIRECTIVES = re.compile(r"(?:\s+|\#(?:[^\\\n]+|\\.)*)*", re.DOTALL)
+_NOTHING = re.compile(r"(?:\s+|\#(?:[^\\\n]+|\\.)*)*", re.DOTALL)
 _OPERATOR = re.compile(r"\w+::operator\s*\(\s*\)")
 _DEFAULT = re.compile(r"\s*\#[ \t]*define[ \t]+(\w+)")
 _LONGEST_BODY = 300
@@ -102,6 +101,10 @@ class _Reader:
         self.places: dict[str, Span] = {}
         self.includes: dict[str, None] = {}
         self.defines: list[tuple[int, Use]] = []
+        self.filled: list[int] = []
+        """Where a stretch of code between two directives ends."""
+        self.acts: list[int] = []
+        """Where directives stand that do something: all but conditionals."""
         self.lines: list[tuple[int, int]] = []
         self.ends: list[int] = []
         self.words: list[str] = []
@@ -109,10 +112,12 @@ class _Reader:
 
     def read(self) -> Directives:
         for match in _DIRECTIVE.finditer(self.code.text):
+            self._passed(match.start())
             self.lines.append(match.span())
             self.ends.append(match.end())
             self.words.append(_word(match["name"]))
             self._directive(match)
+        self._passed(len(self.code.text))
         while self.stack:
             self._close(self.stack.pop(), len(self.code.text), len(self.code.text))
         macros = {
@@ -129,25 +134,38 @@ class _Reader:
             tuple(self.words),
         )
 
+    def _passed(self, start: int) -> None:
+        """Note whether there is code between the last directive and the one at `start`."""
+        if not _reaches(_NOTHING, self.code.text, self.ends[-1] if self.ends else 0, start):
+            self.filled.append(start)
+
     def _directive(self, match: re.Match[str]) -> None:
-        name, end = match["name"], match.end()
-        if name in ("if", "ifdef", "ifndef"):
+        word = self.words[-1]
+        if word == "if":
             self._open(match)
-        elif name in ("elif", "elifdef", "elifndef", "else"):
+        elif word == "el":
             self._branch(match)
-        elif name == "endif":
-            if self.ignored:
-                self.ignored -= 1
-            elif self.stack:
-                closed = self.stack.pop()
-                self._close(closed, match.start(), end)
-                self._mark(end, closed.outer)
-        elif name == "define":
+        elif word == "endif":
+            self._end(match)
+        else:
+            self.acts.append(match.start())
+            self._act(match)
+
+    def _act(self, match: re.Match[str]) -> None:
+        if match["name"] == "define":
             self._define(match)
-        elif name == "undef":
+        elif match["name"] == "undef":
             self._undefine(match)
-        elif name == "include":
+        elif match["name"] == "include":
             self._include(match)
+
+    def _end(self, match: re.Match[str]) -> None:
+        if self.ignored:
+            self.ignored -= 1
+        elif self.stack:
+            closed = self.stack.pop()
+            self._close(closed, match.start(), match.end())
+            self._mark(match.end(), closed.outer)
 
     def _mark(self, offset: int, path: Path) -> None:
         self.starts.append(offset)
@@ -238,11 +256,12 @@ class _Reader:
     def _side(self, start: int, end: int) -> Side:
         """What stands between two offsets; `tuning` says that it only defines macros."""
         code = self.code
-        empty = _reaches(_NOTHING, code.text, start, end)
+        no_code = not _within(self.filled, start, end)
+        empty = no_code and not _within(self.acts, start, end)
         first = bisect.bisect_left(self.defines, start, key=_offset_of)
         until = bisect.bisect_left(self.defines, end, key=_offset_of)
         defined = tuple(use for _, use in self.defines[first : min(until, first + _MOST_DEFINES)])
-        tuning = bool(defined) and _reaches(_ONLY_DIRECTIVES, code.text, start, end)
+        tuning = bool(defined) and no_code
         short = end - start < _LONGEST_FAILURE
         fails = short and (_FAILS.search(code.text, start, end) or _TRAPS.search(code.source, start, end)) is not None
         texts = tuple(
@@ -318,6 +337,12 @@ def _reaches(pattern: re.Pattern[str], text: str, start: int, end: int) -> bool:
     """Whether a pattern that always matches gets to the end; asking it to end there could take for ever."""
     found = pattern.match(text, start, end)
     return found is not None and found.end() >= end
+
+
+def _within(offsets: list[int], start: int, end: int) -> bool:
+    """Whether one of the ascending offsets lies behind `start` and not behind `end`."""
+    index = bisect.bisect_right(offsets, start)
+    return index < len(offsets) and offsets[index] <= end
 
 
 def _offset_of(entry: tuple[int, Use]) -> int:

@@ -24,8 +24,10 @@ MAX_REST = 200
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PREFIX = re.compile(r"^(?:m|k|g|s)_(?=\w)")
 _ASSIGN = re.compile(r"(?:[\w:<>,\s]*[\s*&>])?(?P<name>[A-Za-z_]\w*)\s*(?:=(?!=)|\{)")
-_OUT = re.compile(r"\b(?P<call>\w*[Gg]et\w*)\s*\(\s*&\s*(?P<name>\w+)\s*,\s*(?P<what>\w*)")
-_CHECK = re.compile(r"\b(?P<name>[A-Z][A-Z0-9_]*(?:CHECK|ASSERT|ENFORCE|REQUIRE|EXPECT)[A-Z0-9_]*|assert)\s*\(")
+_OUT = re.compile(r"\b(?P<call>\w{0,60}[Gg]et\w{0,60})\s*\(\s*&\s*(?P<name>\w+)\s*,\s*(?P<what>\w*)")
+_CHECK = re.compile(
+    r"\b(?P<name>[A-Z][A-Z0-9_]{0,40}(?:CHECK|ASSERT|ENFORCE|REQUIRE|EXPECT)[A-Z0-9_]{0,40}|assert)\s*\("
+)
 _COMPARES = {"_EQ": "==", "_NE": "!=", "_GE": ">=", "_GT": ">", "_LE": "<=", "_LT": "<"}
 _IDENTIFIER = re.compile(
     r"\b\w*(?:[Ss][Mm]|SM|[Aa]rch|ARCH|[Cc]apab|[Cc][Cc]|[Mm]ajor|[Mm]inor|[Pp]rop|haredMem|opper|lackwell)\w*"

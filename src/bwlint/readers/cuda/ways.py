@@ -17,9 +17,9 @@ MAX_TEXTS = 3
 Lower = Callable[[int, int], Expr]
 
 _FAILS = re.compile(
-    r"\bthrow\b|\b(?:exit|abort|_exit|terminate|__trap)\s*\(|\b\w*(?:CHECK|ASSERT)\w*\s*\(\s*(?:false|0)\b"
-    r"|\b\w*(?:ERROR|THROW|FATAL|UNREACHABLE|NOT_IMPLEMENTED)\w*\s*\(|\bLOG\s*\(\s*FATAL|\bstatic_assert\s*\(\s*false"
-    r"|\breturn\s+(?:\w+::)*\w*(?:NotSupported|Unsupported|kInvalid|ErrorInvalid|NOT_SUPPORTED)\w*"
+    r"\bthrow\b|\b(?:exit|abort|_exit|terminate|__trap)\s*\(|\b\w{0,40}(?:CHECK|ASSERT)\w{0,40}\s*\(\s*(?:false|0)\b"
+    r"|\b\w{0,40}(?:ERROR|THROW|FATAL|UNREACHABLE|NOT_IMPLEMENTED)\w{0,40}\s*\(|\bLOG\s*\(\s*FATAL|\bstatic_assert\s*\(\s*false"
+    r"|\breturn\s+(?:\w+::)*\w{0,40}(?:NotSupported|Unsupported|kInvalid|ErrorInvalid|NOT_SUPPORTED)\w{0,40}"
 )
 _COMPLAINS = re.compile(r"\b(?:std::)?c(?:err|out)\s*<<|\b(?:f?printf|fputs|puts)\s*\(")
 _DEMANDS = re.compile(r"\b(?:requires?|must|only|need\w*|(?:not|un)\s?supported|at least)\b", re.I)
