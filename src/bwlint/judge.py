@@ -234,7 +234,7 @@ class Context:
     builds: Builds = field(default_factory=lambda: Builds(()))
     wrappers: dict[str, Guarded] = field(default_factory=dict)
     """Class templates that run what they are given behind a guard, by name."""
-    placed: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    placed: dict[tuple[str, str], tuple[Any, ...]] = field(default_factory=dict)
     """What `legality` has to say of a file, for the rules that share it."""
     places: dict[str, str] = field(default_factory=dict)
     """The path within its project of each module, by module path."""

@@ -230,12 +230,13 @@ class _Placed:
 
 def _of_source(context: Context, module: Module, rule: str) -> Iterator[Draft]:
     """One finding for each guard that lets something through, and one for what no guard keeps away."""
-    if module.path not in context.placed:
+    key = (module.path, module.language)  # code in a string has the path of the file around it
+    if key not in context.placed:
         needs = (one for one in module.operations if one.kind in ("instruction", "atom"))
         found = [one for need in needs for one in _placed(context, module, need)]
-        context.placed[module.path] = tuple(_without_slow_paths(found))
+        context.placed[key] = tuple(_without_slow_paths(found))
     groups: dict[object, list[_Placed]] = {}
-    for one in context.placed[module.path]:
+    for one in context.placed[key]:
         if one.charge.rule == rule:
             asked = one.guarded or one.carry is not None
             groups.setdefault((one.carry, one.gated, one.operation.path if asked else ()), []).append(one)
