@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from bwlint.chips import atoms, instructions
 from bwlint.facts import Function, Operation
+from bwlint.readers import ptx
 from bwlint.readers.cuda.lexer import Code, matching
 from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import Scopes
@@ -17,14 +18,8 @@ MAX_ARGUMENTS = 2000
 _ASM = re.compile(r"\b(?:asm|__asm__|__asm)\s*(?:(?:volatile|__volatile__|inline|goto)\s*)*\(")
 _KEYWORDS = frozenset({"asm", "__asm__", "__asm"})
 _PIECE = re.compile(r'"|:(?!:)|[A-Za-z_]\w*|[(){}\[\]]')
-_ESCAPE = re.compile(r'\\[nrt"\\]')
-_STATEMENT = re.compile(r"[^;]+")
-_OPENS = re.compile(r"[\s{}]*")
-_COMMENT = re.compile(r"//[^\n\\]*|/\*.*?\*/")
-_LABEL = re.compile(r"\s*[\w$%]+\s*:(?!:)")
 _DECLARES = re.compile(r"\b(?:struct|class|using\s+\w+\s*=|namespace)\b")
 _WRAPPER = re.compile(r"\b\w{0,60}?[Ss][Mm]_?\d{2,3}\w{0,60}\s*<(?![<=])")
-_NAME = re.compile(r"\s*(?:@\s*!?\s*[%$]*\w+\s+)?[a-z]")
 
 
 def operations(code: Code, text: str, found: Directives, places: Scopes) -> tuple[Operation, ...]:
@@ -59,17 +54,8 @@ def _statement_start(text: str, at: int) -> int:
 def _instructions(code: Code, start: int, macros: dict[str, Function]) -> Iterator[tuple[str, int, int]]:
     """The statements of the template that opens behind `asm(`, with their places in the source."""
     template, places = _template(code, start, macros)
-    for match in _STATEMENT.finditer(template):
-        begin, end = _past(_OPENS, template, *match.span()), match.end()
-        begin = _past(_OPENS, template, _past(_LABEL, template, begin, end), end)
-        statement = " ".join(template[begin:end].split())
-        if statement and _NAME.match(statement):
-            yield statement[:300], *_source(places, begin, begin + len(template[begin:end].rstrip()))
-
-
-def _past(pattern: re.Pattern[str], text: str, start: int, end: int) -> int:
-    found = pattern.match(text, start, end)
-    return found.end() if found else start
+    for instruction, begin, end in ptx.statements(template):
+        yield instruction[:300], *_source(places, begin, end)
 
 
 def _template(code: Code, start: int, macros: dict[str, Function]) -> tuple[str, list[tuple[int, int, bool]]]:
@@ -88,8 +74,7 @@ def _template(code: Code, start: int, macros: dict[str, Function]) -> tuple[str,
             literal = code.literal_at(match.start())
             if literal is None:
                 break
-            content = code.content(literal)
-            piece = content if literal.raw else _ESCAPE.sub("  ", content)
+            piece = code.content(literal)
             places.append((length, literal.start, True))
             at = literal.end + 1
         elif mark in _KEYWORDS:
@@ -104,9 +89,8 @@ def _template(code: Code, start: int, macros: dict[str, Function]) -> tuple[str,
                 close = matching(code.text, match.start(), min(MAX_ARGUMENTS, stop - match.start()))
                 at = close + 1 if close >= 0 else stop
             continue
-        piece = _COMMENT.sub(lambda found: " " * len(found[0]), piece) + " "
-        pieces.append(piece)
-        length += len(piece)
+        pieces.append(f"{piece}\n")
+        length += len(piece) + 1
     return "".join(pieces), places
 
 
