@@ -20,7 +20,7 @@ _PIECE = re.compile(r'"|:(?!:)|[A-Za-z_]\w*|[(){}\[\]]')
 _ESCAPE = re.compile(r'\\[nrt"\\]')
 _STATEMENT = re.compile(r"[^;]+")
 _OPENS = re.compile(r"[\s{}]*")
-_COMMENT = re.compile(r"//[^\n\\]*|/\*.*?\*/")
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _LABEL = re.compile(r"\s*[\w$%]+\s*:(?!:)")
 _DECLARES = re.compile(r"\b(?:struct|class|using\s+\w+\s*=|namespace)\b")
 _WRAPPER = re.compile(r"\b\w{0,60}?[Ss][Mm]_?\d{2,3}\w{0,60}\s*<(?![<=])")
@@ -89,7 +89,7 @@ def _template(code: Code, start: int, macros: dict[str, Function]) -> tuple[str,
             if literal is None:
                 break
             content = code.content(literal)
-            piece = content if literal.raw else _ESCAPE.sub("  ", content)
+            piece = content if literal.raw else _ESCAPE.sub(_unescaped, content)
             places.append((length, literal.start, True))
             at = literal.end + 1
         elif mark in _KEYWORDS:
@@ -104,10 +104,14 @@ def _template(code: Code, start: int, macros: dict[str, Function]) -> tuple[str,
                 close = matching(code.text, match.start(), min(MAX_ARGUMENTS, stop - match.start()))
                 at = close + 1 if close >= 0 else stop
             continue
-        piece = _COMMENT.sub(lambda found: " " * len(found[0]), piece) + " "
-        pieces.append(piece)
-        length += len(piece)
-    return "".join(pieces), places
+        pieces.append(piece + " ")
+        length += len(pieces[-1])
+    return _COMMENT.sub(lambda found: " " * len(found[0]), "".join(pieces)), places
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    """As long as it was: the end of a line ends a comment of the assembler."""
+    return " \n" if escape[0] == "\\n" else "  "
 
 
 def _text_of(macro: Function | None) -> str:
