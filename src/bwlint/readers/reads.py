@@ -68,6 +68,10 @@ class Reads:
             found = self._words[name] = bool(DEVICE.search(name) or self._helpers.fullmatch(name))
         return found
 
+    def know(self, word: str) -> None:
+        """Take a name for one that reads the device, however it is spelled."""
+        self._words[word] = True
+
     def leaf(self, test: Expr) -> Span | None:
         """The one comparison or call below `test`, through local definitions, that reads the device."""
         found: list[Expr] = []

@@ -89,7 +89,7 @@ def _template(code: Code, start: int, macros: dict[str, Function]) -> tuple[str,
                 close = matching(code.text, match.start(), min(MAX_ARGUMENTS, stop - match.start()))
                 at = close + 1 if close >= 0 else stop
             continue
-        pieces.append(f"{piece}\n")
+        pieces.append(f"{piece} ")
         length += len(piece) + 1
     return "".join(pieces), places
 

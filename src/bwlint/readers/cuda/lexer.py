@@ -16,7 +16,7 @@ from bwlint.evaluate.expr import Span
 _OPAQUE = re.compile(
     # Each alternative begins with a plain character: that lets the engine skip to the next candidate.
     r"""
-    /(?:/(?:[^\\\n]+|\\.)*|\*.*?(?:\*/|\Z))
+    /(?:/(?:[^\\\n]+|\\.|\\\Z)*|\*.*?(?:\*/|\Z))
   | "(?:
       (?<=R")(?<![A-KM-TV-Za-tv-z0-79_]R")(?P<mark>[^()\\\s]{0,16})\(.*?(?:\)(?P=mark)"|\Z)
     | (?:[^"\\\n]+|\\.)*(?:"|(?=\n)|\\?\Z)
@@ -183,7 +183,8 @@ def clean(source: str) -> Code:
         else:
             literal = _literal(source, match)
             literals.append(literal)
-            pieces.append('"' + _blank(source[start + 1 : stop - 1]) + source[stop - 1] if stop - start > 1 else '"')
+            last = '"' if literal.end < stop else ""
+            pieces.append('"' + _blank(source[start + 1 : stop - len(last)]) + last)
     pieces.append(source[end:])
     return Code(source, "".join(pieces), tuple(literals), tuple(comments))
 

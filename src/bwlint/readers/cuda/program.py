@@ -26,11 +26,11 @@ _PREFIX = re.compile(r"^(?:m|k|g|s)_(?=\w)")
 _ASSIGN = re.compile(r"(?:[\w:<>,\s]*[\s*&>])?(?P<name>[A-Za-z_]\w*)\s*(?:=(?!=)|\{)")
 _OUT = re.compile(r"\b(?P<call>\w{0,60}[Gg]et\w{0,60})\s*\(\s*&\s*(?P<name>\w+)\s*,\s*(?P<what>\w*)")
 _CHECK = re.compile(
-    r"\b(?P<name>[A-Z][A-Z0-9_]{0,40}(?:CHECK|ASSERT|ENFORCE|REQUIRE|EXPECT)[A-Z0-9_]{0,40}|assert)\s*\("
+    r"\b(?P<name>(?:[A-Z][A-Z0-9_]{0,40})?(?:CHECK|ASSERT|ENFORCE|REQUIRE|EXPECT)[A-Z0-9_]{0,40}|assert)\s*\("
 )
 _COMPARES = {"_EQ": "==", "_NE": "!=", "_GE": ">=", "_GT": ">", "_LE": "<=", "_LT": "<"}
 _IDENTIFIER = re.compile(
-    r"\b\w*(?:[Ss][Mm]|SM|[Aa]rch|ARCH|[Cc]apab|[Cc][Cc]|[Mm]ajor|[Mm]inor|[Pp]rop|haredMem|opper|lackwell)\w*"
+    r"\b\w*(?:[Ss][Mm]|SM|[Aa]rch|ARCH|[Cc]apab|CAPAB|[Cc][Cc]|[Mm]ajor|[Mm]inor|[Pp]rop|haredMem|opper|lackwell)\w*"
 )
 _TAG = re.compile(r"(?:\w+::)*is_same(?:_v)?<(?P<name>[\w:]+),(?:\w+::)*[Ss][Mm](?P<number>\d{2,3})[af]?>(?:::value)?$")
 _PARAMETER = re.compile(r"([A-Za-z_]\w*)\s*(?:=[^,]*)?$")
@@ -150,6 +150,7 @@ class _Walk:
             return Expr("cmp", ("==", (asked, const(int(tag["number"]) // 10, at))), at)
         short = last(name.partition("<")[0])
         if short in self.found.names or _is_question(short):
+            self.reads.know(short)
             return Expr("name", (short,), at)
         return Expr("param", (self.scope.qualname, spoken(short)), at)
 
