@@ -65,8 +65,11 @@ HOSTILE = ('"', "'", "/*", "#[[", "[=[", '"""', "'''", "<<A\n", "\\", "#", "x" *
 def test_what_never_ends_takes_linear_time(name: str, unit: str) -> None:
     def seconds(length: int) -> float:
         source = unit * (length // len(unit))
-        start = time.perf_counter()
-        comments(name, source)
-        return time.perf_counter() - start
+        best = float("inf")
+        for _ in range(3):  # of this process alone, and the least: a busy machine is no fault of the scanner
+            start = time.process_time()
+            comments(name, source)
+            best = min(best, time.process_time() - start)
+        return best
 
     assert seconds(40_000) < 0.05 + 8 * seconds(20_000)

@@ -209,9 +209,12 @@ def test_prefilter(data: bytes, passes: bool) -> None:
 )
 def test_time_grows_with_the_length(unit: str) -> None:
     def seconds(times: int) -> float:
-        start = time.process_time()
-        python.read("a.py", unit * times, "a", False)
-        return time.process_time() - start
+        best = float("inf")
+        for _ in range(2):
+            start = time.process_time()
+            python.read("a.py", unit * times, "a", False)
+            best = min(best, time.process_time() - start)
+        return best
 
     assert seconds(800) < 0.1 + 4 * seconds(400)
 

@@ -146,9 +146,12 @@ def test_broken_input(source: str) -> None:
 def test_time_grows_with_the_length(unit: str) -> None:
     def seconds(count: int) -> float:
         source = "".join(unit.format(number) for number in range(count))
-        begin = time.perf_counter()
-        module(source)
-        return time.perf_counter() - begin
+        best = float("inf")
+        for _ in range(2):
+            begin = time.process_time()
+            module(source)
+            best = min(best, time.process_time() - begin)
+        return best
 
     seconds(100)
     assert seconds(4000) < 4 * seconds(2000) + 0.2

@@ -93,9 +93,9 @@ def test_what_never_ends_is_read(source: str) -> None:
 def _seconds(source: str) -> float:
     best = float("inf")
     for _ in range(2):
-        start = time.perf_counter()
+        start = time.process_time()
         read(source)
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.process_time() - start)
     return best
 
 
