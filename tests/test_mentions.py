@@ -18,6 +18,8 @@ TEXTS = [
     ("needs SM90 (Hopper) or later", "9.0 and newer", "9.0 only", True),
     ("needs SM90+", "9.0 and newer", "9.0 only", True),
     ("needs sm_90 or newer", "9.0 and newer", "9.0 only", True),
+    ("CUDA ARCH >= SM_90", "9.0 and newer", "9.0 only", True),
+    ("at least sm_90", "9.0 and newer", "9.0 only", True),
     ("needs SM80 and above", "8.0 and newer", "8.0 only", True),
     ("compute capability 12.0", "12.0 only", "12.0 only", False),
     ("compute capability >= 9.0", "9.0 and newer", "no chip", True),

@@ -13,6 +13,7 @@ _SM = re.compile(
     rf"(?:\s*\([^)]*\))?(\s*(?:\+|(?:or|and) {_NEWER}))?(?![0-9])",
     re.I,
 )
+_AT_LEAST = re.compile(r"(?:>=|≥|at least)\s*$", re.I)
 _LIST = re.compile(r"/(\d{2,3})[af]?(?![0-9])")
 _CAPABILITY = re.compile(
     r"(?:capability|capabilities|cc|sm)\s*(?:of\s*)?(>=|≥|of at least|at least)?\s*\(?(\d{1,2})(?!\d)(?:[.,]\s*(\d))?"
@@ -36,7 +37,7 @@ def mentioned(text: str) -> Mention:
     named, exact, open_ended = NONE, NONE, False
     for match in _SM.finditer(text):
         chips, single = _chips(match[1], match[2])
-        if match[3]:
+        if match[3] or _AT_LEAST.search(text, max(0, match.start() - 20), match.start()):
             open_ended = True
             chips = _from(chips)
         named |= chips
