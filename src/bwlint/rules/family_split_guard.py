@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips import ChipSet, TargetSet, families, group
+from bwlint.evaluate.expr import Span
 from bwlint.facts import Module
 from bwlint.guards import Guarded, served, wrapper
 from bwlint.judge import Context, Draft, Related, plain
@@ -23,22 +24,15 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
     if parted is None:
         return
     held, lost = parted
-    severity, confidence, what = _level(guarded, lost)
-    yield Draft(
-        NAME,
-        NAME,
-        severity,
-        confidence,
+    yield _draft(
+        guarded,
+        lost,
         guarded.module,
         guarded.guard.at,
         f"of one family this guard compiles for {plain(held)} and not for {plain(lost)}; both have the same "
-        f"instructions{what}",
+        "instructions",
         f"compiles for {guarded.admitted & TargetSet.native(held | lost)}",
         "test the family: a half-open range of __CUDA_ARCH__, or every member's macro",
-        guarded.admitted.chips,
-        guarded.certain.chips,
-        None,
-        guarded.guard,
         (Related(guarded.module, guarded.other.at, "what the sibling gets"),) if guarded.other.at else (),
     )
 
@@ -51,24 +45,46 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         if guarded is None or parted is None:
             continue
         held, lost = parted
-        severity, confidence, what = _level(guarded, lost)
-        yield Draft(
-            NAME,
-            NAME,
-            severity,
-            confidence,
+        yield _draft(
+            guarded,
+            lost,
             module,
             operation.at,
             f"what is wrapped here runs on {plain(held)} and not on {plain(lost)}: the guard of `{operation.name}` "
-            f"compiles for {plain(held)} alone{what}",
+            f"compiles for {plain(held)} alone",
             "wrapped for one member of the family",
             "wrap it in a class whose guard tests the family",
-            guarded.admitted.chips,
-            guarded.certain.chips,
-            None,
-            None,
             (Related(guarded.module, guarded.guard.at, "the guard"),),
         )
+
+
+def _draft(
+    guarded: Guarded,
+    lost: ChipSet,
+    module: Module,
+    at: Span,
+    message: str,
+    label: str,
+    advice: str,
+    related: tuple[Related, ...],
+) -> Draft:
+    severity, confidence, what = _level(guarded, lost)
+    return Draft(
+        NAME,
+        NAME,
+        severity,
+        confidence,
+        module,
+        at,
+        f"{message}{what}",
+        label,
+        advice,
+        guarded.admitted.chips,
+        guarded.certain.chips,
+        None,
+        guarded.guard if module is guarded.module and at == guarded.guard.at else None,
+        related,
+    )
 
 
 def parts(context: Context, guarded: Guarded) -> tuple[ChipSet, ChipSet] | None:
