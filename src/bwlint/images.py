@@ -1,0 +1,116 @@
+"""What readers say of a binary: containers, the images in them, and the kernels of an image. Offsets and sizes are bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+Version = tuple[int, int]
+"""Of CUDA or of the PTX ISA: (13, 0)."""
+
+CUBIN, PTX, LTO = "cubin", "ptx", "lto"
+LINKED_PARTS = ("__nv_relfatbin",)
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """One image of a container: a cubin, PTX, or LTO intermediate code.
+
+    `number` and `suffix` are those of its target (120 and "f"), whether bwlint knows such a chip or not. `at` and
+    `size` say where its bytes lie, `packed` how ("", "lz4" or "zstd"), `full_size` how many they are unpacked.
+    `isa` is the PTX version of PTX, and None for others or where it is not said.
+    """
+
+    kind: str
+    number: int
+    suffix: str
+    at: int
+    size: int
+    full_size: int
+    packed: str = ""
+    isa: Version | None = None
+
+    @property
+    def target(self) -> str:
+        """ "sm_120f"."""
+        return f"sm_{self.number}{self.suffix}"
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """The unit that a driver loads: the best of its images for a device, when one of its kernels is launched.
+
+    `part` is the section that holds it ("" for a bare one). `linked_from` are the offsets of the relocatable
+    containers that were linked into this one. `fault` says why its end was not read.
+    """
+
+    at: int
+    images: tuple[Image, ...]
+    part: str = ""
+    linked_from: tuple[int, ...] = ()
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """One file with what it holds for devices.
+
+    `form` is elf, pe, cubin, fatbin, ptx or bare (containers in a file of another kind). `machine` is the host's:
+    x86_64, aarch64, or "" where nothing says so. `needed` are the shared libraries that it asks the loader for.
+    `faults` say what of it could not be read.
+    """
+
+    form: str
+    containers: tuple[Container, ...]
+    machine: str = ""
+    needed: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One entry function of a cubin. None is "not said".
+
+    `shared` is static shared memory in bytes, without what the system reserves. `cluster` is the shape that every
+    launch must have, `max_cluster` the largest number of blocks, `explicit_cluster` that the launch must name one.
+    `tcgen05` is the number of CTAs of its tensor core instructions (0, 1 or 2); `driver_calls` are routines of the
+    driver that it calls; `threads` are those that it is compiled for, at most.
+    """
+
+    name: str
+    shared: int = 0
+    registers: int | None = None
+    cluster: tuple[int, int, int] | None = None
+    max_cluster: int | None = None
+    explicit_cluster: bool = False
+    tcgen05: int = 0
+    driver_calls: tuple[str, ...] = ()
+    setmaxnreg: bool = False
+    threads: tuple[int, int, int] | None = None
+    required_threads: tuple[int, int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cubin:
+    """What an unpacked cubin says of itself.
+
+    `number` and `suffix` are those of its header and attributes. `noted` is the number in its notes (.note.nv.cuinfo),
+    `command` what ptxas was called with, `toolkit` which CUDA wrote it; None or "" where it does not say.
+    """
+
+    number: int
+    suffix: str
+    abi: int
+    kernels: tuple[Kernel, ...]
+    noted: int | None = None
+    command: str = ""
+    toolkit: Version | None = None
+    relocatable: bool = False
+
+    @property
+    def relabelled(self) -> bool:
+        """Whether the header names another chip than the notes: somebody has edited it."""
+        return self.noted is not None and self.noted != self.number
+
+    def of_target(self, suffix: str) -> Cubin:
+        """The same cubin with the suffix that its container gives it."""
+        return replace(self, suffix=suffix)
