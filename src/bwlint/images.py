@@ -1,4 +1,4 @@
-"""What readers say of a binary: containers, the images in them, and the kernels of an image. Offsets and sizes are bytes."""
+"""What readers say of a binary: containers, images in them, kernels of an image. Offsets and sizes are bytes."""
 
 from __future__ import annotations
 
