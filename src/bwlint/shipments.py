@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from bwlint.chips import ChipSet
+from bwlint.chips import ChipSet, group
 from bwlint.findings import Confidence, Report, Severity
 from bwlint.images import Binary, Container, Cubin, Image, Version
 
@@ -14,6 +14,8 @@ WAYS = (NATIVE, FAMILY, JIT, LINK, NONE)
 """How a chip comes to run a container, best first."""
 
 ALL, PARTIAL = "all", "partial"
+
+_X86 = frozenset({"x86_64", "i386"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,11 @@ class Unit:
     cubins: Mapping[int, Cubin] = field(default_factory=dict)
     path: str = ""
 
+    @property
+    def is_specific(self) -> bool:
+        """Whether all of its images are for exact targets or families."""
+        return all(image.suffix for image in self.container.images)
+
     def image(self, chip: str) -> Image | None:
         """The image that a chip takes."""
         place = self.verdicts[chip].place
@@ -100,13 +107,15 @@ class Library:
 class Operation:
     """Kernels of one name, less template arguments and target, of which the chips `unserved` run no variant.
 
-    `library` is the path of the first file that has one, `reason` why it is of no use there.
+    `library` is the path of the first file that has one, `reason` why it is of no use there. `is_specific` says that
+    all variants are for exact targets or families: none of them was meant for every chip.
     """
 
     name: str
     unserved: tuple[str, ...]
     library: str
     reason: str
+    is_specific: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +133,18 @@ class Shipment:
     missing: str = ""
     others: int = 0
     operations: tuple[Operation, ...] = ()
+
+    def judged(self, asked: ChipSet) -> ChipSet:
+        """Those of the asked chips that can be in a machine that this is for."""
+        return asked - group("arm-hosts") if self.machine in _X86 else asked
+
+    def cubins(self, chip: str) -> Iterator[tuple[Library, Unit, Cubin]]:
+        """The cubins that a chip loads, as far as they were looked into."""
+        for library in self.libraries:
+            for unit in library.units:
+                found = unit.cubin(chip)
+                if found is not None:
+                    yield library, unit, found
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,21 +18,13 @@ def operations(libraries: Sequence[Library], asked: ChipSet) -> tuple[Operation,
     """
     missing: dict[str, _Seen] = {}
     for chip in asked.names:
-        for library in libraries:
-            if not library.tallies[chip].served:
-                continue
-            for unit in library.units:
-                if unit.verdicts[chip].way != NONE or unit.generation:
-                    continue
-                for name in _names(unit):
-                    seen = missing.setdefault(name, _Seen(library.path, unit))
-                    seen.unserved[chip] = None
-    if not missing:
-        return ()
+        for library, unit in _unserved(libraries, chip):
+            for name in _names(unit):
+                missing.setdefault(name, _Seen(library.path, unit.verdicts[chip].reason)).add(chip, unit)
     for name, chip in _served(libraries, asked, frozenset(missing)):
         missing[name].unserved.pop(chip, None)
     return tuple(
-        Operation(name, tuple(seen.unserved), seen.library, seen.unit.verdicts[next(iter(seen.unserved))].reason)
+        Operation(name, tuple(seen.unserved), seen.library, seen.reason, seen.is_specific)
         for name, seen in sorted(missing.items())
         if seen.unserved
     )
@@ -41,8 +33,21 @@ def operations(libraries: Sequence[Library], asked: ChipSet) -> tuple[Operation,
 @dataclass(slots=True)
 class _Seen:
     library: str
-    unit: Unit
+    reason: str
+    is_specific: bool = True
     unserved: dict[str, None] = field(default_factory=dict)
+
+    def add(self, chip: str, unit: Unit) -> None:
+        self.unserved[chip] = None
+        self.is_specific = self.is_specific and unit.is_specific
+
+
+def _unserved(libraries: Iterable[Library], chip: str) -> Iterator[tuple[Library, Unit]]:
+    for library in libraries:
+        if library.tallies[chip].served:
+            for unit in library.units:
+                if unit.verdicts[chip].way == NONE and not unit.generation:
+                    yield library, unit
 
 
 def _served(libraries: Iterable[Library], asked: ChipSet, wanted: frozenset[str]) -> Iterator[tuple[str, str]]:
