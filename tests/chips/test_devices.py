@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bwlint.chips import Chip, all_chips, chip, hypothetical_chips
+from bwlint.chips import Chip, all_chips, chip, hypothetical_chips, sold_chips
 from bwlint.chips.devices import chip_of_number, sources_of
 
 NAMES = "7.0 7.2 7.5 8.0 8.6 8.7 8.8 8.9 9.0 10.0 10.1 10.3 10.7 11.0 12.0 12.1"
@@ -109,3 +109,8 @@ def test_hypothetical_chips_are_shown_only() -> None:
 def test_unknown_name(name: str) -> None:
     with pytest.raises(ValueError, match=r"knows those from 7\.0 to 12\.1"):
         chip(name)
+
+
+def test_sold_chips() -> None:
+    names = [each.name for each in sold_chips()]
+    assert names == "7.0 7.2 7.5 8.0 8.6 8.7 8.9 9.0 10.0 10.3 10.7 11.0 12.0 12.1".split()

@@ -58,6 +58,12 @@ def all_chips() -> tuple[Chip, ...]:
 
 
 @cache
+def sold_chips() -> tuple[Chip, ...]:
+    """Those that stand for a product under their present name: the columns of a table that is for users."""
+    return tuple(chip for chip in all_chips() if chip.products and not chip.renamed_to)
+
+
+@cache
 def hypothetical_chips() -> tuple[Chip, ...]:
     """Chips that can be shown and judge nothing."""
     return tuple(_chip(row, hypothetical=True) for row in _table()["hypothetical"])

@@ -11,17 +11,20 @@ from bwlint.report.encode import dumps
 
 def render(report: Report, setting: Setting) -> str:
     """`report` as JSON."""
-    return dumps(
-        {
-            "version": 1,
-            "tool": {"name": "bwlint", "version": setting.version},
-            "targets": list(report.targets),
-            "findings": [_finding(finding) for finding in report.findings],
-            "suppressed": [{"finding": _finding(entry.finding), "reason": entry.reason} for entry in report.suppressed],
-            "skipped": [{"path": file.path, "reason": file.reason} for file in report.skipped],
-            "stats": dict(report.stats),
-        }
-    )
+    return dumps(document(report, setting))
+
+
+def document(report: Report, setting: Setting) -> dict[str, Any]:
+    """`report` as plain values; an inspection adds its own to them."""
+    return {
+        "version": 1,
+        "tool": {"name": "bwlint", "version": setting.version},
+        "targets": list(report.targets),
+        "findings": [_finding(finding) for finding in report.findings],
+        "suppressed": [{"finding": _finding(entry.finding), "reason": entry.reason} for entry in report.suppressed],
+        "skipped": [{"path": file.path, "reason": file.reason} for file in report.skipped],
+        "stats": dict(report.stats),
+    }
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

@@ -82,6 +82,11 @@ def code_point(line: str, column: int) -> int:
     return len(line.encode("utf-16-le", "surrogatepass")[: 2 * (column - 1)].decode("utf-16-le", "replace"))
 
 
+def columns(text: str) -> int:
+    """How many columns of a terminal `text` takes."""
+    return len(text) if text.isascii() else _columns(_cells(text))
+
+
 def _strokes(mark: Mark, lines: Sequence[str]) -> Iterator[_Stroke]:
     region = mark.region
     first = lines[region.line - 1].rstrip()

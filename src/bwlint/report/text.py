@@ -17,13 +17,21 @@ STYLES = {
     "title": "1",
     "gutter": "1;34",
     "second": "1;34",
+    "good": "32",
+    "fair": "33",
+    "bad": "31",
 }
 
 
 def render(report: Report, setting: Setting) -> str:
     """The findings of `report`, a block each with an empty line between."""
-    paint = _color if setting.color else _plain
+    paint = painter(setting.color)
     return "\n".join("".join(f"{row}\n" for row in _block(f, setting, paint)) for f in report.findings)
+
+
+def painter(color: bool) -> Paint:
+    """What paints a text in one of `STYLES`, or leaves it as it is."""
+    return _color if color else _plain
 
 
 def _color(text: str, style: str) -> str:

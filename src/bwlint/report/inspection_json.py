@@ -1,0 +1,158 @@
+"""The JSON of an inspection: that of a check and its shipments, described by `inspection.schema.json`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bwlint.images import Cubin, Image, Kernel, Version
+from bwlint.report import Setting
+from bwlint.report.encode import dumps
+from bwlint.report.inspection_needs import dotted, driver
+from bwlint.report.json_report import document
+from bwlint.shipments import ALL, NONE, PARTIAL, Inspection, Library, Operation, Shipment, Tally, Unit, Verdict
+
+
+def render(inspection: Inspection, setting: Setting, kernels: bool = False) -> str:
+    """`inspection` as JSON; the containers of each library with `kernels`."""
+    shipments = [
+        {**_shipment(shipment, inspection.asked, kernels), "answer": answer}
+        for shipment, answer in zip(inspection.shipments, inspection.answers, strict=True)
+    ]
+    return dumps({**document(inspection.report, setting), "targets": list(inspection.asked), "shipments": shipments})
+
+
+def _shipment(shipment: Shipment, asked: tuple[str, ...], kernels: bool) -> dict[str, Any]:
+    libraries = sorted(shipment.libraries, key=lambda library: library.path)
+    operations = sorted(shipment.operations, key=lambda operation: operation.name)
+    return {
+        "name": shipment.name,
+        "tag": shipment.tag,
+        "machine": shipment.machine,
+        "missing": shipment.missing,
+        "others": shipment.others,
+        "chips": _words(libraries),
+        "libraries": [_library(library, asked, kernels) for library in libraries],
+        "operations": [_operation(operation) for operation in operations],
+    }
+
+
+def _words(libraries: list[Library]) -> dict[str, str]:
+    """One word a chip for all of the libraries that have containers."""
+    words: dict[str, set[str]] = {}
+    for library in libraries:
+        for chip, tally in library.tallies.items():
+            if tally.total:
+                words.setdefault(chip, set()).add(tally.word)
+    return {chip: found.pop() if found in ({ALL}, {NONE}) else PARTIAL for chip, found in words.items()}
+
+
+def _library(library: Library, asked: tuple[str, ...], kernels: bool) -> dict[str, Any]:
+    binary = library.binary
+    found: dict[str, Any] = {
+        "path": library.path,
+        "form": binary.form,
+        "machine": binary.machine,
+        "needed": list(binary.needed),
+        "toolkit": _version(library.toolkit),
+        "driver": driver(library, asked),
+        "faults": list(binary.faults),
+        "containers": len(library.units),
+        "chips": {chip: _tally(tally) for chip, tally in library.tallies.items()},
+    }
+    if kernels:
+        found["units"] = [_unit(unit, library) for unit in library.units]
+    return found
+
+
+def _tally(tally: Tally) -> dict[str, Any]:
+    return {
+        "verdict": tally.word,
+        "native": tally.native,
+        "family": tally.family,
+        "jit": tally.jit,
+        "jit_link": tally.link,
+        "none": tally.none,
+        "specialised": tally.specialised,
+    }
+
+
+def _operation(operation: Operation) -> dict[str, Any]:
+    return {
+        "name": operation.name,
+        "library": operation.library,
+        "served": list(operation.served),
+        "unserved": list(operation.unserved),
+    }
+
+
+def _unit(unit: Unit, library: Library) -> dict[str, Any]:
+    container = unit.container
+    return {
+        "at": container.at,
+        "part": container.part,
+        "linked_from": list(container.linked_from),
+        "fault": container.fault,
+        "generation": unit.generation,
+        "chips": {chip: _verdict(verdict) for chip, verdict in unit.verdicts.items()},
+        "images": [_image(image, library) for image in container.images],
+        "kernels": list(unit.kernels),
+    }
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "way": verdict.way,
+        "image": None if verdict.image is None else verdict.image.at,
+        "reason": verdict.reason,
+    }
+
+
+def _image(image: Image, library: Library) -> dict[str, Any]:
+    cubin = library.cubins.get(image.at)
+    return {
+        "kind": image.kind,
+        "target": image.target,
+        "at": image.at,
+        "size": image.size,
+        "full_size": image.full_size,
+        "packed": image.packed,
+        "isa": _version(image.isa),
+        "cubin": None if cubin is None else _cubin(cubin),
+    }
+
+
+def _cubin(cubin: Cubin) -> dict[str, Any]:
+    return {
+        "target": f"sm_{cubin.number}{cubin.suffix}",
+        "noted": None if cubin.noted is None else f"sm_{cubin.noted}",
+        "relabelled": cubin.relabelled,
+        "abi": cubin.abi,
+        "toolkit": _version(cubin.toolkit),
+        "command": cubin.command,
+        "relocatable": cubin.relocatable,
+        "kernels": [_kernel(kernel) for kernel in cubin.kernels],
+    }
+
+
+def _kernel(kernel: Kernel) -> dict[str, Any]:
+    return {
+        "name": kernel.name,
+        "shared": kernel.shared,
+        "registers": kernel.registers,
+        "cluster": _shape(kernel.cluster),
+        "max_cluster": kernel.max_cluster,
+        "explicit_cluster": kernel.explicit_cluster,
+        "tcgen05": kernel.tcgen05,
+        "driver_calls": list(kernel.driver_calls),
+        "setmaxnreg": kernel.setmaxnreg,
+        "threads": _shape(kernel.threads),
+        "required_threads": _shape(kernel.required_threads),
+    }
+
+
+def _shape(shape: tuple[int, int, int] | None) -> list[int] | None:
+    return None if shape is None else list(shape)
+
+
+def _version(version: Version | None) -> str | None:
+    return None if version is None else dotted(version)

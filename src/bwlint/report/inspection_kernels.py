@@ -1,0 +1,116 @@
+"""Every container of a shipment, with its images, verdicts and kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from bwlint.images import Cubin, Image, Kernel
+from bwlint.report.escape import visible
+from bwlint.report.inspection_needs import dotted
+from bwlint.report.inspection_table import relative
+from bwlint.report.snippet import Paint
+from bwlint.shipments import FAMILY, NATIVE, NONE, Library, Shipment, Unit, Verdict
+
+Readable = Callable[[str], str]
+"""Makes a name for people of a mangled one."""
+
+
+def listing(shipment: Shipment, asked: Sequence[str], paint: Paint, readable: Readable) -> Iterator[list[str]]:
+    """A paragraph for each library, then one for the operations that a chip does not run."""
+    for library in sorted(shipment.libraries, key=lambda library: library.path):
+        yield list(_library(library, shipment, asked, paint, readable))
+    yield [
+        f"operation {visible(operation.name)}: no kernel for {', '.join(operation.unserved)}"
+        for operation in sorted(shipment.operations, key=lambda operation: operation.name)
+        if operation.unserved
+    ]
+
+
+def _library(
+    library: Library, shipment: Shipment, asked: Sequence[str], paint: Paint, readable: Readable
+) -> Iterator[str]:
+    binary = library.binary
+    kind = " ".join(part for part in (binary.form, visible(binary.machine)) if part)
+    count = f"{len(library.units):,} container{'' if len(library.units) == 1 else 's'}"
+    yield f"{paint(relative(library.path, shipment), 'title')} ({kind}, {count})"
+    for unit in library.units:
+        yield from _unit(unit, library.cubins, asked, paint, readable)
+
+
+def _unit(
+    unit: Unit, cubins: Mapping[int, Cubin], asked: Sequence[str], paint: Paint, readable: Readable
+) -> Iterator[str]:
+    container = unit.container
+    yield f"  container at {container.at:#x}" + (f" in {visible(container.part)}" if container.part else "")
+    if unit.generation:
+        yield f"    specialised: {visible(unit.generation)}"
+    if container.linked_from:
+        count = len(container.linked_from)
+        yield f"    linked from {count:,} relocatable container{'' if count == 1 else 's'}"
+    if container.fault:
+        yield f"    {paint(visible(container.fault), 'bad')}"
+    for chip in asked:
+        if chip in unit.verdicts:
+            yield f"    {chip}  {_verdict(unit.verdicts[chip], paint)}"
+    for image in container.images:
+        yield f"    {_image(image)}"
+        if image.at in cubins:
+            yield from _cubin(cubins[image.at], readable)
+    if not any(image.at in cubins for image in container.images):
+        yield from (f"    kernel {visible(readable(name))}" for name in unit.kernels)
+
+
+def _verdict(verdict: Verdict, paint: Paint) -> str:
+    style = "good" if verdict.way in (NATIVE, FAMILY) else "bad" if verdict.way == NONE else "fair"
+    by = f" by {_target(verdict.image)} {visible(verdict.image.kind)}" if verdict.image else ""
+    reason = f": {visible(verdict.reason)}" if verdict.reason else ""
+    return f"{paint(verdict.way, style)}{by}{reason}"
+
+
+def _target(image: Image) -> str:
+    return visible(f"{image.number}{image.suffix}")
+
+
+def _image(image: Image) -> str:
+    parts = [_target(image), visible(image.kind)]
+    if image.isa:
+        parts.append(dotted(image.isa))
+    if image.packed:
+        parts.append(visible(image.packed))
+    return f"{' '.join(parts)} {image.size:,} B"
+
+
+def _cubin(cubin: Cubin, readable: Readable) -> Iterator[str]:
+    if cubin.relabelled:
+        yield f"      relabelled: its header says {cubin.number}, its notes {cubin.noted}"
+    for kernel in cubin.kernels:
+        facts = ", ".join(_facts(kernel))
+        yield f"      kernel {visible(readable(kernel.name))}" + (f": {facts}" if facts else "")
+
+
+def _facts(kernel: Kernel) -> Iterator[str]:
+    """What decides where and how a kernel can be launched."""
+    if kernel.shared:
+        yield f"{kernel.shared:,} B static shared memory"
+    if kernel.cluster:
+        yield f"cluster {_shape(kernel.cluster)}"
+    if kernel.max_cluster is not None:
+        yield f"clusters of at most {kernel.max_cluster} blocks"
+    if kernel.explicit_cluster:
+        yield "its launch must name a cluster"
+    if kernel.registers is not None:
+        yield f"{kernel.registers} registers"
+    if kernel.required_threads:
+        yield f"exactly {_shape(kernel.required_threads)} threads"
+    if kernel.threads:
+        yield f"at most {_shape(kernel.threads)} threads"
+    if kernel.setmaxnreg:
+        yield "setmaxnreg"
+    if kernel.tcgen05:
+        yield f"tcgen05 with {kernel.tcgen05} CTA{'' if kernel.tcgen05 == 1 else 's'}"
+    if kernel.driver_calls:
+        yield f"calls {', '.join(map(visible, kernel.driver_calls))}"
+
+
+def _shape(shape: tuple[int, int, int]) -> str:
+    return "x".join(map(str, shape))

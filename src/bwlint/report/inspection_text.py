@@ -1,0 +1,168 @@
+"""An inspection for people: what runs where, why the rest does not, and what it takes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
+
+from bwlint.chips import sold_chips
+from bwlint.chips.drivers import driver_for_cubin, driver_for_jit, toolkit_of_isa
+from bwlint.images import Version
+from bwlint.report import Setting, text
+from bwlint.report.escape import visible
+from bwlint.report.inspection_kernels import listing
+from bwlint.report.inspection_needs import cuda_libraries, dotted, jit_isa, verdicts
+from bwlint.report.inspection_table import draw, relative
+from bwlint.report.snippet import Paint
+from bwlint.shipments import ALL, NONE, Inspection, Library, Shipment, Tally
+
+MOST_LINES = 8
+"""Of one kind below a table; the rest is counted."""
+
+
+def render(
+    inspection: Inspection,
+    setting: Setting,
+    kernels: bool = False,
+    chips: Sequence[str] = (),
+    readable: Callable[[str], str] = str,
+) -> str:
+    """The shipments, a block each with an empty line between, then the findings.
+
+    `chips` are the columns of the tables (none: every chip that is sold). With `kernels`, every container is
+    listed, with the kernels that were looked into; `readable` makes a name for people of a mangled one.
+    """
+    paint = text.painter(setting.color)
+    columns = tuple(chips) or tuple(chip.name for chip in sold_chips())
+    blocks = []
+    for shipment, answer in zip(inspection.shipments, inspection.answers, strict=True):
+        parts = [[_head(shipment, answer, paint), *_nothing(shipment, answer, paint)]]
+        parts += _found(shipment, inspection.asked, columns, setting.width, paint)
+        if kernels:
+            parts += listing(shipment, inspection.asked, paint, readable)
+        blocks.append("\n".join("".join(f"{line}\n" for line in part) for part in parts if part))
+    findings = text.render(inspection.report, setting)
+    return "\n".join([*blocks, findings] if findings else blocks)
+
+
+def _head(shipment: Shipment, answer: str, paint: Paint) -> str:
+    tag = f" ({visible(shipment.tag)})" if shipment.tag else ""
+    return paint(f"{visible(shipment.name)}{tag}: {visible(answer)}", "title")
+
+
+def _nothing(shipment: Shipment, answer: str, paint: Paint) -> Iterator[str]:
+    """What there is to say of a shipment without libraries."""
+    if shipment.libraries:
+        return
+    if not shipment.missing:
+        yield _without_code(shipment) or "no device code"
+    # The answer may have said so itself.
+    elif shipment.missing not in answer:
+        machine = f"{visible(shipment.machine)}: " if shipment.machine else ""
+        yield paint(f"{machine}not installable: {visible(shipment.missing)}", "bad")
+
+
+def _found(
+    shipment: Shipment, asked: Sequence[str], columns: Sequence[str], width: int, paint: Paint
+) -> Iterator[list[str]]:
+    """The paragraphs on the libraries of a shipment."""
+    if not shipment.libraries:
+        return
+    yield list(draw(shipment, columns, width, paint))
+    yield list(_shortfalls(shipment, asked, paint))
+    rest = _without_code(shipment)
+    yield [*_needs(shipment, asked), *_limited(_faults(shipment)), *([rest] if rest else [])]
+
+
+def _shortfalls(shipment: Shipment, asked: Sequence[str], paint: Paint) -> Iterator[str]:
+    """For each chip the libraries that it does not run whole, worst first; chips with the same lines once."""
+    found = [(chip, list(_of_chip(shipment, chip, paint))) for chip in asked]
+    for lines, group in groupby(found, key=lambda pair: pair[1]):
+        chips = ", ".join(chip for chip, _ in group)
+        yield from _limited((f"{chips}  {line}" for line in lines))
+
+
+def _of_chip(shipment: Shipment, chip: str, paint: Paint) -> Iterator[str]:
+    judged = ((library, library.tallies[chip]) for library in shipment.libraries if chip in library.tallies)
+    short = [(library, tally) for library, tally in judged if tally.word != ALL]
+    for library, tally in sorted(short, key=lambda pair: (pair[1].word != NONE, pair[0].path)):
+        reason = _reason(library, chip)
+        line = f"{relative(library.path, shipment)}: {_counts(tally, paint)}"
+        yield line + (f"; {visible(reason)}" if reason else "")
+
+
+def _counts(tally: Tally, paint: Paint) -> str:
+    """The numbers of containers, then the word that sums them up."""
+    ways = [f"native {tally.native}", f"family {tally.family}", f"jit {tally.jit}"]
+    if tally.link:
+        ways.append(f"jit-link {tally.link}")
+    ways.append(f"none {tally.none} of {tally.total}")
+    word = paint(tally.word, "fair" if tally.served else "bad")
+    special = f", specialised {tally.specialised}" if tally.specialised else ""
+    return f"{', '.join(ways)}: {word}{special}"
+
+
+def _reason(library: Library, chip: str) -> str:
+    """Why the chip does not run containers, in the words that are true of most of them."""
+    reasons = Counter(verdict.reason for verdict in verdicts(library, chip) if verdict.way == NONE)
+    if not reasons:
+        return ""
+    reason, count = reasons.most_common(1)[0]
+    return reason if len(reasons) == 1 else f"{reason} ({count} of {reasons.total()})"
+
+
+def _needs(shipment: Shipment, asked: Sequence[str]) -> Iterator[str]:
+    names = cuda_libraries(name for library in shipment.libraries for name in library.binary.needed)
+    if names:
+        yield f"needs {', '.join(map(visible, names))}"
+    # The drivers of the table are those for Linux.
+    libraries = [library for library in shipment.libraries if library.binary.form != "pe"]
+    yield from _toolkits(library.toolkit for library in libraries if library.toolkit)
+    yield from _jit_drivers(libraries, asked)
+
+
+def _toolkits(versions: Iterable[Version]) -> Iterator[str]:
+    for driver, group in groupby(sorted(set(versions)), key=driver_for_cubin):
+        built = f"built with CUDA {', '.join(map(dotted, group))}"
+        yield f"{built}: Linux driver {driver} or newer" if driver else built
+
+
+def _jit_drivers(libraries: Sequence[Library], asked: Sequence[str]) -> Iterator[str]:
+    """The driver that compiles the newest PTX which a chip takes; chips with the same need once."""
+    chips: dict[Version, list[str]] = {}
+    for chip in asked:
+        isas = [isa for library in libraries for verdict in verdicts(library, chip) if (isa := jit_isa(verdict))]
+        if isas:
+            chips.setdefault(max(isas), []).append(chip)
+    for isa, names in chips.items():
+        yield f"JIT of PTX {dotted(isa)} on {', '.join(names)}: {_compiler(isa)}"
+
+
+def _compiler(isa: Version) -> str:
+    driver, toolkit = driver_for_jit(isa), toolkit_of_isa(isa)
+    if driver:
+        return f"Linux driver {driver} or newer"
+    return f"a driver of CUDA {toolkit} or newer" if toolkit else "a driver that knows this version"
+
+
+def _faults(shipment: Shipment) -> Iterator[str]:
+    for library in sorted(shipment.libraries, key=lambda library: library.path):
+        own = (unit.container.fault for unit in library.units if unit.container.fault)
+        for fault in (*library.binary.faults, *own):
+            yield f"{relative(library.path, shipment)}: {visible(fault)}"
+
+
+def _without_code(shipment: Shipment) -> str:
+    if not shipment.others:
+        return ""
+    other = "other " if shipment.libraries else ""
+    return f"no device code in {shipment.others:,} {other}file{'' if shipment.others == 1 else 's'}"
+
+
+def _limited(lines: Iterable[str]) -> Iterator[str]:
+    """The first lines, and how many more there are."""
+    found = list(lines)
+    yield from found[:MOST_LINES]
+    if len(found) > MOST_LINES:
+        yield f"and {len(found) - MOST_LINES:,} more: --kernels or --format json lists them"
