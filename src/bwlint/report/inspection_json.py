@@ -7,7 +7,7 @@ from typing import Any
 from bwlint.images import Cubin, Image, Kernel, Version
 from bwlint.report import Setting
 from bwlint.report.encode import dumps
-from bwlint.report.inspection_needs import dotted, driver
+from bwlint.report.inspection_needs import dotted, driver, faults
 from bwlint.report.json_report import document
 from bwlint.shipments import ALL, NONE, PARTIAL, Inspection, Library, Operation, Shipment, Tally, Unit, Verdict
 
@@ -55,7 +55,7 @@ def _library(library: Library, asked: tuple[str, ...], kernels: bool) -> dict[st
         "needed": list(binary.needed),
         "toolkit": _version(library.toolkit),
         "driver": driver(library, asked),
-        "faults": list(binary.faults),
+        "faults": list(faults(library)),
         "containers": len(library.units),
         "chips": {chip: _tally(tally) for chip, tally in library.tallies.items()},
     }
