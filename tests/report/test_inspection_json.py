@@ -12,6 +12,7 @@ from referencing import Registry, Resource
 
 import bwlint.report
 from bwlint.report import Setting, json_report
+from bwlint.report.encode import dumps
 from bwlint.report.inspection_json import render
 from bwlint.shipments import Inspection, Library, Shipment
 
@@ -199,6 +200,17 @@ def test_the_order_is_that_of_the_paths(library: MakeLibrary, inspection: MakeIn
     assert render(one, Setting()) == render(other, Setting())
     found = [library["path"] for library in log_of(one)["shipments"][0]["libraries"]]
     assert found == ["w/a.so", "w/b.so", "w/c.so"]
+
+
+@pytest.mark.parametrize("kernels", [False, True])
+def test_the_text_is_laid_out_like_that_of_a_check(
+    kernels: bool, rich_inspection: Inspection, library: MakeLibrary, inspection: MakeInspection
+) -> None:
+    trap = '"libraries": []'
+    odd = Shipment(trap, (library(trap, needed=(trap,)),), missing=f"a\n{trap}")
+    for found in (rich_inspection, inspection(), inspection(odd, Shipment("w"), odd, answers=(trap, "", trap))):
+        rendered = render(found, Setting(version="0.1.0"), kernels)
+        assert dumps(json.loads(rendered)) == rendered
 
 
 @pytest.mark.parametrize(
