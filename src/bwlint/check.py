@@ -14,7 +14,7 @@ from pathlib import Path
 from bwlint import catalog
 from bwlint.chips import parse_targets
 from bwlint.collect import Collected, collect, module_of
-from bwlint.config import Config, ConfigError, Configs
+from bwlint.config import Config, Configs, chosen_rules, rule_names
 from bwlint.engine import analyse
 from bwlint.evaluate.sources import Sources
 from bwlint.findings import Report, Severity, Skipped
@@ -154,7 +154,7 @@ class _Settings:
         config = self.config(file)
         rules = self._rules(self._overridden(config))
         ignored = config.ignored_rules(file.real) if config.per_file_ignores else frozenset()
-        return rules - _names(config, ignored) if ignored else rules
+        return rules - rule_names(config, ignored) if ignored else rules
 
     def own_words(self) -> frozenset[str]:
         """Names that the configuration adds: of architecture lists, and of functions that read the device."""
@@ -185,17 +185,8 @@ class _Settings:
 
     def _rules(self, config: Config) -> frozenset[str]:
         if config not in self._known:
-            every = frozenset(rule.name for rule in catalog.rules())
-            chosen = every if config.select is None else _names(config, config.select)
-            self._known[config] = chosen - _names(config, config.ignore or ())
+            self._known[config] = chosen_rules(config)
         return self._known[config]
-
-
-def _names(config: Config, ids: Sequence[str] | frozenset[str]) -> frozenset[str]:
-    try:
-        return frozenset(rule.name for rule in catalog.resolve(ids))
-    except catalog.UnknownRule as error:
-        raise ConfigError(f"{config.file}: {error}") from None
 
 
 def _common_folder(paths: Sequence[str]) -> str:

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any, cast
 
+from bwlint import catalog
 from bwlint.findings import SEVERITIES, Severity
 from bwlint.sources.ignore import BadPattern, Matcher, compiled
 from bwlint.sources.read import Unread, read_bytes
@@ -316,3 +317,18 @@ def _did_you_mean(word: str, known: Sequence[str]) -> str:
 
     close = difflib.get_close_matches(word.replace("_", "-").lower(), known, n=1)
     return f"; did you mean `{close[0]}`?" if close else ""
+
+
+def chosen_rules(config: Config) -> frozenset[str]:
+    """The names of the rules that a configuration runs. Raises ConfigError for an unknown one."""
+    every = frozenset(rule.name for rule in catalog.rules())
+    chosen = every if config.select is None else rule_names(config, config.select)
+    return chosen - rule_names(config, config.ignore or ())
+
+
+def rule_names(config: Config, ids: Iterable[str]) -> frozenset[str]:
+    """The names of rules that a configuration speaks of by code or name. Raises ConfigError for an unknown one."""
+    try:
+        return frozenset(rule.name for rule in catalog.resolve(ids))
+    except catalog.UnknownRule as error:
+        raise ConfigError(f"{config.file}: {error}") from None

@@ -8,7 +8,6 @@ Version = tuple[int, int]
 """Of CUDA or of the PTX ISA: (13, 0)."""
 
 CUBIN, PTX, LTO = "cubin", "ptx", "lto"
-LINKED_PARTS = ("__nv_relfatbin",)
 
 
 @dataclass(frozen=True, slots=True)

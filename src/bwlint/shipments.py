@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from bwlint.findings import Report
+from bwlint.chips import ChipSet, group
+from bwlint.findings import Confidence, Report, Severity
 from bwlint.images import Binary, Container, Cubin, Image, Version
 
 NATIVE, FAMILY, JIT, LINK, NONE = "native", "family", "jit", "jit-link", "none"
@@ -14,13 +15,15 @@ WAYS = (NATIVE, FAMILY, JIT, LINK, NONE)
 
 ALL, PARTIAL = "all", "partial"
 
+_X86 = frozenset({"x86_64", "i386"})
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How one chip runs one container: the way, the image that it takes, and why in a few words."""
+    """How one chip runs one container: the way, the place of the image that it takes, and why in a few words."""
 
     way: str
-    image: Image | None
+    place: int | None
     reason: str
 
 
@@ -59,38 +62,60 @@ class Unit:
     """A container that is loaded by itself, with its verdict for each chip by name.
 
     `generation` is the family or generation that all of its images are for ("100f", "9.0"), "" where they are for
-    several. `kernels` are the mangled names of its kernels, as far as one of its images was looked into.
+    several. `kernels` are the mangled names of its kernels, and `cubins` what its images say of themselves, by their
+    place, as far as they were looked into. `path` is its file where the library is a folder of files, "" elsewhere.
     """
 
     container: Container
     verdicts: Mapping[str, Verdict]
     generation: str = ""
     kernels: tuple[str, ...] = ()
+    cubins: Mapping[int, Cubin] = field(default_factory=dict)
+    path: str = ""
+
+    @property
+    def is_specific(self) -> bool:
+        """Whether all of its images are for exact targets or families."""
+        return all(image.suffix for image in self.container.images)
+
+    def image(self, chip: str) -> Image | None:
+        """The image that a chip takes."""
+        place = self.verdicts[chip].place
+        return None if place is None else self.container.images[place]
+
+    def cubin(self, chip: str) -> Cubin | None:
+        """What the image that a chip takes says of itself, if it was looked into."""
+        place = self.verdicts[chip].place
+        return None if place is None else self.cubins.get(place)
 
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """One file with device code. `path` is for reports; `cubins` are the images looked into, by their offset."""
+    """One file with device code, or a folder or static library of such files. `path` is for reports.
+
+    `toolkit` is the newest CUDA that wrote an image of it, as far as images say so.
+    """
 
     path: str
     binary: Binary
     units: tuple[Unit, ...]
     tallies: Mapping[str, Tally]
     toolkit: Version | None = None
-    cubins: Mapping[int, Cubin] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """Kernels of one name, less template arguments and target, over all containers of a shipment.
+    """Kernels of one name, less template arguments and target, of which the chips `unserved` run no variant.
 
-    `served` and `unserved` are the names of chips that run a variant, and that run none.
+    `library` is the path of the first file that has one, `reason` why it is of no use there. `is_specific` says that
+    all variants are for exact targets or families: none of them was meant for every chip.
     """
 
     name: str
-    served: tuple[str, ...]
     unserved: tuple[str, ...]
     library: str
+    reason: str
+    is_specific: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +133,38 @@ class Shipment:
     missing: str = ""
     others: int = 0
     operations: tuple[Operation, ...] = ()
+
+    def judged(self, asked: ChipSet) -> ChipSet:
+        """Those of the asked chips that can be in a machine that this is for."""
+        return asked - group("arm-hosts") if self.machine in _X86 else asked
+
+    def cubins(self, chip: str) -> Iterator[tuple[Library, Unit, Cubin]]:
+        """The cubins that a chip loads, as far as they were looked into."""
+        for library in self.libraries:
+            for unit in library.units:
+                found = unit.cubin(chip)
+                if found is not None:
+                    yield library, unit, found
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """A finding to be: what a rule has to say of one file of a shipment.
+
+    `key` is what tells it from others of the rule in that file, for its fingerprint. `admitted` are the chips that run
+    what it is about, `legal` those on which it works, where that is known.
+    """
+
+    rule: str
+    severity: Severity
+    confidence: Confidence
+    path: str
+    message: str
+    label: str
+    advice: str
+    key: str
+    admitted: ChipSet
+    legal: ChipSet | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """One module a rule. A module has `NAME`, the name of its TOML, and one or more of these:
 
 `check(context, judged)` for gates over chips, `check_guard(context, guarded)` for guards of the preprocessor over
-targets, `check_file(context, module)` for what a file holds as a whole.
+targets, `check_file(context, module)` for what a file holds as a whole, `check_binary(shipment, asked)` for binaries.
 """
 
 from __future__ import annotations
@@ -12,13 +12,16 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from bwlint.chips import ChipSet
 from bwlint.facts import Module
 from bwlint.guards import Guarded
 from bwlint.judge import Context, Draft, Judged
+from bwlint.shipments import Flaw, Shipment
 
 Check = Callable[[Context, Judged], Iterable[Draft]]
 GuardCheck = Callable[[Context, Guarded], Iterable[Draft]]
 FileCheck = Callable[[Context, Module], Iterable[Draft]]
+BinaryCheck = Callable[[Shipment, ChipSet], Iterable[Flaw]]
 
 
 @cache
@@ -37,6 +40,12 @@ def guard_checks() -> tuple[tuple[str, GuardCheck], ...]:
 def file_checks() -> tuple[tuple[str, FileCheck], ...]:
     """Rule names, and what they check of a file's operations and carries."""
     return _having("check_file")
+
+
+@cache
+def binary_checks() -> tuple[tuple[str, BinaryCheck], ...]:
+    """Rule names, and what they check of a shipment of binaries."""
+    return _having("check_binary")
 
 
 def _having(name: str) -> tuple[tuple[str, Any], ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 
@@ -20,6 +21,9 @@ class Kind:
 
 _C_SUFFIXES = (".cu", ".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl", ".c", ".cc", ".cpp", ".cxx", ".ipp", ".jinja")
 
+PTX, BINARY = "ptx", "binary"
+_VERSIONED = re.compile(r"\.so(?:\.[0-9]+)+")
+
 KINDS: tuple[Kind, ...] = (
     Kind("python", suffixes=(".py", ".pyi"), interpreters=("python",)),
     Kind("cuda", suffixes=_C_SUFFIXES),
@@ -33,7 +37,8 @@ KINDS: tuple[Kind, ...] = (
         stems=("Dockerfile", "Containerfile", "Makefile", "makefile", "GNUmakefile"),
         interpreters=("bash", "/sh", "env sh"),
     ),
-    Kind("ptx", suffixes=(".ptx",)),
+    Kind(PTX, suffixes=(".ptx",)),
+    Kind(BINARY, suffixes=(".so", ".a", ".o", ".pyd", ".dll", ".exe", ".cubin", ".fatbin")),
 )
 
 _BY_SUFFIX = {suffix: kind.name for kind in KINDS for suffix in kind.suffixes}
@@ -44,7 +49,8 @@ _BY_STEM = {stem: kind.name for kind in KINDS for stem in kind.stems}
 def kind_of(name: str) -> str | None:
     """The kind of a file called `name` (without its folder), or None when no row of the table wants it."""
     found = _BY_SUFFIX.get(name[name.rfind(".") :]) or _BY_NAME.get(name)
-    return found or _BY_STEM.get(name.partition(".")[0])
+    found = found or _BY_STEM.get(name.partition(".")[0])
+    return found or (BINARY if ".so." in name and _VERSIONED.search(name) else None)
 
 
 def kind_of_script(start: bytes) -> str | None:

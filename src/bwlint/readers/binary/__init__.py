@@ -1,0 +1,83 @@
+"""Binaries: which containers of device code a file holds, and which images are in them. Headers only."""
+
+from __future__ import annotations
+
+import re
+
+from bwlint.images import CUBIN, PTX, Binary, Container, Image
+from bwlint.readers.binary import cubin, elf, fatbin
+from bwlint.readers.binary.source import Source
+from bwlint.readers.errors import ReadError
+
+__all__ = ["read"]
+
+_PE = b"MZ"
+_MACHINE_OF_PE = {0x8664: "x86_64", 0xAA64: "aarch64", 0x14C: "i386"}
+_VERSION = re.compile(rb"^\s*\.version\s+(\d{1,2})\.(\d{1,2})", re.M)
+_TARGET = re.compile(rb"^\s*\.target\s+sm_(\d{1,4})([af]?)", re.M)
+_HEAD = 64 * 1024
+
+
+def read(source: Source) -> Binary:
+    """The containers of a file of any form. Raises `ReadError` where the file as a whole makes no sense."""
+    start = source.read(0, min(source.size, _HEAD))
+    if start.startswith(elf.MAGIC):
+        return _elf(source)
+    if start.startswith(fatbin.MAGIC):
+        return _with_faults("fatbin", tuple(fatbin.containers(source)))
+    if start.startswith(_PE):
+        return _with_faults("pe", tuple(fatbin.scan(source)), _machine_of_pe(source))
+    if _TARGET.search(start) and _VERSION.search(start):
+        return Binary("ptx", (_ptx(source, start),))
+    return _with_faults("bare", tuple(fatbin.scan(source)))
+
+
+def _elf(source: Source) -> Binary:
+    found = elf.read(source)
+    if found.machine == elf.CUDA:
+        one = cubin.read(source)
+        image = Image(CUBIN, one.number, one.suffix, 0, source.size, source.size)
+        return Binary("cubin", (Container(0, (image,)),))
+    faults: tuple[str, ...] = ()
+    try:
+        needed = elf.needed(found)
+    except ReadError as error:
+        needed, faults = (), (str(error),)
+    binary = _with_faults("elf", _containers_of(found, source), found.machine_name, needed)
+    return Binary(binary.form, binary.containers, binary.machine, needed, (*faults, *binary.faults))
+
+
+def _containers_of(found: elf.Elf, source: Source) -> tuple[Container, ...]:
+    """Those of the sections for device code; where there is none, whatever looks like a container."""
+    sections = [section for section in found.sections if section.name in fatbin.PARTS and section.type != elf.NOBITS]
+    if not sections:
+        return tuple(fatbin.scan(source))
+    containers = tuple(
+        container
+        for section in sections
+        for container in fatbin.containers(source.part(section.offset, section.size), section.name, base=section.offset)
+    )
+    return fatbin.linked(found, source, containers)
+
+
+def _with_faults(
+    form: str, containers: tuple[Container, ...], machine: str = "", needed: tuple[str, ...] = ()
+) -> Binary:
+    faults = tuple(container.fault for container in containers if container.fault)
+    return Binary(form, tuple(each for each in containers if each.images), machine, needed, faults)
+
+
+def _machine_of_pe(source: Source) -> str:
+    try:
+        at = int.from_bytes(source.read(0x3C, 4), "little")
+        head = source.read(at, 6)
+    except ReadError:
+        return ""
+    return _MACHINE_OF_PE.get(int.from_bytes(head[4:], "little"), "") if head.startswith(b"PE\0\0") else ""
+
+
+def _ptx(source: Source, start: bytes) -> Container:
+    version, target = _VERSION.search(start), _TARGET.search(start)
+    assert version is not None and target is not None
+    isa = (int(version[1]), int(version[2]))
+    return Container(0, (Image(PTX, int(target[1]), target[2].decode(), 0, source.size, source.size, isa=isa),))

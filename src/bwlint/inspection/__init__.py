@@ -1,0 +1,188 @@
+"""`bwlint inspect`: which chips run what a wheel, a library or a cubin carries. Nothing of it is loaded or executed."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import cast
+
+from bwlint import catalog
+from bwlint.chips import ChipSet, parse_targets
+from bwlint.config import Configs, chosen_rules
+from bwlint.findings import Confidence, Finding, Region, Report, Severity, Skipped
+from bwlint.inspection.answers import answer
+from bwlint.inspection.library import is_bare, joined, read_library
+from bwlint.inspection.operations import operations
+from bwlint.inspection.origins import Origin, is_binary, origins
+from bwlint.readers.errors import ReadError
+from bwlint.report.fingerprint import fingerprint
+from bwlint.rules import binary_checks
+from bwlint.shipments import Flaw, Inspection, Library, Shipment
+from bwlint.sources.archives import Entry, entries
+from bwlint.sources.pypi import SourceError
+
+DEFAULT_TARGETS = ("12.0", "12.1")
+_WHOLE_FILE = Region(1, 1, 1, 1)
+# That many images of one folder are told as one library.
+_MANY = 12
+_STATIC = ".a"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked for. `things` are files, folders and pypi:NAME; empty tuples and None leave it to the configuration."""
+
+    things: tuple[str, ...] = ()
+    installed: tuple[str, ...] = ()
+    platforms: tuple[str, ...] = ()
+    target: tuple[str, ...] = ()
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    severity: Severity | None = None
+    fail_on: Severity | None = None
+    kernels: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Inspected:
+    """An inspection; `severity` is the lowest to show, `fail_on` to fail, `scanned` how many files were read."""
+
+    inspection: Inspection
+    scanned: int
+    severity: Severity
+    fail_on: Severity
+
+
+class UsageError(Exception):
+    """Something that the user has to put right; the message says what."""
+
+
+def inspect(request: Request) -> Inspected:
+    """Inspect what is asked for. Raises UsageError and ConfigError."""
+    config = (
+        Configs()
+        .of_folder(os.path.realpath(os.curdir))
+        .override(
+            target=request.target,
+            select=request.select,
+            ignore=request.ignore,
+            severity=request.severity,
+            fail_on=request.fail_on,
+        )
+    )
+    try:
+        catalog.resolve((*request.select, *request.ignore))
+        asked, _ = parse_targets(config.target or DEFAULT_TARGETS)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    rules = chosen_rules(config)
+    shipments: list[Shipment] = []
+    findings: list[Finding] = []
+    skipped: list[Skipped] = []
+    with ExitStack() as stack:
+        try:
+            for origin in origins(request.things, request.installed, request.platforms, _scratch(stack)):
+                shipment, unread = examine(origin, asked, _scratch(stack), deep=request.kernels)
+                shipments.append(shipment)
+                findings += judged(shipment, asked, rules)
+                skipped += unread
+        except SourceError as error:
+            raise UsageError(str(error)) from None
+    report = Report(asked.names, tuple(findings), tuple(skipped), (), _stats(shipments))
+    answers = tuple(answer(shipment, asked) for shipment in shipments)
+    inspection = Inspection(asked.names, tuple(shipments), answers, report)
+    scanned = sum(len(shipment.libraries) + shipment.others for shipment in shipments)
+    return Inspected(inspection, scanned, config.severity or "warning", config.fail_on or "warning")
+
+
+def examine(origin: Origin, asked: ChipSet, scratch: Path, *, deep: bool = False) -> tuple[Shipment, list[Skipped]]:
+    """Read all files of an origin; what could not be read is said. Raises SourceError for an archive that is none."""
+    libraries: list[Library] = []
+    skipped = list(origin.skipped)
+    others = 0
+    for entry in _entries(origin, scratch):
+        if isinstance(entry, Skipped):
+            skipped.append(entry)
+            continue
+        try:
+            library = read_library(entry.path, entry.source, asked, deep=deep)
+        except ReadError as error:
+            skipped.append(Skipped(entry.path, str(error)))
+            continue
+        skipped += [Skipped(entry.path, f"not read to its end: {fault}") for fault in library.binary.faults]
+        if library.units:
+            libraries.append(library)
+        else:
+            others += 1
+    gathered = _gathered(libraries)
+    machines = {library.binary.machine for library in gathered} - {""}
+    machine = origin.machine or (machines.pop() if len(machines) == 1 else "")
+    return (
+        Shipment(origin.name, gathered, origin.tag, machine, origin.missing, others, operations(gathered, asked)),
+        skipped,
+    )
+
+
+def judged(shipment: Shipment, asked: ChipSet, rules: frozenset[str]) -> Iterator[Finding]:
+    """What the rules have to say of a shipment."""
+    for name, check in binary_checks():
+        if name in rules:
+            yield from (_finding(flaw) for flaw in check(shipment, asked))
+
+
+def _scratch(stack: ExitStack) -> Path:
+    return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bwlint-", ignore_cleanup_errors=True)))
+
+
+def _entries(origin: Origin, scratch: Path) -> Iterator[Entry | Skipped]:
+    for reported, real in origin.files:
+        yield from entries(Path(real), reported, scratch, is_binary)
+
+
+def _gathered(libraries: Sequence[Library]) -> tuple[Library, ...]:
+    """The libraries, with the objects of a static library and the many images of a folder as one each."""
+    groups: dict[str, list[Library]] = {}
+    for library in libraries:
+        parent = str(PurePosixPath(library.path).parent)
+        together = is_bare(library) or parent.endswith(_STATIC)
+        groups.setdefault(parent if together else library.path, []).append(library)
+    found: list[Library] = []
+    for path, group in groups.items():
+        if len(group) > _MANY or (path.endswith(_STATIC) and len(group) > 1):
+            found.append(joined(path, group))
+        else:
+            found += group
+    return tuple(found)
+
+
+def _finding(flaw: Flaw) -> Finding:
+    rule = catalog.lookup(flaw.rule)
+    return Finding(
+        rule.code,
+        rule.name,
+        rule.category,
+        flaw.severity,
+        cast(Confidence, flaw.confidence),
+        flaw.path,
+        _WHOLE_FILE,
+        flaw.message,
+        flaw.admitted.names,
+        flaw.admitted.names,
+        None if flaw.legal is None else flaw.legal.names,
+        flaw.label,
+        flaw.advice,
+        fingerprint=fingerprint(rule.name, flaw.key, PurePosixPath(flaw.path).name, 0),
+    )
+
+
+def _stats(shipments: Iterable[Shipment]) -> dict[str, int]:
+    libraries = [library for shipment in shipments for library in shipment.libraries]
+    return {
+        "libraries": len(libraries),
+        "containers": sum(len(library.units) for library in libraries),
+        "images": sum(len(unit.container.images) for library in libraries for unit in library.units),
+    }

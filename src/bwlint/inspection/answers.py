@@ -1,0 +1,69 @@
+"""The answer in one sentence: where a shipment runs, and what of it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from bwlint.chips import ChipSet
+from bwlint.shipments import NONE, Library, Shipment
+
+_FEW = 4
+
+
+def answer(shipment: Shipment, asked: ChipSet) -> str:
+    """ "runs on 12.0; does not run on 12.1: sm_120a is for 12.0 alone"."""
+    if shipment.missing:
+        return f"not installable: {shipment.missing}"
+    if not shipment.libraries:
+        return "no device code"
+    judged = shipment.judged(asked)
+    chips_of: dict[str, list[str]] = {}
+    for chip in judged.names:
+        chips_of.setdefault(_on(shipment, chip), []).append(chip)
+    parts = [text.replace("{}", " and ".join(chips)) for text, chips in chips_of.items()]
+    for chip in (asked - judged).names:
+        parts.append(f"{chip} is found in aarch64 machines alone, and this is for {shipment.machine}")
+    return "; ".join(parts)
+
+
+def _on(shipment: Shipment, chip: str) -> str:
+    """How it runs on a chip, with {} for the chip."""
+    absent = [library for library in shipment.libraries if not library.tallies[chip].served]
+    if len(absent) == len(shipment.libraries):
+        return f"does not run on {{}}: {main_reason(absent, chip)}"
+    text = "runs on {}"
+    tallies = [library.tallies[chip] for library in shipment.libraries]
+    if not any(tally.native + tally.family for tally in tallies):
+        text += " by JIT alone"
+    if absent:
+        text += f" in part: nothing of {listed([_name(library) for library in absent])} loads there"
+    lacking = [one.name for one in shipment.operations if chip in one.unserved]
+    if lacking:
+        plural = "s" * (len(lacking) > 1)
+        text += f"{' and' if absent else ', but'} the operation{plural} {listed(lacking)} ha{'ve' if plural else 's'} no kernel"
+    return text
+
+
+def main_reason(libraries: Sequence[Library], chip: str) -> str:
+    """The reason that most containers of the libraries have for not running on a chip."""
+    counts: dict[str, int] = {}
+    for library in libraries:
+        for unit in library.units:
+            verdict = unit.verdicts[chip]
+            if verdict.way == NONE:
+                counts[verdict.reason] = counts.get(verdict.reason, 0) + 1
+    return max(counts, key=lambda reason: counts[reason], default="no image")
+
+
+def listed(names: Sequence[str]) -> str:
+    """ "a, b and 3 more"."""
+    shown = list(names[:_FEW])
+    if len(names) > _FEW:
+        shown[-1:] = [f"{len(names) - _FEW + 1} more"]
+    *first, last = shown
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _name(library: Library) -> str:
+    return PurePosixPath(library.path).name

@@ -1,0 +1,156 @@
+"""One file, read and judged: its containers against every chip, and a look into the images that matter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from bwlint.chips import ChipSet
+from bwlint.chips.drivers import toolkit_of_isa
+from bwlint.chips.toolkits import version
+from bwlint.images import CUBIN, PTX, Binary, Container, Cubin, Image, Version
+from bwlint.inspection.verdicts import generation, linked_verdicts, tally, verdicts
+from bwlint.readers import binary as reader
+from bwlint.readers.binary import cubin
+from bwlint.readers.binary.source import Source
+from bwlint.readers.binary.unpack import content
+from bwlint.readers.errors import ReadError
+from bwlint.shipments import NONE, Library, Tally, Unit
+
+_ENTRY = re.compile(rb"\.entry\s+([\w$]+)")
+_BARE = frozenset({"cubin", "fatbin", "ptx"})
+
+
+def read_library(path: str, source: Source, asked: ChipSet, *, deep: bool) -> Library:
+    """The library of one file; without units where the file holds no device code.
+
+    Images that the asked chips load are looked into, and what is left out of a library that serves a chip otherwise:
+    only its kernels say whether something is missing. `deep` looks into every container. Raises `ReadError`.
+    """
+    binary = reader.read(source)
+    names = asked.names
+    units = tuple(_units(binary))
+    tallies = _tallies(units)
+    lacking = [name for name in names if tallies[name].served and tallies[name].none > tallies[name].specialised]
+    look = _Look(source, names, deep, frozenset(lacking))
+    looked = tuple(_without_relabelled(look.into(unit)) for unit in units)
+    toolkit = look.toolkit(looked)
+    binary = replace(binary, faults=(*binary.faults, *dict.fromkeys(look.faults)))
+    return Library(path, binary, looked, _tallies(looked), toolkit)
+
+
+def joined(path: str, libraries: Sequence[Library]) -> Library:
+    """The files of a folder or of a static library as one, each container with its file."""
+    units = tuple(replace(unit, path=each.path) for each in libraries for unit in each.units)
+    first = libraries[0].binary
+    binary = Binary(
+        first.form,
+        (),
+        first.machine,
+        tuple(dict.fromkeys(name for each in libraries for name in each.binary.needed)),
+        tuple(f"{each.path}: {fault}" for each in libraries for fault in each.binary.faults),
+    )
+    toolkits = [each.toolkit for each in libraries if each.toolkit is not None]
+    return Library(path, binary, units, _tallies(units), max(toolkits, default=None))
+
+
+def is_bare(library: Library) -> bool:
+    """Whether the file is an image or a container and nothing else."""
+    return library.binary.form in _BARE
+
+
+def _units(binary: Binary) -> Iterator[Unit]:
+    """What is loaded by itself: relocatable containers go with the one that they were linked into."""
+    by_offset = {container.at: container for container in binary.containers}
+    parts = {at for container in binary.containers for at in container.linked_from}
+    for container in binary.containers:
+        if container.at in parts:
+            continue
+        objects = [by_offset[at] for at in container.linked_from if at in by_offset]
+        found = linked_verdicts(container, objects) if objects else verdicts(container)
+        yield Unit(container, found, generation(container))
+
+
+def _tallies(units: Iterable[Unit]) -> Mapping[str, Tally]:
+    return tally((unit.verdicts, unit.generation) for unit in units)
+
+
+@dataclass(slots=True)
+class _Look:
+    """Looks into images of one file, for the chips of these names; what does not open is added to `faults`."""
+
+    source: Source
+    names: tuple[str, ...]
+    deep: bool
+    lacking: frozenset[str]
+    faults: list[str] = field(default_factory=list)
+
+    def into(self, unit: Unit) -> Unit:
+        cubins = {}
+        for place in {unit.verdicts[name].place: None for name in self.names}:
+            if place is None:
+                continue
+            image = unit.container.images[place]
+            found = self._cubin(image) if image.kind == CUBIN else None
+            if found is not None:
+                cubins[place] = found
+        kernels = tuple(dict.fromkeys(kernel.name for found in cubins.values() for kernel in found.kernels))
+        if not kernels and self._wants_names(unit):
+            kernels = self._names(unit.container)
+        return replace(unit, cubins=cubins, kernels=kernels)
+
+    def _wants_names(self, unit: Unit) -> bool:
+        if self.deep:
+            return True
+        ways = {unit.verdicts[name].way for name in self.lacking}
+        return bool(ways - {NONE}) or (NONE in ways and not unit.generation)
+
+    def _cubin(self, image: Image) -> Cubin | None:
+        try:
+            found = cubin.read(content(self.source, image))
+        except ReadError as error:
+            self.faults.append(f"{image.target} at offset {image.at}: {error}")
+            return None
+        # A container says of a cubin what the cubin itself may not: the suffix f.
+        return replace(found, suffix=image.suffix) if image.suffix else found
+
+    def _names(self, container: Container) -> tuple[str, ...]:
+        """The kernels of the image that is read fastest."""
+        images = sorted(container.images, key=lambda image: (image.kind != CUBIN, image.full_size))
+        for image in images[:1]:
+            try:
+                inside = content(self.source, image)
+                if image.kind == CUBIN:
+                    return cubin.kernel_names(inside)
+                if image.kind == PTX:
+                    text = inside.read(0, inside.size)
+                    return tuple(dict.fromkeys(name.decode() for name in _ENTRY.findall(text)))
+            except ReadError as error:
+                self.faults.append(f"{image.target} at offset {image.at}: {error}")
+        return ()
+
+    def toolkit(self, units: Sequence[Unit]) -> Version | None:
+        """The newest CUDA that wrote one of the images: by its PTX, by what was looked into, else by one cubin."""
+        images = [image for unit in units for image in unit.container.images]
+        releases = {toolkit_of_isa(isa) for isa in {image.isa for image in images} if isa is not None}
+        found = {_release(text) for text in releases if text is not None}
+        found |= {one.toolkit for unit in units for one in unit.cubins.values() if one.toolkit is not None}
+        if not found:
+            cubins = [image for image in images if image.kind == CUBIN]
+            one = self._cubin(min(cubins, key=lambda image: image.full_size)) if cubins else None
+            return one.toolkit if one is not None else None
+        return max(found)
+
+
+def _release(text: str) -> Version:
+    major, minor = version(text)
+    return major, minor
+
+
+def _without_relabelled(unit: Unit) -> Unit:
+    """The unit without what a header claims and the notes deny: an edited header makes nothing run."""
+    false = [unit.container.images[place] for place, found in unit.cubins.items() if found.relabelled]
+    if not false:
+        return unit
+    return replace(unit, verdicts=verdicts(unit.container, without=false))

@@ -1,0 +1,47 @@
+"""Kernels as chips load them: the cubins that were looked into, by library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from bwlint.chips import NONE, Chip, ChipSet
+from bwlint.images import Cubin, Kernel
+from bwlint.readers.binary.names import readable
+from bwlint.shipments import Library, Shipment
+
+_FEW = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Kernels of one library for which something holds, and the chips that load them."""
+
+    library: Library
+    kernels: tuple[Kernel, ...]
+    chips: ChipSet
+
+    @property
+    def named(self) -> str:
+        """ "`a`, `b` and 7 more kernels"."""
+        names = list(dict.fromkeys(readable(kernel.name) for kernel in self.kernels))
+        shown = ", ".join(f"`{name}`" for name in names[:_FEW])
+        more = len(self.kernels) - min(len(names), _FEW)
+        return f"{shown} and {more} more kernel{'s' * (more > 1)}" if more else shown
+
+
+def loaded(shipment: Shipment, asked: ChipSet, holds: Callable[[Kernel, Cubin, Chip], bool]) -> Iterator[Loaded]:
+    """For each library the kernels of cubins that asked chips load for which `holds` is true."""
+    for library in shipment.libraries:
+        chips: dict[Kernel, ChipSet] = {}
+        for unit in library.units:
+            for chip in asked:
+                cubin = unit.cubin(chip.name)
+                for kernel in cubin.kernels if cubin is not None else ():
+                    if holds(kernel, cubin, chip):
+                        chips[kernel] = chips.get(kernel, NONE) | ChipSet.of(chip.name)
+        if chips:
+            every = NONE
+            for some in chips.values():
+                every |= some
+            yield Loaded(library, tuple(chips), every)

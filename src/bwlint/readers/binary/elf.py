@@ -1,0 +1,256 @@
+"""ELF as far as inspections need it: headers, sections, segments and what a file asks the loader for.
+
+Little-endian, 32 and 64 bit. Nothing is followed without a bound: whatever a file says of itself, reading it takes
+time and memory in proportion to limits here. All functions raise `ReadError` where a file contradicts itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from struct import Struct
+from typing import NamedTuple
+
+from bwlint.readers.binary.source import Source
+from bwlint.readers.errors import ReadError
+
+MAGIC = b"\x7fELF"
+CUDA = 190
+RELOCATABLE = 1
+NOBITS, NOTE, DYNAMIC = 8, 7, 2
+
+_MACHINES = {
+    3: "i386",
+    21: "ppc64le",
+    40: "arm",
+    62: "x86_64",
+    CUDA: "cuda",
+    183: "aarch64",
+    243: "riscv64",
+    258: "loongarch64",
+}
+_LOAD = 1
+_NEEDED, _STRINGS, _STRINGS_SIZE = 1, 5, 10
+_ALLOCATED = 2
+_IN_FIRST_SECTION = 0xFFFF
+
+_MAX_SECTIONS = 131_072
+_MAX_SEGMENTS = 1024
+_MAX_NAMES = 64 << 20
+_MAX_DYNAMIC = 65_536
+_MAX_NEEDED = 1024
+_MAX_PATH = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """How the structures of one class lie: `section` and `segment` say which fields of a row are wanted, in order."""
+
+    header: Struct
+    section: Struct
+    segment: Struct
+    segment_order: tuple[int, int, int, int, int]
+    dynamic: Struct
+
+
+_LAYOUTS = {
+    1: _Layout(Struct("<HHIIIIIHHHHHH"), Struct("<IIIIIIIIII"), Struct("<IIIIIIII"), (0, 1, 2, 4, 5), Struct("<iI")),
+    2: _Layout(Struct("<HHIQQQIHHHHHH"), Struct("<IIQQQQIIQQ"), Struct("<IIQQQQQQ"), (0, 2, 3, 5, 6), Struct("<qQ")),
+}
+
+
+class Section(NamedTuple):
+    """One row of the section table; a cubin has many, and a plain tuple is made fastest. Sizes are as stated."""
+
+    name: str
+    type: int
+    flags: int
+    address: int
+    offset: int
+    size: int
+    link: int
+    info: int
+    align: int
+    entry: int
+
+
+class Segment(NamedTuple):
+    """One row of the program header table; `size` is what the file holds of it, `memory` what it takes when loaded."""
+
+    type: int
+    offset: int
+    address: int
+    size: int
+    memory: int
+
+
+@dataclass(frozen=True, slots=True)
+class Elf:
+    """An ELF file's own description. `abi` is EI_ABIVERSION, `type` and `version` are e_type and e_version."""
+
+    source: Source
+    bits: int
+    osabi: int
+    abi: int
+    type: int
+    machine: int
+    version: int
+    flags: int
+    sections: tuple[Section, ...]
+    segments: tuple[Segment, ...]
+
+    @property
+    def machine_name(self) -> str:
+        """x86_64, aarch64, cuda, ...; "" for one that is not known here."""
+        return _MACHINES.get(self.machine, "")
+
+    def section(self, name: str) -> Section | None:
+        """The first of a name."""
+        return next((section for section in self.sections if section.name == name), None)
+
+    def data(self, section: Section) -> bytes:
+        """The bytes of a section; the caller has looked at its size. Raises `ReadError` where the file is shorter."""
+        return b"" if section.type == NOBITS else self.source.read(section.offset, section.size)
+
+    def offset_of(self, address: int) -> int | None:
+        """Where in the file the byte of a virtual address lies; None where the file does not hold it.
+
+        By the segments that are loaded, or by the sections where there are none of these.
+        """
+        loaded = [(row.address, row.size, row.offset) for row in self.segments if row.type == _LOAD]
+        rows = loaded or [
+            (row.address, row.size, row.offset)
+            for row in self.sections
+            if row.flags & _ALLOCATED and row.type != NOBITS and row.address
+        ]
+        for start, size, offset in rows:
+            if start <= address < start + size:
+                found = offset + address - start
+                return found if found < self.source.size else None
+        return None
+
+
+def read(source: Source) -> Elf:
+    """The headers of an ELF file."""
+    ident = source.read(0, min(16, source.size))
+    if not ident.startswith(MAGIC):
+        raise ReadError("no ELF file: it does not begin with its magic")
+    if len(ident) < 16:
+        raise ReadError(f"an ELF file that ends after {len(ident)} bytes")
+    layout = _LAYOUTS.get(ident[4])
+    if layout is None:
+        raise ReadError(f"an ELF file of class {ident[4]}, which is neither 32 nor 64 bit")
+    if ident[5] != 1:
+        raise ReadError("an ELF file that is not little-endian")
+    header = layout.header.unpack(_stretch(source, 16, layout.header.size, "header"))
+    kind, machine, version, _, segments_at, sections_at, flags = header[:7]
+    segment_size, segment_count, section_size, section_count, names_index = header[8:]
+    return Elf(
+        source,
+        32 * ident[4],
+        ident[7],
+        ident[8],
+        kind,
+        machine,
+        version,
+        flags,
+        _sections(source, layout, sections_at, section_size, section_count, names_index),
+        _segments(source, layout, segments_at, segment_size, segment_count),
+    )
+
+
+def needed(elf: Elf) -> tuple[str, ...]:
+    """The names of the shared libraries that a file asks the loader for (DT_NEEDED), in order."""
+    dynamic = next((row for row in elf.segments if row.type == DYNAMIC), None)
+    if dynamic is None:
+        return ()
+    layout = _LAYOUTS[elf.bits // 32].dynamic
+    if dynamic.size > _MAX_DYNAMIC * layout.size:
+        raise ReadError(f"a dynamic section of {dynamic.size} bytes")
+    data = _stretch(elf.source, dynamic.offset, dynamic.size - dynamic.size % layout.size, "dynamic section")
+    rows = list(_until_null(layout.iter_unpack(data)))
+    strings = {tag: value for tag, value in reversed(rows) if tag in (_STRINGS, _STRINGS_SIZE)}
+    places = [value for tag, value in rows if tag == _NEEDED]
+    if not places:
+        return ()
+    if len(places) > _MAX_NEEDED:
+        raise ReadError(f"{len(places)} needed libraries")
+    start = elf.offset_of(strings.get(_STRINGS, 0))
+    if start is None:
+        raise ReadError("needed libraries without a table of their names")
+    return tuple(_string(elf.source, start, strings.get(_STRINGS_SIZE, 0), place) for place in places)
+
+
+def names_at(table: bytes, places: Sequence[int]) -> list[str]:
+    """The names that start at these places of a string table; "" where it is shorter."""
+    found: dict[int, str] = {}
+    left = _MAX_NAMES
+    for place in places:
+        if place in found:
+            continue
+        end = table.find(b"\0", place)
+        name = table[place : end if end >= 0 else len(table)]
+        left -= len(name)
+        if left < 0:
+            raise ReadError(f"names that overlap to more than {_MAX_NAMES >> 20} MiB")
+        found[place] = name.decode("utf-8", "replace")
+    return [found[place] for place in places]
+
+
+def _sections(source: Source, layout: _Layout, at: int, size: int, count: int, names: int) -> tuple[Section, ...]:
+    if at == 0:
+        return ()
+    if size != layout.section.size:
+        raise ReadError(f"section headers of {size} bytes instead of {layout.section.size}")
+    if count == 0 or names == _IN_FIRST_SECTION:
+        # More than 65,279 sections: their number is the first one's size, the names' place its link.
+        first = layout.section.unpack(_stretch(source, at, size, "section table"))
+        count = count or first[5]
+        names = first[6] if names == _IN_FIRST_SECTION else names
+    if count > _MAX_SECTIONS:
+        raise ReadError(f"{count} sections, and at most {_MAX_SECTIONS} are read")
+    rows = list(layout.section.iter_unpack(_stretch(source, at, size * count, "section table")))
+    named = names_at(_names(source, rows, names), [row[0] for row in rows])
+    return tuple([Section(name, *row[1:]) for name, row in zip(named, rows, strict=True)])
+
+
+def _names(source: Source, rows: list[tuple[int, ...]], index: int) -> bytes:
+    if not 0 < index < len(rows):
+        return b""
+    _, _, _, _, at, size, *_ = rows[index]
+    if size > _MAX_NAMES:
+        raise ReadError(f"{size} bytes of section names")
+    return _stretch(source, at, size, "names of the sections")
+
+
+def _segments(source: Source, layout: _Layout, at: int, size: int, count: int) -> tuple[Segment, ...]:
+    if at == 0 or count == 0:
+        return ()
+    if size != layout.segment.size:
+        raise ReadError(f"program headers of {size} bytes instead of {layout.segment.size}")
+    if count > _MAX_SEGMENTS:
+        raise ReadError(f"{count} segments, and at most {_MAX_SEGMENTS} are read")
+    rows = layout.segment.iter_unpack(_stretch(source, at, size * count, "program headers"))
+    kind, offset, address, held, memory = layout.segment_order
+    return tuple([Segment(row[kind], row[offset], row[address], row[held], row[memory]) for row in rows])
+
+
+def _stretch(source: Source, at: int, size: int, what: str) -> bytes:
+    if at + size > source.size:
+        raise ReadError(f"the {what} of an ELF file should end at {at + size}, and the file ends at {source.size}")
+    return source.read(at, size)
+
+
+def _until_null(rows: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    for tag, value in rows:
+        if tag == 0:
+            return
+        yield tag, value
+
+
+def _string(source: Source, start: int, size: int, place: int) -> str:
+    at = start + place
+    if place >= size or at >= source.size:
+        raise ReadError(f"the name of a needed library at {place} of {size} bytes")
+    held = source.read(at, min(_MAX_PATH, size - place, source.size - at))
+    return held.partition(b"\0")[0].decode("utf-8", "replace")

@@ -1,0 +1,216 @@
+"""Containers of device code: a header, and behind it images one after another, each with a header of its own.
+
+Only headers are read. The layout is measured, not documented by NVIDIA.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from bwlint.images import CUBIN, LTO, PTX, Container, Image
+from bwlint.readers.binary.elf import Elf
+from bwlint.readers.binary.source import Source
+from bwlint.readers.errors import ReadError
+
+MAGIC = b"\x50\xed\x55\xba"
+PARTS = (".nv_fatbin", "__nv_relfatbin")
+"""Sections of a host file that hold containers back to back: ready ones, and relocatable ones of -rdc builds."""
+
+_SEGMENT = ".nvFatBinSegment"
+_CONTAINER = struct.Struct("<4sHHQ")
+_ENTRY = struct.Struct("<HHIQIIHHIIIQQQ")
+_WRAPPER = struct.Struct("<IIQQ")
+_WRAPPER_MAGIC = 0x466243B1
+_LINKED = 2
+_POINTER_IN_WRAPPER = 8
+_RELA = 4
+_RELOCATION = struct.Struct("<QQq")
+
+_KINDS = {1: PTX, 2: CUBIN, 8: LTO}
+_PACKED = ((0x2000, "lz4"), (0x8000, "zstd"))
+_SUFFIXES = ((0x100000, "a"), (0x200000, "f"))
+_VERSION = 1
+_ALIGNMENT = 8
+_FIRST_LOOK = 64
+_CHUNK = 1 << 20
+_MOST_IMAGES = 1_000_000
+_MOST_WRAPPERS = 100_000
+_ROWS = 1 << 14
+
+
+def containers(source: Source, part: str = "", base: int = 0) -> Iterator[Container]:
+    """The containers of a stretch that holds nothing else, such as a section.
+
+    `base` is where the stretch begins in its file; offsets count in the file. What cannot be read ends the last
+    container with a `fault`.
+    """
+    at = 0
+    while (at := _past_zeros(source, at)) < source.size:
+        try:
+            found, at = _container(source, at)
+        except ReadError as error:
+            yield Container(base + at, (), part, fault=str(error))
+            return
+        yield _moved(found, part, base)
+        at += -(base + at) % _ALIGNMENT
+
+
+def scan(source: Source) -> Iterator[Container]:
+    """The containers anywhere in a file, found by their first bytes."""
+    end = 0
+    for at in _places(source):
+        if at < end:
+            continue
+        try:
+            found, end = _container(source, at)
+        except ReadError:
+            continue  # the four bytes occur in other data too
+        if found.images:
+            yield found
+
+
+def linked(elf: Elf, source: Source, found: tuple[Container, ...]) -> tuple[Container, ...]:
+    """The containers, each that was linked from relocatable ones (-rdc) with their offsets.
+
+    Which ones, only the running program knows. But each link puts its own wrapper (version 2) right behind the
+    wrappers of its objects, or right before them.
+    """
+    relocatable = frozenset(each.at for each in found if each.part == PARTS[1])
+    if not relocatable:
+        return found
+    origins = _linked_sets(_wrappers(elf, source), relocatable)
+    return tuple(replace(each, linked_from=origins.get(each.at, ())) for each in found)
+
+
+def _past_zeros(source: Source, at: int) -> int:
+    """The first offset from `at` on, in steps of the alignment, that does not begin with zeros."""
+    step = _FIRST_LOOK
+    while at < source.size:
+        window = source.read(at, min(step, source.size - at))
+        filled = len(window) - len(window.lstrip(b"\0"))
+        if filled < len(window):
+            return at + filled - filled % _ALIGNMENT
+        at, step = at + len(window), _CHUNK
+    return source.size
+
+
+def _container(source: Source, at: int) -> tuple[Container, int]:
+    """The container at an offset and where it ends; raises `ReadError` if none begins there."""
+    magic, version, header, size = _CONTAINER.unpack(source.read(at, _CONTAINER.size))
+    if magic != MAGIC:
+        raise ReadError(f"no container of device code at offset {at}")
+    if version != _VERSION or header < _CONTAINER.size:
+        raise ReadError(f"container at offset {at}: version {version} with a header of {header} bytes is not known")
+    end = at + header + size
+    if end > source.size:
+        raise ReadError(f"container at offset {at} claims {size} bytes, and {source.size - at - header} are there")
+    images: list[Image] = []
+    place, fault = at + header, ""
+    while place < end and not fault:
+        try:
+            image, place = _image(source, place, end)
+            images.append(image)
+            fault = "more images than bwlint reads" if len(images) >= _MOST_IMAGES else ""
+        except ReadError as error:
+            fault = str(error)
+    return Container(at, tuple(images), fault=fault), end
+
+
+def _image(source: Source, at: int, end: int) -> tuple[Image, int]:
+    """The image whose header is at an offset, and where the next one begins."""
+    if at + _ENTRY.size > end:
+        raise ReadError(f"header of an image at offset {at} is cut off")
+    raw = source.read(at, _ENTRY.size)
+    kind, _, header, size, packed_size, _, minor, major, number, _, _, flags, _, full = _ENTRY.unpack(raw)
+    if kind not in _KINDS:
+        raise ReadError(f"image at offset {at} is of an unknown kind: {kind}")
+    if header < _ENTRY.size or at + header + size > end:
+        raise ReadError(f"image at offset {at} claims {header} + {size} bytes, and {end - at} are there")
+    packed = next((name for bit, name in _PACKED if flags & bit), "")
+    if packed and not 0 < packed_size <= size:
+        raise ReadError(f"image at offset {at} claims {packed_size} packed bytes of {size}")
+    image = Image(
+        _KINDS[kind],
+        number,
+        next((suffix for bit, suffix in _SUFFIXES if flags & bit), ""),
+        at + header,
+        packed_size if packed else size,
+        full if packed else size,
+        packed,
+        (major, minor) if kind == 1 else None,
+    )
+    return image, at + header + size
+
+
+def _moved(container: Container, part: str, base: int) -> Container:
+    images = tuple(replace(image, at=base + image.at) for image in container.images) if base else container.images
+    return replace(container, at=base + container.at, images=images, part=part)
+
+
+def _places(source: Source) -> Iterator[int]:
+    """Offsets at which a container may begin."""
+    overlap = len(MAGIC) - 1
+    for start in range(0, source.size, _CHUNK):
+        window = source.read(start, min(_CHUNK + overlap, source.size - start))
+        found = window.find(MAGIC)
+        while found >= 0:
+            yield start + found
+            found = window.find(MAGIC, found + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wrapper:
+    """A row of .nvFatBinSegment: `at` is the offset of its container in the file."""
+
+    is_linked: bool
+    at: int
+
+
+def _linked_sets(wrappers: Sequence[_Wrapper], relocatable: frozenset[int]) -> dict[int, tuple[int, ...]]:
+    """For the offset of each linked container those of what it was linked from."""
+    rows = [row for row in wrappers if row.is_linked or row.at in relocatable]
+    if rows and rows[0].is_linked:
+        rows.reverse()
+    sets: dict[int, tuple[int, ...]] = {}
+    waiting: list[int] = []
+    for row in rows:
+        if not row.is_linked:
+            waiting.append(row.at)
+            continue
+        sets[row.at] = tuple(sorted(waiting))
+        waiting = []
+    return sets
+
+
+def _wrappers(elf: Elf, source: Source) -> list[_Wrapper]:
+    section = elf.section(_SEGMENT)
+    if section is None:
+        return []
+    count = min(section.size // _WRAPPER.size, _MOST_WRAPPERS)
+    rows = list(_WRAPPER.iter_unpack(source.read(section.offset, count * _WRAPPER.size)))
+    addresses = [pointer for _, _, pointer, _ in rows]
+    if not any(addresses):
+        addresses = _relocated(elf, source, section.address, count)
+    found = []
+    for (magic, version, _, _), address in zip(rows, addresses, strict=True):
+        at = elf.offset_of(address)
+        if magic == _WRAPPER_MAGIC and at is not None:
+            found.append(_Wrapper(version == _LINKED, at))
+    return found
+
+
+def _relocated(elf: Elf, source: Source, table: int, count: int) -> list[int]:
+    """The addresses that the loader writes into the wrappers, where the linker has left zeros in their place."""
+    addresses = [0] * count
+    for section in elf.sections:
+        if section.type != _RELA:
+            continue
+        for start in range(section.offset, section.offset + section.size, _RELOCATION.size * _ROWS):
+            size = min(_RELOCATION.size * _ROWS, section.offset + section.size - start)
+            for place, _, addend in _RELOCATION.iter_unpack(source.read(start, size - size % _RELOCATION.size)):
+                row, rest = divmod(place - table, _WRAPPER.size)
+                if 0 <= row < count and rest == _POINTER_IN_WRAPPER:
+                    addresses[row] = addend
+    return addresses

@@ -1,0 +1,42 @@
+"""The bytes of one image, unpacked where they are packed."""
+
+from __future__ import annotations
+
+from bwlint.images import Image
+from bwlint.readers.binary.source import Source
+from bwlint.readers.errors import ReadError
+
+LARGEST = 64 * 1024 * 1024
+"""Bytes of an image that is unpacked; a larger one is read by its header alone."""
+
+
+def content(source: Source, image: Image) -> Source:
+    """An image as a source of its own; a stored one stays where it is. Raises `ReadError`."""
+    if not image.packed:
+        return source.part(image.at, image.size)
+    if max(image.full_size, image.size) > LARGEST:
+        raise ReadError(f"image of {image.full_size} bytes is not unpacked: the limit is {LARGEST}")
+    data = source.read(image.at, image.size)
+    unpacked = _lz4(data, image.full_size) if image.packed == "lz4" else _zstd(data, image.full_size)
+    return Source.of_bytes(unpacked)
+
+
+def _lz4(data: bytes, size: int) -> bytes:
+    import lz4.block
+
+    try:
+        return bytes(lz4.block.decompress(data, uncompressed_size=size))
+    except (lz4.block.LZ4BlockError, ValueError, OverflowError, MemoryError) as error:
+        raise ReadError(f"image of {len(data)} bytes does not unpack: {error}") from None
+
+
+def _zstd(data: bytes, size: int) -> bytes:
+    import zstandard
+
+    try:
+        # The frame tells a size of its own, which zstandard would believe.
+        if zstandard.get_frame_parameters(data).content_size not in (zstandard.CONTENTSIZE_UNKNOWN, size):
+            raise ReadError(f"image of {size} bytes holds a frame of another size")
+        return zstandard.ZstdDecompressor().decompress(data, max_output_size=size)
+    except (zstandard.ZstdError, ValueError, OverflowError, MemoryError) as error:
+        raise ReadError(f"image of {len(data)} bytes does not unpack: {error}") from None

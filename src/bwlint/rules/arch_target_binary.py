@@ -1,0 +1,167 @@
+"""arch-target in binaries: what is built, against what the chips load."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from bwlint.chips import NONE, ChipSet, siblings
+from bwlint.inspection.answers import listed, main_reason
+from bwlint.judge import plain
+from bwlint.shipments import ALL, Flaw, Library, Shipment, Unit
+from bwlint.shipments import NONE as NOTHING
+
+NAME = "arch-target"
+
+
+def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
+    judged = shipment.judged(asked)
+    told: dict[str, ChipSet] = {}
+    for library in shipment.libraries:
+        for present, missing in _families(asked):
+            cut = [unit for unit in library.units if _serves(unit, present) and not _serves(unit, missing)]
+            if cut:
+                told[library.path] = told.get(library.path, NONE) | missing
+                yield _half(library, cut, present, missing, is_judged=missing <= judged)
+    dead = _unserved(shipment.libraries, judged)
+    for known in told.values():
+        dead -= known
+    if dead:
+        yield _nothing(shipment, dead)
+    for library in shipment.libraries:
+        absent = _unserved([library], judged) - dead - told.get(library.path, NONE)
+        if absent:
+            yield _absent(library, absent)
+        yield from _compiled(library, judged)
+    yield from _operations(shipment, judged)
+
+
+def _half(library: Library, cut: Sequence[Unit], present: ChipSet, missing: ChipSet, *, is_judged: bool) -> Flaw:
+    reason = cut[0].verdicts[missing.names[0]].reason
+    counted = (
+        f"{len(cut)} of {_count(len(library.units), 'container')} run on {plain(present)} and not on {plain(missing)}"
+    )
+    hosts = "" if is_judged else f"; {plain(missing)} takes another build than this one, if that is built alike"
+    return Flaw(
+        NAME,
+        "warning" if is_judged else "note",
+        "high",
+        library.path,
+        f"{counted}: {reason}{hosts}",
+        f"for {plain(present)} only",
+        f"build for the family ({_family_target(present)}), or add {_own_targets(missing)}",
+        f"half {plain(missing)}",
+        _served([library]),
+    )
+
+
+def _nothing(shipment: Shipment, dead: ChipSet) -> Flaw:
+    """A shipment that a chip has no use for at all."""
+    units = [unit for library in shipment.libraries for unit in library.units]
+    alone = len(shipment.libraries) == 1
+    places = "" if alone else f" in {len(shipment.libraries)} files"
+    reason = main_reason(shipment.libraries, dead.names[0])
+    return Flaw(
+        NAME,
+        "warning" if all(unit.is_specific for unit in units) else "error",
+        "high",
+        shipment.libraries[0].path if alone else shipment.name,
+        f"nothing here runs on {plain(dead)}: {_count(len(units), 'container')}{places}, {reason}",
+        f"nothing for {plain(dead)}",
+        f"build for {plain(dead)} too, or add plain PTX",
+        "nothing",
+        _served(shipment.libraries),
+    )
+
+
+def _absent(library: Library, absent: ChipSet) -> Flaw:
+    """A library without use for a chip that others of the shipment serve: meant so, where all is for exact targets."""
+    specific = all(unit.is_specific for unit in library.units)
+    reason = main_reason([library], absent.names[0])
+    return Flaw(
+        NAME,
+        "note" if specific else "warning",
+        "high",
+        library.path,
+        f"nothing of this library runs on {plain(absent)}: {_count(len(library.units), 'container')}, {reason}",
+        f"nothing for {plain(absent)}",
+        f"build for {plain(absent)} too, or keep these calls away from {plain(absent)}",
+        "library",
+        _served([library]),
+    )
+
+
+def _compiled(library: Library, judged: ChipSet) -> Iterator[Flaw]:
+    chips = ChipSet.where(lambda chip: chip in judged and library.tallies[chip.name].word == ALL)
+    chips = ChipSet.joining(
+        chip for chip in chips if not library.tallies[chip.name].native + library.tallies[chip.name].family
+    )
+    if not chips:
+        return
+    reason = library.units[0].verdicts[chips.names[0]].reason
+    yield Flaw(
+        NAME,
+        "note",
+        "high",
+        library.path,
+        f"nothing here is built for {plain(chips)}, which runs it by JIT: {reason}",
+        "by JIT only",
+        f"build for {plain(chips)} too",
+        "jit",
+        _served([library]),
+    )
+
+
+def _operations(shipment: Shipment, judged: ChipSet) -> Iterator[Flaw]:
+    """Operations without a variant, together by file, chips and reason."""
+    groups: dict[tuple[str, ChipSet, str, bool], list[str]] = {}
+    for one in shipment.operations:
+        chips = ChipSet.of(*one.unserved) & judged
+        if chips:
+            groups.setdefault((one.library, chips, one.reason, one.is_specific), []).append(one.name)
+    for (path, chips, reason, specific), names in groups.items():
+        plural = "s" * (len(names) > 1)
+        yield Flaw(
+            NAME,
+            "note" if specific else "warning",
+            "medium",
+            path,
+            f"the operation{plural} {listed(names)} ha{'ve' if plural else 's'} no kernel for {plain(chips)}: {reason}",
+            f"no kernel for {plain(chips)}",
+            f"build a variant for {plain(chips)}, or keep these calls away from it",
+            f"operations {' '.join(names)}",
+            ~chips,
+        )
+
+
+def _families(asked: ChipSet) -> Iterator[tuple[ChipSet, ChipSet]]:
+    """Pairs of asked chips of one family, in both orders."""
+    for chip in asked:
+        for other in siblings(chip) & asked:
+            if other != chip:
+                yield ChipSet.of(chip.name), ChipSet.of(other.name)
+
+
+def _serves(unit: Unit, chips: ChipSet) -> bool:
+    return any(unit.verdicts[name].way != NOTHING for name in chips.names)
+
+
+def _unserved(libraries: Sequence[Library], chips: ChipSet) -> ChipSet:
+    return ChipSet.joining(
+        chip for chip in chips if libraries and not any(library.tallies[chip.name].served for library in libraries)
+    )
+
+
+def _served(libraries: Sequence[Library]) -> ChipSet:
+    return ChipSet.where(lambda chip: any(library.tallies[chip.name].served for library in libraries))
+
+
+def _family_target(chips: ChipSet) -> str:
+    return " ".join(f"sm_{chip.family}" if chip.family else f"sm_{chip.joined}" for chip in chips)
+
+
+def _own_targets(chips: ChipSet) -> str:
+    return " ".join(f"sm_{chip.joined}" for chip in chips)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,36 @@
+"""cluster in binaries: a kernel that demands a cluster over the portable maximum of the chip."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from bwlint.chips import Chip, ChipSet
+from bwlint.images import Cubin, Kernel
+from bwlint.inspection.loaded import loaded
+from bwlint.judge import plain
+from bwlint.shipments import Flaw, Shipment
+
+NAME = "cluster"
+
+
+def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
+    for found in loaded(shipment, asked, _is_over):
+        size = max(prod(kernel.cluster or ()) for kernel in found.kernels)
+        portable = min(chip.cluster_portable or 0 for chip in found.chips)
+        certain = all(chip.cluster_optin is not None and size > chip.cluster_optin for chip in found.chips)
+        yield Flaw(
+            NAME,
+            "error" if certain else "warning",
+            "high" if certain else "medium",
+            found.library.path,
+            f"{found.named}: compiled for clusters of {size} blocks; the portable maximum of {plain(found.chips)} is {portable}",
+            "a larger cluster needs an opt-in, and a device that takes it",
+            "ask cudaOccupancyMaxPotentialClusterSize, and compile for at most 8 blocks where it is not asked",
+            f"cluster {size} {plain(found.chips)}",
+            found.chips,
+        )
+
+
+def _is_over(kernel: Kernel, _: Cubin, chip: Chip) -> bool:
+    return kernel.cluster is not None and prod(kernel.cluster) > (chip.cluster_portable or 0)

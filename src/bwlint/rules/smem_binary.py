@@ -1,0 +1,35 @@
+"""smem in binaries: a kernel with more static shared memory than a block of the chip has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bwlint.asked import kib
+from bwlint.chips import Chip, ChipSet
+from bwlint.images import Cubin, Kernel
+from bwlint.inspection.loaded import loaded
+from bwlint.judge import plain
+from bwlint.shipments import Flaw, Shipment
+
+NAME = "smem"
+
+
+def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
+    for found in loaded(shipment, asked, _is_over):
+        most = max(kernel.shared for kernel in found.kernels)
+        limit = min(chip.smem_per_block_optin or most for chip in found.chips)
+        yield Flaw(
+            NAME,
+            "error",
+            "high",
+            found.library.path,
+            f"{found.named}: up to {kib(most)} of static shared memory, and a block of {plain(found.chips)} has {kib(limit)}",
+            f"over the limit of {plain(found.chips)}",
+            "take fewer stages or smaller tiles for this chip",
+            f"smem {plain(found.chips)}",
+            found.chips,
+        )
+
+
+def _is_over(kernel: Kernel, _: Cubin, chip: Chip) -> bool:
+    return chip.smem_per_block_optin is not None and kernel.shared > chip.smem_per_block_optin

@@ -1,0 +1,29 @@
+"""tcgen05 in binaries: a kernel of the fifth-generation tensor core in a cubin for a chip without one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bwlint.chips import ChipSet
+from bwlint.inspection.loaded import loaded
+from bwlint.judge import plain
+from bwlint.shipments import Flaw, Shipment
+
+NAME = "tcgen05"
+
+
+def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
+    legal = ChipSet.where(lambda chip: bool(chip.tmem_per_sm))
+    for found in loaded(shipment, asked, lambda kernel, _, chip: bool(kernel.tcgen05) and not chip.tmem_per_sm):
+        yield Flaw(
+            NAME,
+            "error",
+            "high",
+            found.library.path,
+            f"{found.named}: tcgen05 instructions in a cubin that {plain(found.chips)} loads",
+            "tensor memory, which these chips lack",
+            "compile for the chip: its own assembler refuses these instructions",
+            f"tcgen05 {plain(found.chips)}",
+            found.chips,
+            legal,
+        )

@@ -1,0 +1,34 @@
+"""tma-slow-path in binaries: kernels that call the driver's routines for bulk loads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bwlint.chips import ChipSet
+from bwlint.inspection.loaded import loaded
+from bwlint.judge import plain
+from bwlint.shipments import Flaw, Shipment
+
+NAME = "tma-slow-path"
+_PREFIX = "__cuda_syscall_cp_async_bulk_"
+
+
+def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
+    for found in loaded(shipment, asked, lambda kernel, _, chip: any(map(_is_load, kernel.driver_calls))):
+        calls = sorted({call for kernel in found.kernels for call in kernel.driver_calls if _is_load(call)})
+        names = ", ".join(call.removeprefix(_PREFIX) for call in calls)
+        yield Flaw(
+            NAME,
+            "note",
+            "high",
+            found.library.path,
+            f"{found.named}: bulk loads with a call of the driver on {plain(found.chips)} ({names})",
+            "in software where the destination is not the block's own, or with multicast",
+            "load to .shared::cta where the destination is the block's own",
+            f"slow {plain(found.chips)}",
+            found.chips,
+        )
+
+
+def _is_load(call: str) -> bool:
+    return call.startswith(_PREFIX)
