@@ -4,12 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from bwlint.findings import Edit, Finding, Fix, Proof, Region, Related, Report, Skipped, Suppressed
+from bwlint.images import CUBIN, PTX, Binary, Container, Cubin, Image, Kernel, Version
 from bwlint.report import Lines
+from bwlint.shipments import (
+    FAMILY,
+    JIT,
+    LINK,
+    NATIVE,
+    NONE,
+    Inspection,
+    Library,
+    Operation,
+    Shipment,
+    Tally,
+    Unit,
+    Verdict,
+)
 
 
 def make_finding(**changes: Any) -> Finding:
@@ -101,6 +117,97 @@ def make_rich_report() -> Report:
     )
 
 
+def make_library(
+    path: str = "pkg/lib.so", served: Mapping[str, Mapping[str, int]] | None = None, **changes: Any
+) -> Library:
+    """A library whose containers each chip runs in so many ways: ``{"12.0": {"native": 2, "none": 1}}``.
+
+    A container holds a cubin and PTX 8.8; its verdicts follow the order native, family, jit, jit-link, none.
+    `special` of the ways is the tally's `specialised`. Further keywords change the library or its binary.
+    """
+    ways = served or {"12.0": {NATIVE: 1}, "12.1": {NATIVE: 1}}
+    total = max(sum(count for way, count in each.items() if way != "special") for each in ways.values())
+    names = {
+        chip: [way for way in (NATIVE, FAMILY, JIT, LINK, NONE) for _ in range(each.get(way, 0))]
+        for chip, each in ways.items()
+    }
+    isa = changes.pop("isa", (8, 8))
+    containers = tuple(_container(at * 0x1000, isa) for at in range(total))
+    units = tuple(
+        Unit(each, {chip: _verdict(order[place], each, changes.get("reasons", ())) for chip, order in names.items()})
+        for place, each in enumerate(containers)
+    )
+    changes.pop("reasons", None)
+    binary: dict[str, Any] = {
+        "form": "elf",
+        "containers": containers,
+        "machine": "x86_64",
+        "needed": ("libcudart.so.12", "libc.so.6"),
+    }
+    binary |= {key: changes.pop(key) for key in ("form", "machine", "needed", "faults") if key in changes}
+    tallies = {chip: _tally(each) for chip, each in ways.items()}
+    values: dict[str, Any] = {"units": units, "tallies": tallies, "toolkit": (12, 9), **changes}
+    return Library(path, Binary(**binary), **values)
+
+
+def _container(at: int, isa: Version | None) -> Container:
+    cubin = Image(CUBIN, 120, "f", at + 0x100, 14336, 40960, "zstd")
+    return Container(at, (cubin, Image(PTX, 80, "", at + 0x900, 3000, 9000, "lz4", isa)), ".nv_fatbin")
+
+
+def _verdict(way: str, container: Container, reasons: tuple[str, ...]) -> Verdict:
+    if way == NONE:
+        return Verdict(NONE, None, reasons[container.at // 0x1000 % len(reasons)] if reasons else "only 90a")
+    return Verdict(way, container.images[way in (JIT, LINK)], "")
+
+
+def _tally(ways: Mapping[str, int]) -> Tally:
+    fields = {"link" if way == LINK else "specialised" if way == "special" else way: ways[way] for way in ways}
+    return Tally(**fields)
+
+
+def make_inspection(*shipments: Shipment, **changes: Any) -> Inspection:
+    """An inspection of `shipments` for 12.0 and 12.1, its answers "answer 1" and so on, changed as told."""
+    values: dict[str, Any] = {
+        "asked": ("12.0", "12.1"),
+        "answers": tuple(f"answer {number}" for number, _ in enumerate(shipments, 1)),
+        "report": make_report(),
+    }
+    return Inspection(shipments=shipments, **{**values, **changes})
+
+
+def make_rich_inspection() -> Inspection:
+    """An inspection with every part that a format can render."""
+    partial = {"native": 2, "jit": 1, "jit-link": 1, "none": 3, "special": 2}
+    core = make_library(
+        "a.whl/pkg/core.so",
+        {"12.0": partial, "12.1": {"none": 7}},
+        reasons=("only 90a", "only 100f", "only 90a"),
+        needed=("libcudart.so.12", "libcublasLt.so.12", "libtorch.so"),
+        faults=("section 3 ends outside of the file",),
+    )
+    first = core.units[0]
+    kernel = Kernel("_Z4gemmv", 1024, 64, (2, 1, 1), 16, True, 2, ("__cuda_syscall_x",), True, (256, 1, 1), (128, 1, 1))
+    cubin = Cubin(120, "f", 8, (kernel, Kernel("_Z4copyv")), 100, "ptxas -arch sm_100f", (13, 0))
+    container = replace(first.container, linked_from=(16, 32), fault="cut off at 0x2000")
+    units = (replace(first, container=container, generation="120f", kernels=("_Z4gemmv", "_Z4copyv")), *core.units[1:])
+    binary = replace(core.binary, containers=(container, *core.binary.containers[1:]))
+    core = replace(core, units=units, binary=binary, cubins={0x100: cubin})
+    operation = Operation("gemm", ("12.0",), ("12.1",), "a.whl/pkg/core.so")
+    wheel = Shipment(
+        "a.whl", (core, make_library("a.whl/pkg/all.so")), "manylinux_2_28_x86_64", "x86_64", "", 3, (operation,)
+    )
+    missing = Shipment("pypi:a", machine="aarch64", missing="no wheel for it")
+    finding = make_finding(
+        path="a.whl/pkg/core.so",
+        region=Region(1, 1, 1, 1),
+        category="arch-target",
+        admitted=("12.0",),
+        certain=("12.0",),
+    )
+    return make_inspection(wheel, missing, Shipment("b.whl", others=12), report=make_report(finding))
+
+
 @pytest.fixture
 def rich_report() -> Report:
     return make_rich_report()
@@ -124,3 +231,18 @@ def report() -> Callable[..., Report]:
 @pytest.fixture
 def lines() -> Callable[[Mapping[str, str]], Lines]:
     return make_lines
+
+
+@pytest.fixture
+def library() -> Callable[..., Library]:
+    return make_library
+
+
+@pytest.fixture
+def inspection() -> Callable[..., Inspection]:
+    return make_inspection
+
+
+@pytest.fixture
+def rich_inspection() -> Inspection:
+    return make_rich_inspection()

@@ -247,6 +247,8 @@ def test_fixes(log: Any) -> None:
         ("pypi:vllm==1/x.py", "pypi%3Avllm%3D%3D1/x.py", True),
         ("a\udce4.py", "a%E4.py", True),
         ("../x y.py", "{parent}/x%20y.py", False),
+        ("../x.whl/a\x00b.so", "{parent}/x.whl/a%00b.so", False),
+        ("../x.whl/a\ud800.so", "{parent}/x.whl/a%ED%A0%80.so", False),
     ],
 )
 def test_uris(
@@ -286,6 +288,44 @@ def test_related_places_are_capped(report: MakeReport, finding: MakeFinding) -> 
     assert len(run["results"][0]["relatedLocations"]) == 1000
     notes = run["invocations"][0]["toolExecutionNotifications"]
     assert [note["message"]["text"] for note in notes] == ["BW101 in line 2: only 1000 related places are given."]
+
+
+BINARIES = (
+    ("dist/x-1.0-py3-none-any.whl/pkg/lib.so", "dist/x-1.0-py3-none-any.whl/pkg/lib.so"),
+    ("pypi:x==1/pkg/lib.abi3.so", "pypi%3Ax%3D%3D1/pkg/lib.abi3.so"),
+    ("kernels/sm_120f.cubin", "kernels/sm_120f.cubin"),
+    ("x.whl/a\x1b[31m\n.so", "x.whl/a%1B%5B31m%0A.so"),
+    ("x.whl/日本.so", "x.whl/%E6%97%A5%E6%9C%AC.so"),
+    ("x.whl/a\udcff.so", "x.whl/a%FF.so"),
+    ("x.whl/a\ud800.so", "x.whl/a%ED%A0%80.so"),
+    ("x.whl/a\x00b.so", "x.whl/a%00b.so"),
+    ("x.whl/" + "a" * 5000, "x.whl/" + "a" * 5000),
+)
+
+
+@pytest.mark.parametrize(("path", "uri"), BINARIES, ids=lambda part: ascii(part[:20]))
+def test_findings_in_binaries(path: str, uri: str, report: MakeReport, finding: MakeFinding) -> None:
+    """A binary has no lines: its findings stand at the first column of the first line and take none."""
+    start = Region(1, 1, 1, 1)
+    found = finding(
+        path=path,
+        region=start,
+        category="arch-target",
+        related=(Related(path, start, "the container"),),
+    )
+    text = rendered(report(found, skipped=(Skipped(path, "cut off"),)))
+    result = text["runs"][0]["results"][0]
+    place = {
+        "artifactLocation": {"uri": uri, "uriBaseId": "%SRCROOT%"},
+        "region": {"startLine": 1, "startColumn": 1, "endLine": 1, "endColumn": 1},
+    }
+    assert result["locations"] == [{"physicalLocation": place}]
+    assert result["relatedLocations"][0]["physicalLocation"] == place
+    assert result["partialFingerprints"] == {"bwlint/v1": found.fingerprint}
+    Sarif.model_validate(text)
+    if OASIS.exists():
+        schema = json.loads(OASIS.read_text("utf-8"))
+        assert [error.message for error in validator_for(schema)(schema).iter_errors(text)] == []
 
 
 @pytest.mark.parametrize("value", [{"a"}, b"a", Path("a"), {1: "a"}], ids=["set", "bytes", "path", "int key"])

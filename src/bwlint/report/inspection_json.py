@@ -2,27 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from bwlint.images import Cubin, Image, Kernel, Version
 from bwlint.report import Setting
 from bwlint.report.encode import dumps
-from bwlint.report.inspection_needs import dotted, driver
+from bwlint.report.inspection_needs import dotted, driver, faults
 from bwlint.report.json_report import document
 from bwlint.shipments import ALL, NONE, PARTIAL, Inspection, Library, Operation, Shipment, Tally, Unit, Verdict
+
+# The libraries of a shipment before they are put in. No text within a JSON string can look like it.
+_NO_LIBRARIES = '"libraries": []'
+_DEPTH = 8
+"""The indentation of a library."""
 
 
 def render(inspection: Inspection, setting: Setting, kernels: bool = False) -> str:
     """`inspection` as JSON; the containers of each library with `kernels`."""
     shipments = [
-        {**_shipment(shipment, inspection.asked, kernels), "answer": answer}
+        {**_shipment(shipment), "answer": answer}
         for shipment, answer in zip(inspection.shipments, inspection.answers, strict=True)
     ]
-    return dumps({**document(inspection.report, setting), "targets": list(inspection.asked), "shipments": shipments})
+    rest = {"targets": list(inspection.asked), "shipments": shipments}
+    frame = dumps({**document(inspection.report, setting), **rest}).split(_NO_LIBRARIES)
+    parts = [frame[0]]
+    for shipment, after in zip(inspection.shipments, frame[1:], strict=True):
+        parts += [*_libraries(shipment, inspection.asked, kernels), after]
+    return "".join(parts)
 
 
-def _shipment(shipment: Shipment, asked: tuple[str, ...], kernels: bool) -> dict[str, Any]:
-    libraries = sorted(shipment.libraries, key=lambda library: library.path)
+def _libraries(shipment: Shipment, asked: tuple[str, ...], kernels: bool) -> Iterator[str]:
+    """The list as text, library by library: thousands of them as values would take ten times the memory."""
+    if not shipment.libraries:
+        yield _NO_LIBRARIES
+        return
+    opening = _NO_LIBRARIES[:-1]
+    for library in _sorted(shipment):
+        yield opening
+        yield f"\n{dumps(_library(library, asked, kernels)).rstrip()}".replace("\n", "\n" + " " * _DEPTH)
+        opening = ","
+    yield "\n" + " " * (_DEPTH - 2) + "]"
+
+
+def _sorted(shipment: Shipment) -> list[Library]:
+    return sorted(shipment.libraries, key=lambda library: library.path)
+
+
+def _shipment(shipment: Shipment) -> dict[str, Any]:
+    """A shipment with no libraries yet."""
     operations = sorted(shipment.operations, key=lambda operation: operation.name)
     return {
         "name": shipment.name,
@@ -30,13 +58,13 @@ def _shipment(shipment: Shipment, asked: tuple[str, ...], kernels: bool) -> dict
         "machine": shipment.machine,
         "missing": shipment.missing,
         "others": shipment.others,
-        "chips": _words(libraries),
-        "libraries": [_library(library, asked, kernels) for library in libraries],
+        "chips": _words(shipment.libraries),
+        "libraries": [],
         "operations": [_operation(operation) for operation in operations],
     }
 
 
-def _words(libraries: list[Library]) -> dict[str, str]:
+def _words(libraries: Iterable[Library]) -> dict[str, str]:
     """One word a chip for all of the libraries that have containers."""
     words: dict[str, set[str]] = {}
     for library in libraries:
@@ -55,7 +83,7 @@ def _library(library: Library, asked: tuple[str, ...], kernels: bool) -> dict[st
         "needed": list(binary.needed),
         "toolkit": _version(library.toolkit),
         "driver": driver(library, asked),
-        "faults": list(binary.faults),
+        "faults": list(faults(library)),
         "containers": len(library.units),
         "chips": {chip: _tally(tally) for chip, tally in library.tallies.items()},
     }

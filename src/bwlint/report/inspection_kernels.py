@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from bwlint.images import Cubin, Image, Kernel
 from bwlint.report.escape import visible
-from bwlint.report.inspection_needs import dotted
+from bwlint.report.inspection_needs import dotted, faults
 from bwlint.report.inspection_table import relative
 from bwlint.report.snippet import Paint
 from bwlint.shipments import FAMILY, NATIVE, NONE, Library, Shipment, Unit, Verdict
@@ -33,6 +33,8 @@ def _library(
     kind = " ".join(part for part in (binary.form, visible(binary.machine)) if part)
     count = f"{len(library.units):,} container{'' if len(library.units) == 1 else 's'}"
     yield f"{paint(relative(library.path, shipment), 'title')} ({kind}, {count})"
+    placed = {unit.container.fault for unit in library.units}
+    yield from (f"  {paint(visible(fault), 'bad')}" for fault in faults(library) if fault not in placed)
     for unit in library.units:
         yield from _unit(unit, library.cubins, asked, paint, readable)
 
@@ -82,7 +84,7 @@ def _image(image: Image) -> str:
 
 def _cubin(cubin: Cubin, readable: Readable) -> Iterator[str]:
     if cubin.relabelled:
-        yield f"      relabelled: its header says {cubin.number}, its notes {cubin.noted}"
+        yield f"      relabelled: its header says sm_{cubin.number}, its notes say sm_{cubin.noted}"
     for kernel in cubin.kernels:
         facts = ", ".join(_facts(kernel))
         yield f"      kernel {visible(readable(kernel.name))}" + (f": {facts}" if facts else "")

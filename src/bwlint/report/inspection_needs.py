@@ -44,6 +44,12 @@ def verdicts(library: Library, chip: str) -> Iterator[Verdict]:
     return (unit.verdicts[chip] for unit in library.units if chip in unit.verdicts)
 
 
+def faults(library: Library) -> tuple[str, ...]:
+    """What of the file and of its containers could not be read."""
+    own = (container.fault for container in library.binary.containers if container.fault)
+    return (*library.binary.faults, *own)
+
+
 def jit_isa(verdict: Verdict) -> Version | None:
     """The version of the PTX that the driver compiles by this verdict; None where it compiles none."""
     if verdict.way not in (JIT, LINK) or verdict.image is None:

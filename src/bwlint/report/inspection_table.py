@@ -183,7 +183,7 @@ def _more(row: Row) -> str:
 def _shown_names(rows: Sequence[Row], room: int) -> list[str]:
     """The names in `room` columns, cut at a place that keeps them apart if there is one."""
     found: list[str] = []
-    for head in (room // 3, room // 2, 0, room):
+    for head in (room // 3, 0, room // 2, room * 2 // 3, room):
         shown = [shortened(row.names[0], room - len(_more(row)), head) for row in rows]
         if len(set(shown)) == len(rows):
             return [name + _more(row) for name, row in zip(shown, rows, strict=True)]

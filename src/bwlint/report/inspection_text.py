@@ -12,7 +12,7 @@ from bwlint.images import Version
 from bwlint.report import Setting, text
 from bwlint.report.escape import visible
 from bwlint.report.inspection_kernels import listing
-from bwlint.report.inspection_needs import cuda_libraries, dotted, jit_isa, verdicts
+from bwlint.report.inspection_needs import cuda_libraries, dotted, faults, jit_isa, verdicts
 from bwlint.report.inspection_table import draw, relative
 from bwlint.report.snippet import Paint
 from bwlint.shipments import ALL, NONE, Inspection, Library, Shipment, Tally
@@ -52,15 +52,13 @@ def _head(shipment: Shipment, answer: str, paint: Paint) -> str:
 
 
 def _nothing(shipment: Shipment, answer: str, paint: Paint) -> Iterator[str]:
-    """What there is to say of a shipment without libraries."""
-    if shipment.libraries:
-        return
-    if not shipment.missing:
-        yield _without_code(shipment) or "no device code"
+    """That there is nothing to install, or nothing in it."""
     # The answer may have said so itself.
-    elif shipment.missing not in answer:
+    if shipment.missing and shipment.missing not in answer:
         machine = f"{visible(shipment.machine)}: " if shipment.machine else ""
         yield paint(f"{machine}not installable: {visible(shipment.missing)}", "bad")
+    elif not shipment.missing and not shipment.libraries:
+        yield _without_code(shipment) or "no device code"
 
 
 def _found(
@@ -80,7 +78,7 @@ def _shortfalls(shipment: Shipment, asked: Sequence[str], paint: Paint) -> Itera
     found = [(chip, list(_of_chip(shipment, chip, paint))) for chip in asked]
     for lines, group in groupby(found, key=lambda pair: pair[1]):
         chips = ", ".join(chip for chip, _ in group)
-        yield from _limited((f"{chips}  {line}" for line in lines))
+        yield from _limited(f"{chips}  {line}" for line in lines)
 
 
 def _of_chip(shipment: Shipment, chip: str, paint: Paint) -> Iterator[str]:
@@ -148,9 +146,7 @@ def _compiler(isa: Version) -> str:
 
 def _faults(shipment: Shipment) -> Iterator[str]:
     for library in sorted(shipment.libraries, key=lambda library: library.path):
-        own = (unit.container.fault for unit in library.units if unit.container.fault)
-        for fault in (*library.binary.faults, *own):
-            yield f"{relative(library.path, shipment)}: {visible(fault)}"
+        yield from (f"{relative(library.path, shipment)}: {visible(fault)}" for fault in faults(library))
 
 
 def _without_code(shipment: Shipment) -> str:

@@ -177,8 +177,24 @@ def _artifact(path: str) -> om.ArtifactLocation:
     """A path under the current folder, relative to the root of the sources; any other by its whole URI."""
     relative = os.path.relpath(path)
     if PurePath(relative).parts[:1] == ("..",):
-        return om.ArtifactLocation(uri=Path(path).resolve().as_uri())
-    return om.ArtifactLocation(uri=quote(os.fsencode(PurePath(relative).as_posix())), uri_base_id=ROOT)
+        return om.ArtifactLocation(uri=_absolute(path))
+    return om.ArtifactLocation(uri=_quoted(PurePath(relative)), uri_base_id=ROOT)
+
+
+def _absolute(path: str) -> str:
+    try:
+        return Path(path).resolve().as_uri()
+    except ValueError:
+        # A member of an archive may have a name that no file can have.
+        return "file://" + _quoted(PurePath(os.path.normpath(Path.cwd() / path)))
+
+
+def _quoted(path: PurePath) -> str:
+    text = path.as_posix()
+    try:
+        return quote(os.fsencode(text))
+    except UnicodeEncodeError:
+        return quote(text.encode("utf-8", "surrogatepass"))
 
 
 def _flow(finding: Finding, related: Iterable[Related]) -> om.CodeFlow:

@@ -1,0 +1,302 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bwlint.findings import Finding, Report
+from bwlint.images import CUBIN, Binary, Container, Cubin, Image, Kernel
+from bwlint.report import Setting
+from bwlint.report.inspection_text import MOST_LINES, render
+from bwlint.shipments import NONE, Inspection, Library, Operation, Shipment, Unit, Verdict
+
+MakeLibrary = Callable[..., Library]
+MakeInspection = Callable[..., Inspection]
+
+CHIPS = ("9.0", "12.0", "12.1")
+
+
+def test_an_inspection(rich_inspection: Inspection) -> None:
+    assert render(rich_inspection, Setting(), chips=CHIPS) == (
+        """\
+a.whl (manylinux_2_28_x86_64): answer 1
+
+file         CUDA  containers  9.0  12.0  12.1
+pkg/all.so   12.9           1    ?   all   all
+pkg/core.so  12.9           7    ?   4/7  none
+all: every container has a cubin for the chip; none: no container runs; ?: not judged; 4/7: 4 of 7 containers run
+
+12.0  pkg/core.so: native 2, family 0, jit 1, jit-link 1, none 3 of 7: partial, specialised 2; only 90a (2 of 3)
+12.1  pkg/core.so: native 0, family 0, jit 0, none 7 of 7: none; only 90a (5 of 7)
+
+needs libcublasLt.so.12, libcudart.so.12
+built with CUDA 12.9: Linux driver 525.60.13 or newer
+JIT of PTX 8.8 on 12.0: Linux driver 575.51.03 or newer
+pkg/core.so: section 3 ends outside of the file
+pkg/core.so: cut off at 0x2000
+no device code in 3 other files
+
+pypi:a: answer 2
+aarch64: not installable: no wheel for it
+
+b.whl: answer 3
+no device code in 12 files
+
+warning[BW101] family-split: 12.1 falls into the arm that raises
+ --> a.whl/pkg/core.so:1:1
+  |
+  = admitted: 12.0 only
+"""
+    )
+
+
+def test_kernels(rich_inspection: Inspection) -> None:
+    wheel = rich_inspection.shipments[0]
+    core = replace(wheel.libraries[0], units=wheel.libraries[0].units[:3])
+    small = replace(wheel, libraries=(core,))
+    found = render(
+        replace(rich_inspection, shipments=(small,), answers=("yes",)),
+        Setting(),
+        kernels=True,
+        chips=CHIPS,
+        readable=lambda name: name[3:-1],
+    )
+    assert found.partition("other files\n\n")[2].partition("\nwarning")[0] == (
+        """\
+pkg/core.so (elf x86_64, 3 containers)
+  section 3 ends outside of the file
+  container at 0x0 in .nv_fatbin
+    specialised: 120f
+    linked from 2 relocatable containers
+    cut off at 0x2000
+    12.0  native by 120f cubin
+    12.1  none: only 90a
+    120f cubin zstd 14,336 B
+      relabelled: its header says sm_120, its notes say sm_100
+      kernel gemm: 1,024 B static shared memory, cluster 2x1x1, clusters of at most 16 blocks, \
+its launch must name a cluster, 64 registers, exactly 128x1x1 threads, at most 256x1x1 threads, setmaxnreg, \
+tcgen05 with 2 CTAs, calls __cuda_syscall_x
+      kernel copy
+    80 ptx 8.8 lz4 3,000 B
+  container at 0x1000 in .nv_fatbin
+    12.0  native by 120f cubin
+    12.1  none: only 100f
+    120f cubin zstd 14,336 B
+    80 ptx 8.8 lz4 3,000 B
+  container at 0x2000 in .nv_fatbin
+    12.0  jit by 80 ptx
+    12.1  none: only 90a
+    120f cubin zstd 14,336 B
+    80 ptx 8.8 lz4 3,000 B
+
+operation gemm: no kernel for 12.1
+"""
+    )
+
+
+def test_names_of_kernels_that_were_not_looked_into(library: MakeLibrary, inspection: MakeInspection) -> None:
+    lib = library("w/a.so")
+    lib = replace(lib, units=(replace(lib.units[0], kernels=("_Z1av", "b")),))
+    found = render(inspection(Shipment("w", (lib,))), Setting(), kernels=True)
+    assert found.endswith("    80 ptx 8.8 lz4 3,000 B\n    kernel _Z1av\n    kernel b\n")
+
+
+def lines_of(library: Library | tuple[Library, ...], inspection: MakeInspection, **changes: Any) -> list[str]:
+    libraries = (library,) if isinstance(library, Library) else library
+    return render(inspection(Shipment("w", libraries), **changes), Setting(), chips=("12.0",)).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("served", "expected"),
+    [
+        # Silent: everything runs.
+        ({"12.0": {"native": 3}}, []),
+        ({"12.0": {"family": 3}}, []),
+        ({"12.0": {"jit": 3}}, []),
+        ({"12.0": {"jit-link": 3}}, []),
+        ({"12.0": {"native": 1, "family": 1, "jit": 1}, "12.1": {"native": 3}}, []),
+        # Nobody asked about 9.0.
+        ({"9.0": {"none": 3}}, []),
+        ({"12.0": {"native": 3}, "9.0": {"none": 3}}, []),
+        (
+            {"12.0": {"native": 1, "none": 2}},
+            ["12.0  a.so: native 1, family 0, jit 0, none 2 of 3: partial; only 90a"],
+        ),
+        (
+            {"12.0": {"native": 3}, "12.1": {"none": 3, "special": 3}},
+            ["12.1  a.so: native 0, family 0, jit 0, none 3 of 3: none, specialised 3; only 90a"],
+        ),
+        # Equal for both: said once.
+        (
+            {"12.0": {"none": 3}, "12.1": {"none": 3}},
+            ["12.0, 12.1  a.so: native 0, family 0, jit 0, none 3 of 3: none; only 90a"],
+        ),
+    ],
+)
+def test_what_does_not_run(
+    served: dict[str, Any], expected: list[str], library: MakeLibrary, inspection: MakeInspection
+) -> None:
+    found = lines_of(library("w/a.so", served), inspection)
+    assert [line for line in found if ": native" in line] == expected
+
+
+def test_the_worst_come_first_and_the_rest_is_counted(library: MakeLibrary, inspection: MakeInspection) -> None:
+    partial = tuple(library(f"w/{n:02}.so", {"12.0": {"native": 1, "none": n}}) for n in range(1, 15))
+    none = tuple(library(f"w/x{n}.so", {"12.0": {"none": 1}}) for n in range(2))
+    found = [line for line in lines_of((*partial, *none), inspection) if line.startswith("12.0") or "more" in line]
+    assert [line.split()[1] for line in found[:4]] == ["x0.so:", "x1.so:", "01.so:", "02.so:"]
+    assert found[MOST_LINES:] == ["and 8 more: --kernels or --format json lists them"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, ["needs libcudart.so.12", "built with CUDA 12.9: Linux driver 525.60.13 or newer"]),
+        ({"toolkit": None}, ["needs libcudart.so.12"]),
+        ({"needed": ("libc.so.6",), "toolkit": (99, 1)}, ["built with CUDA 99.1"]),
+        ({"needed": (), "toolkit": None}, []),
+        ({"needed": ("cudart64_12.dll",), "form": "pe"}, ["needs cudart64_12.dll"]),
+        (
+            {"needed": (), "toolkit": (13, 0), "served": {"12.0": {"jit": 1}, "12.1": {"jit-link": 1}}},
+            [
+                "built with CUDA 13.0: Linux driver 580.65.06 or newer",
+                "JIT of PTX 8.8 on 12.0, 12.1: Linux driver 575.51.03 or newer",
+            ],
+        ),
+        (
+            {"needed": (), "toolkit": None, "isa": (9, 5), "served": {"12.0": {"jit": 1}, "12.1": {"none": 1}}},
+            ["JIT of PTX 9.5 on 12.0: a driver of CUDA 13.5 or newer"],
+        ),
+        (
+            {"needed": (), "toolkit": None, "isa": (77, 7), "served": {"12.0": {"jit": 1}}},
+            ["JIT of PTX 77.7 on 12.0: a driver that knows this version"],
+        ),
+        ({"needed": (), "toolkit": None, "isa": None, "served": {"12.0": {"jit": 1}}}, []),
+    ],
+)
+def test_needs(changes: dict[str, Any], expected: list[str], library: MakeLibrary, inspection: MakeInspection) -> None:
+    found = lines_of(library("w/a.so", **changes), inspection)
+    assert [line for line in found if line.startswith(("needs", "built", "JIT"))] == expected
+
+
+def test_toolkits_with_one_driver_are_said_together(library: MakeLibrary, inspection: MakeInspection) -> None:
+    libraries = tuple(library(f"w/{n}.so", toolkit=toolkit) for n, toolkit in enumerate([(13, 0), (12, 9), (12, 4)]))
+    assert [line for line in lines_of(libraries, inspection) if line.startswith("built")] == [
+        "built with CUDA 12.4, 12.9: Linux driver 525.60.13 or newer",
+        "built with CUDA 13.0: Linux driver 580.65.06 or newer",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("shipment", "answer", "expected"),
+    [
+        (Shipment("a", others=0), "nothing", "a: nothing\nno device code\n"),
+        (Shipment("a", others=1), "nothing", "a: nothing\nno device code in 1 file\n"),
+        (Shipment("a", others=1234), "nothing", "a: nothing\nno device code in 1,234 files\n"),
+        (Shipment("a", missing="no wheel"), "gone", "a: gone\nnot installable: no wheel\n"),
+        (
+            Shipment("a", machine="aarch64", missing="no wheel for it", tag="t"),
+            "gone",
+            "a (t): gone\naarch64: not installable: no wheel for it\n",
+        ),
+        # The answer has said so.
+        (
+            Shipment("a", machine="aarch64", missing="no wheel for it"),
+            "not installable on aarch64: no wheel for it",
+            "a: not installable on aarch64: no wheel for it\n",
+        ),
+    ],
+)
+def test_shipments_without_libraries(
+    shipment: Shipment, answer: str, expected: str, inspection: MakeInspection
+) -> None:
+    assert render(inspection(shipment, answers=(answer,)), Setting()) == expected
+
+
+def test_findings_alone_and_nothing_at_all(
+    inspection: MakeInspection, report: Callable[..., Report], finding: Callable[..., Finding]
+) -> None:
+    assert render(inspection(), Setting()) == ""
+    assert render(inspection(report=report(finding())), Setting()).startswith("warning[BW101]")
+
+
+def test_faults_are_counted_beyond_a_limit(library: MakeLibrary, inspection: MakeInspection) -> None:
+    faults = tuple(f"fault {n}" for n in range(20))
+    found = lines_of(library("w/a.so", faults=faults), inspection)
+    assert [line for line in found if "fault" in line] == [f"a.so: fault {n}" for n in range(MOST_LINES)]
+    assert "and 12 more: --kernels or --format json lists them" in found
+
+
+def test_every_fault_is_listed_with_kernels(library: MakeLibrary, inspection: MakeInspection) -> None:
+    faults = tuple(f"fault {n}" for n in range(20))
+    lib = library("w/a.so", faults=faults)
+    lib = replace(lib, binary=replace(lib.binary, containers=(replace(lib.binary.containers[0], fault="torn"),)))
+    found = render(inspection(Shipment("w", (lib,))), Setting(), kernels=True)
+    assert all(f"fault {n}\n" in found for n in range(20))
+    assert "torn" in found
+
+
+def test_a_library_without_containers(inspection: MakeInspection) -> None:
+    lib = Library("w/a.so", Binary("elf", (), faults=("cut off",)), (), {})
+    found = lines_of(lib, inspection)
+    assert found[3] == "a.so           0     ?"
+    assert "a.so: cut off" in found
+
+
+def test_color_changes_nothing_else(rich_inspection: Inspection) -> None:
+    for kernels in (False, True):
+        painted = render(rich_inspection, Setting(color=True), kernels)
+        assert "\x1b[31mnone\x1b[0m" in painted
+        assert "\x1b[33mpartial\x1b[0m" in painted
+        assert re.sub(r"\x1b\[[\d;]*m", "", painted) == render(rich_inspection, Setting(), kernels)
+
+
+@pytest.mark.parametrize("chips", [(), CHIPS])
+def test_the_columns(chips: tuple[str, ...], rich_inspection: Inspection) -> None:
+    header = render(rich_inspection, Setting(), chips=chips).splitlines()[2].split()[3:]
+    assert tuple(header) == chips or (len(header) == 14 and header[-2:] == ["12.0", "12.1"])
+
+
+HOSTILE = (
+    "\x1b[31mred",
+    "a\nb\r\tc",
+    "\x9b2J",
+    "\u202egnp",
+    "\u2028line",
+    "\udcff\ud800",
+    "\x00\x07",
+    "\U000e0041",
+    "x" * 100_000,
+    "../../etc/passwd",
+    "日本語" * 50,
+    "e" + "\u0301" * 500,
+    "%s %(a)s {0}",
+    "",
+)
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text[:12]))
+def test_nothing_of_a_file_reaches_the_terminal_raw(text: str, inspection: MakeInspection) -> None:
+    image = Image(CUBIN, 999_999, text, 0, 1, 1, text)
+    container = Container(0, (image,), text, (), text)
+    binary = Binary("elf", (container,), text, (text, "libcudart.so.12" + text), (text,))
+    kernel = Kernel(text, driver_calls=(text,))
+    unit = Unit(container, {"12.0": Verdict(NONE, image, text)}, text, (text,))
+    lib = Library(f"w/{text}", binary, (unit,), {}, (10**9, 10**9), {0: Cubin(1, text, 8, (kernel,), 2)})
+    shipment = Shipment(f"w{text}", (lib, lib), text, text, "", 1, (Operation(text, (), ("12.0",), text),))
+    gone = Shipment(text, machine=text, missing=text)
+    found = render(inspection(shipment, gone, answers=(text, "x")), Setting(), kernels=True)
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\ud800-\udfff\U000e0000-\U000e007f]", found)
+    found.encode()
+
+
+def test_a_wheel_of_many_cubins_stays_short(library: MakeLibrary, inspection: MakeInspection) -> None:
+    served = {"12.0": {"none": 1}, "12.1": {"none": 1}}
+    libraries = tuple(library(f"w/{number}.cubin", served, faults=("torn",)) for number in range(5000))
+    found = lines_of(libraries, inspection)
+    assert len(found) < 40
+    assert "0.cubin and 4,999 more" in found[3]
+    assert "and 4,992 more: --kernels or --format json lists them" in found
