@@ -88,7 +88,7 @@ def _library(library: Library, asked: tuple[str, ...], kernels: bool) -> dict[st
         "chips": {chip: _tally(tally) for chip, tally in library.tallies.items()},
     }
     if kernels:
-        found["units"] = [_unit(unit, library) for unit in library.units]
+        found["units"] = [_unit(unit) for unit in library.units]
     return found
 
 
@@ -108,35 +108,35 @@ def _operation(operation: Operation) -> dict[str, Any]:
     return {
         "name": operation.name,
         "library": operation.library,
-        "served": list(operation.served),
         "unserved": list(operation.unserved),
+        "reason": operation.reason,
     }
 
 
-def _unit(unit: Unit, library: Library) -> dict[str, Any]:
+def _unit(unit: Unit) -> dict[str, Any]:
     container = unit.container
     return {
+        "path": unit.path,
         "at": container.at,
         "part": container.part,
         "linked_from": list(container.linked_from),
         "fault": container.fault,
         "generation": unit.generation,
-        "chips": {chip: _verdict(verdict) for chip, verdict in unit.verdicts.items()},
-        "images": [_image(image, library) for image in container.images],
+        "chips": {chip: _verdict(verdict, unit.image(chip)) for chip, verdict in unit.verdicts.items()},
+        "images": [_image(image, unit.cubins.get(place)) for place, image in enumerate(container.images)],
         "kernels": list(unit.kernels),
     }
 
 
-def _verdict(verdict: Verdict) -> dict[str, Any]:
+def _verdict(verdict: Verdict, image: Image | None) -> dict[str, Any]:
     return {
         "way": verdict.way,
-        "image": None if verdict.image is None else verdict.image.at,
+        "image": None if image is None else image.at,
         "reason": verdict.reason,
     }
 
 
-def _image(image: Image, library: Library) -> dict[str, Any]:
-    cubin = library.cubins.get(image.at)
+def _image(image: Image, cubin: Cubin | None) -> dict[str, Any]:
     return {
         "kind": image.kind,
         "target": image.target,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from bwlint.chips.drivers import driver_for_cubin, driver_for_jit, minimum
 from bwlint.images import Version
-from bwlint.shipments import FAMILY, JIT, LINK, NATIVE, Library, Verdict
+from bwlint.shipments import FAMILY, NATIVE, Library, Unit, Verdict
 
 _CUDA = re.compile(
     r"(?:lib)?(?:cudart|cublas(?:Lt)?|cudnn(?:_\w+)?|nvrtc(?:-builtins)?|cufftw?|curand|cusparse(?:Lt)?|cusolver(?:Mg)?"
@@ -31,10 +31,10 @@ def driver(library: Library, asked: Iterable[str]) -> str | None:
         return None
     wanted = set[str | None]()
     for chip in asked:
-        for verdict in verdicts(library, chip):
-            if verdict.way in (NATIVE, FAMILY):
+        for unit in library.units:
+            if chip in unit.verdicts and unit.verdicts[chip].way in (NATIVE, FAMILY):
                 wanted.add(_for_toolkit(library))
-            elif isa := jit_isa(verdict):
+            elif isa := jit_isa(unit, chip):
                 wanted.add(driver_for_jit(isa))
     return minimum(*wanted) or _for_toolkit(library)
 
@@ -50,11 +50,10 @@ def faults(library: Library) -> tuple[str, ...]:
     return (*library.binary.faults, *own)
 
 
-def jit_isa(verdict: Verdict) -> Version | None:
-    """The version of the PTX that the driver compiles by this verdict; None where it compiles none."""
-    if verdict.way not in (JIT, LINK) or verdict.image is None:
-        return None
-    return verdict.image.isa
+def jit_isa(unit: Unit, chip: str) -> Version | None:
+    """The version of the PTX that the driver compiles for a chip; None where it compiles none."""
+    image = unit.image(chip) if chip in unit.verdicts else None
+    return None if image is None else image.isa
 
 
 def _for_toolkit(library: Library) -> str | None:

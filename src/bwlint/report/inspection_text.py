@@ -130,7 +130,7 @@ def _jit_drivers(libraries: Sequence[Library], asked: Sequence[str]) -> Iterator
     """The driver that compiles the newest PTX which a chip takes; chips with the same need once."""
     chips: dict[Version, list[str]] = {}
     for chip in asked:
-        isas = [isa for library in libraries for verdict in verdicts(library, chip) if (isa := jit_isa(verdict))]
+        isas = [isa for library in libraries for unit in library.units if (isa := jit_isa(unit, chip))]
         if isas:
             chips.setdefault(max(isas), []).append(chip)
     for isa, names in chips.items():
