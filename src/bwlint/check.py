@@ -12,17 +12,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bwlint import catalog
-from bwlint.chips import parse_targets
+from bwlint.chips import ChipSet, parse_targets
 from bwlint.collect import Collected, collect, module_of
 from bwlint.config import Config, Configs, chosen_rules, rule_names
 from bwlint.engine import analyse
 from bwlint.evaluate.sources import Sources
-from bwlint.findings import Report, Severity, Skipped
+from bwlint.findings import Finding, Report, Severity, Skipped
 from bwlint.finish import Names, Texts, finish
 from bwlint.readers import READERS, ReadError
 from bwlint.report.escape import visible
 from bwlint.sources.ignore import BadPattern
-from bwlint.sources.kinds import kind_of
+from bwlint.sources.kinds import BINARY, kind_of
 from bwlint.sources.pypi import SourceError, is_package, open_package
 from bwlint.sources.read import Unread, decode
 from bwlint.sources.tree import package_root
@@ -96,7 +96,8 @@ def check(request: Request, stack: ExitStack, advance: Advance | None = None) ->
     else:
         found, texts = _discovered(request, settings, stack), Texts()
         own = settings.own_words()
-        collected = collect(found.files, _jobs(request.jobs), _counted(advance, len(found.files)), own)
+        texts_of = tuple(file for file in found.files if file.kind != BINARY)
+        collected = collect(texts_of, _jobs(request.jobs), _counted(advance, len(texts_of)), own)
     settings.mounts = found.mounts
     try:
         targets, _ = parse_targets(settings.run.target or DEFAULT_TARGETS)
@@ -108,17 +109,28 @@ def check(request: Request, stack: ExitStack, advance: Advance | None = None) ->
     unread = {skip.path for skip in collected.skipped}
     marked = [file for file in collected.marked if file.path not in unread]
     finished = finish(analysis, marked, texts, names, settings.enabled, fixes=request.fixes)
-    skipped = (*found.skipped, *collected.skipped, *finished.skipped)
+    carried, unread_binaries = _carried(found, targets, settings)
+    skipped = (*found.skipped, *collected.skipped, *finished.skipped, *unread_binaries)
     scanned = len(found.files) - len(collected.skipped)
     report = Report(
         targets.names,
-        finished.findings,
+        (*finished.findings, *carried),
         tuple(sorted(set(skipped), key=lambda skip: (skip.path, skip.reason))),
         finished.suppressed,
         {"files": scanned, **analysis.stats},
     )
     severity = settings.run.severity or "warning"
     return Outcome(report, scanned, severity, settings.run.fail_on or "warning", texts, names)
+
+
+def _carried(found: _Found, targets: ChipSet, settings: _Settings) -> tuple[list[Finding], list[Skipped]]:
+    """Findings in the binaries of the tree, and those that could not be read."""
+    binaries = [file for file in found.files if file.kind == BINARY]
+    if not binaries:
+        return [], []
+    from bwlint.inspection import in_tree
+
+    return in_tree(binaries, targets, settings.enabled)
 
 
 @dataclass(slots=True)
@@ -237,6 +249,8 @@ def _given(request: Request, data: bytes, settings: _Settings) -> tuple[_Found, 
     file = SourceFile(name, real, kind_of(os.path.basename(name)) or "python", package_root(real), named=True)
     if settings.is_excluded(file):
         return _Found(), Collected((), (), ()), Texts()
+    if file.kind == BINARY:
+        raise UsageError(f"{visible(name)}: a binary is not read from standard input")
     found = _Found((file,))
     source = decode(data)
     if isinstance(source, Unread):

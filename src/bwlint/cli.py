@@ -16,6 +16,8 @@ from bwlint import __version__
 if TYPE_CHECKING:
     from bwlint.check import Outcome, Request
     from bwlint.findings import Severity
+    from bwlint.inspection import Inspected
+    from bwlint.report import Lines, Setting
 
 CLEAN, FOUND, WRONG, NOTHING = 0, 1, 2, 3
 # What a shell reports for a program that SIGINT ended, which is how ruff ends.
@@ -23,6 +25,7 @@ INTERRUPTED = 130
 
 _LEVELS = click.Choice(["note", "warning", "error"])
 _FORMATS = click.Choice(["text", "concise", "json", "sarif"])
+_INSPECTIONS = click.Choice(["text", "json", "sarif"])
 _WITH_FIXES = frozenset({"json", "sarif"})
 _PLAIN_WIDTH = 120
 
@@ -231,9 +234,12 @@ def _repair(outcome: Outcome, *, unsafe: bool) -> int:
 
 
 def _print_report(outcome: Outcome, options: dict[str, Any]) -> None:
+    _write(_diff(outcome, options) if options["show_diff"] else _rendered(outcome, options), options)
+
+
+def _write(text: str, options: dict[str, Any]) -> None:
     from bwlint.report.write import write_report
 
-    text = _diff(outcome, options) if options["show_diff"] else _rendered(outcome, options)
     try:
         write_report(text, Path(options["output"]) if options["output"] else None)
     except BrokenPipeError:
@@ -249,14 +255,20 @@ def _diff(outcome: Outcome, options: dict[str, Any]) -> str:
 
 
 def _rendered(outcome: Outcome, options: dict[str, Any]) -> str:
-    from bwlint.catalog import rules
-    from bwlint.report import Setting, renderer
+    from bwlint.report import renderer
     from bwlint.report.summary import at_least
+
+    setting = _setting(options, outcome.lines)
+    return renderer(options["form"])(at_least(outcome.report, outcome.severity), setting)
+
+
+def _setting(options: dict[str, Any], lines: Lines | None = None) -> Setting:
+    from bwlint.catalog import rules
+    from bwlint.report import Setting, no_source
 
     color = options["output"] is None and _has_color()
     width = _width() if color else _PLAIN_WIDTH
-    setting = Setting(outcome.lines, __version__, rules(), color, width)
-    return renderer(options["form"])(at_least(outcome.report, outcome.severity), setting)
+    return Setting(lines or no_source, __version__, rules(), color, width)
 
 
 def _has_color() -> bool:
@@ -289,6 +301,91 @@ def _say(text: str) -> None:
     """Print on stderr what is already fit for a terminal."""
     if text:
         click.echo(text, err=True, nl=False)
+
+
+@app.command()
+@click.argument("things", nargs=-1)
+@click.option("--installed", multiple=True, metavar="NAME", help="An installed distribution; it is not imported.")
+@click.option(
+    "--platform",
+    "platforms",
+    multiple=True,
+    metavar="TAG",
+    help="For pypi: x86_64, aarch64 or a wheel's platform tag; repeatable. Default: Linux on both.",
+)
+@click.option("--kernels", is_flag=True, help="List every container, its images and its kernels.")
+@click.option(
+    "--target",
+    multiple=True,
+    metavar="SM",
+    help="Chip to ask about, such as sm_120 or 12.1; repeatable. Default: 12.0 and 12.1.",
+)
+@click.option("--select", multiple=True, metavar="RULE", help="Run only these rules (codes or names, commas allowed).")
+@click.option("--ignore", multiple=True, metavar="RULE", help="Do not run these rules.")
+@click.option("--severity", type=_LEVELS, help="Lowest severity to show. Default: warning.")
+@click.option("--fail-on", type=_LEVELS, help="Lowest severity to fail on. Default: warning.")
+@click.option("--format", "form", type=_INSPECTIONS, default="text", show_default=True, help="Form of the report.")
+@click.option("--output", type=click.Path(dir_okay=False), help="Write the report to this file instead of stdout.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 though there are findings.")
+@click.option("--verbose", "-v", is_flag=True, help="List skipped files with the reason.")
+@click.pass_context
+def inspect(ctx: click.Context, /, **options: Any) -> None:
+    """Say which chips run what THINGS carry: wheels, shared objects, cubins, fatbins, PTX, archives, folders of
+    them, or pypi:NAME[==VERSION].
+
+    Packages are downloaded and read; nothing of them is installed, loaded or run. Exit codes are those of check.
+    """
+    ctx.exit(_inspect(options))
+
+
+def _inspect(options: dict[str, Any]) -> int:
+    from bwlint.config import ConfigError
+    from bwlint.inspection import Request, UsageError, inspect
+    from bwlint.report.summary import at_least, skipped, summary
+
+    if not (options["things"] or options["installed"]):
+        raise click.UsageError("name a file, a folder, pypi:NAME, or --installed NAME")
+    request = Request(
+        options["things"],
+        options["installed"],
+        options["platforms"],
+        options["target"],
+        options["select"],
+        options["ignore"],
+        cast("Severity | None", options["severity"]),
+        cast("Severity | None", options["fail_on"]),
+        options["kernels"],
+    )
+    try:
+        found = inspect(request)
+    except (UsageError, ConfigError) as error:
+        raise _failure(error) from None
+    _write(_inspection(found, options), options)
+    report = found.inspection.report
+    if options["verbose"]:
+        _say(skipped(report))
+    _say(f"bwlint: {summary(report, found.severity)}\n")
+    if found.scanned == 0:
+        return _nothing()
+    return FOUND if at_least(report, found.fail_on).findings and not options["exit_zero"] else CLEAN
+
+
+def _inspection(found: Inspected, options: dict[str, Any]) -> str:
+    """The report of an inspection, as it is asked for."""
+    from dataclasses import replace
+
+    from bwlint.readers.binary.names import readable
+    from bwlint.report import inspection_json, inspection_text, sarif
+    from bwlint.report.summary import at_least
+
+    inspection = replace(found.inspection, report=at_least(found.inspection.report, found.severity))
+    setting = _setting(options)
+    if options["form"] == "json":
+        return inspection_json.render(inspection, setting, options["kernels"])
+    if options["form"] == "sarif":
+        return sarif.render(inspection.report, setting)
+    chips = inspection.asked if options["target"] else ()
+    return inspection_text.render(inspection, setting, options["kernels"], chips, readable)
 
 
 @app.command()

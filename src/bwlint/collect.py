@@ -72,7 +72,7 @@ def load(real: str, dotted: str) -> Module | None:
     """Facts of a file that an import or an include asks for; None where it cannot be read."""
     kind = kind_of(os.path.basename(real))
     data = read_bytes(real)
-    if isinstance(data, Unread) or kind is None:
+    if isinstance(data, Unread) or kind not in READERS:
         return None
     is_package = os.path.basename(real) == "__init__.py"
     matters = READERS[kind].may_matter(data, frozenset())

@@ -92,8 +92,9 @@ class Kernel:
 class Cubin:
     """What an unpacked cubin says of itself.
 
-    `number` and `suffix` are those of its header and attributes. `noted` is the number in its notes (.note.nv.cuinfo),
-    `command` what ptxas was called with, `toolkit` which CUDA wrote it; None or "" where it does not say.
+    `number` and `suffix` are those of its header and attributes. `command` is what ptxas (or nvlink) was called with,
+    `toolkit` which CUDA wrote it. `noted` and `noted_suffix` are those of the command, or else of its PTX where that
+    was for a later chip than the header's (.note.nv.cuinfo). None or "" where it does not say.
     """
 
     number: int
@@ -101,14 +102,17 @@ class Cubin:
     abi: int
     kernels: tuple[Kernel, ...]
     noted: int | None = None
+    noted_suffix: str = ""
     command: str = ""
     toolkit: Version | None = None
     relocatable: bool = False
 
     @property
     def relabelled(self) -> bool:
-        """Whether the header names another chip than the notes: somebody has edited it."""
-        return self.noted is not None and self.noted != self.number
+        """Whether the header names another chip than the notes, or drops or adds an "a": somebody has edited it."""
+        if self.noted is None:
+            return False
+        return self.noted != self.number or (self.noted_suffix == "a") != (self.suffix == "a")
 
     def of_target(self, suffix: str) -> Cubin:
         """The same cubin with the suffix that its container gives it."""

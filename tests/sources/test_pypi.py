@@ -299,13 +299,13 @@ def test_a_wheel_for_another_machine(
     put(index, "1.0", tag)
     # This machine may well be one that the wheel is for.
     options: list[tuple[str, ...]] = []
-    real = pypi._pip_download
+    real = pypi.pip_download
 
     def first_fails(spec: Spec, dest: Path, extra: tuple[str, ...]) -> str | None:
         options.append(extra)
         return real(spec, dest, extra) if extra else "ERROR: No matching distribution found for bwdemo"
 
-    monkeypatch.setattr(pypi, "_pip_download", first_fails)
+    monkeypatch.setattr(pypi, "pip_download", first_fails)
     assert download(Spec("bwdemo"), tmp_path).name == f"bwdemo-1.0-{tag}.whl"
     assert len(options) == 2
     assert "Linux x86-64" in capsys.readouterr().err

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -24,6 +24,7 @@ from bwlint.rules import binary_checks
 from bwlint.shipments import Flaw, Inspection, Library, Shipment
 from bwlint.sources.archives import Entry, entries
 from bwlint.sources.pypi import SourceError
+from bwlint.sources.walk import SourceFile
 
 DEFAULT_TARGETS = ("12.0", "12.1")
 _WHOLE_FILE = Region(1, 1, 1, 1)
@@ -127,6 +128,25 @@ def examine(origin: Origin, asked: ChipSet, scratch: Path, *, deep: bool = False
     )
 
 
+def in_tree(
+    files: Sequence[SourceFile], asked: ChipSet, enabled: Callable[[SourceFile], frozenset[str]]
+) -> tuple[list[Finding], list[Skipped]]:
+    """Findings in the binaries of a scanned tree, those of a folder together, and what could not be read."""
+    findings: list[Finding] = []
+    skipped: list[Skipped] = []
+    folders: dict[str, list[SourceFile]] = {}
+    for file in files:
+        folders.setdefault(os.path.dirname(file.path), []).append(file)
+    with ExitStack() as stack:
+        scratch = _scratch(stack)
+        for folder, members in folders.items():
+            origin = Origin(folder, tuple((file.path, file.real) for file in members), is_named=False)
+            shipment, unread = examine(origin, asked, scratch)
+            findings += judged(shipment, asked, enabled(members[0]))
+            skipped += unread
+    return findings, skipped
+
+
 def judged(shipment: Shipment, asked: ChipSet, rules: frozenset[str]) -> Iterator[Finding]:
     """What the rules have to say of a shipment."""
     for name, check in binary_checks():
@@ -140,7 +160,12 @@ def _scratch(stack: ExitStack) -> Path:
 
 def _entries(origin: Origin, scratch: Path) -> Iterator[Entry | Skipped]:
     for reported, real in origin.files:
-        yield from entries(Path(real), reported, scratch, is_binary)
+        try:
+            yield from entries(Path(real), reported, scratch, is_binary)
+        except SourceError as error:
+            if origin.is_named:
+                raise
+            yield Skipped(reported, str(error))
 
 
 def _gathered(libraries: Sequence[Library]) -> tuple[Library, ...]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from bwlint.findings import Skipped
@@ -24,7 +23,8 @@ _WHEEL = ".whl"
 class Origin:
     """A shipment to be. `files` are paths for reports with the real ones, `skipped` what is known not to be read.
 
-    `missing` says why there are no files; `machine` is that of a wheel's tag, "" where nothing says so.
+    `missing` says why there are no files; `machine` is that of a wheel's tag, "" where nothing says so. `is_named` is
+    false for what was found by walking: a file that is broken is then passed over.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Origin:
     machine: str = ""
     missing: str = ""
     skipped: tuple[Skipped, ...] = ()
+    is_named: bool = True
 
 
 def origins(
@@ -80,7 +81,7 @@ def _local(thing: str) -> Iterator[Origin]:
         raise SourceError(found.errors[0].reason)
     loose = tuple((file.path, file.real) for file in found.files if file.kind in (BINARY, PTX))
     if loose or found.skipped:
-        yield Origin(thing, loose, skipped=found.skipped)
+        yield Origin(thing, loose, skipped=found.skipped, is_named=False)
     for reported, real in _archives(thing):
         yield _file(reported, real)
 

@@ -36,7 +36,8 @@ _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _PIP_SECONDS = 600
 _PIP_LINES = 6
 _CHUNK = 1024 * 1024
-_NO_WHEEL = ("No matching distribution found", "Could not find a version that satisfies")
+NO_WHEEL = ("No matching distribution found", "Could not find a version that satisfies")
+"""What pip says where it could fetch something if it were not for versions or platforms."""
 # manylinux2014 stands for its two predecessors too: vLLM's wheels are tagged manylinux1.
 _GPU_PLATFORMS = (
     "manylinux2014_x86_64",
@@ -87,16 +88,16 @@ def open_package(argument: str, into: Path) -> Unpacked:
         return unpack(Path(argument), into, argument)
     spec = parse_spec(argument)
     wheel = download(spec, into)
-    return unpack(wheel, into, f"{PREFIX}{spec.name}=={spec.version or _version_of(wheel)}")
+    return unpack(wheel, into, f"{PREFIX}{spec.name}=={spec.version or version_of(wheel)}")
 
 
 def parse_spec(text: str) -> Spec:
     """``pypi:NAME`` or ``pypi:NAME==VERSION``; all else (URLs, extras, options, ranges) is a SourceError."""
     if not text.startswith(PREFIX):
-        raise SourceError(f"expected pypi:NAME or pypi:NAME==VERSION, got {_plain(text)}")
+        raise SourceError(f"expected pypi:NAME or pypi:NAME==VERSION, got {plain(text)}")
     name, equals, version = text.removeprefix(PREFIX).partition("==")
     if not _NAME.fullmatch(name):
-        raise SourceError(f"{_plain(name)!r} is not the name of a package; write pypi:NAME or pypi:NAME==VERSION")
+        raise SourceError(f"{plain(name)!r} is not the name of a package; write pypi:NAME or pypi:NAME==VERSION")
     return Spec(name, _checked_version(version) if equals else None)
 
 
@@ -107,15 +108,15 @@ def download(spec: Spec, into: Path) -> Path:
     """
     # pip runs in that folder, so its path must not be relative.
     dest = Path(tempfile.mkdtemp(prefix="wheel-", dir=into.resolve()))
-    failure = _pip_download(spec, dest, ())
-    if failure and any(words in failure for words in _NO_WHEEL):
-        again = _pip_download(spec, dest, _GPU_OPTIONS)
+    failure = pip_download(spec, dest, ())
+    if failure and any(words in failure for words in NO_WHEEL):
+        again = pip_download(spec, dest, _GPU_OPTIONS)
         if again is None:
             note = "no wheel for this platform; scanning the one for Linux x86-64 and CPython 3.12"
             print(f"{spec.requirement}: {note}", file=sys.stderr)
         failure = failure if again else None
     if failure:
-        raise SourceError(f"pip cannot download {spec.requirement}:\n{_last_lines(failure)}")
+        raise SourceError(f"pip cannot download {spec.requirement}:\n{last_lines(failure)}")
     wheels = sorted(dest.glob("*.whl"))
     if len(wheels) != 1:
         raise SourceError(f"pip downloaded {len(wheels)} wheels for {spec.requirement}, expected one")
@@ -132,11 +133,11 @@ def unpack(wheel: Path, into: Path, reported: str) -> Unpacked:
     try:
         with zipfile.ZipFile(wheel) as archive:
             if len(archive.infolist()) > MOST_MEMBERS:
-                raise SourceError(f"{_plain(reported)}: more than {MOST_MEMBERS:,} members")
+                raise SourceError(f"{plain(reported)}: more than {MOST_MEMBERS:,} members")
             folder = Path(tempfile.mkdtemp(prefix="unpacked-", dir=into))
             skipped = _extract(archive, folder, reported)
     except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError) as error:
-        raise SourceError(f"{_plain(reported)}: not a readable wheel: {_plain(str(error))}") from None
+        raise SourceError(f"{plain(reported)}: not a readable wheel: {plain(str(error))}") from None
     return Unpacked(Mount(reported, str(folder)), tuple(skipped))
 
 
@@ -149,20 +150,21 @@ def _checked_version(text: str) -> str:
             raise InvalidVersion
         return str(Version(text))
     except InvalidVersion:
-        raise SourceError(f"{_plain(text)!r} is not a version; write pypi:NAME==VERSION") from None
+        raise SourceError(f"{plain(text)!r} is not a version; write pypi:NAME==VERSION") from None
 
 
-def _version_of(wheel: Path) -> str:
+def version_of(wheel: Path) -> str:
+    """The version in the name of a wheel's file; raises SourceError."""
     from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
     try:
         return str(parse_wheel_filename(wheel.name)[1])
     except InvalidWheelFilename:
-        raise SourceError(f"pip downloaded a file with a strange name: {_plain(wheel.name)}") from None
+        raise SourceError(f"pip downloaded a file with a strange name: {plain(wheel.name)}") from None
 
 
-def _pip_download(spec: Spec, dest: Path, options: tuple[str, ...]) -> str | None:
-    """Run pip; its output when it fails, else None."""
+def pip_download(spec: Spec, dest: Path, options: tuple[str, ...], seconds: int = _PIP_SECONDS) -> str | None:
+    """Have pip fetch a wheel into `dest`, within so many `seconds`; its output when it fails, else None."""
     command = [sys.executable, "-m", "pip", "download", "--only-binary", ":all:", "--no-deps"]
     command += ["--disable-pip-version-check", "--no-input", "--progress-bar", "off"]
     command += ["--dest", str(dest), *options, spec.requirement]
@@ -174,22 +176,24 @@ def _pip_download(spec: Spec, dest: Path, options: tuple[str, ...]) -> str | Non
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=_PIP_SECONDS,
+            timeout=seconds,
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return f"no answer within {_PIP_SECONDS // 60} minutes"
+        return f"no answer within {seconds // 60} minutes"
     except OSError as error:
         return f"{sys.executable} cannot be run: {error.strerror}"
     return None if done.returncode == 0 else done.stdout.decode("utf-8", "replace") or f"exit {done.returncode}"
 
 
-def _last_lines(output: str) -> str:
+def last_lines(output: str) -> str:
+    """The end of what pip says, indented, for a message."""
     lines = [line for line in output.splitlines() if line.strip()]
-    return "\n".join("  " + _plain(line) for line in lines[-_PIP_LINES:])
+    return "\n".join("  " + plain(line) for line in lines[-_PIP_LINES:])
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """`text` for a terminal: what is not printable becomes a question mark."""
     return "".join(char if char.isprintable() else "?" for char in text)
 
 
@@ -245,7 +249,7 @@ def _write(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, room
     except Exception as error:
         if created:
             target.unlink(missing_ok=True)
-        return f"member not unpacked: {_plain(str(error)) or type(error).__name__}"
+        return f"member not unpacked: {plain(str(error)) or type(error).__name__}"
 
 
 def _copy(packed: IO[bytes], out: IO[bytes], limit: int) -> int:

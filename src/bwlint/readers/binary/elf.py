@@ -36,15 +36,15 @@ _IN_FIRST_SECTION = 0xFFFF
 
 _MAX_SECTIONS = 131_072
 _MAX_SEGMENTS = 1024
-_MAX_NAMES = 64 << 20
+_MAX_NAMES = 32 << 20
 _MAX_DYNAMIC = 65_536
 _MAX_NEEDED = 1024
-_MAX_PATH = 4096
+_MAX_STRING = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """How the structures of one class lie: `section` and `segment` say which fields of a row are wanted, in order."""
+    """How the structures of one class lie; `segment_order` says which fields of a segment are wanted, in order."""
 
     header: Struct
     section: Struct
@@ -57,6 +57,32 @@ _LAYOUTS = {
     1: _Layout(Struct("<HHIIIIIHHHHHH"), Struct("<IIIIIIIIII"), Struct("<IIIIIIII"), (0, 1, 2, 4, 5), Struct("<iI")),
     2: _Layout(Struct("<HHIQQQIHHHHHH"), Struct("<IIQQQQIIQQ"), Struct("<IIQQQQQQ"), (0, 2, 3, 5, 6), Struct("<qQ")),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Where a table of headers lies: offset, bytes a row, rows."""
+
+    at: int
+    size: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """The file header; `names` is the index of the section with the names of all."""
+
+    layout: _Layout
+    bits: int
+    osabi: int
+    abi: int
+    type: int
+    machine: int
+    version: int
+    flags: int
+    segments: _Table
+    sections: _Table
+    names: int
 
 
 class Section(NamedTuple):
@@ -112,6 +138,10 @@ class Elf:
         """The bytes of a section; the caller has looked at its size. Raises `ReadError` where the file is shorter."""
         return b"" if section.type == NOBITS else self.source.read(section.offset, section.size)
 
+    def string(self, table: Section, place: int) -> str:
+        """A string of a table of them, at most 4096 bytes of it; "" where the table is shorter."""
+        return _string(self.source, table.offset, table.size, place)
+
     def offset_of(self, address: int) -> int | None:
         """Where in the file the byte of a virtual address lies; None where the file does not hold it.
 
@@ -132,31 +162,31 @@ class Elf:
 
 def read(source: Source) -> Elf:
     """The headers of an ELF file."""
-    ident = source.read(0, min(16, source.size))
-    if not ident.startswith(MAGIC):
-        raise ReadError("no ELF file: it does not begin with its magic")
-    if len(ident) < 16:
-        raise ReadError(f"an ELF file that ends after {len(ident)} bytes")
-    layout = _LAYOUTS.get(ident[4])
-    if layout is None:
-        raise ReadError(f"an ELF file of class {ident[4]}, which is neither 32 nor 64 bit")
-    if ident[5] != 1:
-        raise ReadError("an ELF file that is not little-endian")
-    header = layout.header.unpack(_stretch(source, 16, layout.header.size, "header"))
-    kind, machine, version, _, segments_at, sections_at, flags = header[:7]
-    segment_size, segment_count, section_size, section_count, names_index = header[8:]
+    header = _header(source)
+    table, names = _numbered(source, header)
     return Elf(
         source,
-        32 * ident[4],
-        ident[7],
-        ident[8],
-        kind,
-        machine,
-        version,
-        flags,
-        _sections(source, layout, sections_at, section_size, section_count, names_index),
-        _segments(source, layout, segments_at, segment_size, segment_count),
+        header.bits,
+        header.osabi,
+        header.abi,
+        header.type,
+        header.machine,
+        header.version,
+        header.flags,
+        _sections(source, header.layout, table, names),
+        _segments(source, header.layout, header.segments),
     )
+
+
+def names_of_sections(source: Source) -> bytes:
+    """The table of all section names, each ended by a zero byte, without a look at the sections."""
+    header = _header(source)
+    table, index = _numbered(source, header)
+    if not 0 < index < table.count:
+        return b""
+    layout = header.layout.section
+    row = layout.unpack(_stretch(source, table.at + index * layout.size, layout.size, "section table"))
+    return _names(source, row)
 
 
 def needed(elf: Elf) -> tuple[str, ...]:
@@ -169,68 +199,110 @@ def needed(elf: Elf) -> tuple[str, ...]:
         raise ReadError(f"a dynamic section of {dynamic.size} bytes")
     data = _stretch(elf.source, dynamic.offset, dynamic.size - dynamic.size % layout.size, "dynamic section")
     rows = list(_until_null(layout.iter_unpack(data)))
-    strings = {tag: value for tag, value in reversed(rows) if tag in (_STRINGS, _STRINGS_SIZE)}
     places = [value for tag, value in rows if tag == _NEEDED]
     if not places:
         return ()
     if len(places) > _MAX_NEEDED:
         raise ReadError(f"{len(places)} needed libraries")
+    strings = {tag: value for tag, value in reversed(rows) if tag in (_STRINGS, _STRINGS_SIZE)}
     start = elf.offset_of(strings.get(_STRINGS, 0))
     if start is None:
         raise ReadError("needed libraries without a table of their names")
-    return tuple(_string(elf.source, start, strings.get(_STRINGS_SIZE, 0), place) for place in places)
+    names = tuple(_string(elf.source, start, strings.get(_STRINGS_SIZE, 0), place) for place in places)
+    if "" in names:
+        raise ReadError("a needed library without a name")
+    return names
 
 
-def names_at(table: bytes, places: Sequence[int]) -> list[str]:
+def _header(source: Source) -> _Header:
+    ident = source.read(0, min(16, source.size))
+    if not ident.startswith(MAGIC):
+        raise ReadError("no ELF file: it does not begin with its magic")
+    if len(ident) < 16:
+        raise ReadError(f"an ELF file that ends after {len(ident)} bytes")
+    layout = _LAYOUTS.get(ident[4])
+    if layout is None:
+        raise ReadError(f"an ELF file of class {ident[4]}, which is neither 32 nor 64 bit")
+    if ident[5] != 1:
+        raise ReadError("an ELF file that is not little-endian")
+    fields = layout.header.unpack(_stretch(source, 16, layout.header.size, "header"))
+    kind, machine, version, _, segments_at, sections_at, flags = fields[:7]
+    segment_size, segment_count, section_size, section_count, names = fields[8:]
+    if segments_at and segment_count and segment_size != layout.segment.size:
+        raise ReadError(f"program headers of {segment_size} bytes instead of {layout.segment.size}")
+    if sections_at and section_size != layout.section.size:
+        raise ReadError(f"section headers of {section_size} bytes instead of {layout.section.size}")
+    return _Header(
+        layout,
+        32 * ident[4],
+        ident[7],
+        ident[8],
+        kind,
+        machine,
+        version,
+        flags,
+        _Table(segments_at, segment_size, segment_count if segments_at else 0),
+        _Table(sections_at, section_size, section_count),
+        names,
+    )
+
+
+def _numbered(source: Source, header: _Header) -> tuple[_Table, int]:
+    """The section table with its true number of rows, and the index of the section of names."""
+    table, names = header.sections, header.names
+    if table.at == 0:
+        return _Table(0, table.size, 0), 0
+    if table.count == 0 or names == _IN_FIRST_SECTION:
+        # More than 65,279 sections: their number is the first one's size, the names' index its link.
+        first = header.layout.section.unpack(_stretch(source, table.at, table.size, "section table"))
+        table = _Table(table.at, table.size, table.count or first[5])
+        names = first[6] if names == _IN_FIRST_SECTION else names
+    if table.count > _MAX_SECTIONS:
+        raise ReadError(f"{table.count} sections, and at most {_MAX_SECTIONS} are read")
+    return table, names
+
+
+def _sections(source: Source, layout: _Layout, table: _Table, names: int) -> tuple[Section, ...]:
+    if table.count == 0:
+        return ()
+    rows = list(layout.section.iter_unpack(_stretch(source, table.at, table.size * table.count, "section table")))
+    text = _names(source, rows[names]) if 0 < names < len(rows) else b""
+    named = _named(text, [row[0] for row in rows])
+    return tuple([Section(name, *row[1:]) for name, row in zip(named, rows, strict=True)])
+
+
+def _names(source: Source, row: Sequence[int]) -> bytes:
+    _, kind, _, _, at, size, *_ = row
+    if kind == NOBITS:
+        return b""
+    if size > _MAX_NAMES:
+        raise ReadError(f"{size} bytes of section names, and at most {_MAX_NAMES} are read")
+    return _stretch(source, at, size, "names of the sections")
+
+
+def _named(text: bytes, places: Sequence[int]) -> list[str]:
     """The names that start at these places of a string table; "" where it is shorter."""
     found: dict[int, str] = {}
     left = _MAX_NAMES
     for place in places:
         if place in found:
             continue
-        end = table.find(b"\0", place)
-        name = table[place : end if end >= 0 else len(table)]
-        left -= len(name)
+        end = text.find(b"\0", place)
+        name = text[place : end if end >= 0 else len(text)]
+        # Other characters than ASCII may take four bytes each in memory.
+        left -= len(name) if name.isascii() else 4 * len(name)
         if left < 0:
-            raise ReadError(f"names that overlap to more than {_MAX_NAMES >> 20} MiB")
+            raise ReadError(f"section names that overlap to more than {_MAX_NAMES} bytes")
         found[place] = name.decode("utf-8", "replace")
     return [found[place] for place in places]
 
 
-def _sections(source: Source, layout: _Layout, at: int, size: int, count: int, names: int) -> tuple[Section, ...]:
-    if at == 0:
+def _segments(source: Source, layout: _Layout, table: _Table) -> tuple[Segment, ...]:
+    if table.count == 0:
         return ()
-    if size != layout.section.size:
-        raise ReadError(f"section headers of {size} bytes instead of {layout.section.size}")
-    if count == 0 or names == _IN_FIRST_SECTION:
-        # More than 65,279 sections: their number is the first one's size, the names' place its link.
-        first = layout.section.unpack(_stretch(source, at, size, "section table"))
-        count = count or first[5]
-        names = first[6] if names == _IN_FIRST_SECTION else names
-    if count > _MAX_SECTIONS:
-        raise ReadError(f"{count} sections, and at most {_MAX_SECTIONS} are read")
-    rows = list(layout.section.iter_unpack(_stretch(source, at, size * count, "section table")))
-    named = names_at(_names(source, rows, names), [row[0] for row in rows])
-    return tuple([Section(name, *row[1:]) for name, row in zip(named, rows, strict=True)])
-
-
-def _names(source: Source, rows: list[tuple[int, ...]], index: int) -> bytes:
-    if not 0 < index < len(rows):
-        return b""
-    _, _, _, _, at, size, *_ = rows[index]
-    if size > _MAX_NAMES:
-        raise ReadError(f"{size} bytes of section names")
-    return _stretch(source, at, size, "names of the sections")
-
-
-def _segments(source: Source, layout: _Layout, at: int, size: int, count: int) -> tuple[Segment, ...]:
-    if at == 0 or count == 0:
-        return ()
-    if size != layout.segment.size:
-        raise ReadError(f"program headers of {size} bytes instead of {layout.segment.size}")
-    if count > _MAX_SEGMENTS:
-        raise ReadError(f"{count} segments, and at most {_MAX_SEGMENTS} are read")
-    rows = layout.segment.iter_unpack(_stretch(source, at, size * count, "program headers"))
+    if table.count > _MAX_SEGMENTS:
+        raise ReadError(f"{table.count} segments, and at most {_MAX_SEGMENTS} are read")
+    rows = layout.segment.iter_unpack(_stretch(source, table.at, table.size * table.count, "program headers"))
     kind, offset, address, held, memory = layout.segment_order
     return tuple([Segment(row[kind], row[offset], row[address], row[held], row[memory]) for row in rows])
 
@@ -241,7 +313,7 @@ def _stretch(source: Source, at: int, size: int, what: str) -> bytes:
     return source.read(at, size)
 
 
-def _until_null(rows: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _until_null(rows: Iterator[tuple[int, ...]]) -> Iterator[tuple[int, int]]:
     for tag, value in rows:
         if tag == 0:
             return
@@ -251,6 +323,6 @@ def _until_null(rows: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 def _string(source: Source, start: int, size: int, place: int) -> str:
     at = start + place
     if place >= size or at >= source.size:
-        raise ReadError(f"the name of a needed library at {place} of {size} bytes")
-    held = source.read(at, min(_MAX_PATH, size - place, source.size - at))
+        return ""
+    held = source.read(at, min(_MAX_STRING, size - place, source.size - at))
     return held.partition(b"\0")[0].decode("utf-8", "replace")

@@ -1,0 +1,229 @@
+"""Wheels of one package for several platforms, fetched one after another with the user's own pip."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from bwlint.sources.pypi import NO_WHEEL, SourceError, Spec, last_lines, pip_download, plain, version_of
+
+if TYPE_CHECKING:
+    from packaging.version import Version
+
+ANY = "any"
+LINUX = ("x86_64", "aarch64")
+"""The platforms that are looked at unless the user chooses: GPUs in servers and workstations, and the DGX Spark."""
+
+_MACHINES = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64", ANY: ANY}
+# manylinux1, 2010 and 2014 are other names for glibc 2.5, 2.12 and 2.17; only x86-64 has the first two.
+_NEWEST_GLIBC = 39
+_OLDEST_GLIBC = {"x86_64": 5, "aarch64": 17}
+_OLD_NAMES = {"x86_64": ("manylinux2014", "manylinux2010", "manylinux1"), "aarch64": ("manylinux2014",)}
+_FULL_TAG = re.compile(r"(?:any|linux|manylinux|musllinux|win|macosx)[a-z0-9_]*")
+
+_PYTHON = "3.12"
+# For wheels that ask for a Python newer than that, and do not say by their tag which.
+_NEWEST_PYTHON = "3.14"
+# A wheel may have gigabytes.
+_PIP_SECONDS = 3600
+_LISTED_FILE = re.compile(r"[/ ]([A-Za-z0-9][^\s/#?]*\.(?:whl|tar\.gz|zip|tar\.bz2))(?=[\s#?]|$)")
+_MOST_NAMED = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """For which machine and platform a wheel is.
+
+    `machine` is x86_64, aarch64, any, or "" for others and for several; `platform` is as in the name of the file.
+    """
+
+    machine: str
+    platform: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A wheel at `path`, in a folder of its own. `asked` is the platform that it was fetched for."""
+
+    asked: str
+    path: Path
+    version: str
+    tag: Tag
+
+
+@dataclass(frozen=True, slots=True)
+class NotThere:
+    """A platform that the package has no wheel for."""
+
+    machine: str
+    reason: str
+
+
+def parse_tag(filename: str) -> Tag:
+    """The tag of a wheel by the name of its file; raises SourceError for a name that pip would refuse."""
+    from packaging.utils import parse_wheel_filename
+
+    try:
+        parse_wheel_filename(filename)
+    except ValueError:
+        raise SourceError(f"{plain(filename)}: not the name of a wheel; pip would refuse it") from None
+    platform = filename.removesuffix(".whl").rpartition("-")[2]
+    machines = {_machine_of(one) for one in platform.split(".")}
+    return Tag(machines.pop() if len(machines) == 1 else "", platform)
+
+
+def fetch(spec: Spec, platforms: Sequence[str], into: Path) -> Iterator[Fetched | NotThere]:
+    """One row for each of `platforms` (those of `LINUX` without any), each fetched when it is asked for.
+
+    A platform is x86_64 or aarch64 for Linux on it, or a wheel's platform tag such as win_amd64. The version is that
+    of the first wheel that is had. A wheel for any machine is the last row and serves all platforms. Each wheel lies in
+    a new folder below `into`, which the caller may delete. Raises SourceError for an unknown platform, package
+    or version, and when pip fails.
+    """
+    asked = tuple(dict.fromkeys(platforms or LINUX))
+    for platform in asked:
+        _checked_platform(platform)
+    for platform in asked:
+        row = _row(spec, platform, into)
+        if isinstance(row, Fetched):
+            spec = Spec(spec.name, row.version)
+        yield row
+        if isinstance(row, Fetched) and row.tag.machine == ANY:
+            return
+
+
+def _machine_of(platform: str) -> str:
+    return next((machine for end, machine in _MACHINES.items() if platform.endswith(end)), "")
+
+
+def _checked_platform(platform: str) -> None:
+    if platform not in LINUX and not _FULL_TAG.fullmatch(platform):
+        words = "write x86_64, aarch64 or the platform tag of a wheel, such as win_amd64"
+        raise SourceError(f"{plain(platform)!r} is not a platform; {words}")
+
+
+def _tags(platform: str) -> tuple[str, ...]:
+    """The platform tags that are meant, best first."""
+    if platform not in LINUX:
+        return (platform,)
+    glibc = (f"manylinux_2_{minor}" for minor in range(_NEWEST_GLIBC, _OLDEST_GLIBC[platform] - 1, -1))
+    return tuple(f"{name}_{platform}" for name in (*glibc, *_OLD_NAMES[platform], "linux"))
+
+
+def _row(spec: Spec, platform: str, into: Path) -> Fetched | NotThere:
+    # pip runs in that folder, so its path must not be relative.
+    dest = Path(tempfile.mkdtemp(prefix="wheel-", dir=into.resolve()))
+    options = tuple(option for tag in _tags(platform) for option in ("--platform", tag))
+    failure = pip_download(spec, dest, options, _PIP_SECONDS)
+    if failure is None:
+        return _fetched(spec, platform, dest)
+    if not _says_no_wheel(failure):
+        raise _cannot(spec, failure)
+    # Said at length, pip names every file that it passes over.
+    listing = _pip_for(_PYTHON, spec, dest, ("-vv", *options))
+    if listing is None:
+        return _fetched(spec, platform, dest)
+    if not _says_no_wheel(listing):
+        raise _cannot(spec, listing)
+    files = _of_version(spec, _listed(listing, spec.name), failure, listing)
+    python = _python_of(files, platform)
+    if python is not None and _pip_for(python, spec, dest, options) is None:
+        return _fetched(spec, platform, dest)
+    return NotThere(platform, _reason(spec, platform, files))
+
+
+def _pip_for(python: str, spec: Spec, dest: Path, options: tuple[str, ...]) -> str | None:
+    return pip_download(spec, dest, (*options, "--python-version", python, "--implementation", "cp"), _PIP_SECONDS)
+
+
+def _fetched(spec: Spec, platform: str, dest: Path) -> Fetched:
+    wheels = sorted(dest.glob("*.whl"))
+    if len(wheels) != 1:
+        raise SourceError(f"pip downloaded {len(wheels)} wheels for {spec.requirement}, expected one")
+    return Fetched(platform, wheels[0], version_of(wheels[0]), parse_tag(wheels[0].name))
+
+
+def _says_no_wheel(output: str) -> bool:
+    return any(words in output for words in NO_WHEEL)
+
+
+def _cannot(spec: Spec, output: str) -> SourceError:
+    return SourceError(f"pip cannot download {spec.requirement}:\n{last_lines(output)}")
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """One file of a package on the index; `tags` are those of a wheel, none for a source distribution."""
+
+    version: Version
+    tags: frozenset[tuple[str, str, str]] = frozenset()
+
+    @property
+    def platforms(self) -> frozenset[str]:
+        return frozenset(platform for _, _, platform in self.tags)
+
+
+def _listed(output: str, name: str) -> tuple[_File, ...]:
+    """The files of the package `name` that the long output of pip speaks of."""
+    from packaging.utils import canonicalize_name, parse_sdist_filename, parse_wheel_filename
+
+    found: dict[str, _File] = {}
+    for match in _LISTED_FILE.finditer(output):
+        filename = unquote(match.group(1))
+        try:
+            if filename.endswith(".whl"):
+                its_name, version, _, tags = parse_wheel_filename(filename)
+                file = _File(version, frozenset((tag.interpreter, tag.abi, tag.platform) for tag in tags))
+            else:
+                its_name, version = parse_sdist_filename(filename)
+                file = _File(version)
+        except ValueError:
+            continue
+        if its_name == canonicalize_name(name):
+            found[filename] = file
+    return tuple(found.values())
+
+
+def _of_version(spec: Spec, files: tuple[_File, ...], failure: str, listing: str) -> tuple[_File, ...]:
+    """The files of the version that is asked for; raises SourceError when there is no such version or package."""
+    if not files:
+        # A package that is not there and an index that does not answer end in the same words.
+        if " 404 " in listing and "Retrying" not in listing:
+            raise SourceError(f"{spec.name}: the index has no package of this name")
+        raise _cannot(spec, failure)
+    if spec.version is None:
+        return files
+    found = tuple(file for file in files if str(file.version) == spec.version)
+    if not found:
+        newest = max(file.version for file in files)
+        raise SourceError(f"{spec.name}: the index has no version {spec.version}; the newest is {newest}")
+    return found
+
+
+def _python_of(files: Iterable[_File], platform: str) -> str | None:
+    """A Python that a wheel for the platform is for, when there is one; of several, the newest."""
+    tags = set(_tags(platform))
+    fitting = [tag for file in files for tag in file.tags if tag[2] in tags or tag[2] == ANY]
+    if not fitting:
+        return None
+    # "cp313-cp313", and not "cp310-abi3" which 3.12 has been tried for.
+    exact = [int(python[3:]) for python, abi, _ in fitting if python == abi and re.fullmatch(r"cp3\d+", python)]
+    return f"3.{max(exact)}" if exact else _NEWEST_PYTHON
+
+
+def _reason(spec: Spec, platform: str, files: tuple[_File, ...]) -> str:
+    what = f"{spec.name} {spec.version}" if spec.version else spec.name
+    where = f"Linux {platform}" if platform in LINUX else platform
+    others = sorted({one for file in files for one in file.platforms})
+    if not others:
+        return f"{what} has no wheels, only a source distribution"
+    fitting = set(others) & {*_tags(platform), ANY}
+    if fitting:
+        return f"pip takes none of the wheels of {what} for {where}"
+    named = ", ".join(others[:_MOST_NAMED]) + (", ..." if len(others) > _MOST_NAMED else "")
+    return f"{what} has no wheel for {where}, only for {named}"
