@@ -118,12 +118,18 @@ def make_rich_report() -> Report:
 
 
 def make_library(
-    path: str = "pkg/lib.so", served: Mapping[str, Mapping[str, int]] | None = None, **changes: Any
+    path: str = "pkg/lib.so",
+    served: Mapping[str, Mapping[str, int]] | None = None,
+    *,
+    isa: Version | None = (8, 8),
+    reasons: tuple[str, ...] = ("only 90a",),
+    **changes: Any,
 ) -> Library:
     """A library whose containers each chip runs in so many ways: ``{"12.0": {"native": 2, "none": 1}}``.
 
-    A container holds a cubin and PTX 8.8; its verdicts follow the order native, family, jit, jit-link, none.
-    `special` of the ways is the tally's `specialised`. Further keywords change the library or its binary.
+    A container holds a cubin and PTX `isa`, and is linked from one with such PTX; its verdicts follow the order native,
+    family, jit, jit-link, none, with `reasons` by turns. `special` of the ways is the tally's `specialised`. Further
+    keywords change the library or its binary.
     """
     ways = served or {"12.0": {NATIVE: 1}, "12.1": {NATIVE: 1}}
     total = max(sum(count for way, count in each.items() if way != "special") for each in ways.values())
@@ -131,20 +137,19 @@ def make_library(
         chip: [way for way in (NATIVE, FAMILY, JIT, LINK, NONE) for _ in range(each.get(way, 0))]
         for chip, each in ways.items()
     }
-    isa = changes.pop("isa", (8, 8))
     containers = tuple(_container(at * 0x1000, isa) for at in range(total))
     units = tuple(
-        Unit(each, {chip: _verdict(order[place], each, changes.get("reasons", ())) for chip, order in names.items()})
-        for place, each in enumerate(containers)
+        Unit(each, {chip: _verdict(order[at], reasons[at % len(reasons)]) for chip, order in names.items()})
+        for at, each in enumerate(containers)
     )
-    changes.pop("reasons", None)
+    parts = tuple(Container(each.linked_from[0], each.images[1:], "__nv_relfatbin") for each in containers)
     binary: dict[str, Any] = {
         "form": "elf",
-        "containers": containers,
+        "containers": (*containers, *parts),
         "machine": "x86_64",
         "needed": ("libcudart.so.12", "libc.so.6"),
     }
-    binary |= {key: changes.pop(key) for key in ("form", "machine", "needed", "faults") if key in changes}
+    binary |= {key: changes.pop(key) for key in ("form", "containers", "machine", "needed", "faults") if key in changes}
     tallies = {chip: _tally(each) for chip, each in ways.items()}
     values: dict[str, Any] = {"units": units, "tallies": tallies, "toolkit": (12, 9), **changes}
     return Library(path, Binary(**binary), **values)
@@ -152,13 +157,13 @@ def make_library(
 
 def _container(at: int, isa: Version | None) -> Container:
     cubin = Image(CUBIN, 120, "f", at + 0x100, 14336, 40960, "zstd")
-    return Container(at, (cubin, Image(PTX, 80, "", at + 0x900, 3000, 9000, "lz4", isa)), ".nv_fatbin")
+    ptx = Image(PTX, 80, "", at + 0x900, 3000, 9000, "lz4", isa)
+    return Container(at, (cubin, ptx), ".nv_fatbin", (at + 0x800,))
 
 
-def _verdict(way: str, container: Container, reasons: tuple[str, ...]) -> Verdict:
-    if way == NONE:
-        return Verdict(NONE, None, reasons[container.at // 0x1000 % len(reasons)] if reasons else "only 90a")
-    return Verdict(way, container.images[way in (JIT, LINK)], "")
+def _verdict(way: str, reason: str) -> Verdict:
+    places = {NATIVE: 0, FAMILY: 0, JIT: 1}
+    return Verdict(way, places.get(way), reason if way == NONE else f"{way} it is")
 
 
 def _tally(ways: Mapping[str, int]) -> Tally:
@@ -190,14 +195,15 @@ def make_rich_inspection() -> Inspection:
     kernel = Kernel("_Z4gemmv", 1024, 64, (2, 1, 1), 16, True, 2, ("__cuda_syscall_x",), True, (256, 1, 1), (128, 1, 1))
     cubin = Cubin(120, "f", 8, (kernel, Kernel("_Z4copyv")), 100, "ptxas -arch sm_100f", (13, 0))
     container = replace(first.container, linked_from=(16, 32), fault="cut off at 0x2000")
-    units = (replace(first, container=container, generation="120f", kernels=("_Z4gemmv", "_Z4copyv")), *core.units[1:])
+    kernels = ("_Z4gemmv", "_Z4copyv")
+    first = replace(first, container=container, generation="120f", kernels=kernels, cubins={0: cubin})
     binary = replace(core.binary, containers=(container, *core.binary.containers[1:]))
-    core = replace(core, units=units, binary=binary, cubins={0x100: cubin})
-    operation = Operation("gemm", ("12.0",), ("12.1",), "a.whl/pkg/core.so")
+    core = replace(core, units=(first, *core.units[1:]), binary=binary)
+    operation = Operation("gemm", ("12.1",), "a.whl/pkg/core.so", "only 90a", True)
     wheel = Shipment(
-        "a.whl", (core, make_library("a.whl/pkg/all.so")), "manylinux_2_28_x86_64", "x86_64", "", 3, (operation,)
+        "a.whl", (core, make_library("a.whl/pkg/all.so")), "manylinux_2_28_aarch64", "aarch64", "", 3, (operation,)
     )
-    missing = Shipment("pypi:a", machine="aarch64", missing="no wheel for it")
+    missing = Shipment("pypi:a", machine="x86_64", missing="no wheel for it")
     finding = make_finding(
         path="a.whl/pkg/core.so",
         region=Region(1, 1, 1, 1),

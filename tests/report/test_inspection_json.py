@@ -56,13 +56,22 @@ def test_the_contract(rich_inspection: Inspection) -> None:
     libraries = wheel.pop("libraries")
     assert wheel == {
         "name": "a.whl",
-        "tag": "manylinux_2_28_x86_64",
-        "machine": "x86_64",
+        "tag": "manylinux_2_28_aarch64",
+        "machine": "aarch64",
         "missing": "",
         "answer": "answer 1",
+        "judged": ["12.0", "12.1"],
         "others": 3,
         "chips": {"12.0": "partial", "12.1": "partial"},
-        "operations": [{"name": "gemm", "library": "a.whl/pkg/core.so", "served": ["12.0"], "unserved": ["12.1"]}],
+        "operations": [
+            {
+                "name": "gemm",
+                "library": "a.whl/pkg/core.so",
+                "unserved": ["12.1"],
+                "reason": "only 90a",
+                "specific": True,
+            }
+        ],
     }
     assert [library["path"] for library in libraries] == ["a.whl/pkg/all.so", "a.whl/pkg/core.so"]
     assert libraries[1] == {
@@ -95,7 +104,7 @@ def test_the_contract(rich_inspection: Inspection) -> None:
             },
         },
     }
-    assert (missing["missing"], missing["machine"], missing["libraries"]) == ("no wheel for it", "aarch64", [])
+    assert (missing["missing"], missing["machine"], missing["libraries"]) == ("no wheel for it", "x86_64", [])
     assert (empty["others"], empty["chips"]) == (12, {})
 
 
@@ -103,13 +112,14 @@ def test_units(rich_inspection: Inspection) -> None:
     first, second = log_of(rich_inspection, kernels=True)["shipments"][0]["libraries"][1]["units"][:2]
     images = first.pop("images")
     assert first == {
+        "path": "",
         "at": 0,
         "part": ".nv_fatbin",
         "linked_from": [16, 32],
         "fault": "cut off at 0x2000",
         "generation": "120f",
         "chips": {
-            "12.0": {"way": "native", "image": 256, "reason": ""},
+            "12.0": {"way": "native", "image": 0, "reason": "native it is"},
             "12.1": {"way": "none", "image": None, "reason": "only 90a"},
         },
         "kernels": ["_Z4gemmv", "_Z4copyv"],
@@ -228,7 +238,7 @@ def test_the_text_is_laid_out_like_that_of_a_check(
         (("shipments", 0, "others"), -1),
         (("shipments", 0, "chips", "12.0"), "some"),
         (("shipments", 0, "chips", "B200"), "all"),
-        (("shipments", 0, "operations", 0, "served"), ["gb10"]),
+        (("shipments", 0, "operations", 0, "unserved"), ["gb10"]),
         (("shipments", 0, "libraries", 0, "toolkit"), 13.0),
         (("shipments", 0, "libraries", 0, "form"), "zip"),
         (("shipments", 0, "libraries", 0, "driver"), ""),

@@ -79,6 +79,8 @@ def test_each_once_and_sorted() -> None:
         ({"12.0": {"none": 1}}, {}, "525.60.13"),
         ({"12.0": {"jit": 1}}, {"isa": (9, 5)}, "525.60.13"),
         ({"12.0": {"jit": 1}}, {"isa": None, "toolkit": None}, None),
+        ({"12.0": {"jit-link": 1}}, {"isa": (9, 0)}, "580.65.06"),
+        ({"12.0": {"jit-link": 1}}, {"containers": ()}, "525.60.13"),
         ({"12.0": {"native": 1}}, {"toolkit": None}, None),
         ({"12.0": {"native": 1}}, {"toolkit": (99, 0)}, None),
         ({"12.0": {"native": 1}}, {"form": "pe"}, None),

@@ -22,7 +22,7 @@ CHIPS = ("9.0", "12.0", "12.1")
 def test_an_inspection(rich_inspection: Inspection) -> None:
     assert render(rich_inspection, Setting(), chips=CHIPS) == (
         """\
-a.whl (manylinux_2_28_x86_64): answer 1
+a.whl (manylinux_2_28_aarch64): answer 1
 
 file         CUDA  containers  9.0  12.0  12.1
 pkg/all.so   12.9           1    ?   all   all
@@ -39,8 +39,8 @@ pkg/core.so: section 3 ends outside of the file
 pkg/core.so: cut off at 0x2000
 no device code in 3 other files
 
-pypi:a: answer 2
-aarch64: not installable: no wheel for it
+pypi:a (x86_64): answer 2
+not installable: no wheel for it
 
 b.whl: answer 3
 no device code in 12 files
@@ -72,7 +72,7 @@ pkg/core.so (elf x86_64, 3 containers)
     specialised: 120f
     linked from 2 relocatable containers
     cut off at 0x2000
-    12.0  native by 120f cubin
+    12.0  native: native it is
     12.1  none: only 90a
     120f cubin zstd 14,336 B
       relabelled: its header says sm_120, its notes say sm_100
@@ -82,17 +82,19 @@ tcgen05 with 2 CTAs, calls __cuda_syscall_x
       kernel copy
     80 ptx 8.8 lz4 3,000 B
   container at 0x1000 in .nv_fatbin
-    12.0  native by 120f cubin
+    linked from 1 relocatable container
+    12.0  native: native it is
     12.1  none: only 100f
     120f cubin zstd 14,336 B
     80 ptx 8.8 lz4 3,000 B
   container at 0x2000 in .nv_fatbin
-    12.0  jit by 80 ptx
+    linked from 1 relocatable container
+    12.0  jit: jit it is
     12.1  none: only 90a
     120f cubin zstd 14,336 B
     80 ptx 8.8 lz4 3,000 B
 
-operation gemm: no kernel for 12.1
+operation gemm: no kernel for 12.1: only 90a
 """
     )
 
@@ -193,20 +195,22 @@ def test_toolkits_with_one_driver_are_said_together(library: MakeLibrary, inspec
 @pytest.mark.parametrize(
     ("shipment", "answer", "expected"),
     [
-        (Shipment("a", others=0), "nothing", "a: nothing\nno device code\n"),
+        (Shipment("a", others=0), "nothing", "a: nothing\nno file that could hold device code\n"),
+        (Shipment("a", others=0), "no device code", "a: no device code\nno file that could hold device code\n"),
+        (Shipment("a", others=12), "no device code", "a: no device code in 12 files\n"),
         (Shipment("a", others=1), "nothing", "a: nothing\nno device code in 1 file\n"),
         (Shipment("a", others=1234), "nothing", "a: nothing\nno device code in 1,234 files\n"),
         (Shipment("a", missing="no wheel"), "gone", "a: gone\nnot installable: no wheel\n"),
         (
             Shipment("a", machine="aarch64", missing="no wheel for it", tag="t"),
             "gone",
-            "a (t): gone\naarch64: not installable: no wheel for it\n",
+            "a (t): gone\nnot installable: no wheel for it\n",
         ),
         # The answer has said so.
         (
             Shipment("a", machine="aarch64", missing="no wheel for it"),
-            "not installable on aarch64: no wheel for it",
-            "a: not installable on aarch64: no wheel for it\n",
+            "not installable: no wheel for it",
+            "a (aarch64): not installable: no wheel for it\n",
         ),
     ],
 )
@@ -214,6 +218,29 @@ def test_shipments_without_libraries(
     shipment: Shipment, answer: str, expected: str, inspection: MakeInspection
 ) -> None:
     assert render(inspection(shipment, answers=(answer,)), Setting()) == expected
+
+
+@pytest.mark.parametrize(
+    ("machine", "chips"), [("aarch64", "12.0, 12.1"), ("x86_64", "12.0"), ("i386", "12.0"), ("", "12.0, 12.1")]
+)
+def test_chips_that_no_such_machine_has_are_left_out(
+    machine: str, chips: str, library: MakeLibrary, inspection: MakeInspection
+) -> None:
+    served = {"12.0": {"jit": 1, "none": 1}, "12.1": {"jit": 1, "none": 1}}
+    shipment = Shipment("w", (library("w/a.so", served),), machine=machine)
+    found = render(inspection(shipment), Setting(), kernels=True)
+    assert f"\n{chips}  a.so: native 0, family 0, jit 1, none 1 of 2: partial; only 90a\n" in found
+    assert f"\nJIT of PTX 8.8 on {chips}: " in found
+    assert ("    12.1  jit" in found) is ("12.1" in chips)
+
+
+def test_a_folder_of_files(library: MakeLibrary, inspection: MakeInspection) -> None:
+    lib = library("w/cubins", form="cubin", machine="", containers=(), faults=())
+    units = tuple(replace(lib.units[0], path=f"w/cubins/{name}.cubin") for name in "ab")
+    lib = replace(lib, units=(*units, replace(lib.units[0], container=replace(lib.units[0].container, fault="torn"))))
+    found = render(inspection(Shipment("w", (lib,))), Setting(), kernels=True)
+    assert "\ncubins: torn\n" in found
+    assert "\ncubins (cubin, 3 containers)\n  container at 0x0 in .nv_fatbin of cubins/a.cubin\n" in found
 
 
 def test_findings_alone_and_nothing_at_all(
@@ -284,9 +311,11 @@ def test_nothing_of_a_file_reaches_the_terminal_raw(text: str, inspection: MakeI
     container = Container(0, (image,), text, (), text)
     binary = Binary("elf", (container,), text, (text, "libcudart.so.12" + text), (text,))
     kernel = Kernel(text, driver_calls=(text,))
-    unit = Unit(container, {"12.0": Verdict(NONE, image, text)}, text, (text,))
-    lib = Library(f"w/{text}", binary, (unit,), {}, (10**9, 10**9), {0: Cubin(1, text, 8, (kernel,), 2)})
-    shipment = Shipment(f"w{text}", (lib, lib), text, text, "", 1, (Operation(text, (), ("12.0",), text),))
+    unit = Unit(
+        container, {"12.0": Verdict(NONE, None, text)}, text, (text,), {0: Cubin(1, text, 8, (kernel,), 2)}, text
+    )
+    lib = Library(f"w/{text}", binary, (unit,), {}, (10**9, 10**9))
+    shipment = Shipment(f"w{text}", (lib, lib), text, text, "", 1, (Operation(text, ("12.0",), text, text, True),))
     gone = Shipment(text, machine=text, missing=text)
     found = render(inspection(shipment, gone, answers=(text, "x")), Setting(), kernels=True)
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\ud800-\udfff\U000e0000-\U000e007f]", found)

@@ -8,7 +8,7 @@ from typing import Any
 from bwlint.images import Cubin, Image, Kernel, Version
 from bwlint.report import Setting
 from bwlint.report.encode import dumps
-from bwlint.report.inspection_needs import dotted, driver, faults
+from bwlint.report.inspection_needs import dotted, driver, faults, judged
 from bwlint.report.json_report import document
 from bwlint.shipments import ALL, NONE, PARTIAL, Inspection, Library, Operation, Shipment, Tally, Unit, Verdict
 
@@ -21,14 +21,14 @@ _DEPTH = 8
 def render(inspection: Inspection, setting: Setting, kernels: bool = False) -> str:
     """`inspection` as JSON; the containers of each library with `kernels`."""
     shipments = [
-        {**_shipment(shipment), "answer": answer}
+        {**_shipment(shipment), "answer": answer, "judged": list(judged(inspection, shipment))}
         for shipment, answer in zip(inspection.shipments, inspection.answers, strict=True)
     ]
     rest = {"targets": list(inspection.asked), "shipments": shipments}
     frame = dumps({**document(inspection.report, setting), **rest}).split(_NO_LIBRARIES)
     parts = [frame[0]]
     for shipment, after in zip(inspection.shipments, frame[1:], strict=True):
-        parts += [*_libraries(shipment, inspection.asked, kernels), after]
+        parts += [*_libraries(shipment, judged(inspection, shipment), kernels), after]
     return "".join(parts)
 
 
@@ -110,6 +110,7 @@ def _operation(operation: Operation) -> dict[str, Any]:
         "library": operation.library,
         "unserved": list(operation.unserved),
         "reason": operation.reason,
+        "specific": operation.is_specific,
     }
 
 
@@ -122,16 +123,16 @@ def _unit(unit: Unit) -> dict[str, Any]:
         "linked_from": list(container.linked_from),
         "fault": container.fault,
         "generation": unit.generation,
-        "chips": {chip: _verdict(verdict, unit.image(chip)) for chip, verdict in unit.verdicts.items()},
+        "chips": {chip: _verdict(verdict) for chip, verdict in unit.verdicts.items()},
         "images": [_image(image, unit.cubins.get(place)) for place, image in enumerate(container.images)],
         "kernels": list(unit.kernels),
     }
 
 
-def _verdict(verdict: Verdict, image: Image | None) -> dict[str, Any]:
+def _verdict(verdict: Verdict) -> dict[str, Any]:
     return {
         "way": verdict.way,
-        "image": None if image is None else image.at,
+        "image": verdict.place,
         "reason": verdict.reason,
     }
 

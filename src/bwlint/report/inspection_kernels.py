@@ -20,9 +20,9 @@ def listing(shipment: Shipment, asked: Sequence[str], paint: Paint, readable: Re
     for library in sorted(shipment.libraries, key=lambda library: library.path):
         yield list(_library(library, shipment, asked, paint, readable))
     yield [
-        f"operation {visible(operation.name)}: no kernel for {', '.join(operation.unserved)}: {visible(operation.reason)}"
+        f"operation {visible(operation.name)}: no kernel for {', '.join(chips)}: {visible(operation.reason)}"
         for operation in sorted(shipment.operations, key=lambda operation: operation.name)
-        if operation.unserved
+        if (chips := [chip for chip in operation.unserved if chip in asked])
     ]
 
 
@@ -36,13 +36,14 @@ def _library(
     placed = {unit.container.fault for unit in library.units}
     yield from (f"  {paint(visible(fault), 'bad')}" for fault in faults(library) if fault not in placed)
     for unit in library.units:
-        yield from _unit(unit, asked, paint, readable)
+        file = f" of {relative(unit.path, shipment)}" if unit.path else ""
+        yield from _unit(unit, file, asked, paint, readable)
 
 
-def _unit(unit: Unit, asked: Sequence[str], paint: Paint, readable: Readable) -> Iterator[str]:
+def _unit(unit: Unit, file: str, asked: Sequence[str], paint: Paint, readable: Readable) -> Iterator[str]:
     container = unit.container
-    inside = unit.path or container.part
-    yield f"  container at {container.at:#x}" + (f" in {visible(inside)}" if inside else "")
+    part = f" in {visible(container.part)}" if container.part else ""
+    yield f"  container at {container.at:#x}{part}{file}"
     if unit.generation:
         yield f"    specialised: {visible(unit.generation)}"
     if container.linked_from:
@@ -52,7 +53,7 @@ def _unit(unit: Unit, asked: Sequence[str], paint: Paint, readable: Readable) ->
         yield f"    {paint(visible(container.fault), 'bad')}"
     for chip in asked:
         if chip in unit.verdicts:
-            yield f"    {chip}  {_verdict(unit.verdicts[chip], unit.image(chip), paint)}"
+            yield f"    {chip}  {_verdict(unit.verdicts[chip], paint)}"
     for place, image in enumerate(container.images):
         yield f"    {_image(image)}"
         if place in unit.cubins:
@@ -61,19 +62,14 @@ def _unit(unit: Unit, asked: Sequence[str], paint: Paint, readable: Readable) ->
         yield from (f"    kernel {visible(readable(name))}" for name in unit.kernels)
 
 
-def _verdict(verdict: Verdict, image: Image | None, paint: Paint) -> str:
+def _verdict(verdict: Verdict, paint: Paint) -> str:
     style = "good" if verdict.way in (NATIVE, FAMILY) else "bad" if verdict.way == NONE else "fair"
-    by = f" by {_target(image)} {visible(image.kind)}" if image else ""
     reason = f": {visible(verdict.reason)}" if verdict.reason else ""
-    return f"{paint(verdict.way, style)}{by}{reason}"
-
-
-def _target(image: Image) -> str:
-    return visible(f"{image.number}{image.suffix}")
+    return f"{paint(verdict.way, style)}{reason}"
 
 
 def _image(image: Image) -> str:
-    parts = [_target(image), visible(image.kind)]
+    parts = [visible(f"{image.number}{image.suffix}"), visible(image.kind)]
     if image.isa:
         parts.append(dotted(image.isa))
     if image.packed:

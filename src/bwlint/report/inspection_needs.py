@@ -5,14 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from bwlint.chips import ChipSet
 from bwlint.chips.drivers import driver_for_cubin, driver_for_jit, minimum
-from bwlint.images import Version
-from bwlint.shipments import FAMILY, NATIVE, Library, Unit, Verdict
+from bwlint.images import PTX, Version
+from bwlint.shipments import FAMILY, JIT, LINK, NATIVE, NONE, Inspection, Library, Shipment, Unit, Verdict
 
 _CUDA = re.compile(
     r"(?:lib)?(?:cudart|cublas(?:Lt)?|cudnn(?:_\w+)?|nvrtc(?:-builtins)?|cufftw?|curand|cusparse(?:Lt)?|cusolver(?:Mg)?"
     r"|nccl|nvJitLink|cupti)(?:64_[\d_]+)?\.(?:so(?:\.\d+)*|dll)"
 )
+
+
+def judged(inspection: Inspection, shipment: Shipment) -> tuple[str, ...]:
+    """Those of the asked chips that can be in a machine that the shipment is for."""
+    return shipment.judged(ChipSet.of(*inspection.asked)).names
 
 
 def dotted(version: Version) -> str:
@@ -31,11 +37,9 @@ def driver(library: Library, asked: Iterable[str]) -> str | None:
         return None
     wanted = set[str | None]()
     for chip in asked:
-        for unit in library.units:
-            if chip in unit.verdicts and unit.verdicts[chip].way in (NATIVE, FAMILY):
-                wanted.add(_for_toolkit(library))
-            elif isa := jit_isa(unit, chip):
-                wanted.add(driver_for_jit(isa))
+        if any(verdict.way in (NATIVE, FAMILY) for verdict in verdicts(library, chip)):
+            wanted.add(_for_toolkit(library))
+        wanted.update(map(driver_for_jit, jit_isas(library, chip)))
     return minimum(*wanted) or _for_toolkit(library)
 
 
@@ -46,14 +50,29 @@ def verdicts(library: Library, chip: str) -> Iterator[Verdict]:
 
 def faults(library: Library) -> tuple[str, ...]:
     """What of the file and of its containers could not be read."""
-    own = (container.fault for container in library.binary.containers if container.fault)
-    return (*library.binary.faults, *own)
+    # A folder of files has its containers in its units alone.
+    containers = library.binary.containers or tuple(unit.container for unit in library.units)
+    return (*library.binary.faults, *(container.fault for container in containers if container.fault))
 
 
-def jit_isa(unit: Unit, chip: str) -> Version | None:
-    """The version of the PTX that the driver compiles for a chip; None where it compiles none."""
-    image = unit.image(chip) if chip in unit.verdicts else None
-    return None if image is None else image.isa
+def jit_isas(library: Library, chip: str) -> set[Version]:
+    """The versions of the PTX that a driver compiles to run the library on the chip."""
+    found = set[Version | None]()
+    for unit in library.units:
+        way = unit.verdicts[chip].way if chip in unit.verdicts else NONE
+        if way == JIT:
+            image = unit.image(chip)
+            found.add(image.isa if image else None)
+        elif way == LINK:
+            found.update(_linked_isas(library, unit))
+    return {isa for isa in found if isa}
+
+
+def _linked_isas(library: Library, unit: Unit) -> Iterator[Version | None]:
+    parts = frozenset(unit.container.linked_from)
+    for container in library.binary.containers:
+        if container.at in parts:
+            yield from (image.isa for image in container.images if image.kind == PTX)
 
 
 def _for_toolkit(library: Library) -> str | None:

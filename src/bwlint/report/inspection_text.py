@@ -12,7 +12,7 @@ from bwlint.images import Version
 from bwlint.report import Setting, text
 from bwlint.report.escape import visible
 from bwlint.report.inspection_kernels import listing
-from bwlint.report.inspection_needs import cuda_libraries, dotted, faults, jit_isa, verdicts
+from bwlint.report.inspection_needs import cuda_libraries, dotted, faults, jit_isas, judged, verdicts
 from bwlint.report.inspection_table import draw, relative
 from bwlint.report.snippet import Paint
 from bwlint.shipments import ALL, NONE, Inspection, Library, Shipment, Tally
@@ -37,28 +37,31 @@ def render(
     columns = tuple(chips) or tuple(chip.name for chip in sold_chips())
     blocks = []
     for shipment, answer in zip(inspection.shipments, inspection.answers, strict=True):
-        parts = [[_head(shipment, answer, paint), *_nothing(shipment, answer, paint)]]
-        parts += _found(shipment, inspection.asked, columns, setting.width, paint)
+        asked = judged(inspection, shipment)
+        parts = [list(_head(shipment, answer, paint))]
+        parts += _found(shipment, asked, columns, setting.width, paint)
         if kernels:
-            parts += listing(shipment, inspection.asked, paint, readable)
+            parts += listing(shipment, asked, paint, readable)
         blocks.append("\n".join("".join(f"{line}\n" for line in part) for part in parts if part))
     findings = text.render(inspection.report, setting)
     return "\n".join([*blocks, findings] if findings else blocks)
 
 
-def _head(shipment: Shipment, answer: str, paint: Paint) -> str:
-    tag = f" ({visible(shipment.tag)})" if shipment.tag else ""
-    return paint(f"{visible(shipment.name)}{tag}: {visible(answer)}", "title")
+def _head(shipment: Shipment, answer: str, paint: Paint) -> Iterator[str]:
+    """The answer, and what it leaves out where there is nothing else to show."""
+    tag = shipment.tag or (shipment.machine if shipment.missing else "")
+    name = visible(shipment.name) + (f" ({visible(tag)})" if tag else "")
+    rest = _nothing(shipment)
+    yield paint(f"{name}: {visible(rest if answer in rest else answer)}", "title")
+    if rest not in answer and answer not in rest:
+        yield visible(rest)
 
 
-def _nothing(shipment: Shipment, answer: str, paint: Paint) -> Iterator[str]:
-    """That there is nothing to install, or nothing in it."""
-    # The answer may have said so itself.
-    if shipment.missing and shipment.missing not in answer:
-        machine = f"{visible(shipment.machine)}: " if shipment.machine else ""
-        yield paint(f"{machine}not installable: {visible(shipment.missing)}", "bad")
-    elif not shipment.missing and not shipment.libraries:
-        yield _without_code(shipment) or "no device code"
+def _nothing(shipment: Shipment) -> str:
+    """That there is nothing to install, or nothing in it; "" where there is."""
+    if shipment.missing:
+        return f"not installable: {shipment.missing}"
+    return "" if shipment.libraries else _without_code(shipment)
 
 
 def _found(
@@ -69,8 +72,8 @@ def _found(
         return
     yield list(draw(shipment, columns, width, paint))
     yield list(_shortfalls(shipment, asked, paint))
-    rest = _without_code(shipment)
-    yield [*_needs(shipment, asked), *_limited(_faults(shipment)), *([rest] if rest else [])]
+    rest = [_without_code(shipment)] if shipment.others else []
+    yield [*_needs(shipment, asked), *_limited(_faults(shipment)), *rest]
 
 
 def _shortfalls(shipment: Shipment, asked: Sequence[str], paint: Paint) -> Iterator[str]:
@@ -130,7 +133,7 @@ def _jit_drivers(libraries: Sequence[Library], asked: Sequence[str]) -> Iterator
     """The driver that compiles the newest PTX which a chip takes; chips with the same need once."""
     chips: dict[Version, list[str]] = {}
     for chip in asked:
-        isas = [isa for library in libraries for unit in library.units if (isa := jit_isa(unit, chip))]
+        isas = [isa for library in libraries for isa in jit_isas(library, chip)]
         if isas:
             chips.setdefault(max(isas), []).append(chip)
     for isa, names in chips.items():
@@ -151,7 +154,7 @@ def _faults(shipment: Shipment) -> Iterator[str]:
 
 def _without_code(shipment: Shipment) -> str:
     if not shipment.others:
-        return ""
+        return "no file that could hold device code"
     other = "other " if shipment.libraries else ""
     return f"no device code in {shipment.others:,} {other}file{'' if shipment.others == 1 else 's'}"
 
