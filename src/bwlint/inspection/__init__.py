@@ -34,7 +34,7 @@ _STATIC = ".a"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked for. `things` are files, folders and pypi:NAME; what is empty or None, the configuration decides."""
+    """What is asked: `things` are files, folders and pypi:NAME; what is empty or None, the configuration decides."""
 
     things: tuple[str, ...] = ()
     installed: tuple[str, ...] = ()
