@@ -100,11 +100,6 @@ def _words(*names: str) -> str:
     return re.sub(r"[_\W]+", " ", " ".join(names))
 
 
-def kib(size: int) -> str:
-    """Bytes as a person reads them: "196608 bytes (192 KiB)"."""
-    return f"{size} bytes ({size / 1024:.4g} KiB)"
-
-
 def fitting(size: int) -> ChipSet:
     """The chips of which one block may have this much shared memory."""
     return ChipSet.where(lambda chip: chip.smem_per_block_optin is not None and chip.smem_per_block_optin >= size)

@@ -19,7 +19,7 @@ from bwlint.engine import analyse
 from bwlint.evaluate.sources import Sources
 from bwlint.findings import Finding, Report, Severity, Skipped
 from bwlint.finish import Names, Texts, finish
-from bwlint.readers import READERS, ReadError
+from bwlint.readers import ReadError, reader
 from bwlint.report.escape import visible
 from bwlint.sources.ignore import BadPattern
 from bwlint.sources.kinds import BINARY, kind_of
@@ -258,7 +258,7 @@ def _given(request: Request, data: bytes, settings: _Settings) -> tuple[_Found, 
     marked = (file,) if MARK in source else ()
     texts = Texts({real: source})
     own = settings.own_words()
-    if not READERS[file.kind].may_matter(data, own):
+    if not reader(file.kind).may_matter(data, own):
         return found, Collected((), (), marked), texts
     try:
         module = module_of(file.kind, real, file.root, source, own)

@@ -375,15 +375,20 @@ def _inspection(found: Inspected, options: dict[str, Any]) -> str:
     from dataclasses import replace
 
     from bwlint.readers.binary.names import readable
-    from bwlint.report import inspection_json, inspection_text, sarif
     from bwlint.report.summary import at_least
 
     inspection = replace(found.inspection, report=at_least(found.inspection.report, found.severity))
     setting = _setting(options)
     if options["form"] == "json":
+        from bwlint.report import inspection_json
+
         return inspection_json.render(inspection, setting, options["kernels"])
     if options["form"] == "sarif":
+        from bwlint.report import sarif
+
         return sarif.render(inspection.report, setting)
+    from bwlint.report import inspection_text
+
     chips = inspection.asked if options["target"] else ()
     return inspection_text.render(inspection, setting, options["kernels"], chips, readable)
 

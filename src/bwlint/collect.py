@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from bwlint.facts import Module, decode_module, encode
 from bwlint.findings import Skipped
-from bwlint.readers import READERS, ReadError, cuda
+from bwlint.readers import KINDS, ReadError, reader
 from bwlint.sources.kinds import kind_of
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.tree import module_name
@@ -72,19 +72,21 @@ def load(real: str, dotted: str) -> Module | None:
     """Facts of a file that an import or an include asks for; None where it cannot be read."""
     kind = kind_of(os.path.basename(real))
     data = read_bytes(real)
-    if isinstance(data, Unread) or kind not in READERS:
+    if isinstance(data, Unread) or kind not in KINDS:
         return None
     is_package = os.path.basename(real) == "__init__.py"
-    matters = READERS[kind].may_matter(data, frozenset())
+    matters = reader(kind).may_matter(data, frozenset())
     if not (matters or is_package or kind == "cuda"):
         return None  # only a package's facade hands on names without a device word in it
     source = decode(data)
     if isinstance(source, Unread):
         return None
     if kind == "cuda" and not matters:
+        from bwlint.readers import cuda
+
         return cuda.read_includes(real, source)
     try:
-        return READERS[kind].read(real, source, dotted, is_package, frozenset())
+        return reader(kind).read(real, source, dotted, is_package, frozenset())
     except ReadError:
         return None
 
@@ -98,6 +100,9 @@ def _results(
         yield from _paired(files, answers, advance)
         return
     from concurrent.futures import ProcessPoolExecutor
+
+    for kind in {file.kind for file in files}:
+        reader(kind)  # once here, and not in every process
 
     with ProcessPoolExecutor(jobs, mp_context=_context(), initializer=gc.disable) as pool:
         yield from _paired(files, pool.map(_read_chunk, chunks), advance)
@@ -131,7 +136,7 @@ def _read_one(real: str, root: str, kind: str, own: frozenset[str]) -> Result:
     if isinstance(data, Unread):
         return "", data.reason, False
     has_comment = _MARK in data
-    if not READERS[kind].may_matter(data, own):
+    if not reader(kind).may_matter(data, own):
         return "", "", has_comment
     source = decode(data)
     if isinstance(source, Unread):
@@ -148,4 +153,4 @@ def _read_one(real: str, root: str, kind: str, own: frozenset[str]) -> Result:
 def module_of(kind: str, real: str, root: str, source: str, own: frozenset[str]) -> Module:
     """The facts of one source. Raises `ReadError`."""
     name = module_name(real, root) if kind == "python" else ""
-    return READERS[kind].read(real, source, name, os.path.basename(real) == "__init__.py", own)
+    return reader(kind).read(real, source, name, os.path.basename(real) == "__init__.py", own)

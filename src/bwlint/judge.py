@@ -211,11 +211,6 @@ def answers_no(side: Side) -> bool:
     return value.op == "fstr" and side.ends == "return"
 
 
-def plain(chips: ChipSet) -> str:
-    """A set in words for the middle of a sentence: "12.0" and not "12.0 only"."""
-    return str(chips).removesuffix(" only")
-
-
 def inside(inner: Span, outer: Span) -> bool:
     return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
 

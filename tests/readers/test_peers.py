@@ -7,13 +7,13 @@ import time
 import pytest
 
 from bwlint.facts import Module, Operation
-from bwlint.readers import READERS
+from bwlint.readers import reader
 
 KERNEL = "__global__ void k({params}) {{ {body} }}\n"
 
 
 def read(source: str, kind: str = "cuda") -> Module:
-    return READERS[kind].read("a.cu" if kind == "cuda" else "a.py", source, "", False, frozenset())
+    return reader(kind).read("a.cu" if kind == "cuda" else "a.py", source, "", False, frozenset())
 
 
 def peers(module: Module, kind: str = "peer") -> list[Operation]:

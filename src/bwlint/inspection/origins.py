@@ -9,11 +9,9 @@ from pathlib import Path
 
 from bwlint.findings import Skipped
 from bwlint.sources.archives import is_archive
-from bwlint.sources.installed import files_of
 from bwlint.sources.kinds import BINARY, PTX, kind_of
 from bwlint.sources.pypi import PREFIX, SourceError, parse_spec
 from bwlint.sources.walk import discover
-from bwlint.sources.wheels import Fetched, fetch, parse_tag
 
 _WHEEL = ".whl"
 
@@ -48,6 +46,8 @@ def origins(
         else:
             yield from _local(thing)
     for name in installed:
+        from bwlint.sources.installed import files_of
+
         found = files_of(name)
         pairs = tuple((reported, str(real)) for reported, real in found.files if is_binary(real.name))
         yield Origin(f"{name}=={found.version}", pairs, skipped=found.skipped)
@@ -59,6 +59,8 @@ def is_binary(name: str) -> bool:
 
 
 def _fetched(thing: str, platforms: Sequence[str], scratch: Path) -> Iterator[Origin]:
+    from bwlint.sources.wheels import Fetched, fetch
+
     spec = parse_spec(thing)
     for row in fetch(spec, platforms, scratch):
         if not isinstance(row, Fetched):
@@ -94,6 +96,8 @@ def _archives(folder: str) -> Iterator[str]:
 def _file(path: str) -> Origin:
     if not path.endswith(_WHEEL):
         return Origin(path, ((path, path),))
+    from bwlint.sources.wheels import parse_tag
+
     tag = parse_tag(Path(path).name)
     return Origin(path, ((path, path),), tag.platform, _machine(tag.machine))
 

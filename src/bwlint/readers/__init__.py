@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from bwlint.facts import Module
-from bwlint.readers import buildfiles, cuda, ptx, python
 from bwlint.readers.errors import ReadError
 
-__all__ = ["READERS", "ReadError", "Reader"]
+if TYPE_CHECKING:
+    from bwlint.facts import Module
+
+__all__ = ["KINDS", "ReadError", "Reader", "reader"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +27,12 @@ class Reader:
     read: Callable[[str, str, str, bool, frozenset[str]], Module]
 
 
-READERS: dict[str, Reader] = {
-    "cuda": Reader(cuda.may_matter, cuda.read),
-    "build": Reader(buildfiles.may_name_target, buildfiles.read),
-    "python": Reader(python.may_matter, python.read),
-    "ptx": Reader(ptx.may_matter, ptx.read),
-}
-"""By kind of file, see `sources.kinds`."""
+KINDS = {"cuda": "cuda", "build": "buildfiles", "python": "python", "ptx": "ptx"}
+"""Kinds of text (`sources.kinds`), each with the module that reads it."""
+
+
+@cache
+def reader(kind: str) -> Reader:
+    """The reader of a kind in `KINDS`, its module loaded now."""
+    module = import_module(f"{__name__}.{KINDS[kind]}")
+    return Reader(module.may_matter, module.read)

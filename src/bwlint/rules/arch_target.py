@@ -11,7 +11,8 @@ from bwlint.chips import NONE, ChipSet, Target, all_chips, group, siblings, targ
 from bwlint.chips.pairs import refusal, same_cubin
 from bwlint.chips.toolkits import Toolkits, first_toolkit, version, within
 from bwlint.facts import Carry, Module
-from bwlint.judge import Context, Draft, plain
+from bwlint.judge import Context, Draft
+from bwlint.wording import plain
 
 NAME = "arch-target"
 TEST = "test-gate"

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from bwlint.chips import NONE, ChipSet, siblings
 from bwlint.inspection.answers import listed, main_reason
-from bwlint.judge import plain
 from bwlint.shipments import ALL, Flaw, Library, Shipment, Unit
 from bwlint.shipments import NONE as NOTHING
+from bwlint.wording import counted, plain
 
 NAME = "arch-target"
 
@@ -37,16 +37,14 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
 
 def _half(library: Library, cut: Sequence[Unit], present: ChipSet, missing: ChipSet, *, is_judged: bool) -> Flaw:
     reason = cut[0].verdicts[missing.names[0]].reason
-    counted = (
-        f"{len(cut)} of {_count(len(library.units), 'container')} run on {plain(present)} and not on {plain(missing)}"
-    )
+    places = f"{len(cut)} of {counted(len(library.units), 'container')}"
     hosts = "" if is_judged else f"; {plain(missing)} takes another build than this one, if that is built alike"
     return Flaw(
         NAME,
         "warning" if is_judged else "note",
         "high",
         library.path,
-        f"{counted}: {reason}{hosts}",
+        f"{places} run on {plain(present)} and not on {plain(missing)}: {reason}{hosts}",
         f"for {plain(present)} only",
         f"build for the family ({_family_target(present)}), or add {_own_targets(missing)}",
         f"half {plain(missing)}",
@@ -65,7 +63,7 @@ def _nothing(shipment: Shipment, dead: ChipSet) -> Flaw:
         "warning" if all(unit.is_specific for unit in units) else "error",
         "high",
         shipment.libraries[0].path if alone else shipment.name,
-        f"nothing here runs on {plain(dead)}: {_count(len(units), 'container')}{places}, {reason}",
+        f"nothing here runs on {plain(dead)}: {counted(len(units), 'container')}{places}, {reason}",
         f"nothing for {plain(dead)}",
         f"build for {plain(dead)} too, or add plain PTX",
         "nothing",
@@ -82,7 +80,7 @@ def _absent(library: Library, absent: ChipSet) -> Flaw:
         "note" if specific else "warning",
         "high",
         library.path,
-        f"nothing of this library runs on {plain(absent)}: {_count(len(library.units), 'container')}, {reason}",
+        f"nothing of this library runs on {plain(absent)}: {counted(len(library.units), 'container')}, {reason}",
         f"nothing for {plain(absent)}",
         f"build for {plain(absent)} too, or keep these calls away from {plain(absent)}",
         "library",
@@ -161,7 +159,3 @@ def _family_target(chips: ChipSet) -> str:
 
 def _own_targets(chips: ChipSet) -> str:
     return " ".join(f"sm_{chip.joined}" for chip in chips)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from bwlint.asked import BUILT, OURS, THEIRS, Asked, asked
 from bwlint.chips import Chip, ChipSet, Target, group
 from bwlint.facts import Module
-from bwlint.judge import Context, Draft, plain
+from bwlint.judge import Context, Draft
 from bwlint.legality import drafts
+from bwlint.wording import plain
 
 NAME = "cluster"
 

@@ -8,8 +8,8 @@ from math import prod
 from bwlint.chips import Chip, ChipSet
 from bwlint.images import Cubin, Kernel
 from bwlint.inspection.loaded import loaded
-from bwlint.judge import plain
 from bwlint.shipments import Flaw, Shipment
+from bwlint.wording import plain
 
 NAME = "cluster"
 

@@ -9,7 +9,8 @@ from bwlint.builds import built
 from bwlint.chips import NO_TARGET, ChipSet, TargetSet, group
 from bwlint.evaluate.expr import Span
 from bwlint.facts import Carry, Module, Operation
-from bwlint.judge import Context, Draft, plain
+from bwlint.judge import Context, Draft
+from bwlint.wording import plain
 
 NAME = "empty-body"
 CATEGORY = "family-split"

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from bwlint.chips import EVERY_TARGET, ChipSet, TargetSet, group
 from bwlint.guards import Guarded
-from bwlint.judge import Context, Draft, Related, plain
+from bwlint.judge import Context, Draft, Related
 from bwlint.legality import legal, short, slow
+from bwlint.wording import plain
 
 NAME = "excluded"
 _OLDER, _NEWER = group("hopper"), group("datacenter-blackwell")

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from bwlint.chips import EVERY, NONE, ChipSet, families, group
 from bwlint.evaluate.expr import walk
 from bwlint.facts import Side
-from bwlint.judge import Context, Draft, Judged, Related, inside, plain, refuses
+from bwlint.judge import Context, Draft, Judged, Related, inside, refuses
+from bwlint.wording import plain
 
 NAME = "family-split"
 _EXACT_NAME = re.compile(r"sm_?12[01]a|12[01]a|sm_?121|gb10|spark|_12_0|rtx|exact", re.I)

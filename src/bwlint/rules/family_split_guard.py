@@ -9,7 +9,8 @@ from bwlint.chips import ChipSet, TargetSet, families, group
 from bwlint.evaluate.expr import Span
 from bwlint.facts import Module
 from bwlint.guards import Guarded, served, wrapper
-from bwlint.judge import Context, Draft, Related, plain
+from bwlint.judge import Context, Draft, Related
+from bwlint.wording import plain
 
 NAME = "family-split"
 _MEANT = re.compile(

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from bwlint.asked import BUILT, OURS, THEIRS, asked
 from bwlint.chips import Chip, ChipSet
 from bwlint.facts import Module
-from bwlint.judge import Context, Draft, plain
+from bwlint.judge import Context, Draft
+from bwlint.wording import plain
 
 NAME = "launch-bounds"
 

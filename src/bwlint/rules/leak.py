@@ -9,8 +9,9 @@ from bwlint.chips import EVERY, ChipSet, group
 from bwlint.evaluate.expr import walk
 from bwlint.evidence import PROOF, Need, by_name, by_text, instruction
 from bwlint.facts import Side
-from bwlint.judge import Context, Draft, Judged, Related, answers_no, plain, refuses
+from bwlint.judge import Context, Draft, Judged, Related, answers_no, refuses
 from bwlint.mentions import mentioned
+from bwlint.wording import plain
 
 NAME = "leak"
 OPEN_ENDED = re.compile(r"\+|or newer|and newer|or later|and later|or above|and above|or higher|>=|≥|at least", re.I)

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from bwlint.chips import ChipSet
 from bwlint.facts import Module
 from bwlint.guards import Guarded, wrapper
-from bwlint.judge import Context, Draft, Related, plain
+from bwlint.judge import Context, Draft, Related
 from bwlint.mentions import mentioned
+from bwlint.wording import plain
 
 NAME = "leak"
 

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from bwlint.chips import ChipSet, group
 from bwlint.evidence import PROOF, instruction
 from bwlint.facts import Text
-from bwlint.judge import Context, Draft, Judged, Related, plain, refuses
+from bwlint.judge import Context, Draft, Judged, Related, refuses
 from bwlint.mentions import Mention, mentioned
 from bwlint.rules import family_split, leak
+from bwlint.wording import plain
 
 NAME = "message"
 _EXCEPTION = re.compile(r"\bnon-?sm|excluding|but not|data-?cent|except", re.I)

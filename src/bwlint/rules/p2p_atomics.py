@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from bwlint.chips import NONE, group
 from bwlint.facts import Module, Operation
-from bwlint.judge import Context, Draft, Related, plain
+from bwlint.judge import Context, Draft, Related
 from bwlint.readers.proofs import proved
+from bwlint.wording import plain
 
 NAME = "p2p-atomics"
 _RELATED = 6

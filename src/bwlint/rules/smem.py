@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bwlint.asked import BUILT, OURS, THEIRS, Asked, asked, fitting, kib
+from bwlint.asked import BUILT, OURS, THEIRS, Asked, asked, fitting
 from bwlint.chips import Chip, ChipSet
 from bwlint.evaluate.expr import Expr, Span, walk
 from bwlint.facts import Module
-from bwlint.judge import Context, Draft, Related, plain
+from bwlint.judge import Context, Draft, Related
 from bwlint.mentions import mentioned
+from bwlint.wording import kib, plain
 
 NAME = "smem"
 _STAGES = re.compile(r"(?i)stages?_?$")

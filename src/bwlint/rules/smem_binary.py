@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bwlint.asked import kib
 from bwlint.chips import Chip, ChipSet
 from bwlint.images import Cubin, Kernel
 from bwlint.inspection.loaded import loaded
-from bwlint.judge import plain
 from bwlint.shipments import Flaw, Shipment
+from bwlint.wording import kib, plain
 
 NAME = "smem"
 

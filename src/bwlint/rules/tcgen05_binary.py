@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from bwlint.chips import ChipSet
 from bwlint.inspection.loaded import loaded
-from bwlint.judge import plain
 from bwlint.shipments import Flaw, Shipment
+from bwlint.wording import plain
 
 NAME = "tcgen05"
 

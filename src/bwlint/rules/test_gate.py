@@ -8,9 +8,10 @@ from dataclasses import replace
 from bwlint.chips import ChipSet
 from bwlint.evidence import by_name
 from bwlint.facts import Gate, Module
-from bwlint.judge import Context, Draft, Judged, Related, plain
+from bwlint.judge import Context, Draft, Judged, Related
 from bwlint.mentions import mentioned
 from bwlint.rules import excluded, family_split, leak
+from bwlint.wording import plain
 
 NAME = "test-gate"
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from bwlint.chips import ChipSet
 from bwlint.inspection.loaded import loaded
-from bwlint.judge import plain
 from bwlint.shipments import Flaw, Shipment
+from bwlint.wording import plain
 
 NAME = "tma-slow-path"
 _PREFIX = "__cuda_syscall_cp_async_bulk_"

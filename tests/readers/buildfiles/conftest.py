@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from bwlint.facts import Carry
-from bwlint.readers import READERS
+from bwlint.readers import reader
 
 Carries = Callable[[str, str], tuple[Carry, ...]]
 
@@ -15,4 +15,4 @@ Carries = Callable[[str, str], tuple[Carry, ...]]
 @pytest.fixture
 def carries() -> Carries:
     """The carries of a source under a file name."""
-    return lambda name, source: READERS["build"].read(f"/kit/{name}", source, "", False, frozenset()).carries
+    return lambda name, source: reader("build").read(f"/kit/{name}", source, "", False, frozenset()).carries

@@ -98,7 +98,7 @@ class _Parser:
             return self._local()
         found = self._standard() if head == "S" else []
         if len(found) < 2 and self._peek() != "I":
-            found = found + [self._unqualified()]
+            found = [*found, self._unqualified()]
         if self._peek() == "I":
             self._arguments()
         return found

@@ -7,7 +7,7 @@ import re
 from bwlint.facts import Module
 from bwlint.readers.buildfiles import cmake, text
 
-__all__ = ["may_name_target", "read"]
+__all__ = ["may_matter", "read"]
 
 _WORDS = (
     *(b"gencode", b"arch=compute_", b"arch=sm_", b"arch sm_", b'arch="sm_', b"arch='sm_", b"gpu-name"),
@@ -16,7 +16,7 @@ _WORDS = (
 _CMAKE = re.compile(r"(?:^|/)CMakeLists\.txt$|\.cmake$")
 
 
-def may_name_target(data: bytes, own: frozenset[str] = frozenset()) -> bool:
+def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
     """The prefilter of a build file: literals alone, since most files of these kinds are data without a target."""
     lowered = data.lower()
     return any(word in lowered for word in _WORDS)
