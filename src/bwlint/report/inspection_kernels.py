@@ -79,7 +79,8 @@ def _image(image: Image) -> str:
 
 def _cubin(cubin: Cubin, readable: Readable) -> Iterator[str]:
     if cubin.relabelled:
-        yield f"      relabelled: its header says sm_{cubin.number}, its notes say sm_{cubin.noted}"
+        says, noted = f"sm_{cubin.number}{cubin.suffix}", f"sm_{cubin.noted}{cubin.noted_suffix}"
+        yield f"      relabelled: it says {visible(says)}, and its notes say {visible(noted)}"
     for kernel in cubin.kernels:
         facts = ", ".join(_facts(kernel))
         yield f"      kernel {visible(readable(kernel.name))}" + (f": {facts}" if facts else "")
