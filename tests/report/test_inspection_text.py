@@ -101,9 +101,9 @@ operation gemm: no kernel for 12.1: only 90a
 
 def test_names_of_kernels_that_were_not_looked_into(library: MakeLibrary, inspection: MakeInspection) -> None:
     lib = library("w/a.so")
-    lib = replace(lib, units=(replace(lib.units[0], kernels=("_Z1av", "b")),))
+    lib = replace(lib, units=(replace(lib.units[0], kernels=("_Z1av", "b", "_Z1av")),))
     found = render(inspection(Shipment("w", (lib,))), Setting(), kernels=True)
-    assert found.endswith("    80 ptx 8.8 lz4 3,000 B\n    kernel _Z1av\n    kernel b\n")
+    assert found.endswith("    80 ptx 8.8 lz4 3,000 B\n    kernel _Z1av (2 variants)\n    kernel b\n")
 
 
 def lines_of(library: Library | tuple[Library, ...], inspection: MakeInspection, **changes: Any) -> list[str]:
