@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import cast
 
 from bwlint import catalog
 from bwlint.chips import ChipSet, parse_targets
 from bwlint.config import Configs, chosen_rules
-from bwlint.findings import Confidence, Finding, Region, Report, Severity, Skipped
+from bwlint.findings import Finding, Region, Report, Severity, Skipped
 from bwlint.inspection.answers import answer
 from bwlint.inspection.library import is_bare, joined, read_library
 from bwlint.inspection.operations import operations
@@ -35,7 +34,7 @@ _STATIC = ".a"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked for. `things` are files, folders and pypi:NAME; empty tuples and None leave it to the configuration."""
+    """What is asked: `things` are files, folders and pypi:NAME; what is empty or None, the configuration decides."""
 
     things: tuple[str, ...] = ()
     installed: tuple[str, ...] = ()
@@ -136,7 +135,7 @@ def in_tree(
     skipped: list[Skipped] = []
     folders: dict[str, list[SourceFile]] = {}
     for file in files:
-        folders.setdefault(os.path.dirname(file.path), []).append(file)
+        folders.setdefault(str(PurePosixPath(file.path).parent), []).append(file)
     with ExitStack() as stack:
         scratch = _scratch(stack)
         for folder, members in folders.items():
@@ -191,7 +190,7 @@ def _finding(flaw: Flaw) -> Finding:
         rule.name,
         rule.category,
         flaw.severity,
-        cast(Confidence, flaw.confidence),
+        flaw.confidence,
         flaw.path,
         _WHOLE_FILE,
         flaw.message,

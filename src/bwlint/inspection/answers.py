@@ -40,8 +40,10 @@ def _on(shipment: Shipment, chip: str) -> str:
         text += f" in part: nothing of {listed([_name(library) for library in absent])} loads there"
     lacking = [one.name for one in shipment.operations if chip in one.unserved]
     if lacking:
-        plural = "s" * (len(lacking) > 1)
-        text += f"{' and' if absent else ', but'} the operation{plural} {listed(lacking)} ha{'ve' if plural else 's'} no kernel"
+        what = "operation" if len(lacking) == 1 else "operations"
+        have = "has" if len(lacking) == 1 else "have"
+        joint = " and" if absent else ", but"
+        text += f"{joint} the {what} {listed(lacking)} {have} no kernel"
     return text
 
 

@@ -113,7 +113,7 @@ class _Look:
             self.faults.append(f"{image.target} at offset {image.at}: {error}")
             return None
         # A container says of a cubin what the cubin itself may not: the suffix f.
-        return replace(found, suffix=image.suffix) if image.suffix else found
+        return found if found.suffix else found.of_target(image.suffix)
 
     def _names(self, container: Container) -> tuple[str, ...]:
         """The kernels of the image that is read fastest."""

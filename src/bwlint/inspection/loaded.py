@@ -37,7 +37,9 @@ def loaded(shipment: Shipment, asked: ChipSet, holds: Callable[[Kernel, Cubin, C
         for unit in library.units:
             for chip in asked:
                 cubin = unit.cubin(chip.name)
-                for kernel in cubin.kernels if cubin is not None else ():
+                if cubin is None:
+                    continue
+                for kernel in cubin.kernels:
                     if holds(kernel, cubin, chip):
                         chips[kernel] = chips.get(kernel, NONE) | ChipSet.of(chip.name)
         if chips:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -50,7 +49,7 @@ def origins(
             yield from _local(thing)
     for name in installed:
         found = files_of(name)
-        pairs = tuple((reported, real) for reported, real in found.files if is_binary(Path(real).name))
+        pairs = tuple((reported, str(real)) for reported, real in found.files if is_binary(real.name))
         yield Origin(f"{name}=={found.version}", pairs, skipped=found.skipped)
 
 
@@ -73,8 +72,8 @@ def _fetched(thing: str, platforms: Sequence[str], scratch: Path) -> Iterator[Or
 
 def _local(thing: str) -> Iterator[Origin]:
     """A file, or a folder: what lies loose in it together, and each wheel in it by itself."""
-    if not os.path.isdir(thing):
-        yield _file(thing, thing)
+    if not Path(thing).is_dir():
+        yield _file(thing)
         return
     found = discover([thing], use_gitignore=False)
     if found.errors:
@@ -82,24 +81,21 @@ def _local(thing: str) -> Iterator[Origin]:
     loose = tuple((file.path, file.real) for file in found.files if file.kind in (BINARY, PTX))
     if loose or found.skipped:
         yield Origin(thing, loose, skipped=found.skipped, is_named=False)
-    for reported, real in _archives(thing):
-        yield _file(reported, real)
+    for path in _archives(thing):
+        yield _file(path)
 
 
-def _archives(folder: str) -> Iterator[tuple[str, str]]:
-    for parent, folders, names in os.walk(folder):
-        folders.sort()
-        for name in sorted(names):
-            path = os.path.join(parent, name)
-            if is_archive(name) and os.path.isfile(path) and not os.path.islink(path):
-                yield path, path
+def _archives(folder: str) -> Iterator[str]:
+    for path in sorted(Path(folder).rglob("*")):
+        if is_archive(path.name) and path.is_file() and not path.is_symlink():
+            yield str(path)
 
 
-def _file(reported: str, real: str) -> Origin:
-    if not reported.endswith(_WHEEL):
-        return Origin(reported, ((reported, real),))
-    tag = parse_tag(Path(reported).name)
-    return Origin(reported, ((reported, real),), tag.platform, _machine(tag.machine))
+def _file(path: str) -> Origin:
+    if not path.endswith(_WHEEL):
+        return Origin(path, ((path, path),))
+    tag = parse_tag(Path(path).name)
+    return Origin(path, ((path, path),), tag.platform, _machine(tag.machine))
 
 
 def _machine(tagged: str) -> str:

@@ -24,7 +24,8 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
             "error" if certain else "warning",
             "high" if certain else "medium",
             found.library.path,
-            f"{found.named}: compiled for clusters of {size} blocks; the portable maximum of {plain(found.chips)} is {portable}",
+            f"{found.named}: compiled for clusters of {size} blocks; the portable maximum of {plain(found.chips)} is"
+            f" {portable}",
             "a larger cluster needs an opt-in, and a device that takes it",
             "ask cudaOccupancyMaxPotentialClusterSize, and compile for at most 8 blocks where it is not asked",
             f"cluster {size} {plain(found.chips)}",

@@ -23,7 +23,8 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
             "error",
             "high",
             found.library.path,
-            f"{found.named}: up to {kib(most)} of static shared memory, and a block of {plain(found.chips)} has {kib(limit)}",
+            f"{found.named}: up to {kib(most)} of static shared memory, and a block of {plain(found.chips)} has"
+            f" {kib(limit)}",
             f"over the limit of {plain(found.chips)}",
             "take fewer stages or smaller tiles for this chip",
             f"smem {plain(found.chips)}",

@@ -193,6 +193,11 @@ def _opened(path: Path, reported: str) -> int:
     return handle
 
 
+def is_archive(name: str) -> bool:
+    """Whether a file of this name is opened for its members; a static library is a binary of its own."""
+    return _kind_by_name(name) not in (None, "ar")
+
+
 def _kind_by_name(name: str) -> str | None:
     name = name.lower()
     return next((kind for suffix, kind in _BY_SUFFIX.items() if name.endswith(suffix)), None)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from bwlint.findings import Skipped
-from bwlint.sources.kinds import kind_of
+from bwlint.sources.kinds import BINARY, kind_of
 from bwlint.sources.walk import Mount
 
 if TYPE_CHECKING:
@@ -201,7 +201,8 @@ def _extract(archive: zipfile.ZipFile, folder: Path, reported: str) -> list[Skip
     skipped: list[Skipped] = []
     room = LARGEST_TOTAL
     for member in archive.infolist():
-        if kind_of(member.filename.rpartition("/")[2]) is None:
+        # Binaries are read in the archive, one by one.
+        if kind_of(member.filename.rpartition("/")[2]) in (None, BINARY):
             continue
         refusal = _refusal(member, room)
         if refusal is None:
