@@ -193,7 +193,7 @@ def make_rich_inspection() -> Inspection:
     )
     first = core.units[0]
     kernel = Kernel("_Z4gemmv", 1024, 64, (2, 1, 1), 16, True, 2, ("__cuda_syscall_x",), True, (256, 1, 1), (128, 1, 1))
-    cubin = Cubin(120, "f", 8, (kernel, Kernel("_Z4copyv")), 100, "f", "ptxas -arch sm_100f", (13, 0))
+    cubin = Cubin(120, "f", 8, (kernel, Kernel("_Z4copyv")), 100, "f", "ptxas -arch sm_100f", toolkit=(13, 0))
     container = replace(first.container, linked_from=(16, 32), fault="cut off at 0x2000")
     kernels = ("_Z4gemmv", "_Z4copyv")
     first = replace(first, container=container, generation="120f", kernels=kernels, cubins={0: cubin})

@@ -119,7 +119,7 @@ def test_units(rich_inspection: Inspection) -> None:
         "fault": "cut off at 0x2000",
         "generation": "120f",
         "chips": {
-            "12.0": {"way": "native", "image": 0, "reason": "native it is"},
+            "12.0": {"way": "native", "image": 256, "reason": "native it is"},
             "12.1": {"way": "none", "image": None, "reason": "only 90a"},
         },
         "kernels": ["_Z4gemmv", "_Z4copyv"],
@@ -149,7 +149,7 @@ def test_units(rich_inspection: Inspection) -> None:
     kernels = cubin.pop("kernels")
     assert cubin == {
         "target": "sm_120f",
-        "noted": "sm_100",
+        "noted": "sm_100f",
         "relabelled": True,
         "abi": 8,
         "toolkit": "13.0",

@@ -75,7 +75,7 @@ pkg/core.so (elf x86_64, 3 containers)
     12.0  native: native it is
     12.1  none: only 90a
     120f cubin zstd 14,336 B
-      relabelled: its header says sm_120, its notes say sm_100
+      relabelled: it says sm_120f, and its notes say sm_100f
       kernel gemm: 1,024 B static shared memory, cluster 2x1x1, clusters of at most 16 blocks, \
 its launch must name a cluster, 64 registers, exactly 128x1x1 threads, at most 256x1x1 threads, setmaxnreg, \
 tcgen05 with 2 CTAs, calls __cuda_syscall_x
@@ -101,9 +101,9 @@ operation gemm: no kernel for 12.1: only 90a
 
 def test_names_of_kernels_that_were_not_looked_into(library: MakeLibrary, inspection: MakeInspection) -> None:
     lib = library("w/a.so")
-    lib = replace(lib, units=(replace(lib.units[0], kernels=("_Z1av", "b")),))
+    lib = replace(lib, units=(replace(lib.units[0], kernels=("_Z1av", "b", "_Z1av")),))
     found = render(inspection(Shipment("w", (lib,))), Setting(), kernels=True)
-    assert found.endswith("    80 ptx 8.8 lz4 3,000 B\n    kernel _Z1av\n    kernel b\n")
+    assert found.endswith("    80 ptx 8.8 lz4 3,000 B\n    kernel _Z1av (2 variants)\n    kernel b\n")
 
 
 def lines_of(library: Library | tuple[Library, ...], inspection: MakeInspection, **changes: Any) -> list[str]:

@@ -123,16 +123,16 @@ def _unit(unit: Unit) -> dict[str, Any]:
         "linked_from": list(container.linked_from),
         "fault": container.fault,
         "generation": unit.generation,
-        "chips": {chip: _verdict(verdict) for chip, verdict in unit.verdicts.items()},
+        "chips": {chip: _verdict(verdict, unit.image(chip)) for chip, verdict in unit.verdicts.items()},
         "images": [_image(image, unit.cubins.get(place)) for place, image in enumerate(container.images)],
         "kernels": list(unit.kernels),
     }
 
 
-def _verdict(verdict: Verdict) -> dict[str, Any]:
+def _verdict(verdict: Verdict, image: Image | None) -> dict[str, Any]:
     return {
         "way": verdict.way,
-        "image": verdict.place,
+        "image": None if image is None else image.at,
         "reason": verdict.reason,
     }
 
@@ -153,7 +153,7 @@ def _image(image: Image, cubin: Cubin | None) -> dict[str, Any]:
 def _cubin(cubin: Cubin) -> dict[str, Any]:
     return {
         "target": f"sm_{cubin.number}{cubin.suffix}",
-        "noted": None if cubin.noted is None else f"sm_{cubin.noted}",
+        "noted": None if cubin.noted is None else f"sm_{cubin.noted}{cubin.noted_suffix}",
         "relabelled": cubin.relabelled,
         "abi": cubin.abi,
         "toolkit": _version(cubin.toolkit),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from bwlint.images import Cubin, Image, Kernel
 from bwlint.report.escape import visible
@@ -59,7 +60,7 @@ def _unit(unit: Unit, file: str, asked: Sequence[str], paint: Paint, readable: R
         if place in unit.cubins:
             yield from _cubin(unit.cubins[place], readable)
     if not unit.cubins:
-        yield from (f"    kernel {visible(readable(name))}" for name in unit.kernels)
+        yield from _counted(f"    kernel {visible(readable(name))}" for name in unit.kernels)
 
 
 def _verdict(verdict: Verdict, paint: Paint) -> str:
@@ -79,10 +80,20 @@ def _image(image: Image) -> str:
 
 def _cubin(cubin: Cubin, readable: Readable) -> Iterator[str]:
     if cubin.relabelled:
-        yield f"      relabelled: its header says sm_{cubin.number}, its notes say sm_{cubin.noted}"
-    for kernel in cubin.kernels:
-        facts = ", ".join(_facts(kernel))
-        yield f"      kernel {visible(readable(kernel.name))}" + (f": {facts}" if facts else "")
+        says, noted = f"sm_{cubin.number}{cubin.suffix}", f"sm_{cubin.noted}{cubin.noted_suffix}"
+        yield f"      relabelled: it says {visible(says)}, and its notes say {visible(noted)}"
+    yield from _counted(f"      kernel {_kernel(kernel, readable)}" for kernel in cubin.kernels)
+
+
+def _kernel(kernel: Kernel, readable: Readable) -> str:
+    facts = ", ".join(_facts(kernel))
+    return visible(readable(kernel.name)) + (f": {facts}" if facts else "")
+
+
+def _counted(lines: Iterable[str]) -> Iterator[str]:
+    """Each line once: kernels that differ in their template arguments alone may read the same."""
+    for line, count in Counter(lines).items():
+        yield f"{line} ({count:,} variants)" if count > 1 else line
 
 
 def _facts(kernel: Kernel) -> Iterator[str]:

@@ -16,7 +16,9 @@ MOST_ROWS = 40
 """Rows beyond these are merged where they are alike, then counted."""
 
 _CUT = "..."
+# Names get so many columns before chips are told in parts, and so many before counts lose their "/118".
 _LEAST_ROOM = 24
+_GOOD_ROOM = 40
 _FILE, _CUDA, _CONTAINERS = "file", "CUDA", "containers"
 
 _STYLES = {"all": "good", "jit": "fair", "link": "fair", PARTIAL: "fair", "none": "bad"}
@@ -142,14 +144,16 @@ def _merged(rows: Iterable[Row]) -> list[Row]:
 def _layout(rows: Sequence[Row], chips: Sequence[str], width: int) -> _Layout:
     """The widest layout that leaves room for the names: all chips at once, compact, then fewer at a time."""
     longest = max(columns(row.names[0][: width + 1]) + len(_more(row)) for row in rows)
-    least = min(max(longest, len(_FILE)), _LEAST_ROOM)
+    longest = max(longest, len(_FILE))
+    least = min(longest, _LEAST_ROOM)
     ways = [(False, 1), (True, 1), *((False, number) for number in range(2, len(chips) + 1))]
     layout = _Layout(False, (), least)
     for compact, number in ways:
         parts = _parts(len(chips), number)
         room = width - max(_taken(rows, chips, part, compact) for part in parts)
         layout = _Layout(compact, parts, max(room, least))
-        if room >= least:
+        enough = min(longest, _GOOD_ROOM) if (compact, number) == (False, 1) else least
+        if room >= enough:
             break
     return layout
 
