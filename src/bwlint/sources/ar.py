@@ -15,8 +15,10 @@ THIN_MAGIC = b"!<thin>\n"
 _HEADER = 60
 _END_OF_HEADER = b"`\n"
 _LONGEST_NAME = 4096
-# Symbol tables: GNU and Microsoft (the latter has two of one name), GNU in 64 bits, Windows on ARM64EC.
-_GNU_TABLES = frozenset({"/", "/SYM64/", "/<ECSYMBOLS>/"})
+_MOST_TABLES = 16
+_NAMES = "//"
+# And symbol tables: GNU and Microsoft (the latter has two of one name), GNU in 64 bits, Windows on ARM64EC.
+_GNU_TABLES = frozenset({_NAMES, "/", "/SYM64/", "/<ECSYMBOLS>/"})
 _BSD_TABLE = "__.SYMDEF"
 
 
@@ -30,18 +32,20 @@ def members(source: Source, _: Meter) -> Iterator[Member]:
     if source.size < len(MAGIC) or source.read(0, len(MAGIC)) != MAGIC:
         raise ReadError("a thin archive: its members are files of their own" if is_ar(source) else "no ar signature")
     names: Source | None = None
-    at = len(MAGIC)
+    tables, at = 0, len(MAGIC)
     while at < source.size:
         field, size = _header(source, at)
         data = source.part(at + _HEADER, size)
         # Members begin at even offsets.
         at += _HEADER + size + size % 2
-        if field == "//":
-            names = data
-        elif field not in _GNU_TABLES:
-            name, content = _named(field, data, names)
-            if not name.startswith(_BSD_TABLE):
-                yield Member(name, content.size, partial(_as_it_lies, content))
+        name, content = (field, data) if field in _GNU_TABLES else _named(field, data, names)
+        if name not in _GNU_TABLES and not name.startswith(_BSD_TABLE):
+            yield Member(name, content.size, partial(_as_it_lies, content))
+            continue
+        names = data if name == _NAMES else names
+        tables += 1
+        if tables > _MOST_TABLES:
+            raise ReadError(f"more than {_MOST_TABLES} tables")
 
 
 def _as_it_lies(content: Source) -> Source:

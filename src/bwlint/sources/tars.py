@@ -20,9 +20,10 @@ from bwlint.sources.packed import packing_of, unpacked
 
 _BLOCK = tarfile.BLOCKSIZE
 _LARGEST_EXTENSION = 1024 * 1024
+_MOST_EXTENSIONS = 16
 _MAGIC_AT, _MAGIC = 257, b"ustar"
 _PAX = (tarfile.XHDTYPE, tarfile.SOLARIS_XHDTYPE)
-_LONG = {tarfile.GNUTYPE_LONGNAME: "name", tarfile.GNUTYPE_LONGLINK: "link"}
+_LONG = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK)
 _LINKS = (tarfile.SYMTYPE, tarfile.LNKTYPE)
 # Where an old GNU sparse header, and each block that continues it, says that a further block follows.
 _SPARSE_GOES_ON, _SPARSE_GOES_ON_AGAIN = 482, 504
@@ -37,31 +38,20 @@ def is_tar(source: Source) -> bool:
 
 
 def members(source: Source, meter: Meter) -> Iterator[Member]:
-    """The members of a tar archive, folders passed over; raises `ReadError` where it is damaged or cut short."""
+    """The members of a tar archive, folders with a slash; raises `ReadError` where it is damaged or cut short."""
     packing = packing_of(source)
     stream = _Stream(unpacked(source, packing, meter) if packing else chunks_of(source))
-    said = _Said()
     while not stream.ended():
-        block = stream.take(_BLOCK)
-        if not any(block):
+        found = _next_header(stream)
+        if found is None:
             # What follows is padding; the checksums of a packed stream stand at its end.
             stream.drain()
             return
-        header = _header(block, stream.at - _BLOCK)
-        if header.type in _PAX or header.type in _LONG:
-            said = said.and_also(header.type, stream.take_extension(header.size))
-            continue
-        if header.type == tarfile.XGLTYPE:
-            stream.skip(header.size)
-            continue
-        _pass_sparse_map(stream, block, header)
+        header, said = found
         size = (header.size if said.size is None else said.size) if _has_data(header) else 0
         start, end = stream.at, stream.at + _padded(size)
-        if header.type != tarfile.DIRTYPE:
-            place = None if packing else source.part(start, size)
-            yield _member(header, said, size, stream, place)
+        yield _member(header, said, size, stream, None if packing else source.part(start, size))
         stream.skip(end - stream.at)
-        said = _Said()
     raise ReadError("it ends without the mark of its end and may be cut short")
 
 
@@ -72,16 +62,27 @@ class _Stream:
         self._chunks = chunks
         self._held = b""
         self._from = 0
+        self._fault: ReadError | None = None
         self.at = 0
 
     def ended(self) -> bool:
         """Whether nothing is left; reads on where that is not known yet."""
         while self._from == len(self._held):
-            held = next(self._chunks, None)
+            held = self._next_chunk()
             if held is None:
                 return True
             self._held, self._from = held, 0
         return False
+
+    def _next_chunk(self) -> bytes | None:
+        if self._fault is not None:
+            raise self._fault
+        try:
+            return next(self._chunks, None)
+        except ReadError as error:
+            # From now on the chunks would look as if they had come to their end.
+            self._fault = error
+            raise
 
     def pieces(self, size: int) -> Iterator[bytes]:
         """The next `size` bytes; raises `ReadError` when there are fewer."""
@@ -104,7 +105,7 @@ class _Stream:
         return self.take(_padded(size))[:size]
 
     def skip(self, size: int) -> None:
-        for _ in self.pieces(_padded(size)):
+        for _ in self.pieces(size):
             pass
 
     def drain(self) -> None:
@@ -161,6 +162,24 @@ def _pax_records(data: bytes) -> Iterator[tuple[str, str]]:
         at += length
 
 
+def _next_header(stream: _Stream) -> tuple[TarInfo, _Said] | None:
+    """The header of the next member with what the headers before it say, None at the mark of the end."""
+    said = _Said()
+    for _ in range(_MOST_EXTENSIONS):
+        block = stream.take(_BLOCK)
+        if not any(block):
+            return None
+        header = _header(block, stream.at - _BLOCK)
+        if header.type in _PAX or header.type in _LONG:
+            said = said.and_also(header.type, stream.take_extension(header.size))
+        elif header.type == tarfile.XGLTYPE:
+            stream.skip(_padded(header.size))
+        else:
+            _pass_sparse_map(stream, block, header)
+            return header, said
+    raise ReadError(f"more than {_MOST_EXTENSIONS} extended headers in a row")
+
+
 def _header(block: bytes, at: int) -> TarInfo:
     try:
         header = TarInfo.frombuf(block, "utf-8", "surrogateescape")
@@ -183,7 +202,7 @@ def _has_data(header: TarInfo) -> bool:
 
 
 def _member(header: TarInfo, said: _Said, size: int, stream: _Stream, place: Source | None) -> Member:
-    name = _plain(said.name or header.name)
+    name = _plain(said.name or header.name) + ("/" if header.type == tarfile.DIRTYPE else "")
     link = said.link or header.linkname
     if header.type == tarfile.SYMTYPE:
         link = posixpath.join(posixpath.dirname(name), link)

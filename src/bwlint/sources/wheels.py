@@ -191,6 +191,8 @@ def _listed(output: str, name: str) -> tuple[_File, ...]:
 
 def _of_version(spec: Spec, files: tuple[_File, ...], failure: str, listing: str) -> tuple[_File, ...]:
     """The files of the version that is asked for; raises SourceError when there is no such version or package."""
+    from packaging.specifiers import SpecifierSet
+
     if not files:
         # A package that is not there and an index that does not answer end in the same words.
         if " 404 " in listing and "Retrying" not in listing:
@@ -198,7 +200,9 @@ def _of_version(spec: Spec, files: tuple[_File, ...], failure: str, listing: str
         raise _cannot(spec, failure)
     if spec.version is None:
         return files
-    found = tuple(file for file in files if str(file.version) == spec.version)
+    # "==2.9.0" is also met by 2.9.0+cu130.
+    wanted = SpecifierSet(f"=={spec.version}", prereleases=True)
+    found = tuple(file for file in files if file.version in wanted)
     if not found:
         newest = max(file.version for file in files)
         raise SourceError(f"{spec.name}: the index has no version {spec.version}; the newest is {newest}")

@@ -42,12 +42,12 @@ def members(source: Source, meter: Meter) -> Iterator[Member]:
     infos, end = _directory(source)
     starts = sorted(info.header_offset for info in infos)
     for info in infos:
-        if info.is_dir():
+        # `filename` ends at the first zero.
+        name = info.orig_filename
+        if name.endswith("/"):
             continue
         after = bisect_right(starts, info.header_offset)
         room = (starts[after] if after < len(starts) else end) - info.header_offset
-        # `filename` ends at the first zero.
-        name = info.orig_filename
         refusal = _refusal(info, room, alone=after < 2 or starts[after - 2] != info.header_offset)
         yield Member(name, info.file_size, partial(_content, source, info, room, meter), refusal=refusal)
 
