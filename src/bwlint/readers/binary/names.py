@@ -75,7 +75,7 @@ def _components(mangled: str) -> tuple[str, ...]:
 
 
 class _Parser:
-    """Goes over a mangled name once, from left to right. Every method starts where its construct does and ends behind."""
+    """Goes over a mangled name once, from left to right; every method begins at its construct and ends behind it."""
 
     def __init__(self, text: str, at: int) -> None:
         # What is behind the end is no part of any construct, and saves asking where that is.
@@ -98,7 +98,7 @@ class _Parser:
             return self._local()
         found = self._standard() if head == "S" else []
         if len(found) < 2 and self._peek() != "I":
-            found = found + [self._unqualified()]
+            found = [*found, self._unqualified()]
         if self._peek() == "I":
             self._arguments()
         return found
