@@ -170,6 +170,7 @@ class Folder:
     """Where versions of ptxas from PyPI are kept, each in a folder of its own."""
 
     root: Path
+    wheel: str = _WHEEL
     problem: str = field(default="", init=False)
 
     def ptxas(self, version: str | None) -> Ptxas | None:
@@ -178,7 +179,7 @@ class Folder:
         found = find_in(place)
         if found is not None:
             return Ptxas(found)
-        wanted = f"{_WHEEL}=={version}" if version else _WHEEL
+        wanted = f"{self.wheel}=={version}" if version else self.wheel
         command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(place), wanted]
         try:
             ran = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)

@@ -75,7 +75,7 @@ def _components(mangled: str) -> tuple[str, ...]:
 
 
 class _Parser:
-    """Goes over a mangled name once, left to right. Every method starts where its construct does, ends behind it."""
+    """Goes over a mangled name once, from left to right; every method begins at its construct and ends behind it."""
 
     def __init__(self, text: str, at: int) -> None:
         # What is behind the end is no part of any construct, and saves asking where that is.
