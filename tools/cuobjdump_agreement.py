@@ -84,9 +84,8 @@ def main(arguments: Sequence[str]) -> int:
         verdict = "agree" if found.agrees else found.failure or "DIFFER"
         theirs, ours = found.seconds
         megabytes = path.stat().st_size / 1e6
-        print(
-            f"{path} | {megabytes:.1f} MB | {len(found.theirs)} | {len(found.ours)} | {verdict} | {theirs:.3f} s | {ours * 1000:.1f} ms"
-        )
+        counts = f"{len(found.theirs)} | {len(found.ours)}"
+        print(f"{path} | {megabytes:.1f} MB | {counts} | {verdict} | {theirs:.3f} s | {ours * 1000:.1f} ms")
     return differing > 0
 
 
