@@ -83,6 +83,8 @@ class _Found:
     files: tuple[SourceFile, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     mounts: tuple[str, ...] = ()
+    wheels: tuple[tuple[str, str], ...] = ()
+    """Paths for reports and real ones."""
 
 
 def check(request: Request, stack: ExitStack, advance: Advance | None = None) -> Outcome:
@@ -109,7 +111,7 @@ def check(request: Request, stack: ExitStack, advance: Advance | None = None) ->
     unread = {skip.path for skip in collected.skipped}
     marked = [file for file in collected.marked if file.path not in unread]
     finished = finish(analysis, marked, texts, names, settings.enabled, fixes=request.fixes)
-    carried, unread_binaries = _carried(found, targets, settings)
+    carried, unread_binaries = _carried(found, collected, targets, settings, texts, names)
     skipped = (*found.skipped, *collected.skipped, *finished.skipped, *unread_binaries)
     scanned = len(found.files) - len(collected.skipped)
     report = Report(
@@ -123,14 +125,18 @@ def check(request: Request, stack: ExitStack, advance: Advance | None = None) ->
     return Outcome(report, scanned, severity, settings.run.fail_on or "warning", texts, names)
 
 
-def _carried(found: _Found, targets: ChipSet, settings: _Settings) -> tuple[list[Finding], list[Skipped]]:
-    """Findings in the binaries of the tree, and those that could not be read."""
+def _carried(
+    found: _Found, collected: Collected, targets: ChipSet, settings: _Settings, texts: Texts, names: Names
+) -> tuple[list[Finding], list[Skipped]]:
+    """Findings in the binaries of the tree and of wheels, and those that could not be read."""
     binaries = [file for file in found.files if file.kind == BINARY]
-    if not binaries:
+    if not (binaries or found.wheels):
         return [], []
-    from bwlint.inspection import in_tree
+    from bwlint.inspection.in_tree import judged_binaries
+    from bwlint.inspection.promises import confronted, promises
 
-    return in_tree(binaries, targets, settings.enabled)
+    carried, skipped = judged_binaries(binaries, found.wheels, targets, settings.enabled, settings.rules_of_run())
+    return confronted(carried, targets, promises(collected, targets, texts, names)), skipped
 
 
 @dataclass(slots=True)
@@ -167,6 +173,10 @@ class _Settings:
         rules = self._rules(self._overridden(config))
         ignored = config.ignored_rules(file.real) if config.per_file_ignores else frozenset()
         return rules - rule_names(config, ignored) if ignored else rules
+
+    def rules_of_run(self) -> frozenset[str]:
+        """The names of the rules that run on what has no configuration of its own."""
+        return self._rules(self.run)
 
     def own_words(self) -> frozenset[str]:
         """Names that the configuration adds: of architecture lists, and of functions that read the device."""
@@ -214,6 +224,7 @@ def _common_folder(paths: Sequence[str]) -> str:
 
 def _discovered(request: Request, settings: _Settings, stack: ExitStack) -> _Found:
     paths: list[str | Mount] = []
+    wheels: list[tuple[str, str]] = []
     refused: list[Skipped] = []
     for path in request.paths:
         if not is_package(path):
@@ -224,6 +235,7 @@ def _discovered(request: Request, settings: _Settings, stack: ExitStack) -> _Fou
         except SourceError as error:
             raise UsageError(str(error)) from None
         paths.append(unpacked.mount)
+        wheels.append((unpacked.mount.reported, str(unpacked.wheel)))
         refused += unpacked.skipped
     try:
         found = discover(paths, use_gitignore=request.use_gitignore, force_exclude=request.force_exclude)
@@ -233,7 +245,7 @@ def _discovered(request: Request, settings: _Settings, stack: ExitStack) -> _Fou
         raise UsageError("\n".join(f"{visible(error.path)}: {error.reason}" for error in found.errors))
     settings.mounts = tuple(os.path.realpath(path.real) + os.sep for path in paths if isinstance(path, Mount))
     files = tuple(file for file in found.files if not settings.is_excluded(file))
-    return _Found(files, (*refused, *found.skipped), settings.mounts)
+    return _Found(files, (*refused, *found.skipped), settings.mounts, tuple(wheels))
 
 
 def _scratch(stack: ExitStack) -> Path:

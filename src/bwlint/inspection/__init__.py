@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -16,14 +16,13 @@ from bwlint.findings import Finding, Region, Report, Severity, Skipped
 from bwlint.inspection.answers import answer
 from bwlint.inspection.library import is_bare, joined, read_library
 from bwlint.inspection.operations import operations
-from bwlint.inspection.origins import Origin, is_binary, origins
+from bwlint.inspection.origins import Origin, origins
 from bwlint.readers.errors import ReadError
 from bwlint.report.fingerprint import fingerprint
 from bwlint.rules import binary_checks
 from bwlint.shipments import Flaw, Inspection, Library, Shipment
 from bwlint.sources.archives import Entry, entries
 from bwlint.sources.pypi import SourceError
-from bwlint.sources.walk import SourceFile
 
 DEFAULT_TARGETS = ("12.0", "12.1")
 _WHOLE_FILE = Region(1, 1, 1, 1)
@@ -85,8 +84,8 @@ def inspect(request: Request) -> Inspected:
     skipped: list[Skipped] = []
     with ExitStack() as stack:
         try:
-            for origin in origins(request.things, request.installed, request.platforms, _scratch(stack)):
-                shipment, unread = examine(origin, asked, _scratch(stack), deep=request.kernels)
+            for origin in origins(request.things, request.installed, request.platforms, scratch_folder(stack)):
+                shipment, unread = examine(origin, asked, scratch_folder(stack), deep=request.kernels)
                 shipments.append(shipment)
                 findings += judged(shipment, asked, rules)
                 skipped += unread
@@ -127,25 +126,6 @@ def examine(origin: Origin, asked: ChipSet, scratch: Path, *, deep: bool = False
     )
 
 
-def in_tree(
-    files: Sequence[SourceFile], asked: ChipSet, enabled: Callable[[SourceFile], frozenset[str]]
-) -> tuple[list[Finding], list[Skipped]]:
-    """Findings in the binaries of a scanned tree, those of a folder together, and what could not be read."""
-    findings: list[Finding] = []
-    skipped: list[Skipped] = []
-    folders: dict[str, list[SourceFile]] = {}
-    for file in files:
-        folders.setdefault(str(PurePosixPath(file.path).parent), []).append(file)
-    with ExitStack() as stack:
-        scratch = _scratch(stack)
-        for folder, members in folders.items():
-            origin = Origin(folder, tuple((file.path, file.real) for file in members), is_named=False)
-            shipment, unread = examine(origin, asked, scratch)
-            findings += judged(shipment, asked, enabled(members[0]))
-            skipped += unread
-    return findings, skipped
-
-
 def judged(shipment: Shipment, asked: ChipSet, rules: frozenset[str]) -> Iterator[Finding]:
     """What the rules have to say of a shipment."""
     for name, check in binary_checks():
@@ -153,14 +133,15 @@ def judged(shipment: Shipment, asked: ChipSet, rules: frozenset[str]) -> Iterato
             yield from (_finding(flaw) for flaw in check(shipment, asked))
 
 
-def _scratch(stack: ExitStack) -> Path:
+def scratch_folder(stack: ExitStack) -> Path:
+    """A folder for what is unpacked, which goes with the stack."""
     return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bwlint-", ignore_cleanup_errors=True)))
 
 
 def _entries(origin: Origin, scratch: Path) -> Iterator[Entry | Skipped]:
     for reported, real in origin.files:
         try:
-            yield from entries(Path(real), reported, scratch, is_binary)
+            yield from entries(Path(real), reported, scratch, origin.wanted)
         except SourceError as error:
             if origin.is_named:
                 raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,12 +16,18 @@ from bwlint.sources.walk import discover
 _WHEEL = ".whl"
 
 
+def is_binary(name: str) -> bool:
+    """Whether a file of this name may hold device code."""
+    return kind_of(name) in (BINARY, PTX)
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """A shipment to be. `files` are paths for reports with the real ones, `skipped` what is known not to be read.
 
     `missing` says why there are no files; `machine` is that of a wheel's tag, "" where nothing says so. `is_named` is
-    false for what was found by walking: a file that is broken is then passed over.
+    false for what was found by walking: a file that is broken is then passed over. `wanted` says by its name whether
+    a member of an archive is read.
     """
 
     name: str
@@ -31,6 +37,7 @@ class Origin:
     missing: str = ""
     skipped: tuple[Skipped, ...] = ()
     is_named: bool = True
+    wanted: Callable[[str], bool] = is_binary
 
 
 def origins(
@@ -51,11 +58,6 @@ def origins(
         found = files_of(name)
         pairs = tuple((reported, str(real)) for reported, real in found.files if is_binary(real.name))
         yield Origin(f"{name}=={found.version}", pairs, skipped=found.skipped)
-
-
-def is_binary(name: str) -> bool:
-    """Whether a file of this name may hold device code."""
-    return kind_of(name) in (BINARY, PTX)
 
 
 def _fetched(thing: str, platforms: Sequence[str], scratch: Path) -> Iterator[Origin]:

@@ -68,9 +68,13 @@ class Spec:
 
 @dataclass(frozen=True, slots=True)
 class Unpacked:
-    """`mount` is what `walk.discover` takes; `skipped` are members that were refused, as reported paths."""
+    """`mount` is what `walk.discover` takes; `skipped` are members that were refused, as reported paths.
+
+    Binaries stay in the `wheel`, to be read there.
+    """
 
     mount: Mount
+    wheel: Path
     skipped: tuple[Skipped, ...]
 
 
@@ -138,7 +142,7 @@ def unpack(wheel: Path, into: Path, reported: str) -> Unpacked:
             skipped = _extract(archive, folder, reported)
     except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError) as error:
         raise SourceError(f"{plain(reported)}: not a readable wheel: {plain(str(error))}") from None
-    return Unpacked(Mount(reported, str(folder)), tuple(skipped))
+    return Unpacked(Mount(reported, str(folder)), wheel, tuple(skipped))
 
 
 def _checked_version(text: str) -> str:

@@ -1,0 +1,57 @@
+"""The binaries of a scanned tree, for `bwlint check`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import PurePosixPath
+
+from bwlint.chips import ChipSet
+from bwlint.findings import Finding, Skipped
+from bwlint.inspection import examine, judged, scratch_folder
+from bwlint.inspection.origins import Origin
+from bwlint.sources.kinds import BINARY, kind_of
+from bwlint.sources.walk import SourceFile
+
+
+def judged_binaries(
+    files: Sequence[SourceFile],
+    wheels: Sequence[tuple[str, str]],
+    asked: ChipSet,
+    enabled: Callable[[SourceFile], frozenset[str]],
+    rules: frozenset[str],
+) -> tuple[list[Finding], list[Skipped]]:
+    """Findings in binaries, those of a folder together and those of a wheel, and what could not be read.
+
+    `enabled` says which rules run on a file, `rules` which run on wheels, whose paths are for reports and real.
+    """
+    findings: list[Finding] = []
+    skipped: list[Skipped] = []
+    with ExitStack() as stack:
+        scratch = scratch_folder(stack)
+        for origin, names in (*_folders(files, enabled), *_wheels(wheels, rules)):
+            shipment, unread = examine(origin, asked, scratch)
+            findings += judged(shipment, asked, names)
+            skipped += unread
+    return findings, skipped
+
+
+def _folders(
+    files: Sequence[SourceFile], enabled: Callable[[SourceFile], frozenset[str]]
+) -> Iterator[tuple[Origin, frozenset[str]]]:
+    folders: dict[str, list[SourceFile]] = {}
+    for file in files:
+        folders.setdefault(str(PurePosixPath(file.path).parent), []).append(file)
+    for folder, members in folders.items():
+        pairs = tuple((file.path, file.real) for file in members)
+        yield Origin(folder, pairs, is_named=False, wanted=_is_binary), enabled(members[0])
+
+
+def _wheels(wheels: Sequence[tuple[str, str]], rules: frozenset[str]) -> Iterator[tuple[Origin, frozenset[str]]]:
+    for reported, real in wheels:
+        yield Origin(reported, ((reported, real),), is_named=False, wanted=_is_binary), rules
+
+
+def _is_binary(name: str) -> bool:
+    """PTX is text, which has a reader of its own."""
+    return kind_of(name) == BINARY
