@@ -14,10 +14,9 @@ PACKAGES = "lib/python3.12/site-packages"
 
 @pytest.fixture(autouse=True)
 def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No environment but those that a test makes."""
+    """No environment but those that a test makes and that of this Python, which has no such distribution."""
     for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setattr(sys, "path", [])
 
 
 def install(
@@ -64,7 +63,7 @@ def test_the_order_of_environments(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     install(tmp_path / "venv", version="1.0")
     install(tmp_path / "conda", version="2.0")
     own = install(tmp_path / "own", version="3.0")
-    monkeypatch.setattr(sys, "path", ["", str(tmp_path / "no"), str(tmp_path / "a.zip"), str(own)])
+    monkeypatch.setattr(sys, "path", ["", str(tmp_path / "no"), str(tmp_path / "a.zip"), str(own), *sys.path])
     assert files_of("bw-demo").version == "3.0"
     monkeypatch.setenv("CONDA_PREFIX", str(tmp_path / "conda"))
     assert files_of("bw-demo").version == "2.0"
@@ -113,7 +112,7 @@ def test_recorded_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: s
 def test_a_folder_that_is_no_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = install(tmp_path, packages="vendored", record="bw_demo/k.so,,\n../beside.so,,\n")
     (tmp_path / "beside.so").touch()
-    monkeypatch.setattr(sys, "path", [str(folder)])
+    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
     found = files_of("bw-demo")
     assert [path for path, _ in found.files] == ["bw-demo/bw_demo/k.so"]
     assert [skip.path for skip in found.skipped] == ["bw-demo/../beside.so"]
