@@ -55,7 +55,7 @@ class Binary:
 
     `form` is elf, pe, cubin, fatbin, ptx or bare (containers in a file of another kind). `machine` is the host's:
     x86_64, aarch64, or "" where nothing says so. `needed` are the shared libraries that it asks the loader for.
-    `faults` say what of it could not be read.
+    `faults` say what of it could not be read, `cubin` what a bare cubin says of itself.
     """
 
     form: str
@@ -63,6 +63,7 @@ class Binary:
     machine: str = ""
     needed: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
+    cubin: Cubin | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,8 +75,8 @@ class Unit:
 
     @property
     def is_specific(self) -> bool:
-        """Whether all of its images are for exact targets or families."""
-        return all(image.suffix for image in self.container.images)
+        """Whether it is meant for some chips alone: all images are for one family, or for exact targets."""
+        return bool(self.generation) or all(image.suffix for image in self.container.images)
 
     def image(self, chip: str) -> Image | None:
         """The image that a chip takes."""

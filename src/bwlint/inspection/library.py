@@ -33,7 +33,7 @@ def read_library(path: str, source: Source, asked: ChipSet, *, deep: bool) -> Li
     units = tuple(_units(binary))
     tallies = _tallies(units)
     lacking = [name for name in names if tallies[name].served and tallies[name].none > tallies[name].specialised]
-    look = _Look(source, names, deep, frozenset(lacking))
+    look = _Look(source, names, deep, frozenset(lacking), binary.cubin)
     looked = tuple(_without_relabelled(look.into(unit)) for unit in units)
     toolkit = look.toolkit(looked)
     binary = replace(binary, faults=(*binary.faults, *dict.fromkeys(look.faults)))
@@ -78,12 +78,16 @@ def _tallies(units: Iterable[Unit]) -> Mapping[str, Tally]:
 
 @dataclass(slots=True)
 class _Look:
-    """Looks into images of one file, for the chips of these names; what does not open is added to `faults`."""
+    """Looks into images of one file, for the chips of these names; what does not open is added to `faults`.
+
+    `whole` is the cubin that the file is, if it is one.
+    """
 
     source: Source
     names: tuple[str, ...]
     deep: bool
     lacking: frozenset[str]
+    whole: Cubin | None
     faults: list[str] = field(default_factory=list)
 
     def into(self, unit: Unit) -> Unit:
@@ -107,6 +111,8 @@ class _Look:
         return bool(ways - {NONE}) or (NONE in ways and not unit.generation)
 
     def _cubin(self, image: Image) -> Cubin | None:
+        if self.whole is not None:
+            return self.whole
         try:
             found = cubin.read(content(self.source, image))
         except ReadError as error:
@@ -131,16 +137,20 @@ class _Look:
         return ()
 
     def toolkit(self, units: Sequence[Unit]) -> Version | None:
-        """The newest CUDA that wrote one of the images: by its PTX, by what was looked into, else by one cubin."""
+        """The newest CUDA that wrote one of the images: what cubins say, else what knows the PTX.
+
+        If none was looked into, the smallest one is.
+        """
+        found = {one.toolkit for unit in units for one in unit.cubins.values()} - {None}
         images = [image for unit in units for image in unit.container.images]
-        releases = {toolkit_of_isa(isa) for isa in {image.isa for image in images} if isa is not None}
-        found = {_release(text) for text in releases if text is not None}
-        found |= {one.toolkit for unit in units for one in unit.cubins.values() if one.toolkit is not None}
+        cubins = [image for image in images if image.kind == CUBIN]
+        if not found and cubins:
+            one = self._cubin(min(cubins, key=lambda image: image.full_size))
+            found = {one.toolkit} - {None} if one is not None else found
         if not found:
-            cubins = [image for image in images if image.kind == CUBIN]
-            one = self._cubin(min(cubins, key=lambda image: image.full_size)) if cubins else None
-            return one.toolkit if one is not None else None
-        return max(found)
+            releases = [toolkit_of_isa(isa) for isa in {image.isa for image in images} if isa is not None]
+            found = {_release(text) for text in releases if text is not None}
+        return max((release for release in found if release is not None), default=None)
 
 
 def _release(text: str) -> Version:

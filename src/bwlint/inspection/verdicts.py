@@ -13,8 +13,10 @@ from functools import cache
 
 from bwlint.chips import EVERY, NONE, Chip, ChipSet, Suffix, Target, all_chips, chip_of_number
 from bwlint.images import CUBIN, PTX, Container, Image
-from bwlint.shipments import FAMILY, JIT, LINK, NATIVE, Tally, Verdict
+from bwlint.shipments import FAMILY, JIT, LINK, NATIVE, WAYS, Tally, Verdict
 from bwlint.shipments import NONE as NOTHING
+
+_SPECIALISED = "specialised"
 
 _Signature = tuple[tuple[str, int, str], ...]
 """Kind, number and suffix of each image: containers that share them share their verdicts."""
@@ -48,14 +50,19 @@ def generation(container: Container) -> str:
 
 def tally(units: Iterable[tuple[Mapping[str, Verdict], str]]) -> dict[str, Tally]:
     """For each chip, how many units it runs in which way; a unit is given by its verdicts and its generation."""
-    ways: dict[str, Counter[str]] = {chip.name: Counter() for chip in all_chips()}
-    for found, one_generation in units:
-        for name, verdict in found.items():
-            ways[name][verdict.way] += 1
-            ways[name]["specialised"] += verdict.way == NOTHING and bool(one_generation)
+    # Thousands of units share a handful of verdicts.
+    pairs = list(units)
+    alike = Counter((id(found), bool(one_generation)) for found, one_generation in pairs)
+    by_id = {id(found): found for found, _ in pairs}
+    counts = {chip.name: dict.fromkeys((*WAYS, _SPECIALISED), 0) for chip in all_chips()}
+    for (key, special), number in alike.items():
+        for name, verdict in by_id[key].items():
+            counts[name][verdict.way] += number
+            if special and verdict.way == NOTHING:
+                counts[name][_SPECIALISED] += number
     return {
-        name: Tally(way[NATIVE], way[FAMILY], way[JIT], way[LINK], way[NOTHING], way["specialised"])
-        for name, way in ways.items()
+        name: Tally(way[NATIVE], way[FAMILY], way[JIT], way[LINK], way[NOTHING], way[_SPECIALISED])
+        for name, way in counts.items()
     }
 
 

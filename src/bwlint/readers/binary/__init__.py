@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 
 from bwlint.images import CUBIN, PTX, Binary, Container, Image
-from bwlint.readers.binary import cubin, elf, fatbin
+from bwlint.readers.binary import cubin, elf, fatbin, pe
 from bwlint.readers.binary.source import Source
 from bwlint.readers.errors import ReadError
 
 __all__ = ["read"]
 
-_PE = b"MZ"
-_MACHINE_OF_PE = {0x8664: "x86_64", 0xAA64: "aarch64", 0x14C: "i386"}
 _VERSION = re.compile(rb"^\s*\.version\s+(\d{1,2})\.(\d{1,2})", re.M)
 _TARGET = re.compile(rb"^\s*\.target\s+sm_(\d{1,4})([af]?)", re.M)
 _HEAD = 64 * 1024
@@ -25,8 +23,8 @@ def read(source: Source) -> Binary:
         return _elf(source)
     if start.startswith(fatbin.MAGIC):
         return _with_faults("fatbin", tuple(fatbin.containers(source)))
-    if start.startswith(_PE):
-        return _with_faults("pe", tuple(fatbin.scan(source)), _machine_of_pe(source))
+    if start.startswith(pe.MAGIC):
+        return _pe(source)
     if _TARGET.search(start) and _VERSION.search(start):
         return Binary("ptx", (_ptx(source, start),))
     return _with_faults("bare", tuple(fatbin.scan(source)))
@@ -35,19 +33,27 @@ def read(source: Source) -> Binary:
 def _elf(source: Source) -> Binary:
     found = elf.read(source)
     if found.machine == elf.CUDA:
-        one = cubin.read(source)
+        one = cubin.of_elf(found)
         image = Image(CUBIN, one.number, one.suffix, 0, source.size, source.size)
-        return Binary("cubin", (Container(0, (image,)),))
+        return Binary("cubin", (Container(0, (image,)),), cubin=one)
+    needed: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
     try:
         needed = elf.needed(found)
     except ReadError as error:
-        needed, faults = (), (str(error),)
-    binary = _with_faults("elf", _containers_of(found, source), found.machine_name, needed)
-    return Binary(binary.form, binary.containers, binary.machine, needed, (*faults, *binary.faults))
+        faults = (str(error),)
+    return _with_faults("elf", _containers_of(found, source), found.machine_name, needed, faults)
 
 
-def _containers_of(found: elf.Elf, source: Source) -> tuple[Container, ...]:
+def _pe(source: Source) -> Binary:
+    try:
+        found = pe.read(source)
+    except ReadError as error:
+        return _with_faults("pe", tuple(fatbin.scan(source)), faults=(str(error),))
+    return _with_faults("pe", _containers_of(found, source), found.machine_name)
+
+
+def _containers_of(found: fatbin.Host, source: Source) -> tuple[Container, ...]:
     """Those of the sections for device code; where there is none, whatever looks like a container."""
     sections = [section for section in found.sections if section.name in fatbin.PARTS and section.type != elf.NOBITS]
     if not sections:
@@ -55,25 +61,20 @@ def _containers_of(found: elf.Elf, source: Source) -> tuple[Container, ...]:
     containers = tuple(
         container
         for section in sections
-        for container in fatbin.containers(source.part(section.offset, section.size), section.name, base=section.offset)
+        for container in fatbin.containers(source.part(section.offset, section.size), section.name, section.offset)
     )
     return fatbin.linked(found, source, containers)
 
 
 def _with_faults(
-    form: str, containers: tuple[Container, ...], machine: str = "", needed: tuple[str, ...] = ()
+    form: str,
+    containers: tuple[Container, ...],
+    machine: str = "",
+    needed: tuple[str, ...] = (),
+    faults: tuple[str, ...] = (),
 ) -> Binary:
-    faults = tuple(container.fault for container in containers if container.fault)
-    return Binary(form, tuple(each for each in containers if each.images), machine, needed, faults)
-
-
-def _machine_of_pe(source: Source) -> str:
-    try:
-        at = int.from_bytes(source.read(0x3C, 4), "little")
-        head = source.read(at, 6)
-    except ReadError:
-        return ""
-    return _MACHINE_OF_PE.get(int.from_bytes(head[4:], "little"), "") if head.startswith(b"PE\0\0") else ""
+    own = tuple(container.fault for container in containers if container.fault)
+    return Binary(form, tuple(each for each in containers if each.images), machine, needed, (*faults, *own))
 
 
 def _ptx(source: Source, start: bytes) -> Container:

@@ -107,7 +107,11 @@ class _Symbols:
 
 def read(source: Source) -> Cubin:
     """What a cubin says; raises `ReadError` where it is none, or contradicts itself."""
-    elf = elves.read(source)
+    return of_elf(elves.read(source))
+
+
+def of_elf(elf: Elf) -> Cubin:
+    """What a cubin says whose headers are read."""
     if elf.machine != elves.CUDA:
         raise ReadError(f"no cubin but an ELF file for {elf.machine_name or f'machine {elf.machine}'}")
     if elf.osabi not in (_OLD, _NEW):

@@ -11,12 +11,16 @@ from dataclasses import dataclass, replace
 
 from bwlint.images import CUBIN, LTO, PTX, Container, Image
 from bwlint.readers.binary.elf import Elf
+from bwlint.readers.binary.pe import Pe
 from bwlint.readers.binary.source import Source
 from bwlint.readers.errors import ReadError
 
 MAGIC = b"\x50\xed\x55\xba"
 PARTS = (".nv_fatbin", "__nv_relfatbin")
 """Sections of a host file that hold containers back to back: ready ones, and relocatable ones of -rdc builds."""
+
+Host = Elf | Pe
+"""A file with sections for device code."""
 
 _SEGMENT = ".nvFatBinSegment"
 _CONTAINER = struct.Struct("<4sHHQ")
@@ -71,7 +75,7 @@ def scan(source: Source) -> Iterator[Container]:
             yield found
 
 
-def linked(elf: Elf, source: Source, found: tuple[Container, ...]) -> tuple[Container, ...]:
+def linked(host: Host, source: Source, found: tuple[Container, ...]) -> tuple[Container, ...]:
     """The containers, each that was linked from relocatable ones (-rdc) with their offsets.
 
     Which ones, only the running program knows. But each link puts its own wrapper (version 2) right behind the
@@ -80,7 +84,7 @@ def linked(elf: Elf, source: Source, found: tuple[Container, ...]) -> tuple[Cont
     relocatable = frozenset(each.at for each in found if each.part == PARTS[1])
     if not relocatable:
         return found
-    origins = _linked_sets(_wrappers(elf, source), relocatable)
+    origins = _linked_sets(_wrappers(host, source), relocatable)
     return tuple(replace(each, linked_from=origins.get(each.at, ())) for each in found)
 
 
@@ -184,27 +188,27 @@ def _linked_sets(wrappers: Sequence[_Wrapper], relocatable: frozenset[int]) -> d
     return sets
 
 
-def _wrappers(elf: Elf, source: Source) -> list[_Wrapper]:
-    section = elf.section(_SEGMENT)
+def _wrappers(host: Host, source: Source) -> list[_Wrapper]:
+    section = host.section(_SEGMENT)
     if section is None:
         return []
     count = min(section.size // _WRAPPER.size, _MOST_WRAPPERS)
     rows = list(_WRAPPER.iter_unpack(source.read(section.offset, count * _WRAPPER.size)))
     addresses = [pointer for _, _, pointer, _ in rows]
     if not any(addresses):
-        addresses = _relocated(elf, source, section.address, count)
+        addresses = _relocated(host, source, section.address, count)
     found = []
     for (magic, version, _, _), address in zip(rows, addresses, strict=True):
-        at = elf.offset_of(address)
+        at = host.offset_of(address)
         if magic == _WRAPPER_MAGIC and at is not None:
             found.append(_Wrapper(version == _LINKED, at))
     return found
 
 
-def _relocated(elf: Elf, source: Source, table: int, count: int) -> list[int]:
+def _relocated(host: Host, source: Source, table: int, count: int) -> list[int]:
     """The addresses that the loader writes into the wrappers, where the linker has left zeros in their place."""
     addresses = [0] * count
-    for section in elf.sections:
+    for section in host.sections:
         if section.type != _RELA:
             continue
         for start in range(section.offset, section.offset + section.size, _RELOCATION.size * _ROWS):

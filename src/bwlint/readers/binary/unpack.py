@@ -6,7 +6,7 @@ from bwlint.images import Image
 from bwlint.readers.binary.source import Source
 from bwlint.readers.errors import ReadError
 
-LARGEST = 64 * 1024 * 1024
+LARGEST = 160 * 1024 * 1024
 """Bytes of an image that is unpacked; a larger one is read by its header alone."""
 
 

@@ -1,0 +1,61 @@
+"""PE as far as inspections need it: the machine, the sections with device code, and where addresses lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from struct import Struct
+
+from bwlint.readers.binary.elf import Section
+from bwlint.readers.binary.source import Source
+from bwlint.readers.errors import ReadError
+
+MAGIC = b"MZ"
+
+_MACHINES = {0x8664: "x86_64", 0xAA64: "aarch64", 0x14C: "i386"}
+_SIGNATURE = b"PE\0\0"
+_WIDE = 0x20B
+_COFF = Struct("<4sHHIIIHH")
+_SECTION = Struct("<8sIIII16x")
+_BASE_AT = 24
+_PROGRAM_DATA = 1
+# A name has eight bytes there; these are what the linker leaves of nvcc's.
+_NAMES = {b".nv_fatb": ".nv_fatbin", b"__nv_rel": "__nv_relfatbin", b".nvFatBi": ".nvFatBinSegment"}
+
+
+@dataclass(frozen=True, slots=True)
+class Pe:
+    """The headers of a PE file; `sections` bear the names that they have in ELF files, addresses include the base."""
+
+    machine_name: str
+    sections: tuple[Section, ...]
+
+    def section(self, name: str) -> Section | None:
+        """The first of a name."""
+        return next((section for section in self.sections if section.name == name), None)
+
+    def offset_of(self, address: int) -> int | None:
+        """Where in the file the byte of a virtual address lies; None where the file does not hold it."""
+        for section in self.sections:
+            if section.address <= address < section.address + section.size:
+                return section.offset + address - section.address
+        return None
+
+
+def read(source: Source) -> Pe:
+    """The headers of a PE file; raises `ReadError` where it is none."""
+    start = int.from_bytes(source.read(0x3C, 4), "little")
+    signature, machine, count, _, _, _, optional, _ = _COFF.unpack(source.read(start, _COFF.size))
+    if signature != _SIGNATURE:
+        raise ReadError("no PE file: its signature is missing")
+    head = source.read(start + _COFF.size, optional)
+    wide = int.from_bytes(head[:2], "little") == _WIDE
+    base = int.from_bytes(head[_BASE_AT : _BASE_AT + 8], "little") if wide else 0
+    table = source.read(start + _COFF.size + optional, count * _SECTION.size)
+    sections = tuple(_section(base, *row) for row in _SECTION.iter_unpack(table))
+    return Pe(_MACHINES.get(machine, ""), sections)
+
+
+def _section(base: int, name: bytes, size: int, address: int, held: int, offset: int) -> Section:
+    # What is held is padded to the file's alignment; what is stated may be larger than it.
+    text = _NAMES.get(name) or name.rstrip(b"\0").decode("ascii", "replace")
+    return Section(text, _PROGRAM_DATA, 0, base + address, offset, min(size, held), 0, 0, 0, 0)
