@@ -64,7 +64,7 @@ class Toolkit:
 
 def find_in(folder: Path) -> Toolkit | None:
     """The toolkit in a folder that pip filled, or in site-packages."""
-    found = next((path.parent for path in sorted(folder.glob("nvidia/*/bin/ptxas"), reverse=True)), None)
+    found = next((path.parent for path in sorted(folder.glob("nvidia/cu[0-9]*/bin/ptxas"), reverse=True)), None)
     if found is None:
         return None
     for path in found.iterdir():

@@ -397,13 +397,13 @@ def test_damage_with_its_reason(toolkit: Toolkit) -> None:
         "no ELF file": b"\x50\xed\x55\xba" + data,
         "wanted at offset": patched(data, info + SIZE, "<Q", 1 << 23),
         "bytes of attributes": patched(data, info + SIZE, "<Q", 1 << 40),
-        "attributes in .nv.info.to_both that end at": patched(data, info + SIZE, "<Q", at_info.size - 2),
+        "attributes in '.nv.info.to_both' that end at": patched(data, info + SIZE, "<Q", at_info.size - 2),
         "an attribute of form 0": patched(data, at_info.offset, "<B", 0),
         "an attribute of form 9": patched(data, at_info.offset, "<B", 9),
         "calls symbol 65535 of": patched(data, extern + 4, "<I", 65535),
         "no table of their names": patched(data, table + 4, "<I", 1),
         "wanted at offset ": patched(data, table + 24, "<Q", 1 << 50),
-        "parameters of kernel plain, but not its code": patched(data, parameters + INFO, "<I", 1 << 30),
+        "parameters of kernel 'plain', but not its code": patched(data, parameters + INFO, "<I", 1 << 30),
         "the program headers": data[:-1],
     }
     for reason, damaged in cases.items():

@@ -164,7 +164,7 @@ def _parts(elf: Elf) -> _Parts:
 
 def _add_kernel(elf: Elf, parts: _Parts, code: int, name: str) -> None:
     if code in parts.kernels or code >= len(elf.sections) or elf.sections[code].name != _CODE + name:
-        raise ReadError(f"a cubin with parameters of kernel {name}, but not its code")
+        raise ReadError(f"a cubin with parameters of kernel {_short(name)}, but not its code")
     parts.kernels[code] = name
 
 
@@ -200,21 +200,27 @@ def _noted(number: int, notes: _Notes) -> tuple[int | None, str]:
 def _notes(elf: Elf, parts: _Parts) -> _Notes:
     command, release = _tool(_note(elf, parts.named.get(_TOOLS)))
     target = _note(elf, parts.named.get(_TARGET))
-    older = _note(elf, parts.named.get(_OLDER_TARGET))
-    said = _RELEASE.search(release)
+    toolkit = _toolkit(elf, release, target)
+    virtual = _virtual(elf, target or _note(elf, parts.named.get(_OLDER_TARGET)))
     asked = _ARCH.search(command)
-    toolkit, virtual = None, None
+    if asked is None:
+        return _Notes(command, toolkit, virtual=virtual)
+    return _Notes(command, toolkit, int(asked[1]), asked[2], virtual)
+
+
+def _toolkit(elf: Elf, release: str, target: bytes) -> Version | None:
+    said = _RELEASE.search(release)
     if said:
-        toolkit = int(said[1]), int(said[2])
-    elif len(target) >= 8:
-        toolkit = _version(unpack_from("<I", target, 4)[0])
-    elif elf.osabi == _OLD:
-        toolkit = _version(elf.version)
-    if len(target or older) >= 4:
-        virtual = unpack_from("<H", target or older, 2)[0]
-    elif elf.osabi == _OLD:
-        virtual = elf.flags >> 16 & 0xFF
-    return _Notes(command, toolkit, int(asked[1]) if asked else None, asked[2] if asked else "", virtual)
+        return int(said[1]), int(said[2])
+    if len(target) >= 8:
+        return _version(unpack_from("<I", target, 4)[0])
+    return _version(elf.version) if elf.osabi == _OLD else None
+
+
+def _virtual(elf: Elf, target: bytes) -> int | None:
+    if len(target) >= 4:
+        return int(unpack_from("<H", target, 2)[0])
+    return elf.flags >> 16 & 0xFF if elf.osabi == _OLD else None
 
 
 def _version(number: int) -> Version | None:
@@ -294,13 +300,18 @@ def _values(elf: Elf, section: Section) -> Iterator[tuple[int, int | bytes]]:
         at += 4
         if form != 4:
             if not 1 <= form <= 3:
-                raise ReadError(f"an attribute of form {form} in {section.name}")
+                raise ReadError(f"an attribute of form {form} in {_short(section.name)}")
             yield code, value
             continue
         yield code, data[at : at + value]
         at += value
     if at != end:
-        raise ReadError(f"attributes in {section.name} that end at {at} of {end} bytes")
+        raise ReadError(f"attributes in {_short(section.name)} that end at {at} of {end} bytes")
+
+
+def _short(name: str) -> str:
+    """A name for a message: names of C++ run to thousands of letters."""
+    return repr(name if len(name) <= 80 else f"{name[:77]}...")
 
 
 def _triple(value: int | bytes | None) -> tuple[int, int, int] | None:

@@ -13,15 +13,8 @@ from collections.abc import Callable
 _DEPTH = 96
 _END = "\0\0"
 
-_STANDARD = {
-    "t": "std",
-    "a": "std::allocator",
-    "b": "std::basic_string",
-    "s": "std::string",
-    "i": "std::istream",
-    "o": "std::ostream",
-    "d": "std::iostream",
-}
+_STANDARD = frozenset("tabsiod")
+_NAMELESS = ""
 _BUILTIN = frozenset("vwbcahstijlmxynofdegz")
 _EXTENDED = frozenset("dehfisuanc")
 _PREFIXES = frozenset("PROKVrCG")
@@ -37,7 +30,8 @@ _NUMBER = r"(?:\d{2,3}|\d{1,2}x|\dxx)[af]?(?![0-9a-z])"
 _TAG = re.compile(
     rf"^[sS][mM]_?{_NUMBER}_?|_[sS][mM]_?{_NUMBER}(?:_(?:or_later|plus|to(?=_[sS][mM])))?|(?<=[a-z0-9])S[mM]_?{_NUMBER}"
 )
-_BUILD_TAG = re.compile(r"_SM(?:_\d{3,4})+\b")
+# An inline namespace that keeps builds apart: a version, then all targets that it was compiled for.
+_BUILD_TAG = re.compile(r"_\d{6}(?:_SM)?(?:_\d{3,4})+(?:_NS)?$")
 
 
 class _Unknown(Exception):
@@ -70,6 +64,8 @@ def _components(mangled: str) -> tuple[str, ...]:
         found = _Parser(mangled, start + 2).name()
     except (_Unknown, RecursionError):
         return (mangled,)
+    if _NAMELESS in found:
+        return (mangled,)
     named = tuple(component for component in found if not component.startswith(_UNNAMED))
     return named or (mangled,)
 
@@ -84,7 +80,10 @@ class _Parser:
         self.depth = 0
 
     def name(self) -> list[str]:
-        """The components of a name, without its template arguments."""
+        """The components of a name, without its template arguments.
+
+        "" stands for one that no kernel has: an operator, a constructor, a part that was named earlier.
+        """
         self._enter()
         found = self._name()
         self.depth -= 1
@@ -96,9 +95,9 @@ class _Parser:
             return self._nested()
         if head == "Z":
             return self._local()
-        found = self._standard() if head == "S" else []
-        if len(found) < 2 and self._peek() != "I":
-            found = [*found, self._unqualified()]
+        found = [self._standard()] if head == "S" else []
+        if found != [_NAMELESS]:
+            found.append(self._unqualified())
         if self._peek() == "I":
             self._arguments()
         return found
@@ -112,13 +111,12 @@ class _Parser:
             if head == "I":
                 self._arguments()
             elif head == "S":
-                found += self._standard()
-            elif head == "T":
-                self._parameter()
+                found.append(self._standard())
             elif head == "M":
                 self.at += 1
-            elif self.text.startswith(("DT", "Dt"), self.at):
+            elif head == "T" or self.text.startswith(("DT", "Dt"), self.at):
                 self._type()
+                found.append(_NAMELESS)
             else:
                 found.append(self._unqualified())
         self.at += 1
@@ -144,17 +142,19 @@ class _Parser:
             self._number()
         return found
 
-    def _standard(self) -> list[str]:
-        """St, Sa and so on; of S_ and S0_ it is not kept what they stand for, and none begins a kernel's name."""
+    def _standard(self) -> str:
+        """St is std; Sa and so on are types of it, S_ and S0_ something that was named earlier."""
         self._expect("S")
         head = self._next()
+        if head == "t":
+            return "std"
         if head in _STANDARD:
-            return _STANDARD[head].split("::")
+            return _NAMELESS
         while head != "_":
             if not (head.isdigit() or head.isupper()):
                 raise _Unknown
             head = self._next()
-        return []
+        return _NAMELESS
 
     def _unqualified(self) -> str:
         if self._peek() == "L":
@@ -166,9 +166,10 @@ class _Parser:
             found = self._unnamed()
         elif head in "CD" and self._peek(1).isdigit():
             self.at += 2
-            found = ""
+            found = _NAMELESS
         else:
-            found = self._operator()
+            self._operator()
+            found = _NAMELESS
         while self._peek() == "B":
             self.at += 1
             self._source()
@@ -191,9 +192,9 @@ class _Parser:
             raise _Unknown
         self._number()
         self._expect("_")
-        return "{lambda}" if kind == "l" else "{unnamed}"
+        return _NAMELESS
 
-    def _operator(self) -> str:
+    def _operator(self) -> None:
         code = self.text[self.at : self.at + 2]
         if len(code) < 2 or not code[0].islower() or not code[1].isalpha():
             raise _Unknown
@@ -202,7 +203,6 @@ class _Parser:
             self._type()
         elif code == "li":
             self._source()
-        return f"operator {code}"
 
     def _arguments(self) -> None:
         """Template arguments, I to E (packs are J to E)."""
