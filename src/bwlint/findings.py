@@ -27,6 +27,10 @@ class Region:
     end_column: int
 
 
+WHOLE_FILE = Region(1, 1, 1, 1)
+"""Of findings in binaries, which have no lines."""
+
+
 @dataclass(frozen=True, slots=True)
 class Related:
     """Another place that the finding rests on: the kernel behind a gate, the helper's body, a sibling."""

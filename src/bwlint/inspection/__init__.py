@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from bwlint import catalog
 from bwlint.chips import ChipSet, parse_targets
 from bwlint.config import Configs, chosen_rules
-from bwlint.findings import Finding, Region, Report, Severity, Skipped
+from bwlint.findings import WHOLE_FILE, Finding, Report, Severity, Skipped
 from bwlint.inspection.answers import answer
 from bwlint.inspection.library import is_bare, joined, read_library
 from bwlint.inspection.operations import operations
@@ -25,7 +25,6 @@ from bwlint.sources.archives import Entry, entries
 from bwlint.sources.pypi import SourceError
 
 DEFAULT_TARGETS = ("12.0", "12.1")
-_WHOLE_FILE = Region(1, 1, 1, 1)
 # That many images of one folder are told as one library.
 _MANY = 12
 _STATIC = ".a"
@@ -173,7 +172,7 @@ def _finding(flaw: Flaw) -> Finding:
         flaw.severity,
         flaw.confidence,
         flaw.path,
-        _WHOLE_FILE,
+        WHOLE_FILE,
         flaw.message,
         flaw.admitted.names,
         flaw.admitted.names,

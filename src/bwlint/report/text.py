@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bwlint.findings import Finding, Related, Report
+from bwlint.findings import WHOLE_FILE, Finding, Related, Report
 from bwlint.report import Setting
 from bwlint.report.escape import visible
 from bwlint.report.snippet import Mark, Paint, draw, last_line, reaches
@@ -77,6 +77,8 @@ def _places(
 
 
 def _place(path: str, mark: Mark) -> str:
+    if mark.region == WHOLE_FILE:
+        return visible(path)
     return f"{visible(path)}:{mark.region.line}:{mark.region.column}"
 
 
