@@ -37,7 +37,8 @@ def _on(shipment: Shipment, chip: str) -> str:
     if not any(tally.native + tally.family for tally in tallies):
         text += " by JIT alone"
     if absent:
-        text += f"{',' if text.endswith('alone') else ''} in part: nothing of {listed([_name(library) for library in absent])} loads there"
+        nothing = f"nothing of {listed([_name(library) for library in absent])} loads there"
+        text += f"{',' * text.endswith('alone')} in part: {nothing}"
     lacking = [one.name for one in shipment.operations if chip in one.unserved]
     if lacking:
         what = "operation" if len(lacking) == 1 else "operations"
