@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from bwlint import catalog
-from bwlint.rules import binary_checks, checks, file_checks, guard_checks
 from bwlint.check import Outcome, Request, check
+from bwlint.rules import binary_checks, checks, file_checks, guard_checks
 from bwlint.sources.kinds import kind_of
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

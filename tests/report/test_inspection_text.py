@@ -46,9 +46,9 @@ b.whl: answer 3
 no device code in 12 files
 
 warning[BW101] family-split: 12.1 falls into the arm that raises
- --> a.whl/pkg/core.so:1:1
+ --> a.whl/pkg/core.so
   |
-  = admitted: 12.0 only
+  = served: 12.0 only
 """
     )
 
