@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from bwlint.chips import NONE, ChipSet, siblings
 from bwlint.inspection.answers import listed, main_reason
-from bwlint.shipments import ALL, Flaw, Library, Shipment, Unit
+from bwlint.shipments import ALL, Flaw, Library, Operation, Shipment, Unit
 from bwlint.shipments import NONE as NOTHING
 from bwlint.wording import counted, plain
 
@@ -111,23 +111,26 @@ def _compiled(library: Library, judged: ChipSet) -> Iterator[Flaw]:
 
 def _operations(shipment: Shipment, judged: ChipSet) -> Iterator[Flaw]:
     """Operations without a variant, together by file, chips and reason."""
-    groups: dict[tuple[str, ChipSet, str, bool], list[str]] = {}
+    groups: dict[tuple[str, ChipSet, str, bool], list[Operation]] = {}
     for one in shipment.operations:
         chips = ChipSet.of(*one.unserved) & judged
         if chips:
-            groups.setdefault((one.library, chips, one.reason, one.is_specific), []).append(one.name)
-    for (path, chips, reason, specific), names in groups.items():
-        plural = "s" * (len(names) > 1)
+            minor = one.is_specific or not one.is_sure
+            groups.setdefault((one.library, chips, one.reason, minor), []).append(one)
+    for (path, chips, reason, minor), some in groups.items():
+        names = [one.name for one in some]
+        what = "the operation" if len(names) == 1 else f"{len(names)} operations"
+        have = "has" if len(names) == 1 else "have"
         yield Flaw(
             NAME,
-            "note" if specific else "warning",
-            "medium",
+            "note" if minor else "warning",
+            "low" if minor else "medium",
             path,
-            f"the operation{plural} {listed(names)} ha{'ve' if plural else 's'} no kernel for {plain(chips)}: {reason}",
+            f"{what} {listed(names)} {have} no kernel for {plain(chips)}: {reason}",
             f"no kernel for {plain(chips)}",
             f"build a variant for {plain(chips)}, or keep these calls away from it",
             f"operations {' '.join(names)}",
-            ~chips,
+            ChipSet.of(*some[0].served),
         )
 
 
