@@ -38,7 +38,7 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
 def _half(library: Library, cut: Sequence[Unit], present: ChipSet, missing: ChipSet, *, is_judged: bool) -> Flaw:
     reason = cut[0].verdicts[missing.names[0]].reason
     places = f"{len(cut)} of {counted(len(library.units), 'container')}"
-    hosts = "" if is_judged else f"; {plain(missing)} takes another build than this one, if that is built alike"
+    hosts = "" if is_judged else f" ({plain(missing)} takes the aarch64 build; see whether that is built alike)"
     return Flaw(
         NAME,
         "warning" if is_judged else "note",
@@ -48,7 +48,7 @@ def _half(library: Library, cut: Sequence[Unit], present: ChipSet, missing: Chip
         f"for {plain(present)} only",
         f"build for the family ({_family_target(present)}), or add {_own_targets(missing)}",
         f"half {plain(missing)}",
-        _served([library]),
+        ChipSet.where(lambda chip: _serves_any(cut, chip.name)),
     )
 
 
@@ -144,6 +144,10 @@ def _families(asked: ChipSet) -> Iterator[tuple[ChipSet, ChipSet]]:
 
 def _serves(unit: Unit, chips: ChipSet) -> bool:
     return any(unit.verdicts[name].way != NOTHING for name in chips.names)
+
+
+def _serves_any(units: Sequence[Unit], chip: str) -> bool:
+    return any(unit.verdicts[chip].way != NOTHING for unit in units)
 
 
 def _unserved(libraries: Sequence[Library], chips: ChipSet) -> ChipSet:
