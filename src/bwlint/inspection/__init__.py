@@ -144,7 +144,7 @@ def _entries(origin: Origin, scratch: Path) -> Iterator[Entry | Skipped]:
         except SourceError as error:
             if origin.is_named:
                 raise
-            yield Skipped(reported, str(error))
+            yield Skipped(reported, str(error).removeprefix(f"{reported}: "))
 
 
 def _gathered(libraries: Sequence[Library]) -> tuple[Library, ...]:
