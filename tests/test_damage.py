@@ -1,0 +1,5 @@
+from binaries import cubin
+
+
+def test_x() -> None:
+    assert cubin(120)
