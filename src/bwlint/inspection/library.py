@@ -122,19 +122,20 @@ class _Look:
         return found if found.suffix else found.of_target(image.suffix)
 
     def _names(self, container: Container) -> tuple[str, ...]:
-        """The kernels of the image that is read fastest."""
-        images = sorted(container.images, key=lambda image: (image.kind != CUBIN, image.full_size))
-        for image in images[:1]:
-            try:
-                inside = content(self.source, image)
-                if image.kind == CUBIN:
-                    return cubin.kernel_names(inside)
-                if image.kind == PTX:
-                    text = inside.read(0, inside.size)
-                    return tuple(dict.fromkeys(name.decode() for name in _ENTRY.findall(text)))
-            except ReadError as error:
-                self.faults.append(f"{image.target} at offset {image.at}: {error}")
-        return ()
+        """The kernels of the image that is read fastest; intermediate code for the linker is closed to all but that."""
+        readable = [image for image in container.images if image.kind in (CUBIN, PTX)]
+        if not readable:
+            return ()
+        image = min(readable, key=lambda image: (image.kind != CUBIN, image.full_size))
+        try:
+            inside = content(self.source, image)
+            if image.kind == CUBIN:
+                return cubin.kernel_names(inside)
+            text = inside.read(0, inside.size)
+            return tuple(dict.fromkeys(name.decode() for name in _ENTRY.findall(text)))
+        except ReadError as error:
+            self.faults.append(f"{image.target} at offset {image.at}: {error}")
+            return ()
 
     def toolkit(self, units: Sequence[Unit]) -> Version | None:
         """The newest CUDA that wrote one of the images: what cubins say, else what knows the PTX.
