@@ -34,7 +34,7 @@ def read_library(path: str, source: Source, asked: ChipSet, *, deep: bool) -> Li
     tallies = _tallies(units)
     lacking = [name for name in names if tallies[name].served and tallies[name].none > tallies[name].specialised]
     look = _Look(source, names, deep, frozenset(lacking), binary.cubin)
-    looked = tuple(_without_relabelled(look.into(unit)) for unit in units)
+    looked = tuple(look.trusted(unit) for unit in units)
     toolkit = look.toolkit(looked)
     binary = replace(binary, faults=(*binary.faults, *dict.fromkeys(look.faults)))
     return Library(path, binary, looked, _tallies(looked), toolkit)
@@ -90,10 +90,22 @@ class _Look:
     whole: Cubin | None
     faults: list[str] = field(default_factory=list)
 
-    def into(self, unit: Unit) -> Unit:
-        cubins = {}
+    def trusted(self, unit: Unit) -> Unit:
+        """The unit, looked into, without what headers claim and notes deny: an edited header makes nothing run."""
+        while True:
+            unit = self._into(unit)
+            false = {place for place, found in unit.cubins.items() if found.relabelled}
+            if not false & {verdict.place for verdict in unit.verdicts.values()}:
+                return unit
+            # Another image takes the place of a false one, and may be false itself.
+            rest = verdicts(unit.container, [unit.container.images[place] for place in false])
+            kept = unit.verdicts.items()
+            unit = replace(unit, verdicts={name: rest[name] if old.place in false else old for name, old in kept})
+
+    def _into(self, unit: Unit) -> Unit:
+        cubins = dict(unit.cubins)
         for place in {unit.verdicts[name].place: None for name in self.names}:
-            if place is None:
+            if place is None or place in cubins:
                 continue
             image = unit.container.images[place]
             found = self._cubin(image) if image.kind == CUBIN else None
@@ -118,8 +130,7 @@ class _Look:
         except ReadError as error:
             self.faults.append(f"{image.target} at offset {image.at}: {error}")
             return None
-        # A container says of a cubin what the cubin itself may not: the suffix f.
-        return found if found.suffix else found.of_target(image.suffix)
+        return found.of_target(image.number, image.suffix)
 
     def _names(self, container: Container) -> tuple[str, ...]:
         """The kernels of the image that is read fastest; intermediate code for the linker is closed to all but that."""
@@ -157,11 +168,3 @@ class _Look:
 def _release(text: str) -> Version:
     major, minor = version(text)
     return major, minor
-
-
-def _without_relabelled(unit: Unit) -> Unit:
-    """The unit without what a header claims and the notes deny: an edited header makes nothing run."""
-    false = [unit.container.images[place] for place, found in unit.cubins.items() if found.relabelled]
-    if not false:
-        return unit
-    return replace(unit, verdicts=verdicts(unit.container, without=false))
