@@ -10,7 +10,7 @@ import pytest
 from bwlint.chips import ALL_TARGETS, all_chips, chip
 from bwlint.images import CUBIN, LTO, PTX, Container, Image
 from bwlint.inspection.verdicts import generation, linked_verdicts, runs, tally, verdicts
-from bwlint.shipments import FAMILY, JIT, LINK, NATIVE, NONE, Tally, Verdict
+from bwlint.shipments import LINK, NONE, Tally, Verdict
 
 _IMAGE = re.compile(r"(sm|ptx|lto)_(\d+)([af]?)")
 _KINDS = {"sm": CUBIN, "ptx": PTX, "lto": LTO}
