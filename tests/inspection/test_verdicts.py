@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 import pytest
+from libraries import container
 
 from bwlint.chips import ALL_TARGETS, all_chips, chip
-from bwlint.images import CUBIN, LTO, PTX, Container, Image
+from bwlint.images import CUBIN, LTO, PTX
 from bwlint.inspection.verdicts import generation, linked_verdicts, runs, tally, verdicts
 from bwlint.shipments import LINK, NONE, Tally, Verdict
-
-_IMAGE = re.compile(r"(sm|ptx|lto)_(\d+)([af]?)")
-_KINDS = {"sm": CUBIN, "ptx": PTX, "lto": LTO}
-
-
-def image(text: str) -> Image:
-    """The image of "sm_120f", "ptx_80" or "lto_90"."""
-    found = _IMAGE.fullmatch(text)
-    assert found
-    return Image(_KINDS[found[1]], int(found[2]), found[3], 0, 1, 1)
-
-
-def container(text: str) -> Container:
-    return Container(0, tuple(image(each) for each in text.split()))
 
 
 def named(text: str) -> set[str]:
