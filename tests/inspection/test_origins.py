@@ -229,7 +229,7 @@ def test_a_package(
 
 @pytest.mark.usefixtures("index")
 def test_a_wheel_is_there_until_the_next_one_is_asked_for(tmp_path: Path) -> None:
-    seen = []
+    seen: list[str] = []
     for origin in origins(["pypi:x"], (), (), tmp_path):
         ((_, real),) = origin.files
         assert Path(real).is_file()
