@@ -115,6 +115,12 @@ class Cubin:
             return False
         return self.noted != self.number or (self.noted_suffix == "a") != (self.suffix == "a")
 
-    def of_target(self, suffix: str) -> Cubin:
-        """The same cubin with the suffix that its container gives it."""
-        return replace(self, suffix=suffix)
+    def of_target(self, number: int, suffix: str) -> Cubin:
+        """The same cubin under the target that its container gives it.
+
+        Only the container has the suffix f for sure. Where it names another chip, or an "a" more or less, the cubin's
+        own header counts as a note: the container has been edited.
+        """
+        if (number, suffix == "a") == (self.number, self.suffix == "a"):
+            return replace(self, suffix=suffix)
+        return replace(self, number=number, suffix=suffix, noted=self.number, noted_suffix=self.suffix)

@@ -63,7 +63,7 @@ class Tally:
 class Unit:
     """A container that is loaded by itself, with its verdict for each chip by name.
 
-    `generation` is the family or generation that all of its images are for ("100f", "9.0"), "" where they are for
+    `generation` is the family or generation that all of its images are for ("100f", "Hopper"), "" where they are for
     several. `kernels` are the mangled names of its kernels, and `cubins` what its images say of themselves, by their
     place, as far as they were looked into. `path` is its file where the library is a folder of files, "" elsewhere.
     """

@@ -22,8 +22,10 @@ def answer(shipment: Shipment, asked: ChipSet) -> str:
     for chip in judged.names:
         chips_of.setdefault(_on(shipment, chip), []).append(chip)
     parts = [text.replace("{}", " and ".join(chips)) for text, chips in chips_of.items()]
-    for chip in (asked - judged).names:
-        parts.append(f"{chip} is found in aarch64 machines alone, and this is for {shipment.machine}")
+    elsewhere = (asked - judged).names
+    if elsewhere:
+        found = "is found" if len(elsewhere) == 1 else "are found"
+        parts.append(f"{' and '.join(elsewhere)} {found} in aarch64 machines alone, and this is for {shipment.machine}")
     return "; ".join(parts)
 
 
@@ -43,7 +45,7 @@ def _on(shipment: Shipment, chip: str) -> str:
     if lacking:
         what = "operation" if len(lacking) == 1 else "operations"
         have = "has" if len(lacking) == 1 else "have"
-        joint = " and" if absent else ", but"
+        joint = ", and" if absent else ", but"
         text += f"{joint} the {what} {listed(lacking)} {have} no kernel"
     return text
 

@@ -47,7 +47,7 @@ def read_library(
     tallies = _tallies(units)
     lacking = [name for name in names if tallies[name].served and tallies[name].none > tallies[name].specialised]
     look = _Look(source, names, deep, frozenset(lacking), binary.cubin, allowance)
-    looked = tuple(_without_relabelled(look.into(unit)) for unit in units)
+    looked = tuple(look.trusted(unit) for unit in units)
     toolkit = look.toolkit(looked)
     binary = replace(binary, faults=(*binary.faults, *dict.fromkeys(look.faults)))
     return Library(path, binary, looked, _tallies(looked), toolkit)
@@ -104,10 +104,22 @@ class _Look:
     allowance: Allowance
     faults: list[str] = field(default_factory=list)
 
-    def into(self, unit: Unit) -> Unit:
-        cubins = {}
+    def trusted(self, unit: Unit) -> Unit:
+        """The unit, looked into, without what headers claim and notes deny: an edited header makes nothing run."""
+        while True:
+            unit = self._into(unit)
+            false = {place for place, found in unit.cubins.items() if found.relabelled}
+            if not false & {verdict.place for verdict in unit.verdicts.values()}:
+                return unit
+            # Another image takes the place of a false one, and may be false itself.
+            rest = verdicts(unit.container, [unit.container.images[place] for place in false])
+            kept = unit.verdicts.items()
+            unit = replace(unit, verdicts={name: rest[name] if old.place in false else old for name, old in kept})
+
+    def _into(self, unit: Unit) -> Unit:
+        cubins = dict(unit.cubins)
         for place in {unit.verdicts[name].place: None for name in self.names}:
-            if place is None:
+            if place is None or place in cubins:
                 continue
             image = unit.container.images[place]
             found = self._cubin(image) if image.kind == CUBIN else None
@@ -140,29 +152,32 @@ class _Look:
         except Exhausted as error:
             self.faults.append(f"further images not looked into: {error}")
             return None
-        # A container says of a cubin what the cubin itself may not: the suffix f.
-        return found if found.suffix else found.of_target(image.suffix)
+        return found.of_target(image.number, image.suffix)
 
     def _content(self, image: Image) -> Source:
         self.allowance.unpack(image)
         return content(self.source, image, self.allowance.memory)
 
     def _names(self, container: Container) -> tuple[str, ...] | None:
-        """The kernels of the image that is read fastest; None where it is not read."""
-        images = sorted(container.images, key=lambda image: (image.kind != CUBIN, image.full_size))
-        for image in images[:1]:
-            try:
-                if image.kind == CUBIN:
-                    found = cubin.kernel_names(self._content(image))
-                else:
-                    found = _entries_of_ptx(self._content(image)) if image.kind == PTX else ()
-                self.allowance.hold_names(found)
-                return found
-            except ReadError as error:
-                self.faults.append(f"{image.target} at offset {image.at}: {error}")
-            except Exhausted as error:
-                self.faults.append(f"further images not looked into: {error}")
-        return None
+        """The kernels of the image that is read fastest; None where none is read.
+
+        Intermediate code for the linker is closed to all but that.
+        """
+        readable = [image for image in container.images if image.kind in (CUBIN, PTX)]
+        if not readable:
+            return None
+        image = min(readable, key=lambda image: (image.kind != CUBIN, image.full_size))
+        try:
+            inside = self._content(image)
+            found = cubin.kernel_names(inside) if image.kind == CUBIN else _entries_of_ptx(inside)
+            self.allowance.hold_names(found)
+        except ReadError as error:
+            self.faults.append(f"{image.target} at offset {image.at}: {error}")
+            return None
+        except Exhausted as error:
+            self.faults.append(f"further images not looked into: {error}")
+            return None
+        return found
 
     def toolkit(self, units: Sequence[Unit]) -> Version | None:
         """The newest CUDA that wrote one of the images: what cubins say, else what knows the PTX.
@@ -195,11 +210,3 @@ def _entries_of_ptx(source: Source) -> tuple[str, ...]:
 def _release(text: str) -> Version:
     major, minor = version(text)
     return major, minor
-
-
-def _without_relabelled(unit: Unit) -> Unit:
-    """The unit without what a header claims and the notes deny: an edited header makes nothing run."""
-    false = [unit.container.images[place] for place, found in unit.cubins.items() if found.relabelled]
-    if not false:
-        return unit
-    return replace(unit, verdicts=verdicts(unit.container, without=false))

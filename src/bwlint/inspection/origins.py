@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from bwlint.findings import Skipped
 from bwlint.sources.archives import is_archive
 from bwlint.sources.kinds import BINARY, PTX, kind_of
 from bwlint.sources.pypi import PREFIX, SourceError, parse_spec
-from bwlint.sources.walk import discover
+from bwlint.sources.walk import VENV_MARK, discover, is_unread
 
 _WHEEL = ".whl"
 
@@ -61,12 +62,13 @@ def origins(
 
 
 def _fetched(thing: str, platforms: Sequence[str], scratch: Path) -> Iterator[Origin]:
-    from bwlint.sources.wheels import Fetched, fetch
+    from bwlint.sources.wheels import LINUX, Fetched, fetch
 
     spec = parse_spec(thing)
     for row in fetch(spec, platforms, scratch):
         if not isinstance(row, Fetched):
-            yield Origin(f"{thing} ({row.machine})", tag=row.machine, machine=row.machine, missing=row.reason)
+            machine = row.machine if row.machine in LINUX else ""
+            yield Origin(thing, tag=row.machine, machine=machine, missing=row.reason)
             continue
         try:
             yield Origin(row.path.name, ((row.path.name, str(row.path)),), row.tag.platform, _machine(row.tag.machine))
@@ -90,9 +92,13 @@ def _local(thing: str) -> Iterator[Origin]:
 
 
 def _archives(folder: str) -> Iterator[str]:
-    for path in sorted(Path(folder).rglob("*")):
-        if is_archive(path.name) and path.is_file() and not path.is_symlink():
-            yield str(path)
+    """The archives in a folder at any depth, but for those in folders that no walk reads."""
+    for path, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not (is_unread(name) or Path(path, name, VENV_MARK).exists()))
+        for name in sorted(filter(is_archive, names)):
+            one = Path(path, name)
+            if one.is_file() and not one.is_symlink():
+                yield str(one)
 
 
 def _file(path: str, *, is_named: bool) -> Origin:

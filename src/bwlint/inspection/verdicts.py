@@ -56,13 +56,14 @@ def tally(units: Iterable[tuple[Mapping[str, Verdict], str]]) -> dict[str, Tally
     """For each chip, how many units it runs in which way; a unit is given by its verdicts and its generation."""
     # Thousands of units share a handful of verdicts.
     pairs = list(units)
-    alike = Counter((id(found), bool(one_generation)) for found, one_generation in pairs)
+    alike = Counter((id(found), one_generation) for found, one_generation in pairs)
     by_id = {id(found): found for found, _ in pairs}
+    own = {chip.name: _generation(chip.joined) for chip in all_chips()}
     counts = {chip.name: dict.fromkeys((*WAYS, _SPECIALISED), 0) for chip in all_chips()}
-    for (key, special), number in alike.items():
+    for (key, one_generation), number in alike.items():
         for name, verdict in by_id[key].items():
             counts[name][verdict.way] += number
-            if special and verdict.way == NOTHING:
+            if verdict.way == NOTHING and one_generation not in ("", own[name]):
                 counts[name][_SPECIALISED] += number
     return {
         name: _tally(way[NATIVE], way[FAMILY], way[JIT], way[LINK], way[NOTHING], way[_SPECIALISED])
@@ -147,7 +148,8 @@ def _linked(name: str, own: Verdict, parts: Sequence[Mapping[str, Verdict]]) -> 
     missing = sum(part[name].way != JIT for part in parts)
     if not missing:
         return Verdict(LINK, None, f"relocatable PTX in all {len(parts)} objects, linked at first use")
-    return Verdict(NOTHING, None, f"{own.reason}; {missing} of {len(parts)} objects have no PTX to link")
+    lack = "lacks" if missing == 1 else "lack"
+    return Verdict(NOTHING, None, f"{own.reason}; {missing} of {len(parts)} linked objects {lack} PTX for it")
 
 
 def _generation(number: int) -> str:

@@ -22,7 +22,7 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
             "note",
             "high",
             found.library.path,
-            f"{found.named}: bulk loads with a call of the driver on {plain(found.chips)} ({names})",
+            f"{found.named}: bulk loads that call a routine of the driver on {plain(found.chips)} ({names})",
             "in software where the destination is not the block's own, or with multicast",
             "load to .shared::cta where the destination is the block's own",
             f"slow {plain(found.chips)}",

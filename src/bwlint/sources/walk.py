@@ -32,7 +32,8 @@ _UNREAD_FOLDERS = frozenset(
         "node_modules",
     }
 )
-_VENV_MARK = "pyvenv.cfg"
+VENV_MARK = "pyvenv.cfg"
+"""The file that makes a folder a virtual environment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +178,7 @@ class _Walk:
             self._skip(folder.reported, f"folder not read: {why(error)}")
             return
         names = {entry.name for entry in entries}
-        if _VENV_MARK in names and not is_top:
+        if VENV_MARK in names and not is_top:
             return
         rules = self._rules_in(folder.real, names, folder.rules) if self._use_gitignore else ()
         root = folder.root if "__init__.py" in names else folder.real
@@ -192,7 +193,7 @@ class _Walk:
         kind = kind_of(entry.name)
         is_link = entry.is_symlink()
         is_folder = not is_link and entry.is_dir(follow_symlinks=False)
-        if not (kind or is_link or is_folder) or _is_unread(entry.name):
+        if not (kind or is_link or is_folder) or is_unread(entry.name):
             return
         real = inside.real + entry.name
         if _is_out(inside.rules, exclude, real, is_folder=is_folder):
@@ -231,7 +232,7 @@ class _Walk:
             self._add(SourceFile(_printable(link.reported), target, kind, package_root(target)))
 
     def _link_to_folder(self, link: _Link, target: str, base: str) -> None:
-        if os.path.exists(os.path.join(target, _VENV_MARK)):
+        if os.path.exists(os.path.join(target, VENV_MARK)):
             return
         if link.real.startswith(as_base(target)):
             self._skip(link.reported, "symlink loop")
@@ -296,7 +297,8 @@ class _Walk:
         return _is_out_anywhere(rules, real, is_folder=False)
 
 
-def _is_unread(name: str) -> bool:
+def is_unread(name: str) -> bool:
+    """Whether a folder of this name is never the user's own source."""
     return name in _UNREAD_FOLDERS or name.endswith(".egg-info")
 
 
@@ -310,7 +312,7 @@ def _is_out_anywhere(rules: Rules, real: str, *, is_folder: bool) -> bool:
     """Whether `real` or a folder above it is left out, as far up as the layers reach."""
     top = min((as_base(os.path.dirname(real)), *(layer.base for layer in rules)), key=len)
     return any(
-        _is_unread(os.path.basename(path))
+        is_unread(os.path.basename(path))
         or is_ignored((layer for layer in rules if path.startswith(layer.base)), path, is_folder=below)
         for path, below in _lineage(top, real, is_folder=is_folder)
     )

@@ -1,0 +1,133 @@
+"""The one sentence on a shipment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from libraries import library
+
+from bwlint.chips import ChipSet
+from bwlint.inspection.answers import answer, listed, main_reason
+from bwlint.inspection.operations import operations
+from bwlint.shipments import Library, Shipment
+
+CONSUMER = ChipSet.of("12.0", "12.1")
+
+
+def said(libraries: Sequence[Library], *, machine: str = "", asked: ChipSet = CONSUMER, missing: str = "") -> str:
+    found = operations(libraries, asked)
+    return answer(Shipment("w", tuple(libraries), machine=machine, missing=missing, operations=found), asked)
+
+
+def of_units(*units: str, **options: str) -> str:
+    return said([library("w/a.so", *units)], **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("units", "expected"),
+    [
+        (["sm_120f"], "runs on 12.0 and 12.1"),
+        (["sm_120", "sm_80 ptx_80"], "runs on 12.0 and 12.1"),
+        # What is meant for others is no shortcoming.
+        (["sm_120f", "sm_90a", "sm_100f", "sm_75"], "runs on 12.0 and 12.1"),
+        (["ptx_80"], "runs on 12.0 and 12.1 by JIT alone"),
+        (["sm_80 ptx_80", "ptx_90"], "runs on 12.0 and 12.1 by JIT alone"),
+        (["sm_120a ptx_120"], "runs on 12.0; runs on 12.1 by JIT alone"),
+        (["sm_120a"], "runs on 12.0; does not run on 12.1: sm_120a is for 12.0 alone"),
+        (["sm_121"], "does not run on 12.0: only for later minors: sm_121; runs on 12.1"),
+        (["sm_80 sm_90"], "does not run on 12.0 and 12.1: cubins for sm_80, sm_90, no PTX"),
+        # The reason that most containers have.
+        (["sm_80", "sm_90a", "sm_90a"], "does not run on 12.0 and 12.1: cubins for sm_90a, no PTX"),
+        (["lto_120"], "does not run on 12.0 and 12.1: intermediate code for the linker alone"),
+    ],
+)
+def test_one_library(units: list[str], expected: str) -> None:
+    assert of_units(*units) == expected
+
+
+@pytest.mark.parametrize(
+    ("units", "expected"),
+    [
+        (["sm_120f", "sm_80 sm_90: gemm"], "runs on 12.0 and 12.1, but the operation gemm has no kernel"),
+        (
+            ["sm_120f", "sm_80 sm_90: a b c"],
+            "runs on 12.0 and 12.1, but the operations a, b and c have no kernel",
+        ),
+        (
+            ["sm_120f", "sm_80 sm_90: a b c d e"],
+            "runs on 12.0 and 12.1, but the operations a, b, c and 2 more have no kernel",
+        ),
+        (
+            ["sm_120f", "sm_90 sm_120a: a"],
+            "runs on 12.0; runs on 12.1, but the operation a has no kernel",
+        ),
+        (["ptx_80", "sm_80 sm_90: a"], "runs on 12.0 and 12.1 by JIT alone, but the operation a has no kernel"),
+    ],
+)
+def test_operations_that_are_missing(units: list[str], expected: str) -> None:
+    assert of_units(*units) == expected
+
+
+def test_libraries_of_no_use() -> None:
+    fine, dead, late = library("w/fine.so", "sm_120f"), library("w/dead.so", "sm_90a"), library("w/exact.so", "sm_120a")
+    assert said([fine, dead]) == "runs on 12.0 and 12.1 in part: nothing of dead.so loads there"
+    assert said([fine, dead, late]) == (
+        "runs on 12.0 in part: nothing of dead.so loads there;"
+        " runs on 12.1 in part: nothing of dead.so and exact.so loads there"
+    )
+    lacking = library("w/lacking.so", "sm_120f", "sm_80 sm_90: gemm")
+    assert said([lacking, dead]) == (
+        "runs on 12.0 and 12.1 in part: nothing of dead.so loads there, and the operation gemm has no kernel"
+    )
+    compiled = library("w/ptx.so", "ptx_80")
+    assert said([compiled, dead]) == "runs on 12.0 and 12.1 by JIT alone, in part: nothing of dead.so loads there"
+
+
+@pytest.mark.parametrize(
+    ("machine", "expected"),
+    [
+        ("", "runs on 12.0; does not run on 12.1: sm_120a is for 12.0 alone"),
+        ("aarch64", "runs on 12.0; does not run on 12.1: sm_120a is for 12.0 alone"),
+        ("x86_64", "runs on 12.0; 12.1 is found in aarch64 machines alone, and this is for x86_64"),
+    ],
+)
+def test_machines(machine: str, expected: str) -> None:
+    assert of_units("sm_120a", machine=machine) == expected
+
+
+def test_nothing_to_look_at() -> None:
+    assert said([]) == "no device code"
+    assert said([], missing="x has no wheel for Linux aarch64") == "not installable: x has no wheel for Linux aarch64"
+
+
+def test_chips_that_are_asked_for() -> None:
+    one = [library("w/a.so", "sm_90a")]
+    assert said(one, asked=ChipSet.of("9.0")) == "runs on 9.0"
+    assert said(one, asked=ChipSet.of("9.0", "10.0", "12.0")) == (
+        "runs on 9.0; does not run on 10.0 and 12.0: cubins for sm_90a, no PTX"
+    )
+    assert said(one, asked=ChipSet.of("11.0", "12.1"), machine="x86_64") == (
+        "11.0 and 12.1 are found in aarch64 machines alone, and this is for x86_64"
+    )
+
+
+def test_the_main_reason_is_that_of_most_containers() -> None:
+    two = [library("w/a.so", "sm_90a", "sm_120"), library("w/b.so", "sm_100f", "sm_90a")]
+    assert main_reason(two, "12.0") == "cubins for sm_90a, no PTX"
+    assert main_reason(two, "9.0") == "cubins for sm_120, no PTX"
+    assert main_reason([], "12.0") == "no image"
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ("a", "a"),
+        ("a b", "a and b"),
+        ("a b c d", "a, b, c and d"),
+        ("a b c d e", "a, b, c and 2 more"),
+        ("a b c d e f g", "a, b, c and 4 more"),
+    ],
+)
+def test_listed(names: str, expected: str) -> None:
+    assert listed(names.split()) == expected

@@ -1,0 +1,266 @@
+"""From arguments to shipments: files, folders, wheels in folders, packages of an index, installed distributions."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from bwlint.findings import Skipped
+from bwlint.inspection.origins import Origin, is_binary, origins
+from bwlint.sources import wheels
+from bwlint.sources.pypi import SourceError, Spec
+
+X86 = "x-1.0-py3-none-manylinux_2_28_x86_64.whl"
+ARM = "x-1.0-py3-none-manylinux2014_aarch64.whl"
+ANY = "x-1.0-py3-none-any.whl"
+
+
+def made(folder: Path, *names: str) -> Path:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(b"")
+    return folder
+
+
+def found(
+    *things: str | Path, installed: Sequence[str] = (), platforms: Sequence[str] = (), scratch: Path | None = None
+) -> list[Origin]:
+    return list(origins([str(thing) for thing in things], installed, platforms, scratch or Path()))
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a.so", True),
+        ("liba.so.12.1", True),
+        ("a.abi3.so", True),
+        ("a.pyd", True),
+        ("a.dll", True),
+        ("a.exe", True),
+        ("a.a", True),
+        ("a.o", True),
+        ("a.cubin", True),
+        ("a.fatbin", True),
+        ("a.ptx", True),
+        ("a.py", False),
+        ("a.cu", False),
+        ("a.so.txt", False),
+        ("so", False),
+        ("CMakeLists.txt", False),
+        ("a.json", False),
+    ],
+)
+def test_is_binary(name: str, expected: bool) -> None:
+    assert is_binary(name) == expected
+
+
+# Files and folders
+
+
+@pytest.mark.parametrize(
+    ("name", "tag", "machine"),
+    [
+        ("a.so", "", ""),
+        ("missing.so", "", ""),
+        ("a.tar.gz", "", ""),
+        ("notes", "", ""),
+        (X86, "manylinux_2_28_x86_64", "x86_64"),
+        (ARM, "manylinux2014_aarch64", "aarch64"),
+        ("x-1.0-py3-none-win_amd64.whl", "win_amd64", "x86_64"),
+        # For any machine, and for several.
+        (ANY, "any", ""),
+        ("x-1-py3-none-macosx_10_9_x86_64.macosx_11_0_arm64.whl", "macosx_10_9_x86_64.macosx_11_0_arm64", ""),
+    ],
+)
+def test_a_file(here: Path, name: str, tag: str, machine: str) -> None:
+    """Whether it is there, its reader finds out."""
+    for path in (name, f"./{name}", str(here / name)):
+        assert found(path) == [Origin(path, ((path, path),), tag, machine)]
+
+
+def test_a_file_that_is_no_wheel(here: Path) -> None:
+    with pytest.raises(SourceError, match="not the name of a wheel"):
+        found("x.whl")
+
+
+def paths(origin: Origin) -> list[str]:
+    return [reported for reported, _ in origin.files]
+
+
+def test_a_folder(here: Path) -> None:
+    made(here / "lib", "a.so", "sub/b.cubin", "sub/c.ptx", "notes.txt", "d.py", "e.cu")
+    (origin,) = found("lib")
+    assert (origin.name, origin.tag, origin.machine, origin.is_named) == ("lib", "", "", False)
+    assert paths(origin) == ["lib/a.so", "lib/sub/b.cubin", "lib/sub/c.ptx"]
+    assert [real for _, real in origin.files] == [os.path.realpath(path) for path in paths(origin)]
+
+
+@pytest.mark.parametrize("names", [[], ["a.py", "b.cu", "notes.txt", "Makefile"], [".git/a.so"], ["node_modules/a.so"]])
+def test_a_folder_without_binaries(here: Path, names: list[str]) -> None:
+    (here / "lib").mkdir()
+    made(here / "lib", *names)
+    assert found("lib") == []
+
+
+def test_what_git_ignores_is_read_where_the_folder_is_named(here: Path) -> None:
+    made(here / "lib", ".git/config", "build/a.so", "b.so")
+    (here / "lib/.gitignore").write_text("build/\n*.so\n")
+    assert paths(found("lib")[0]) == ["lib/b.so", "lib/build/a.so"]
+
+
+def test_archives_in_a_folder_are_shipments_of_their_own(here: Path) -> None:
+    made(here / "dist", X86, f"arm/{ARM}", "a.so", "b.zip", "c.tar.gz", "d.conda", "notes.txt", "e.a")
+    names = [f"dist/{X86}", "dist/b.zip", "dist/c.tar.gz", "dist/d.conda", f"dist/arm/{ARM}"]
+    loose, *rest = found("dist")
+    assert paths(loose) == ["dist/a.so", "dist/e.a"]
+    assert sorted(origin.name for origin in rest) == sorted(names)
+    assert [paths(origin) for origin in rest] == [[origin.name] for origin in rest]
+    assert {origin.name: origin.machine for origin in rest if origin.machine} == {
+        f"dist/{X86}": "x86_64",
+        f"dist/arm/{ARM}": "aarch64",
+    }
+    assert not any(origin.is_named for origin in rest)
+
+
+def test_a_folder_of_one_wheel(here: Path) -> None:
+    made(here / "dist", X86)
+    assert [origin.name for origin in found("dist")] == [f"dist/{X86}"]
+
+
+def test_archives_that_are_passed_over(here: Path) -> None:
+    """In folders that no walk reads, and links, which lead to what is read anyway or to what nobody named."""
+    made(here / "lib", f".git/{X86}", f"node_modules/{X86}", f"__pycache__/{X86}", "venv/pyvenv.cfg", f"venv/sub/{X86}")
+    made(here, "outside.zip")
+    (here / "lib/link.zip").symlink_to(here / "outside.zip")
+    (here / "lib/folder.whl").mkdir()
+    assert found("lib") == []
+
+
+def test_an_archive_in_a_folder_with_a_name_that_pip_refuses(here: Path) -> None:
+    """Nobody named it: it is said, and the others are read."""
+    made(here / "dist", "x.whl", X86)
+    refused, good = sorted(found("dist"), key=lambda origin: origin.name, reverse=True)
+    assert (refused.name, refused.files) == ("dist/x.whl", ())
+    assert refused.skipped == (Skipped("dist/x.whl", "x.whl: not the name of a wheel; pip would refuse it"),)
+    assert good.name == f"dist/{X86}"
+
+
+def test_what_a_folder_hides_is_said(here: Path) -> None:
+    made(here / "lib", "a.txt")
+    (here / "lib/gone.so").symlink_to("nowhere.so")
+    os.mkfifo(here / "lib/pipe.so")
+    (origin,) = found("lib")
+    assert origin.files == ()
+    assert {skip.path: skip.reason for skip in origin.skipped} == {
+        "lib/gone.so": "symlink to nothing",
+        "lib/pipe.so": "not a regular file: a FIFO",
+    }
+
+
+def test_several_things_in_their_order(here: Path) -> None:
+    made(here, "b.so", "a.so", "lib/c.so")
+    assert [origin.name for origin in found("b.so", "lib", "a.so")] == ["b.so", "lib", "a.so"]
+
+
+# Packages
+
+
+@pytest.fixture
+def index(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An index that has x 1.0 for both machines and y for x86_64 alone."""
+
+    def pip(spec: Spec, dest: Path, options: tuple[str, ...], _: int) -> str | None:
+        names = {"x": (X86, ARM), "y": (X86.replace("x-1", "y-1"),), "z": (ANY.replace("x-1", "z-1"),)}[spec.name]
+        for name in names:
+            if name.endswith("any.whl") or name.rsplit("-", 1)[1].removesuffix(".whl") in options:
+                (dest / name).write_bytes(b"")
+                return None
+        links = [f"  link https://files/{name}" for name in names]
+        return "\n".join([*links, "ERROR: No matching distribution found for x\n"])
+
+    monkeypatch.setattr(wheels, "pip_download", pip)
+
+
+@pytest.mark.parametrize(
+    ("thing", "platforms", "expected"),
+    [
+        ("pypi:x", (), [(X86, "manylinux_2_28_x86_64", "x86_64", ""), (ARM, "manylinux2014_aarch64", "aarch64", "")]),
+        ("pypi:x==1.0", ("aarch64",), [(ARM, "manylinux2014_aarch64", "aarch64", "")]),
+        (
+            "pypi:y",
+            (),
+            [
+                (X86.replace("x-1", "y-1"), "manylinux_2_28_x86_64", "x86_64", ""),
+                (
+                    "pypi:y",
+                    "aarch64",
+                    "aarch64",
+                    "y 1.0 has no wheel for Linux aarch64, only for manylinux_2_28_x86_64",
+                ),
+            ],
+        ),
+        (
+            "pypi:y",
+            ("win_arm64",),
+            [("pypi:y", "win_arm64", "", "y has no wheel for win_arm64, only for manylinux_2_28_x86_64")],
+        ),
+        # One wheel for every machine is one shipment.
+        ("pypi:z", (), [(ANY.replace("x-1", "z-1"), "any", "", "")]),
+    ],
+)
+@pytest.mark.usefixtures("index")
+def test_a_package(
+    tmp_path: Path, thing: str, platforms: tuple[str, ...], expected: list[tuple[str, str, str, str]]
+) -> None:
+    rows = found(thing, platforms=platforms, scratch=tmp_path)
+    assert [(row.name, row.tag, row.machine, row.missing) for row in rows] == expected
+    assert [paths(row) for row in rows] == [[] if missing else [name] for name, _, _, missing in expected]
+
+
+@pytest.mark.usefixtures("index")
+def test_a_wheel_is_there_until_the_next_one_is_asked_for(tmp_path: Path) -> None:
+    seen: list[str] = []
+    for origin in origins(["pypi:x"], (), (), tmp_path):
+        ((_, real),) = origin.files
+        assert Path(real).is_file()
+        assert not any(Path(path).exists() for path in seen)
+        seen.append(real)
+    assert len(seen) == 2
+    assert not any(Path(path).exists() for path in seen)
+
+
+@pytest.mark.parametrize("thing", ["pypi:", "pypi:../x", "pypi:x==", "pypi:x>=1"])
+def test_packages_that_are_none(thing: str) -> None:
+    with pytest.raises(SourceError):
+        found(thing)
+
+
+# Installed distributions
+
+
+def test_an_installed_distribution(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    packages = tmp_path / "lib/python3.12/site-packages"
+    made(packages, "x/a.so", "x/__init__.py", "x/b.cubin", "x.libs/libc.so.1")
+    info = packages / "x-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: x\nVersion: 1.0\n")
+    record = ["x/a.so", "x/__init__.py", "x/b.cubin", "x.libs/libc.so.1", "x/gone.so"]
+    (info / "RECORD").write_text("".join(f"{path},,\n" for path in record))
+    monkeypatch.setenv("VIRTUAL_ENV", str(tmp_path))
+    monkeypatch.setattr(sys, "path", [])
+    (origin,) = found(installed=["x"])
+    assert (origin.name, origin.tag, origin.machine) == ("x==1.0", "", "")
+    assert paths(origin) == ["x/x/a.so", "x/x/b.cubin", "x/x.libs/libc.so.1"]
+    assert [skip.path for skip in origin.skipped] == ["x/x/gone.so"]
+    with pytest.raises(SourceError, match="no distribution named y is installed"):
+        found(installed=["y"])

@@ -1,0 +1,42 @@
+"""Inspected libraries, made of words: for tests of what an inspection says.
+
+container("sm_120f ptx_80 lto_90")      images by kind and target
+unit("sm_120f: gemm copy")              a container that is judged, with the names of its kernels
+library("w/a.so", "sm_90a", "ptx_80")   a file of such containers
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from bwlint.images import CUBIN, LTO, PTX, Binary, Container, Image
+from bwlint.inspection.verdicts import generation, tally, verdicts
+from bwlint.shipments import Library, Unit
+
+_IMAGE = re.compile(r"(sm|ptx|lto)_(\d+)([af]?)")
+_KINDS = {"sm": CUBIN, "ptx": PTX, "lto": LTO}
+
+
+def image(text: str) -> Image:
+    """The image of "sm_120f", "ptx_80" or "lto_90"."""
+    found = _IMAGE.fullmatch(text)
+    assert found, text
+    return Image(_KINDS[found[1]], int(found[2]), found[3], 0, 1, 1)
+
+
+def container(text: str) -> Container:
+    return Container(0, tuple(image(each) for each in text.split()))
+
+
+def unit(text: str) -> Unit:
+    images, _, kernels = text.partition(":")
+    made = container(images)
+    return Unit(made, verdicts(made), generation(made), tuple(kernels.split()))
+
+
+def library(path: str, *units: str | Unit, **binary: Any) -> Library:
+    """A library of these containers; keywords are those of its `Binary`."""
+    made = tuple(unit(each) if isinstance(each, str) else each for each in units)
+    values = {"form": "elf", "containers": tuple(each.container for each in made), "machine": "x86_64", **binary}
+    return Library(path, Binary(**values), made, tally((each.verdicts, each.generation) for each in made))
