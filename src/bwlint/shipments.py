@@ -111,7 +111,7 @@ class Operation:
 
     `served` are the chips that run one. `library` is the path of the first file that has a variant of no use, `reason`
     why it is none. `is_specific` says that these variants are for exact targets or families: none was meant for every
-    chip. `is_sure` is false for C names, which often hold what template arguments would.
+    chip. `is_sure` is false for C names that hold what template arguments would.
     """
 
     name: str
