@@ -7,7 +7,7 @@
     shared_object(container, ...)     a host library (ELF); `relocatable` for one of an -rdc build
     elf([Section(...), ...])          any other ELF file
     pe(container, ...)                a host library of Windows
-    zipped, wheel, conda, tarred, static_library     archives of {name: bytes}
+    zipped, wheel, conda, tarred, static_library      archives of {name: bytes}
 
 All of them are bytes. What must be damaged is changed in these: `HEADER`, `SECTION`, ... say where fields lie.
 """
@@ -180,7 +180,7 @@ def ptx(number: int, suffix: str = "", kernels: Sequence[str] = ("k",), isa: tup
 def entry(data: bytes, number: int, suffix: str = "", packed: str = "", *, kind: int = 0) -> bytes:
     """One image of a container with its header. `packed` is "", lz4 or zstd; a `kind` of 0 is told by the data."""
     kind = kind or (2 if data.startswith(b"\x7fELF") else 1)
-    payload = _PACK[packed](data)
+    payload = pack(data, packed)
     padded = payload + bytes(-len(payload) % 8)
     flags = 0x11 | {"": 0, "lz4": 0x2000, "zstd": 0x8000}[packed] | {"": 0, "a": 0x100000, "f": 0x200000}[suffix]
     size, full = (len(payload), len(data)) if packed else (0, 0)
@@ -283,7 +283,7 @@ def tarred(files: Mapping[str, bytes], packing: str = "") -> bytes:
             info = tarfile.TarInfo(name)
             info.size = len(data)
             archive.addfile(info, io.BytesIO(data))
-    return _PACK[packing](buffer.getvalue())
+    return pack(buffer.getvalue(), packing)
 
 
 def conda(files: Mapping[str, bytes]) -> bytes:
@@ -377,6 +377,11 @@ def _wrappers(pointers: Sequence[int], relocatable: int, *, written: bool = True
 def _dynamic(strings: bytes, needed: Sequence[str], at: int) -> bytes:
     rows = [(1, strings.index(name.encode() + b"\0")) for name in needed]
     return b"".join(DYNAMIC.pack(*row) for row in [*rows, (5, at), (10, len(strings)), (0, 0)])
+
+
+def pack(data: bytes, packing: str) -> bytes:
+    """Bytes packed as "", lz4 (a block), zstd, gz, bz2 or xz."""
+    return _PACK[packing](data)
 
 
 def _lz4(data: bytes) -> bytes:

@@ -6,10 +6,16 @@ free of control characters; and neither time nor memory may run away.
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import re
+import stat
 import struct
+import subprocess
+import sys
 import time
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,7 +23,23 @@ from pathlib import Path
 
 import binaries
 import pytest
-from binaries import Kernel, container, cubin, entry, pe, ptx, shared_object
+from binaries import (
+    WHEEL,
+    Kernel,
+    Section,
+    conda,
+    container,
+    cubin,
+    elf,
+    entry,
+    pe,
+    ptx,
+    shared_object,
+    static_library,
+    tarred,
+    wheel,
+    zipped,
+)
 
 from bwlint.inspection import Inspected, Request, UsageError, inspect
 from bwlint.readers.binary import elf as elves
@@ -292,3 +314,311 @@ def test_cut_short(tmp_path: Path, seed: str) -> None:
         and (lost := whole - (one.held if one else Counter()))
     }
     assert silent == {}
+
+
+# Damage of one kind each, and what is said of it
+
+Case = tuple[str, bytes, str]
+"""The name of a file, what is in it, and a pattern for one of the messages."""
+
+
+def changed(data: bytes, at: int, form: str, *values: int | bytes) -> bytes:
+    """The same with other values from an offset on, packed by a format of `struct`."""
+    return data[:at] + struct.pack(form, *values) + data[at + struct.calcsize(form) :]
+
+
+def row_of(data: bytes, name: str) -> int:
+    """Where in an ELF file the header of a section lies."""
+    found = elves.read(Source.of_bytes(data))
+    names = [section.name for section in found.sections]
+    return int(binaries.HEADER.unpack_from(data)[6]) + binaries.SECTION.size * names.index(name)
+
+
+def place_of(data: bytes, name: str) -> int:
+    """Where in an ELF file the bytes of a section lie."""
+    return int(binaries.SECTION.unpack_from(data, row_of(data, name))[4])
+
+
+def in_entry(place: int, **values: int) -> bytes:
+    """A container of three images, one of which says something else."""
+    at = binaries.CONTAINER.size
+    data = READY[0]
+    for _ in range(place):
+        header, size = binaries.ENTRY.unpack_from(data, at)[2:4]
+        at += header + size
+    places = {"kind": (0, "<H"), "header": (4, "<I"), "size": (8, "<Q"), "packed": (16, "<I"), "number": (28, "<I")}
+    places |= {"flags": (40, "<Q"), "full": (56, "<Q")}
+    for name, value in values.items():
+        data = changed(data, at + places[name][0], places[name][1], value)
+    return data
+
+
+def payload(data: bytes, full: int, packed: str) -> bytes:
+    """A container with an image whose packed bytes are these, and that says to be `full` bytes long unpacked."""
+    made = bytearray(entry(data, 120, kind=2))
+    flag = {"lz4": 0x2000, "zstd": 0x8000}[packed]
+    struct.pack_into("<I", made, 16, len(data))
+    struct.pack_into("<QQQ", made, 40, 0x11 | flag, 0, full)
+    return container(bytes(made))
+
+
+def containers_damaged() -> Iterator[Case]:
+    yield "a.fatbin", in_entry(0, size=len(CUBIN) - 64), "unknown kind"
+    yield "b.fatbin", in_entry(0, header=60), "claims 60"
+    yield "c.fatbin", in_entry(2, size=2**63), f"claims 64 [+] {2**63}"
+    yield "d.fatbin", in_entry(1, packed=2**31), f"claims {2**31} packed"
+    yield "e.fatbin", in_entry(1, packed=0), "claims 0 packed"
+    yield "f.fatbin", in_entry(0, kind=3), "unknown kind: 3"
+    yield "g.fatbin", in_entry(0, number=2**32 - 1), "sm_4294967295, and no chip has such a number"
+    yield "i.fatbin", changed(READY[0], 8, "<Q", len(READY[0]) - 8), "container at offset 0 claims"
+    yield "j.fatbin", changed(READY[0], 6, "<H", 8), "version 1 with a header of 8 bytes"
+    yield "k.fatbin", changed(READY[0], 4, "<H", 9), "version 9"
+    yield "l.fatbin", READY[0] + b"rubbish" * 8, "no container of device code at offset"
+    yield "m.fatbin", container(*[entry(ptx(80), 80)] * 200), "more than 128 images in one container"
+    yield "n.so", shared_object(changed(READY[0], 8, "<Q", 2**40)), f"claims {2**40}"
+    yield "o.fatbin", b"nothing of the kind", "no device code is in it"
+    yield "p.cubin", b"nothing of the kind", "no device code is in it"
+    yield "q.ptx", b"nothing of the kind", "no device code is in it"
+
+
+def images_damaged() -> Iterator[Case]:
+    packed = {"lz4": binaries.pack(CUBIN, "lz4"), "zstd": binaries.pack(CUBIN, "zstd")}
+    for way, data in packed.items():
+        size = len(CUBIN)
+        yield f"{way} cut.fatbin", payload(data[:-9], size, way), "does not unpack"
+        yield f"{way} noise.fatbin", payload(bytes(range(200)), size, way), "does not unpack"
+        yield f"{way} longer.fatbin", payload(data, size - 1, way), "does not unpack|frame of another size"
+        yield f"{way} shorter.fatbin", payload(data, size + 1, way), "unpacks to|frame of another size|does not unpack"
+        yield f"{way} none.fatbin", payload(data, 0, way), "sm_120 at offset"
+        yield f"{way} huge.fatbin", payload(data, 2**40, way), "there is memory for"
+        yield f"{way} text.fatbin", payload(binaries.pack(b"text" * 99, way), 396, way), "no ELF file"
+    window = bytes.fromhex("28b52ffd") + b"\x00\xa8" + b"\x01\x00\x00"
+    yield "window.fatbin", payload(window, 10**6, "zstd"), "does not unpack|unpacks to 0"
+    unknown = bytes.fromhex("28b52ffd0058") + b"\x29\x00\x00hello"
+    yield "unknown.fatbin", payload(unknown, 10**6, "zstd"), "unpacks to 5|does not unpack"
+    older = payload(binaries.pack(CUBIN[:700], "zstd"), 700, "zstd")
+    yield "half.fatbin", older, "should end at"
+
+
+def sections_damaged() -> Iterator[Case]:
+    library = SEEDS["rdc.so"]
+    fatbin, relocatable = row_of(library, ".nv_fatbin"), row_of(library, "__nv_relfatbin")
+    at, size = binaries.SECTION.unpack_from(library, fatbin)[4:6]
+    yield "same.so", changed(library, relocatable + 24, "<QQ", at, size), "lies over another section"
+    yield "over.so", changed(library, relocatable + 32, "<Q", size * 2), "lies over another section"
+    yield "outside.so", changed(library, fatbin + 24, "<Q", 2**40), "[.]nv_fatbin: .* wanted at offset"
+    yield "wide.so", changed(library, fatbin + 32, "<Q", 2**64 - 1), "[.]nv_fatbin: .* bytes wanted"
+    wrappers = place_of(library, ".nvFatBinSegment")
+    own = binaries.SECTION.unpack_from(library, row_of(library, ".nvFatBinSegment"))[3]
+    circle = changed(changed(library, wrappers + 8, "<Q", own + 24), wrappers + 32, "<Q", own)
+    yield "circle.so", circle, "no container at 2 of 4 places"
+    yield "nowhere.so", changed(library, wrappers + 8, "<Q", 2**63), "leads to no container"
+    yield (
+        "unnamed.so",
+        changed(library, wrappers + 32, "<Q", 0x10000 + at),
+        "1 containers that [.]nvFatBinSegment does not name",
+    )
+    many = elf(
+        [
+            Section("__nv_relfatbin", OBJECTS[0], flags=2),
+            Section(".nvFatBinSegment", binaries.WRAPPER.pack(0x466243B1, 1, 0, 0) * 65537, flags=2),
+        ]
+    )
+    yield "many.so", many, "65537 containers in [.]nvFatBinSegment"
+    yield "alone.so", elf([Section("__nv_relfatbin", OBJECTS[0], flags=2)]), "relocatable containers and no"
+    moved = SEEDS["moved.so"]
+    yield "rela.so", changed(moved, row_of(moved, ".rela.dyn") + 32, "<Q", 2**40), "MiB of relocations"
+    yield "rela2.so", changed(moved, row_of(moved, ".rela.dyn") + 24, "<Q", 2**40), "wanted at offset"
+    names = row_of(library, ".shstrtab")
+    table = binaries.HEADER.unpack_from(library)[6]
+    yield "itself.so", changed(library, names + 24, "<QQ", table, 64), "its sections have no names"
+    yield "noname.so", changed(library, 62, "<H", 0), "its sections have no names"
+    yield "far.so", changed(library, 40, "<Q", 2**63), "section table of an ELF file should end at"
+    yield "none.so", changed(library, 58, "<HHH", 64, 0, 0), "its sections have no names"
+    yield "counted.so", changed(library, 60, "<H", 0xFFFF), "section table of an ELF file should end at"
+    first = changed(changed(library, 60, "<H", 0), table + 32, "<Q", 2**63)
+    yield "extended.so", first, f"{2**63} sections"
+    yield "wide.so", changed(library, 4, "<B", 7), "class 7"
+    yield "big.so", changed(library, 5, "<B", 2), "not little-endian"
+    yield "segments.so", changed(library, 56, "<H", 0xFFFF), "65535 segments"
+    strings = place_of(library, ".dynstr")
+    yield "strings.so", changed(library, strings, "<B", 65), "without a table of names"
+    yield "dynamic.so", changed(library, place_of(library, ".dynamic") + 8, "<Q", 4711), "library without a name"
+
+
+def cubins_damaged() -> Iterator[Case]:
+    info = place_of(CUBIN, ".nv.info._Z4gemmPf")
+    yield "form.cubin", changed(CUBIN, info, "<B", 9), "attribute of form 9 in '[.]nv[.]info[.]_Z4gemmPf'"
+    yield "sized.cubin", changed(CUBIN, info + 2, "<H", 0xFFFF), "attributes in .* that end at"
+    yield "global.cubin", changed(CUBIN, place_of(CUBIN, ".nv.info") + 2, "<H", 0x7FFF), "that end at"
+    yield "note.cubin", changed(CUBIN, place_of(CUBIN, ".note.nv.tkinfo"), "<I", 2**32 - 1), "no note of NVIDIA's"
+    yield "note2.cubin", changed(CUBIN, place_of(CUBIN, ".note.nv.tkinfo") + 4, "<I", 2**31), "no note of NVIDIA's"
+    yield "abi.cubin", changed(CUBIN, 7, "<B", 9), "ABI that bwlint does not know [(]OSABI 0x9"
+    code = row_of(CUBIN, ".nv.constant0.plain")
+    yield "code.cubin", changed(CUBIN, code + 44, "<I", 2**31), "parameters of kernel 'plain', but not its code"
+    yield "code2.cubin", changed(CUBIN, code + 44, "<I", 0), "parameters of kernel 'plain', but not its code"
+    symbols = row_of(CUBIN, ".symtab")
+    yield "call.cubin", changed(CUBIN, symbols + 32, "<Q", 24), "calls symbol 3 of 1"
+    yield "link.cubin", changed(CUBIN, symbols + 40, "<I", 2**31), "no table of their names"
+    yield "info.cubin", changed(CUBIN, row_of(CUBIN, ".nv.info") + 32, "<Q", 2**40), "bytes of attributes in a cubin"
+    yield "end.cubin", changed(CUBIN, row_of(CUBIN, ".nv.info") + 24, "<Q", len(CUBIN)), "wanted at offset"
+    yield "names.cubin", changed(CUBIN, row_of(CUBIN, ".shstrtab") + 32, "<Q", 2**31), "bytes of section names"
+    unended = binaries.SECTION.unpack_from(CUBIN, row_of(CUBIN, ".shstrtab"))
+    names = bytes(unended[5]).replace(b"\0", b"x")
+    yield "unended.cubin", changed(CUBIN, unended[4], f"<{unended[5]}s", names), "sections have no names"
+    yield "false.fatbin", container(*[entry(cubin(120, command="-arch sm_90 "), 120)] * 30), "relabelled images"
+
+
+def archives_damaged() -> Iterator[Case]:
+    library = SEEDS["plain.so"]
+    for name in ("../x.so", "/x.so", "a//x.so", "a/../../x.so", "a/./x.so"):
+        yield WHEEL, wheel({name: library}), "path that leads out of the archive"
+    for name in ("a\x1b[31m.so", "a\n.so", "a\u202e.so", "c:\\x.so"):
+        yield WHEEL, wheel({name: library}), "unusual character in its name"
+    yield WHEEL, wheel({f"{'n' * 2000}.so": library}), "name of 2,00. characters"
+    nested = library
+    for _ in range(4):
+        nested = zipped({"a.zip": nested}) if nested is not library else zipped({"a.so": nested})
+    yield "nested.zip", nested, "archive in 3 others"
+    yield WHEEL, wheel({"a.so": library})[:-30], "not a readable zip"
+    yield WHEEL, b"PK\3\4 and nothing else", "not a readable zip"
+    yield WHEEL, b"", "not a readable zip"
+    yield "bomb.zip", zipped({"a.so": bytes(64 << 20)}), "compressed more than 1 to"
+    at = wheel({"a.so": library}).index(b"PK\1\2")
+    yield WHEEL, changed(wheel({"a.so": library}), at + 8, "<H", 1), "encrypted member"
+    yield WHEEL, changed(wheel({"a.so": library}), at + 38, "<I", stat.S_IFLNK << 16), "member that is a symlink"
+    yield WHEEL, changed(wheel({"a.so": library}), at + 38, "<I", stat.S_IFIFO << 16), "not a regular file"
+    yield WHEEL, changed(wheel({"a.so": library}), at + 10, "<H", 99), "packed by method 99"
+    yield WHEEL, changed(wheel({"a.so": library}), at + 16, "<I", 1), "checksum is wrong"
+    yield WHEEL, changed(wheel({"a.so": library}), at + 24, "<I", 5), "larger than it says"
+    yield WHEEL, changed(wheel({"a.so": library}), at + 24, "<I", 10**6), "shorter than it says"
+    yield WHEEL, changed(wheel({"a.so": library}), at + 42, "<I", 9), "own header|overlaps"
+    yield WHEEL, changed(wheel({"a.so": library}), 40, "<Q", 2**64 - 1), "damaged deflate data|checksum|cut short"
+    twice = io.BytesIO()
+    with zipfile.ZipFile(twice, "w") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+        archive.writestr("a.so", library)
+        archive.writestr("a.so", CUBIN)
+    yield WHEEL, twice.getvalue(), "member named twice"
+    yield WHEEL, wheel({"a.so": library[:999]}), "should end at"
+    yield WHEEL, wheel({"x/b.cubin": CUBIN[:200]}), "should end at"
+    yield WHEEL, wheel({"empty.so": b""}), "an empty file"
+    yield "a.conda", conda({"a.so": library})[:-9], "not a readable zip"
+    yield "b.conda", conda({"../a.so": library}), "leads out of the archive"
+    yield "c.conda", zipped({"pkg-a.tar.zst": b"no tar"}, zipfile.ZIP_STORED), "archive not read"
+    for packing, ending in (("", "tar"), ("gz", "tar.gz"), ("bz2", "tar.bz2"), ("xz", "tar.xz"), ("zstd", "tar.zst")):
+        data = tarred({"a.so": library, "b.so": library}, packing)
+        yield f"half.{ending}", data[: len(data) // 2], "not read|cut short|damaged|member not unpacked|not a readable"
+        yield f"noise.{ending}", bytes(range(256)) * 9, "not a readable tar archive"
+    stored = tarred({"a.so": library})
+    yield "size.tar", changed(stored, 124, "<12s", b"77777777777\0"), "damaged tar header|not a readable tar"
+    yield "sum.tar", changed(stored, 148, "<8s", b"0000000\0"), "damaged tar header"
+    objects = static_library({"a.o": library, "b.o": library})
+    yield "half.a", objects[:-99], "not read to its end: .* wanted at offset"
+    yield "sized.a", changed(objects, 8 + 48, "<10s", b"9999999999"), "wanted at offset"
+    yield "letters.a", changed(objects, 8 + 48, "<10s", b"x         "), "damaged ar header"
+    yield "thin.a", b"!<thin>\n" + objects[8:], "thin archive"
+    yield "long.a", changed(objects, 8, "<16s", b"/4711".ljust(16)), "not in the table of names"
+    yield "member.a", static_library({"a.o": library[:999]}), "should end at"
+
+
+CASES = [*containers_damaged(), *images_damaged(), *sections_damaged(), *cubins_damaged(), *archives_damaged()]
+
+
+@pytest.mark.parametrize(("name", "data", "message"), CASES, ids=[f"{case[0]}: {case[2]}" for case in CASES])
+def test_what_is_said(tmp_path: Path, name: str, data: bytes, message: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(data)
+    said = messages_of(path)
+    assert re.search(message, said), said
+
+
+# Names that would take over a terminal
+
+EVIL = "k\x1b[31m\r\n\u202e\x9b2J\U000e0041"
+
+
+def test_control_characters_do_not_reach_a_report(tmp_path: Path) -> None:
+    odd = cubin(120, "f", (EVIL, Kernel("k2", calls=(f"__cuda_syscall_cp_async_bulk_{EVIL}",))))
+    told = cubin(90, command=f"-arch sm_90 {EVIL}")
+    files = {
+        f"{EVIL}.cubin": odd,
+        "names.so": shared_object(container(entry(odd, 120, "f")), needed=(f"libcudart.so.{EVIL}", EVIL)),
+        "sections.so": elf([Section(EVIL, b"x"), Section(".nv_fatbin", READY[0])]),
+        "command.cubin": told,
+        "code.cubin": changed(odd, row_of(odd, f".nv.constant0.{EVIL}") + 44, "<I", 0),
+        "form.cubin": changed(odd, place_of(odd, f".nv.info.{EVIL}"), "<B", 9),
+        "false.cubin": cubin(120, command=f"-arch sm_90 {EVIL}", kernels=(EVIL,)),
+        f"{EVIL}.zip": zipped({f"{EVIL}/{EVIL}.so": READY[0]}),
+        f"{EVIL}.tar": tarred({f"{EVIL}.so": READY[0]}),
+        "a.a": static_library({"\x1b[31m.o": READY[0]}),
+        "broken\x1b[31m.zip": b"PK",
+    }
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+        looked(tmp_path / name)
+    found = looked(tmp_path)
+    assert found[f"{EVIL}.cubin"].held["kernel", EVIL] == 1
+    assert found["names.so"].held["needed", EVIL] == 1
+    assert "but not its code" in "".join(found["code.cubin"].messages)
+
+
+@pytest.mark.skipif(sys.platform == "win32" or sys.platform == "darwin", reason="names that are no text")
+def test_a_name_that_is_no_text(tmp_path: Path) -> None:
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff\xfe.cubin"))
+    path.write_bytes(CUBIN)
+    assert looked(path)[path.name].held["kernel", "plain"] == 1
+    (one,) = looked(tmp_path).values()
+    assert one.held["kernel", "plain"] == 1
+
+
+# What is no file
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs")
+def test_fifos(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "x.so")
+    os.mkfifo(tmp_path / WHEEL)
+    (tmp_path / "good.cubin").write_bytes(CUBIN)
+    assert "a FIFO" in messages_of(tmp_path / "x.so")
+    assert "a FIFO" in messages_of(tmp_path / WHEEL)
+    found = looked(tmp_path)
+    assert found["good.cubin"].held["kernel", "plain"] == 1
+
+
+def test_folders_called_like_files(tmp_path: Path) -> None:
+    for name in ("x.so", "y.cubin", "z.zip", WHEEL):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "in.cubin").write_bytes(CUBIN)
+    assert looked(tmp_path)["in.cubin"].held["kernel", "plain"] == 4
+    assert looked(tmp_path / "x.so")["in.cubin"].held["kernel", "plain"] == 1
+
+
+def test_links_that_lead_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "loop.so").symlink_to("loop.so")
+    (tmp_path / "gone.so").symlink_to("nothing.so")
+    assert "symlink loop" in messages_of(tmp_path / "loop.so")
+    assert "no such file" in messages_of(tmp_path / "gone.so")
+    assert "no such file" in messages_of(tmp_path / "never.so")
+    (tmp_path / "good.cubin").write_bytes(CUBIN)
+    assert looked(tmp_path)["good.cubin"].held["kernel", "plain"] == 1
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no such device")
+def test_devices() -> None:
+    assert "a device" in messages_of(Path("/dev/zero"))
+
+
+@pytest.mark.parametrize("name", ["x.so", "x.cubin", "x.fatbin", "x.ptx", "x.dll", "x.o"])
+def test_empty_files(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"")
+    assert messages_of(tmp_path / name) == "an empty file"
+
+
+def test_one_broken_file_leaves_the_others(tmp_path: Path) -> None:
+    for name in SEEDS:
+        (tmp_path / name).write_bytes(SEEDS[name])
+    for name, data in {WHEEL: b"PK", "x.tar.gz": b"\x1f\x8b", "x.so": CUBIN[:200], "no wheel.whl": b""}.items():
+        (tmp_path / name).write_bytes(data)
+    found = looked(tmp_path)
+    assert all(found[name].held for name in SEEDS)
+    assert all(found[name].messages for name in (WHEEL, "x.tar.gz", "x.so", "no wheel.whl"))

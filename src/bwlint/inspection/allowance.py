@@ -35,8 +35,8 @@ class Allowance:
     def unpack(self, image: Image) -> None:
         """An image is to be looked into, and for that unpacked if it is packed; raises `Exhausted`."""
         self._hold(0)
-        if not image.packed:
-            return
+        if not image.packed or image.full_size > self.memory:
+            return  # nothing to do, or refused as too large
         self.work -= image.full_size
         if self.work < 0:
             raise Exhausted(f"images that unpack to more than {_RATIO} times the size of all files")

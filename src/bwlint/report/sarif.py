@@ -184,8 +184,8 @@ def _artifact(path: str) -> om.ArtifactLocation:
 def _absolute(path: str) -> str:
     try:
         return Path(path).resolve().as_uri()
-    except ValueError:
-        # A member of an archive may have a name that no file can have.
+    except (ValueError, RuntimeError):
+        # A member of an archive may have a name that no file can have, and a link may lead to itself.
         return "file://" + _quoted(PurePath(os.path.normpath(Path.cwd() / path)))
 
 
