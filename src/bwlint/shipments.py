@@ -14,6 +14,8 @@ WAYS = (NATIVE, FAMILY, JIT, LINK, NONE)
 """How a chip comes to run a container, best first."""
 
 ALL, PARTIAL = "all", "partial"
+NO_KERNELS = "no kernels"
+"""The generation of a container without a kernel, which no chip can lack."""
 
 _X86 = frozenset({"x86_64", "i386"})
 
@@ -107,8 +109,9 @@ class Library:
 class Operation:
     """Kernels of one name, less template arguments and target, of which the chips `unserved` run no variant.
 
-    `library` is the path of the first file that has one, `reason` why it is of no use there. `is_specific` says that
-    all variants are for exact targets or families: none of them was meant for every chip.
+    `served` are the chips that run one. `library` is the path of the first file that has a variant of no use, `reason`
+    why it is none. `is_specific` says that these variants are for exact targets or families: none was meant for every
+    chip. `is_sure` is false for C names, which often hold what template arguments would.
     """
 
     name: str
@@ -116,6 +119,8 @@ class Operation:
     library: str
     reason: str
     is_specific: bool
+    served: tuple[str, ...] = ()
+    is_sure: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,10 +88,34 @@ def test_chips_that_are_asked_for() -> None:
 
 
 def test_what_is_said_of_one() -> None:
-    first = library("w/a.so", SERVED, "sm_80 sm_90: gemm")
-    second = library("w/b.so", SERVED, "sm_90a sm_100f: gemm fwd_sm100")
+    first = library("w/a.so", SERVED, "sm_80 sm_90: _Z4gemmv")
+    second = library("w/b.so", SERVED, "sm_90a sm_100f: _Z4gemmv fwd_sm100")
+    ampere = ("8.0", "8.6", "8.7", "8.8", "8.9")
     assert operations([first, second], CONSUMER) == (
-        Operation("fwd", ("12.0", "12.1"), "w/b.so", "cubins for sm_90a, sm_100f, no PTX", True),
-        # One variant for several chips is enough to be meant for all.
-        Operation("gemm", ("12.0", "12.1"), "w/a.so", "cubins for sm_80, sm_90, no PTX", False),
+        Operation(
+            "fwd",
+            ("12.0", "12.1"),
+            "w/b.so",
+            "cubins for sm_90a, sm_100f, no PTX",
+            is_specific=True,
+            served=("9.0", "10.0", "10.3", "10.7"),
+            # A name in C may hold what template arguments would.
+            is_sure=False,
+        ),
+        Operation(
+            "gemm",
+            ("12.0", "12.1"),
+            "w/a.so",
+            "cubins for sm_80, sm_90, no PTX",
+            # One variant for several chips is enough to be meant for all.
+            is_specific=False,
+            served=(*ampere, "9.0", "10.0", "10.3", "10.7"),
+            is_sure=True,
+        ),
     )
+
+
+def test_a_name_in_c_makes_an_operation_less_sure() -> None:
+    both = library("w/a.so", SERVED, "sm_80 sm_90: _Z4gemmv", "sm_80 sm_90: gemm")
+    (one,) = operations([both], CONSUMER)
+    assert (one.name, one.is_sure) == ("gemm", False)

@@ -41,7 +41,7 @@ def _on(shipment: Shipment, chip: str) -> str:
     if absent:
         nothing = f"nothing of {listed([_name(library) for library in absent])} loads there"
         text += f"{',' * text.endswith('alone')} in part: {nothing}"
-    lacking = [one.name for one in shipment.operations if chip in one.unserved]
+    lacking = [one.name for one in shipment.operations if chip in one.unserved and one.is_sure]
     if lacking:
         what = "operation" if len(lacking) == 1 else "operations"
         have = "has" if len(lacking) == 1 else "have"

@@ -16,7 +16,7 @@ from bwlint.readers.binary import cubin
 from bwlint.readers.binary.source import Source
 from bwlint.readers.binary.unpack import content
 from bwlint.readers.errors import ReadError
-from bwlint.shipments import NONE, Library, Tally, Unit
+from bwlint.shipments import NO_KERNELS, NONE, Library, Tally, Unit
 
 _ENTRY = re.compile(rb"\.entry\s+([\w$]+)")
 _BARE = frozenset({"cubin", "fatbin", "ptx"})
@@ -112,9 +112,13 @@ class _Look:
             if found is not None:
                 cubins[place] = found
         kernels = tuple(dict.fromkeys(kernel.name for found in cubins.values() for kernel in found.kernels))
-        if not kernels and self._wants_names(unit):
-            kernels = self._names(unit.container)
-        return replace(unit, cubins=cubins, kernels=kernels)
+        if kernels or not self._wants_names(unit):
+            return replace(unit, cubins=cubins, kernels=kernels)
+        names = self._names(unit.container)
+        if names == ():
+            # nvcc leaves one behind where there was nothing to link.
+            unit = replace(unit, generation=NO_KERNELS)
+        return replace(unit, cubins=cubins, kernels=names or ())
 
     def _wants_names(self, unit: Unit) -> bool:
         if self.deep:
@@ -132,11 +136,14 @@ class _Look:
             return None
         return found.of_target(image.number, image.suffix)
 
-    def _names(self, container: Container) -> tuple[str, ...]:
-        """The kernels of the image that is read fastest; intermediate code for the linker is closed to all but that."""
+    def _names(self, container: Container) -> tuple[str, ...] | None:
+        """The kernels of the image that is read fastest; None where it is not read.
+
+        Intermediate code for the linker is packed in a way of its own, which only the linker knows.
+        """
         readable = [image for image in container.images if image.kind in (CUBIN, PTX)]
         if not readable:
-            return ()
+            return None
         image = min(readable, key=lambda image: (image.kind != CUBIN, image.full_size))
         try:
             inside = content(self.source, image)
@@ -146,7 +153,7 @@ class _Look:
             return tuple(dict.fromkeys(name.decode() for name in _ENTRY.findall(text)))
         except ReadError as error:
             self.faults.append(f"{image.target} at offset {image.at}: {error}")
-            return ()
+            return None
 
     def toolkit(self, units: Sequence[Unit]) -> Version | None:
         """The newest CUDA that wrote one of the images: what cubins say, else what knows the PTX.

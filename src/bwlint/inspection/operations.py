@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from bwlint.chips import NONE as NO_CHIP
 from bwlint.chips import ChipSet
 from bwlint.readers.binary.names import operation
 from bwlint.shipments import NONE, Library, Operation, Unit
@@ -19,14 +20,15 @@ def operations(libraries: Sequence[Library], asked: ChipSet) -> tuple[Operation,
     missing: dict[str, _Seen] = {}
     for chip in asked.names:
         for library, unit in _unserved(libraries, chip):
-            for name in _names(unit):
-                missing.setdefault(name, _Seen(library.path, unit.verdicts[chip].reason)).add(chip, unit)
-    for name, chip in _served(libraries, asked, frozenset(missing)):
-        missing[name].unserved.pop(chip, None)
+            for kernel in unit.kernels:
+                reason = unit.verdicts[chip].reason
+                missing.setdefault(operation(kernel), _Seen(library.path, reason)).add(chip, unit, kernel)
+    for name, chips in _served(libraries, frozenset(missing)):
+        missing[name].served |= chips
     return tuple(
-        Operation(name, tuple(seen.unserved), seen.library, seen.reason, seen.is_specific)
+        Operation(name, unserved.names, seen.library, seen.reason, seen.is_specific, seen.served.names, seen.is_sure)
         for name, seen in sorted(missing.items())
-        if seen.unserved
+        if (unserved := seen.unserved - seen.served)
     )
 
 
@@ -35,11 +37,14 @@ class _Seen:
     library: str
     reason: str
     is_specific: bool = True
-    unserved: dict[str, None] = field(default_factory=dict)
+    is_sure: bool = True
+    unserved: ChipSet = NO_CHIP
+    served: ChipSet = NO_CHIP
 
-    def add(self, chip: str, unit: Unit) -> None:
-        self.unserved[chip] = None
+    def add(self, chip: str, unit: Unit, kernel: str) -> None:
+        self.unserved |= ChipSet.of(chip)
         self.is_specific = self.is_specific and unit.is_specific
+        self.is_sure = self.is_sure and kernel.startswith("_Z")
 
 
 def _unserved(libraries: Iterable[Library], chip: str) -> Iterator[tuple[Library, Unit]]:
@@ -50,15 +55,11 @@ def _unserved(libraries: Iterable[Library], chip: str) -> Iterator[tuple[Library
                     yield library, unit
 
 
-def _served(libraries: Iterable[Library], asked: ChipSet, wanted: frozenset[str]) -> Iterator[tuple[str, str]]:
+def _served(libraries: Iterable[Library], wanted: frozenset[str]) -> Iterator[tuple[str, ChipSet]]:
+    if not wanted:
+        return
     for library in libraries:
         for unit in library.units:
-            chips = [chip for chip in asked.names if unit.verdicts[chip].way != NONE]
-            if not chips:
-                continue
-            for name in _names(unit) & wanted:
-                yield from ((name, chip) for chip in chips)
-
-
-def _names(unit: Unit) -> frozenset[str]:
-    return frozenset(operation(kernel) for kernel in unit.kernels)
+            chips = ChipSet.of(*(name for name, verdict in unit.verdicts.items() if verdict.way != NONE))
+            for name in {operation(kernel) for kernel in unit.kernels} & wanted:
+                yield name, chips

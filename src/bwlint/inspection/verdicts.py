@@ -2,7 +2,8 @@
 
 Rules: a cubin loads on its own chip and, without the suffix a, on later minors of its line; PTX is compiled for any
 later chip, with f for later members of its family, with a for its own chip (assembled: ptxas 13.0 and 13.5 for PTX;
-documented for cubins; run on an H100: error 209 for a container without an image, at the launch of its kernels).
+documented for cubins). Run on an H200, driver 580.159: of 56 kinds of containers in released wheels all 40 that are
+native or by JIT on 9.0 load, and all 16 others give error 209; in a program that comes at the launch of their kernels.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from bwlint.chips import NONE, ChipSet, siblings
 from bwlint.inspection.answers import listed, main_reason
-from bwlint.shipments import ALL, Flaw, Library, Shipment, Unit
+from bwlint.shipments import ALL, Flaw, Library, Operation, Shipment, Unit
 from bwlint.shipments import NONE as NOTHING
 from bwlint.wording import counted, plain
 
@@ -37,18 +37,19 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
 
 def _half(library: Library, cut: Sequence[Unit], present: ChipSet, missing: ChipSet, *, is_judged: bool) -> Flaw:
     reason = cut[0].verdicts[missing.names[0]].reason
-    places = f"{len(cut)} of {counted(len(library.units), 'container')}"
-    hosts = "" if is_judged else f"; {plain(missing)} takes another build than this one, if that is built alike"
+    run = "runs" if len(cut) == 1 else "run"
+    places = "it" if len(library.units) == 1 else f"{len(cut)} of {len(library.units)} containers"
+    hosts = "" if is_judged else f" ({plain(missing)} takes the aarch64 build; see whether that is built alike)"
     return Flaw(
         NAME,
         "warning" if is_judged else "note",
         "high",
         library.path,
-        f"{places} run on {plain(present)} and not on {plain(missing)}: {reason}{hosts}",
+        f"{places} {run} on {plain(present)} and not on {plain(missing)}: {reason}{hosts}",
         f"for {plain(present)} only",
         f"build for the family ({_family_target(present)}), or add {_own_targets(missing)}",
         f"half {plain(missing)}",
-        _served([library]),
+        ChipSet.where(lambda chip: _serves_any(cut, chip.name)),
     )
 
 
@@ -111,23 +112,26 @@ def _compiled(library: Library, judged: ChipSet) -> Iterator[Flaw]:
 
 def _operations(shipment: Shipment, judged: ChipSet) -> Iterator[Flaw]:
     """Operations without a variant, together by file, chips and reason."""
-    groups: dict[tuple[str, ChipSet, str, bool], list[str]] = {}
+    groups: dict[tuple[str, ChipSet, str, bool], list[Operation]] = {}
     for one in shipment.operations:
         chips = ChipSet.of(*one.unserved) & judged
         if chips:
-            groups.setdefault((one.library, chips, one.reason, one.is_specific), []).append(one.name)
-    for (path, chips, reason, specific), names in groups.items():
-        plural = "s" * (len(names) > 1)
+            minor = one.is_specific or not one.is_sure
+            groups.setdefault((one.library, chips, one.reason, minor), []).append(one)
+    for (path, chips, reason, minor), some in groups.items():
+        names = [one.name for one in some]
+        what = "the operation" if len(names) == 1 else f"{len(names)} operations"
+        have = "has" if len(names) == 1 else "have"
         yield Flaw(
             NAME,
-            "note" if specific else "warning",
-            "medium",
+            "note" if minor else "warning",
+            "low" if minor else "medium",
             path,
-            f"the operation{plural} {listed(names)} ha{'ve' if plural else 's'} no kernel for {plain(chips)}: {reason}",
+            f"{what} {listed(names)} {have} no kernel for {plain(chips)}: {reason}",
             f"no kernel for {plain(chips)}",
             f"build a variant for {plain(chips)}, or keep these calls away from it",
             f"operations {' '.join(names)}",
-            ~chips,
+            ChipSet.of(*some[0].served),
         )
 
 
@@ -141,6 +145,10 @@ def _families(asked: ChipSet) -> Iterator[tuple[ChipSet, ChipSet]]:
 
 def _serves(unit: Unit, chips: ChipSet) -> bool:
     return any(unit.verdicts[name].way != NOTHING for name in chips.names)
+
+
+def _serves_any(units: Sequence[Unit], chip: str) -> bool:
+    return any(unit.verdicts[chip].way != NOTHING for unit in units)
 
 
 def _unserved(libraries: Sequence[Library], chips: ChipSet) -> ChipSet:
