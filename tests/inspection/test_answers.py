@@ -63,9 +63,10 @@ def test_one_library(units: list[str], expected: str) -> None:
             "runs on 12.0; runs on 12.1, but the operation a has no kernel",
         ),
         (["ptx_80", "sm_80 sm_90: _Z1av"], "runs on 12.0 and 12.1 by JIT alone, but the operation a has no kernel"),
-        # Names in C often hold what template arguments would: other variants of one operation may be there.
+        (["sm_120f", "sm_80 sm_90: gemm"], "runs on 12.0 and 12.1, but the operation gemm has no kernel"),
+        # Names in C with many numbers hold what template arguments would: other variants may be there.
         (["sm_120f", "sm_80 sm_90: gemm_f16_128x128"], "runs on 12.0 and 12.1"),
-        (["sm_120f", "sm_80 sm_90: gemm _Z1av"], "runs on 12.0 and 12.1, but the operation a has no kernel"),
+        (["sm_120f", "sm_80 sm_90: gemm_16x8x128 _Z1av"], "runs on 12.0 and 12.1, but the operation a has no kernel"),
         (["sm_120f: _Z1av", "sm_80 sm_90: _Z1av"], "runs on 12.0 and 12.1"),
     ],
 )

@@ -13,6 +13,7 @@ from bwlint import catalog
 from bwlint.chips import ChipSet, parse_targets
 from bwlint.config import Configs, chosen_rules
 from bwlint.findings import WHOLE_FILE, Finding, Report, Severity, Skipped
+from bwlint.inspection.allowance import Allowance, Exhausted
 from bwlint.inspection.answers import answer
 from bwlint.inspection.library import is_bare, joined, read_library
 from bwlint.inspection.operations import operations
@@ -28,6 +29,8 @@ DEFAULT_TARGETS = ("12.0", "12.1")
 # That many images of one folder are told as one library.
 _MANY = 12
 _STATIC = ".a"
+# What is not read beyond these is counted.
+_MOST_SKIPPED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +84,13 @@ def inspect(request: Request) -> Inspected:
     shipments: list[Shipment] = []
     findings: list[Finding] = []
     skipped: list[Skipped] = []
+    allowance = Allowance()
     with ExitStack() as stack:
         try:
             for origin in origins(request.things, request.installed, request.platforms, scratch_folder(stack)):
-                shipment, unread = examine(origin, asked, scratch_folder(stack), deep=request.kernels)
+                shipment, unread = examine(
+                    origin, asked, scratch_folder(stack), deep=request.kernels, allowance=allowance
+                )
                 shipments.append(shipment)
                 findings += judged(shipment, asked, rules)
                 skipped += unread
@@ -97,21 +103,17 @@ def inspect(request: Request) -> Inspected:
     return Inspected(inspection, scanned, config.severity or "warning", config.fail_on or "warning")
 
 
-def examine(origin: Origin, asked: ChipSet, scratch: Path, *, deep: bool = False) -> tuple[Shipment, list[Skipped]]:
-    """Read all files of an origin; what could not be read is said. Raises SourceError for an archive that is none."""
+def examine(
+    origin: Origin, asked: ChipSet, scratch: Path, *, deep: bool = False, allowance: Allowance | None = None
+) -> tuple[Shipment, list[Skipped]]:
+    """Read all files of an origin; what could not be read is said. Raises SourceError for an archive that is none.
+
+    `allowance` is what all of them may take, together with what was read before.
+    """
+    unread = _Unread(list(origin.skipped))
     libraries: list[Library] = []
-    skipped = list(origin.skipped)
     others = 0
-    for entry in _entries(origin, scratch):
-        if isinstance(entry, Skipped):
-            skipped.append(entry)
-            continue
-        try:
-            library = read_library(entry.path, entry.source, asked, deep=deep)
-        except ReadError as error:
-            skipped.append(Skipped(entry.path, str(error)))
-            continue
-        skipped += [Skipped(entry.path, f"not read to its end: {fault}") for fault in library.binary.faults]
+    for library in _libraries(origin, asked, scratch, unread, allowance or Allowance(), deep=deep):
         if library.units:
             libraries.append(library)
         else:
@@ -121,8 +123,53 @@ def examine(origin: Origin, asked: ChipSet, scratch: Path, *, deep: bool = False
     machine = origin.machine or (machines.pop() if len(machines) == 1 else "")
     return (
         Shipment(origin.name, gathered, origin.tag, machine, origin.missing, others, operations(gathered, asked)),
-        skipped,
+        unread.told(origin.name),
     )
+
+
+@dataclass(slots=True)
+class _Unread:
+    """What could not be read: the first of it in full, the rest as a number."""
+
+    kept: list[Skipped]
+    more: int = 0
+
+    def add(self, skipped: Skipped) -> None:
+        if len(self.kept) < _MOST_SKIPPED:
+            self.kept.append(skipped)
+        else:
+            self.more += 1
+
+    def told(self, name: str) -> list[Skipped]:
+        return [*self.kept, Skipped(name, f"and {self.more:,} more that are not read")] if self.more else self.kept
+
+
+def _libraries(
+    origin: Origin, asked: ChipSet, scratch: Path, unread: _Unread, allowance: Allowance, *, deep: bool
+) -> Iterator[Library]:
+    allowance.grant(sum(_size(real) for _, real in origin.files))
+    for entry in _entries(origin, scratch):
+        if isinstance(entry, Skipped):
+            unread.add(entry)
+            continue
+        try:
+            library = read_library(entry.path, entry.source, asked, deep=deep, allowance=allowance)
+        except ReadError as error:
+            unread.add(Skipped(entry.path, str(error)))
+            continue
+        except Exhausted as error:
+            unread.add(Skipped(entry.path, f"this and what follows is not read: {error}"))
+            return
+        for fault in library.binary.faults:
+            unread.add(Skipped(entry.path, f"not read to its end: {fault}"))
+        yield library
+
+
+def _size(real: str) -> int:
+    try:
+        return Path(real).stat().st_size
+    except (OSError, ValueError):
+        return 0
 
 
 def judged(shipment: Shipment, asked: ChipSet, rules: frozenset[str]) -> Iterator[Finding]:
@@ -144,7 +191,7 @@ def _entries(origin: Origin, scratch: Path) -> Iterator[Entry | Skipped]:
         except SourceError as error:
             if origin.is_named:
                 raise
-            yield Skipped(reported, str(error))
+            yield Skipped(reported, str(error).removeprefix(f"{reported}: "))
 
 
 def _gathered(libraries: Sequence[Library]) -> tuple[Library, ...]:

@@ -10,6 +10,7 @@ from bwlint.chips import ChipSet
 from bwlint.chips.drivers import toolkit_of_isa
 from bwlint.chips.toolkits import version
 from bwlint.images import CUBIN, PTX, Binary, Container, Cubin, Image, Version
+from bwlint.inspection.allowance import Allowance, Exhausted
 from bwlint.inspection.verdicts import generation, linked_verdicts, tally, verdicts
 from bwlint.readers import binary as reader
 from bwlint.readers.binary import cubin
@@ -18,22 +19,34 @@ from bwlint.readers.binary.unpack import content
 from bwlint.readers.errors import ReadError
 from bwlint.shipments import NO_KERNELS, NONE, Library, Tally, Unit
 
-_ENTRY = re.compile(rb"\.entry\s+([\w$]+)")
+_LONGEST_NAME = 4096
+_ENTRY = re.compile(rb"\.entry\s{1,64}([\w$]{1,%d})" % _LONGEST_NAME)
+_LONGEST_ENTRY = 2 * _LONGEST_NAME
+_STRETCH = 1 << 20
+_MOST_ENTRIES = 32_768
 _BARE = frozenset({"cubin", "fatbin", "ptx"})
 
 
-def read_library(path: str, source: Source, asked: ChipSet, *, deep: bool) -> Library:
+def read_library(
+    path: str, source: Source, asked: ChipSet, *, deep: bool, allowance: Allowance | None = None
+) -> Library:
     """The library of one file; without units where the file holds no device code.
 
     Images that the asked chips load are looked into, and what is left out of a library that serves a chip otherwise:
-    only its kernels say whether something is missing. `deep` looks into every container. Raises `ReadError`.
+    only its kernels say whether something is missing. `deep` looks into every container. Raises `ReadError`, and
+    `Exhausted` where the allowance does not reach for what the file says of itself.
     """
+    allowance = allowance or Allowance()
     binary = reader.read(source)
+    if binary.containers:
+        allowance.hold_library(path, binary.containers, (*binary.needed, *binary.faults))
+    if binary.cubin is not None:
+        allowance.hold_cubin(binary.cubin)
     names = asked.names
     units = tuple(_units(binary))
     tallies = _tallies(units)
     lacking = [name for name in names if tallies[name].served and tallies[name].none > tallies[name].specialised]
-    look = _Look(source, names, deep, frozenset(lacking), binary.cubin)
+    look = _Look(source, names, deep, frozenset(lacking), binary.cubin, allowance)
     looked = tuple(look.trusted(unit) for unit in units)
     toolkit = look.toolkit(looked)
     binary = replace(binary, faults=(*binary.faults, *dict.fromkeys(look.faults)))
@@ -88,6 +101,7 @@ class _Look:
     deep: bool
     lacking: frozenset[str]
     whole: Cubin | None
+    allowance: Allowance
     faults: list[str] = field(default_factory=list)
 
     def trusted(self, unit: Unit) -> Unit:
@@ -130,30 +144,40 @@ class _Look:
         if self.whole is not None:
             return self.whole
         try:
-            found = cubin.read(content(self.source, image))
+            found = cubin.read(self._content(image))
+            self.allowance.hold_cubin(found)
         except ReadError as error:
             self.faults.append(f"{image.target} at offset {image.at}: {error}")
             return None
+        except Exhausted as error:
+            self.faults.append(f"further images not looked into: {error}")
+            return None
         return found.of_target(image.number, image.suffix)
 
-    def _names(self, container: Container) -> tuple[str, ...] | None:
-        """The kernels of the image that is read fastest; None where it is not read.
+    def _content(self, image: Image) -> Source:
+        self.allowance.unpack(image)
+        return content(self.source, image, self.allowance.memory)
 
-        Intermediate code for the linker is packed in a way of its own, which only the linker knows.
+    def _names(self, container: Container) -> tuple[str, ...] | None:
+        """The kernels of the image that is read fastest; None where none is read.
+
+        Intermediate code for the linker is closed to all but that.
         """
         readable = [image for image in container.images if image.kind in (CUBIN, PTX)]
         if not readable:
             return None
         image = min(readable, key=lambda image: (image.kind != CUBIN, image.full_size))
         try:
-            inside = content(self.source, image)
-            if image.kind == CUBIN:
-                return cubin.kernel_names(inside)
-            text = inside.read(0, inside.size)
-            return tuple(dict.fromkeys(name.decode() for name in _ENTRY.findall(text)))
+            inside = self._content(image)
+            found = cubin.kernel_names(inside) if image.kind == CUBIN else _entries_of_ptx(inside)
+            self.allowance.hold_names(found)
         except ReadError as error:
             self.faults.append(f"{image.target} at offset {image.at}: {error}")
             return None
+        except Exhausted as error:
+            self.faults.append(f"further images not looked into: {error}")
+            return None
+        return found
 
     def toolkit(self, units: Sequence[Unit]) -> Version | None:
         """The newest CUDA that wrote one of the images: what cubins say, else what knows the PTX.
@@ -170,6 +194,17 @@ class _Look:
             releases = [toolkit_of_isa(isa) for isa in {image.isa for image in images} if isa is not None]
             found = {_release(text) for text in releases if text is not None}
         return max((release for release in found if release is not None), default=None)
+
+
+def _entries_of_ptx(source: Source) -> tuple[str, ...]:
+    """The names of the kernels in PTX, which is not loaded as a whole."""
+    found: dict[str, None] = {}
+    for at in range(0, source.size, _STRETCH):
+        text = source.read(at, min(_STRETCH + _LONGEST_ENTRY, source.size - at))
+        found.update((match[1].decode(), None) for match in _ENTRY.finditer(text) if match.start() < _STRETCH)
+        if len(found) > _MOST_ENTRIES:
+            raise ReadError(f"PTX with more than {_MOST_ENTRIES:,} kernels")
+    return tuple(found)
 
 
 def _release(text: str) -> Version:

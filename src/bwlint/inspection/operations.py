@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,10 @@ from bwlint.chips import NONE as NO_CHIP
 from bwlint.chips import ChipSet
 from bwlint.readers.binary.names import operation
 from bwlint.shipments import NONE, Library, Operation, Unit
+
+_NUMBER = re.compile(r"\d+")
+_MANY_NUMBERS = 3
+"""A C name with as many holds tile sizes and stages, and a sibling with others may do the same work."""
 
 
 def operations(libraries: Sequence[Library], asked: ChipSet) -> tuple[Operation, ...]:
@@ -44,7 +49,7 @@ class _Seen:
     def add(self, chip: str, unit: Unit, kernel: str) -> None:
         self.unserved |= ChipSet.of(chip)
         self.is_specific = self.is_specific and unit.is_specific
-        self.is_sure = self.is_sure and kernel.startswith("_Z")
+        self.is_sure = self.is_sure and (kernel.startswith("_Z") or len(_NUMBER.findall(kernel)) < _MANY_NUMBERS)
 
 
 def _unserved(libraries: Iterable[Library], chip: str) -> Iterator[tuple[Library, Unit]]:

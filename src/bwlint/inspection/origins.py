@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from bwlint.findings import Skipped
@@ -79,7 +79,7 @@ def _fetched(thing: str, platforms: Sequence[str], scratch: Path) -> Iterator[Or
 def _local(thing: str) -> Iterator[Origin]:
     """A file, or a folder: what lies loose in it together, and each wheel in it by itself."""
     if not Path(thing).is_dir():
-        yield _file(thing)
+        yield _file(thing, is_named=True)
         return
     found = discover([thing], use_gitignore=False)
     if found.errors:
@@ -88,7 +88,7 @@ def _local(thing: str) -> Iterator[Origin]:
     if loose or found.skipped:
         yield Origin(thing, loose, skipped=found.skipped, is_named=False)
     for path in _archives(thing):
-        yield _found(path)
+        yield _file(path, is_named=False)
 
 
 def _archives(folder: str) -> Iterator[str]:
@@ -101,21 +101,17 @@ def _archives(folder: str) -> Iterator[str]:
                 yield str(one)
 
 
-def _found(path: str) -> Origin:
-    """An archive that nobody named: what is wrong with it is said, and the rest is read."""
-    try:
-        return replace(_file(path), is_named=False)
-    except SourceError as error:
-        return Origin(path, skipped=(Skipped(path, str(error)),), is_named=False)
-
-
-def _file(path: str) -> Origin:
+def _file(path: str, *, is_named: bool) -> Origin:
+    files = ((path, path),)
     if not path.endswith(_WHEEL):
-        return Origin(path, ((path, path),))
+        return Origin(path, files, is_named=is_named)
     from bwlint.sources.wheels import parse_tag
 
-    tag = parse_tag(Path(path).name)
-    return Origin(path, ((path, path),), tag.platform, _machine(tag.machine))
+    try:
+        tag = parse_tag(Path(path).name)
+    except SourceError:
+        return Origin(path, files, is_named=is_named)  # renamed by somebody: what is in it has a machine too
+    return Origin(path, files, tag.platform, _machine(tag.machine), is_named=is_named)
 
 
 def _machine(tagged: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 
 from bwlint.chips import EVERY, NONE, Chip, ChipSet, Suffix, Target, all_chips, chip_of_number
 from bwlint.images import CUBIN, PTX, Container, Image
@@ -18,6 +18,9 @@ from bwlint.shipments import FAMILY, JIT, LINK, NATIVE, WAYS, Tally, Verdict
 from bwlint.shipments import NONE as NOTHING
 
 _SPECIALISED = "specialised"
+_MANY = 12
+# As many answers of one kind are kept: a hostile file may have images for any combination of targets.
+_KEPT = 4096
 
 _Signature = tuple[tuple[str, int, str], ...]
 """Kind, number and suffix of each image: containers that share them share their verdicts."""
@@ -63,12 +66,12 @@ def tally(units: Iterable[tuple[Mapping[str, Verdict], str]]) -> dict[str, Tally
             if verdict.way == NOTHING and one_generation not in ("", own[name]):
                 counts[name][_SPECIALISED] += number
     return {
-        name: Tally(way[NATIVE], way[FAMILY], way[JIT], way[LINK], way[NOTHING], way[_SPECIALISED])
+        name: _tally(way[NATIVE], way[FAMILY], way[JIT], way[LINK], way[NOTHING], way[_SPECIALISED])
         for name, way in counts.items()
     }
 
 
-@cache
+@lru_cache(_KEPT)
 def runs(kind: str, number: int, suffix: str) -> ChipSet:
     """The chips that load a cubin, or compile PTX, of a target."""
     target = _target(number, suffix)
@@ -83,12 +86,12 @@ def _signature(container: Container) -> _Signature:
     return tuple((image.kind, image.number, image.suffix) for image in container.images)
 
 
-@cache
+@lru_cache(_KEPT)
 def _verdicts(images: _Signature) -> Mapping[str, Verdict]:
     return {chip.name: _verdict(chip, images) for chip in all_chips()}
 
 
-@cache
+@lru_cache(_KEPT)
 def _verdicts_of_ptx(images: _Signature) -> Mapping[str, Verdict]:
     return _verdicts(tuple((kind if kind == PTX else "", number, suffix) for kind, number, suffix in images))
 
@@ -108,7 +111,16 @@ def _verdict(chip: Chip, images: _Signature) -> Verdict:
         place = max(fitting, key=lambda place: images[place][1:])
         _, number, suffix = images[place]
         return Verdict(JIT, place, f"PTX for sm_{number}{suffix}, compiled at first use")
-    return Verdict(NOTHING, None, _why_not(chip, images))
+    return _nothing(_why_not(chip, images))
+
+
+# Most chips have the same reason, and most libraries the same numbers: objects are shared where they can be thousands.
+_tally = lru_cache(_KEPT)(Tally)
+
+
+@lru_cache(_KEPT)
+def _nothing(reason: str) -> Verdict:
+    return Verdict(NOTHING, None, reason)
 
 
 def _why_not(chip: Chip, images: _Signature) -> str:
@@ -162,4 +174,6 @@ def _dotted(number: int) -> str:
 
 
 def _listed(targets: Iterable[tuple[int, str]]) -> str:
-    return ", ".join(f"sm_{number}{suffix}" for number, suffix in sorted(set(targets)))
+    found = [f"sm_{number}{suffix}" for number, suffix in sorted(set(targets))]
+    more = [f"{len(found) - _MANY} more"] if len(found) > _MANY else []
+    return ", ".join([*found[:_MANY], *more])

@@ -21,17 +21,19 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
             cut = [unit for unit in library.units if _serves(unit, present) and not _serves(unit, missing)]
             if cut:
                 told[library.path] = told.get(library.path, NONE) | missing
-                yield _half(library, cut, present, missing, is_judged=missing <= judged)
+                is_judged = missing <= shipment.judged(asked, library)
+                yield _half(library, cut, present, missing, is_judged=is_judged)
     dead = _unserved(shipment.libraries, judged)
     for known in told.values():
         dead -= known
     if dead:
         yield _nothing(shipment, dead)
     for library in shipment.libraries:
-        absent = _unserved([library], judged) - dead - told.get(library.path, NONE)
+        own = shipment.judged(asked, library)
+        absent = _unserved([library], own) - dead - told.get(library.path, NONE)
         if absent:
             yield _absent(library, absent)
-        yield from _compiled(library, judged)
+        yield from _compiled(library, own)
     yield from _operations(shipment, judged)
 
 

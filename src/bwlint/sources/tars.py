@@ -27,6 +27,7 @@ _LONG = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK)
 _LINKS = (tarfile.SYMTYPE, tarfile.LNKTYPE)
 # Where an old GNU sparse header, and each block that continues it, says that a further block follows.
 _SPARSE_GOES_ON, _SPARSE_GOES_ON_AGAIN = 482, 504
+_MOST_SPARSE_BLOCKS = 4096
 
 
 def is_tar(source: Source) -> bool:
@@ -40,12 +41,13 @@ def is_tar(source: Source) -> bool:
 def members(source: Source, meter: Meter) -> Iterator[Member]:
     """The members of a tar archive, folders with a slash; raises `ReadError` where it is damaged or cut short."""
     packing = packing_of(source)
-    stream = _Stream(unpacked(source, packing, meter) if packing else chunks_of(source))
+    stream = _Stream(unpacked(source, packing, meter)) if packing else _Stream(chunks_of(source), source)
     while not stream.ended():
         found = _next_header(stream)
         if found is None:
             # What follows is padding; the checksums of a packed stream stand at its end.
-            stream.drain()
+            if packing:
+                stream.drain()
             return
         header, said = found
         size = (header.size if said.size is None else said.size) if _has_data(header) else 0
@@ -56,10 +58,11 @@ def members(source: Source, meter: Meter) -> Iterator[Member]:
 
 
 class _Stream:
-    """Chunks taken apart by count; `at` is how many bytes were."""
+    """Chunks taken apart by count; `at` is how many bytes were. `source` is what they are of, if not packed."""
 
-    def __init__(self, chunks: Iterator[bytes]) -> None:
+    def __init__(self, chunks: Iterator[bytes], source: Source | None = None) -> None:
         self._chunks = chunks
+        self._source = source
         self._held = b""
         self._from = 0
         self._fault: ReadError | None = None
@@ -105,6 +108,14 @@ class _Stream:
         return self.take(_padded(size))[:size]
 
     def skip(self, size: int) -> None:
+        if self._source is not None and size > len(self._held) - self._from:
+            # What is passed over need not be read: a member may have terabytes, and take no room on the disk.
+            self.at += size
+            if self.at > self._source.size:
+                raise ReadError("it is cut short")
+            self._chunks = chunks_of(self._source.part(self.at, self._source.size - self.at))
+            self._held, self._from = b"", 0
+            return
         for _ in self.pieces(size):
             pass
 
@@ -191,9 +202,12 @@ def _header(block: bytes, at: int) -> TarInfo:
 
 
 def _pass_sparse_map(stream: _Stream, block: bytes, header: TarInfo) -> None:
-    more = header.type == tarfile.GNUTYPE_SPARSE and block[_SPARSE_GOES_ON]
-    while more:
-        more = stream.take(_BLOCK)[_SPARSE_GOES_ON_AGAIN]
+    if header.type != tarfile.GNUTYPE_SPARSE or not block[_SPARSE_GOES_ON]:
+        return
+    for _ in range(_MOST_SPARSE_BLOCKS):
+        if not stream.take(_BLOCK)[_SPARSE_GOES_ON_AGAIN]:
+            return
+    raise ReadError(f"more than {_MOST_SPARSE_BLOCKS} blocks that say where a sparse member has data")
 
 
 def _has_data(header: TarInfo) -> bool:

@@ -95,8 +95,8 @@ def _content(source: Source, info: ZipInfo, room: int, meter: Meter) -> Source |
     packed = _place(source, info, room)
     if info.compress_type != _STORED:
         return _checked(unpacked(packed, _PACKINGS[info.compress_type], meter), info)
-    for _ in _checked(chunks_of(packed), info):
-        pass
+    for chunk in _checked(chunks_of(packed), info):
+        meter(len(chunk))
     return packed
 
 

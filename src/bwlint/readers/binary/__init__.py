@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
 from bwlint.images import CUBIN, PTX, Binary, Container, Image
 from bwlint.readers.binary import cubin, elf, fatbin, pe
@@ -11,9 +12,11 @@ from bwlint.readers.errors import ReadError
 
 __all__ = ["read"]
 
-_VERSION = re.compile(rb"^\s*\.version\s+(\d{1,2})\.(\d{1,2})", re.M)
-_TARGET = re.compile(rb"^\s*\.target\s+sm_(\d{1,4})([af]?)", re.M)
+# Blanks alone before a directive: with line ends among them, a search through empty lines would take quadratic time.
+_VERSION = re.compile(rb"^[ \t]*\.version\s+(\d{1,2})\.(\d{1,2})", re.M)
+_TARGET = re.compile(rb"^[ \t]*\.target\s+sm_(\d{1,3})([af]?)(?!\w)", re.M)
 _HEAD = 64 * 1024
+_MOST_FAULTS = 100
 
 
 def read(source: Source) -> Binary:
@@ -22,12 +25,12 @@ def read(source: Source) -> Binary:
     if start.startswith(elf.MAGIC):
         return _elf(source)
     if start.startswith(fatbin.MAGIC):
-        return _with_faults("fatbin", tuple(fatbin.containers(source)))
+        return _with_faults("fatbin", tuple(fatbin.limited(fatbin.containers(source))))
     if start.startswith(pe.MAGIC):
         return _pe(source)
     if _TARGET.search(start) and _VERSION.search(start):
         return Binary("ptx", (_ptx(source, start),))
-    return _with_faults("bare", tuple(fatbin.scan(source)))
+    return _with_faults("bare", tuple(fatbin.limited(fatbin.scan(source))))
 
 
 def _elf(source: Source) -> Binary:
@@ -49,21 +52,43 @@ def _pe(source: Source) -> Binary:
     try:
         found = pe.read(source)
     except ReadError as error:
-        return _with_faults("pe", tuple(fatbin.scan(source)), faults=(str(error),))
+        return _with_faults("pe", tuple(fatbin.limited(fatbin.scan(source))), faults=(str(error),))
     return _with_faults("pe", _containers_of(found, source), found.machine_name)
 
 
 def _containers_of(found: fatbin.Host, source: Source) -> tuple[Container, ...]:
     """Those of the sections for device code; where there is none, whatever looks like a container."""
-    sections = [section for section in found.sections if section.name in fatbin.PARTS and section.type != elf.NOBITS]
+    sections = [
+        section
+        for section in found.sections
+        if section.name in fatbin.PARTS and section.type != elf.NOBITS and section.size
+    ]
     if not sections:
-        return tuple(fatbin.scan(source))
-    containers = tuple(
-        container
-        for section in sections
-        for container in fatbin.containers(source.part(section.offset, section.size), section.name, section.offset)
-    )
-    return fatbin.linked(found, source, containers)
+        return tuple(fatbin.limited(fatbin.scan(source)))
+    containers = tuple(fatbin.limited(_in_sections(sections, source)))
+    try:
+        return fatbin.linked(found, source, containers)
+    except ReadError as error:
+        return (*containers, _unread(sections[0], f"what was linked from what: {error}"))
+
+
+def _in_sections(sections: Sequence[elf.Section], source: Source) -> Iterator[Container]:
+    end = 0
+    for section in sorted(sections, key=lambda section: section.offset):
+        if section.offset < end:
+            yield _unread(section, "it lies over another section with device code")
+            continue
+        try:
+            part = source.part(section.offset, section.size)
+        except ReadError as error:
+            yield _unread(section, str(error))
+            continue
+        end = section.offset + section.size
+        yield from fatbin.containers(part, section.name, section.offset)
+
+
+def _unread(section: elf.Section, reason: str) -> Container:
+    return Container(section.offset, (), section.name, fault=f"{section.name}: {reason}")
 
 
 def _with_faults(
@@ -73,8 +98,10 @@ def _with_faults(
     needed: tuple[str, ...] = (),
     faults: tuple[str, ...] = (),
 ) -> Binary:
-    own = tuple(container.fault for container in containers if container.fault)
-    return Binary(form, tuple(each for each in containers if each.images), machine, needed, (*faults, *own))
+    found = [*faults, *(container.fault for container in containers if container.fault)]
+    if len(found) > _MOST_FAULTS:
+        found[_MOST_FAULTS:] = [f"and {len(found) - _MOST_FAULTS:,} more faults"]
+    return Binary(form, tuple(each for each in containers if each.images), machine, needed, tuple(found))
 
 
 def _ptx(source: Source, start: bytes) -> Container:

@@ -6,6 +6,7 @@ time and memory in proportion to limits here. All functions raise `ReadError` wh
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from struct import Struct
@@ -34,9 +35,9 @@ _NEEDED, _STRINGS, _STRINGS_SIZE = 1, 5, 10
 _ALLOCATED = 2
 _IN_FIRST_SECTION = 0xFFFF
 
-_MAX_SECTIONS = 131_072
+_MAX_SECTIONS, _MAX_SECTIONS_OF_CUBIN = 131_072, 32_768
 _MAX_SEGMENTS = 1024
-_MAX_NAMES = 32 << 20
+_MAX_NAMES = 12 << 20
 _MAX_DYNAMIC = 65_536
 _MAX_NEEDED = 1024
 _MAX_STRING = 4096
@@ -110,9 +111,20 @@ class Segment(NamedTuple):
     memory: int
 
 
+class Stretch(NamedTuple):
+    """Bytes of the file that lie in memory from an address on."""
+
+    address: int
+    size: int
+    offset: int
+
+
 @dataclass(frozen=True, slots=True)
 class Elf:
-    """An ELF file's own description. `abi` is EI_ABIVERSION, `type` and `version` are e_type and e_version."""
+    """An ELF file's own description. `abi` is EI_ABIVERSION, `type` and `version` are e_type and e_version.
+
+    `stretches` are what is loaded, by ascending address.
+    """
 
     source: Source
     bits: int
@@ -124,6 +136,7 @@ class Elf:
     flags: int
     sections: tuple[Section, ...]
     segments: tuple[Segment, ...]
+    stretches: tuple[Stretch, ...]
 
     @property
     def machine_name(self) -> str:
@@ -147,23 +160,20 @@ class Elf:
 
         By the segments that are loaded, or by the sections where there are none of these.
         """
-        loaded = [(row.address, row.size, row.offset) for row in self.segments if row.type == _LOAD]
-        rows = loaded or [
-            (row.address, row.size, row.offset)
-            for row in self.sections
-            if row.flags & _ALLOCATED and row.type != NOBITS and row.address
-        ]
-        for start, size, offset in rows:
-            if start <= address < start + size:
-                found = offset + address - start
-                return found if found < self.source.size else None
-        return None
+        after = bisect_right(self.stretches, address, key=lambda stretch: stretch.address)
+        if after == 0:
+            return None
+        start, size, offset = self.stretches[after - 1]
+        found = offset + address - start
+        return found if address < start + size and found < self.source.size else None
 
 
 def read(source: Source) -> Elf:
     """The headers of an ELF file."""
     header = _header(source)
     table, names = _numbered(source, header)
+    sections = _sections(source, header.layout, table, names)
+    segments = _segments(source, header.layout, header.segments)
     return Elf(
         source,
         header.bits,
@@ -173,8 +183,9 @@ def read(source: Source) -> Elf:
         header.machine,
         header.version,
         header.flags,
-        _sections(source, header.layout, table, names),
-        _segments(source, header.layout, header.segments),
+        sections,
+        segments,
+        _stretches(sections, segments),
     )
 
 
@@ -257,8 +268,10 @@ def _numbered(source: Source, header: _Header) -> tuple[_Table, int]:
         first = header.layout.section.unpack(_stretch(source, table.at, table.size, "section table"))
         table = _Table(table.at, table.size, table.count or first[5])
         names = first[6] if names == _IN_FIRST_SECTION else names
-    if table.count > _MAX_SECTIONS:
-        raise ReadError(f"{table.count} sections, and at most {_MAX_SECTIONS} are read")
+    # A cubin may lie in memory, unpacked.
+    most = _MAX_SECTIONS_OF_CUBIN if header.machine == CUDA else _MAX_SECTIONS
+    if table.count > most:
+        raise ReadError(f"{table.count} sections, and at most {most} are read")
     return table, names
 
 
@@ -305,6 +318,17 @@ def _segments(source: Source, layout: _Layout, table: _Table) -> tuple[Segment, 
     rows = layout.segment.iter_unpack(_stretch(source, table.at, table.size * table.count, "program headers"))
     kind, offset, address, held, memory = layout.segment_order
     return tuple([Segment(row[kind], row[offset], row[address], row[held], row[memory]) for row in rows])
+
+
+def _stretches(sections: Sequence[Section], segments: Sequence[Segment]) -> tuple[Stretch, ...]:
+    """What is loaded: segments, or the sections of a file without them."""
+    loaded = [Stretch(row.address, row.size, row.offset) for row in segments if row.type == _LOAD and row.size]
+    rows = loaded or [
+        Stretch(row.address, row.size, row.offset)
+        for row in sections
+        if row.flags & _ALLOCATED and row.type != NOBITS and row.address and row.size
+    ]
+    return tuple(sorted(rows))
 
 
 def _stretch(source: Source, at: int, size: int, what: str) -> bytes:

@@ -6,7 +6,7 @@ Only headers are read. The layout is measured, not documented by NVIDIA.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bwlint.images import CUBIN, LTO, PTX, Container, Image
@@ -39,8 +39,14 @@ _VERSION = 1
 _ALIGNMENT = 8
 _FIRST_LOOK = 64
 _CHUNK = 1 << 20
-_MOST_IMAGES = 1_000_000
-_MOST_WRAPPERS = 100_000
+_MOST_CONTAINERS = 32_768
+_MOST_IMAGES = 65_536
+_MOST_CANDIDATES = 1_000_000
+_MOST_WRAPPERS = 65_536
+_MOST_RELOCATIONS = 64 << 20
+_MOST_SCANNED = 2 << 30
+_MOST_PADDING = 64 << 20
+_LARGEST_NUMBER = 999
 _ROWS = 1 << 14
 
 
@@ -51,8 +57,11 @@ def containers(source: Source, part: str = "", base: int = 0) -> Iterator[Contai
     container with a `fault`.
     """
     at = 0
-    while (at := _past_zeros(source, at)) < source.size:
+    while at < source.size:
         try:
+            at = _past_zeros(source, at)
+            if at == source.size:
+                return
             found, at = _container(source, at)
         except ReadError as error:
             yield Container(base + at, (), part, fault=str(error))
@@ -63,16 +72,37 @@ def containers(source: Source, part: str = "", base: int = 0) -> Iterator[Contai
 
 def scan(source: Source) -> Iterator[Container]:
     """The containers anywhere in a file, found by their first bytes."""
+    if source.size > _MOST_SCANNED:
+        yield from scan(source.part(0, _MOST_SCANNED))
+        fault = f"searched for containers up to offset {_MOST_SCANNED:,} of {source.size:,}"
+        yield Container(_MOST_SCANNED, (), fault=fault)
+        return
     end = 0
-    for at in _places(source):
+    for count, at in enumerate(_places(source)):
+        if count == _MOST_CANDIDATES:
+            yield Container(at, (), fault=f"more than {_MOST_CANDIDATES:,} places look as if containers began there")
+            return
         if at < end:
             continue
         try:
-            found, end = _container(source, at)
+            found, behind = _container(source, at)
         except ReadError:
             continue  # the four bytes occur in other data too
         if found.images:
+            end = behind
             yield found
+
+
+def limited(found: Iterable[Container]) -> Iterator[Container]:
+    """The containers of a file, as many as are read; where there are more, the last one has that as its fault."""
+    images = 0
+    for count, container in enumerate(found):
+        images += len(container.images)
+        if count == _MOST_CONTAINERS or images > _MOST_IMAGES:
+            limits = f"{_MOST_CONTAINERS:,} containers or {_MOST_IMAGES:,} images"
+            yield Container(container.at, (), container.part, fault=f"more than {limits}: the rest is not read")
+            return
+        yield container
 
 
 def linked(host: Host, source: Source, found: tuple[Container, ...]) -> tuple[Container, ...]:
@@ -89,9 +119,11 @@ def linked(host: Host, source: Source, found: tuple[Container, ...]) -> tuple[Co
 
 
 def _past_zeros(source: Source, at: int) -> int:
-    """The first offset from `at` on, in steps of the alignment, that does not begin with zeros."""
-    step = _FIRST_LOOK
+    """The first offset from `at` on, in steps of the alignment, that does not begin with zeros; raises `ReadError`."""
+    step, start = _FIRST_LOOK, at
     while at < source.size:
+        if at - start > _MOST_PADDING:
+            raise ReadError(f"more than {_MOST_PADDING >> 20} MiB of zeros at offset {start}")
         window = source.read(at, min(step, source.size - at))
         filled = len(window) - len(window.lstrip(b"\0"))
         if filled < len(window):
@@ -116,7 +148,7 @@ def _container(source: Source, at: int) -> tuple[Container, int]:
         try:
             image, place = _image(source, place, end)
             images.append(image)
-            fault = "more images than bwlint reads" if len(images) >= _MOST_IMAGES else ""
+            fault = f"more than {_MOST_IMAGES:,} images in one container" if len(images) > _MOST_IMAGES else ""
         except ReadError as error:
             fault = str(error)
     return Container(at, tuple(images), fault=fault), end
@@ -132,6 +164,8 @@ def _image(source: Source, at: int, end: int) -> tuple[Image, int]:
         raise ReadError(f"image at offset {at} is of an unknown kind: {kind}")
     if header < _ENTRY.size or at + header + size > end:
         raise ReadError(f"image at offset {at} claims {header} + {size} bytes, and {end - at} are there")
+    if number > _LARGEST_NUMBER:
+        raise ReadError(f"image at offset {at} is for sm_{number}, and no chip has such a number")
     packed = next((name for bit, name in _PACKED if flags & bit), "")
     if packed and not 0 < packed_size <= size:
         raise ReadError(f"image at offset {at} claims {packed_size} packed bytes of {size}")
@@ -192,7 +226,9 @@ def _wrappers(host: Host, source: Source) -> list[_Wrapper]:
     section = host.section(_SEGMENT)
     if section is None:
         return []
-    count = min(section.size // _WRAPPER.size, _MOST_WRAPPERS)
+    count = section.size // _WRAPPER.size
+    if count > _MOST_WRAPPERS:
+        raise ReadError(f"{count} containers in {_SEGMENT}, and at most {_MOST_WRAPPERS} are read")
     rows = list(_WRAPPER.iter_unpack(source.read(section.offset, count * _WRAPPER.size)))
     addresses = [pointer for _, _, pointer, _ in rows]
     if not any(addresses):
@@ -208,9 +244,10 @@ def _wrappers(host: Host, source: Source) -> list[_Wrapper]:
 def _relocated(host: Host, source: Source, table: int, count: int) -> list[int]:
     """The addresses that the loader writes into the wrappers, where the linker has left zeros in their place."""
     addresses = [0] * count
-    for section in host.sections:
-        if section.type != _RELA:
-            continue
+    tables = [section for section in host.sections if section.type == _RELA]
+    if sum(section.size for section in tables) > _MOST_RELOCATIONS:
+        raise ReadError(f"more than {_MOST_RELOCATIONS >> 20} MiB of relocations")
+    for section in tables:
         for start in range(section.offset, section.offset + section.size, _RELOCATION.size * _ROWS):
             size = min(_RELOCATION.size * _ROWS, section.offset + section.size - start)
             for place, _, addend in _RELOCATION.iter_unpack(source.read(start, size - size % _RELOCATION.size)):

@@ -15,6 +15,7 @@ _END = "\0\0"
 
 _STANDARD = frozenset("tabsiod")
 _NAMELESS = ""
+_DIGITS = frozenset("0123456789")
 _BUILTIN = frozenset("vwbcahstijlmxynofdegz")
 _EXTENDED = frozenset("dehfisuanc")
 _PREFIXES = frozenset("PROKVrCG")
@@ -151,7 +152,7 @@ class _Parser:
         if head in _STANDARD:
             return _NAMELESS
         while head != "_":
-            if not (head.isdigit() or head.isupper()):
+            if not (head in _DIGITS or head.isupper()):
                 raise _Unknown
             head = self._next()
         return _NAMELESS
@@ -160,11 +161,11 @@ class _Parser:
         if self._peek() == "L":
             self.at += 1
         head = self._peek()
-        if head.isdigit():
+        if head in _DIGITS:
             found = self._source()
         elif head == "U":
             found = self._unnamed()
-        elif head in "CD" and self._peek(1).isdigit():
+        elif head in "CD" and self._peek(1) in _DIGITS:
             self.at += 2
             found = _NAMELESS
         else:
@@ -234,7 +235,7 @@ class _Parser:
         while self._peek() in _PREFIXES:
             self.at += 1
         head = self._peek()
-        if head in "NZ" or head.isdigit():
+        if head in "NZ" or head in _DIGITS:
             self.name()
         elif head == "S":
             self._substituted()
@@ -284,7 +285,7 @@ class _Parser:
 
     def _array(self) -> None:
         self.at += 1
-        if self._peek().isdigit():
+        if self._peek() in _DIGITS:
             self._number()
         elif self._peek() != "_":
             self._expression()
@@ -350,7 +351,7 @@ class _Parser:
             self._parameter()
         elif head in "IJ":
             self._arguments()
-        elif head.isdigit() or head in "NSZ":
+        elif head in _DIGITS or head in "NSZ":
             self.name()
         elif head == "f" and self._peek(1) in "pL":
             self._function_parameter()
@@ -416,7 +417,7 @@ class _Parser:
 
     def _number(self) -> int:
         start = self.at
-        while self._peek().isdigit():
+        while self._peek() in _DIGITS:
             self.at += 1
         # A longer one is no length of anything here.
         return int(self.text[start : min(self.at, start + 9)] or 0)

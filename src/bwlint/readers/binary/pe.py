@@ -17,6 +17,7 @@ _WIDE = 0x20B
 _COFF = Struct("<4sHHIIIHH")
 _SECTION = Struct("<8sIIII16x")
 _BASE_AT = 24
+_MOST_SECTIONS = 96
 _PROGRAM_DATA = 1
 # A name has eight bytes there; these are what the linker leaves of nvcc's.
 _NAMES = {b".nv_fatb": ".nv_fatbin", b"__nv_rel": "__nv_relfatbin", b".nvFatBi": ".nvFatBinSegment"}
@@ -47,6 +48,8 @@ def read(source: Source) -> Pe:
     signature, machine, count, _, _, _, optional, _ = _COFF.unpack(source.read(start, _COFF.size))
     if signature != _SIGNATURE:
         raise ReadError("no PE file: its signature is missing")
+    if count > _MOST_SECTIONS:
+        raise ReadError(f"{count} sections in a PE file, and at most {_MOST_SECTIONS} are read")
     head = source.read(start + _COFF.size, optional)
     wide = int.from_bytes(head[:2], "little") == _WIDE
     base = int.from_bytes(head[_BASE_AT : _BASE_AT + 8], "little") if wide else 0

@@ -33,7 +33,10 @@ class Source:
         first = self.start + at
         if self.handle < 0:
             return self.data[first : first + size]
-        found = _pread(self.handle, size, first)
+        try:
+            found = _pread(self.handle, size, first)
+        except OSError as error:
+            raise ReadError(f"{size} bytes at offset {at} cannot be read: {error.strerror}") from None
         if len(found) != size:
             raise ReadError(f"{size} bytes wanted at offset {at}, and {len(found)} are there")
         return found

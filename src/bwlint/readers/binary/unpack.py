@@ -6,18 +6,23 @@ from bwlint.images import Image
 from bwlint.readers.binary.source import Source
 from bwlint.readers.errors import ReadError
 
-LARGEST = 160 * 1024 * 1024
-"""Bytes of an image that is unpacked; a larger one is read by its header alone."""
+LARGEST = 168 * 1024 * 1024
+"""Bytes of an image, packed and unpacked together; a larger one is read by its header alone."""
 
 
-def content(source: Source, image: Image) -> Source:
-    """An image as a source of its own; a stored one stays where it is. Raises `ReadError`."""
+def content(source: Source, image: Image, most: int = LARGEST) -> Source:
+    """An image as a source of its own; a stored one stays where it is.
+
+    Raises `ReadError`, as well where it takes more than `most` bytes of memory.
+    """
     if not image.packed:
         return source.part(image.at, image.size)
-    if max(image.full_size, image.size) > LARGEST:
-        raise ReadError(f"image of {image.full_size} bytes is not unpacked: the limit is {LARGEST}")
+    if image.size + image.full_size > most:
+        raise ReadError(f"image of {image.full_size} bytes is not unpacked: there is memory for {most} bytes")
     data = source.read(image.at, image.size)
     unpacked = _lz4(data, image.full_size) if image.packed == "lz4" else _zstd(data, image.full_size)
+    if len(unpacked) != image.full_size:
+        raise ReadError(f"image of {image.full_size} bytes unpacks to {len(unpacked)}")
     return Source.of_bytes(unpacked)
 
 
