@@ -53,9 +53,17 @@ def fatbin(text: str, kernels: Sequence[str | binaries.Kernel] = ("k",), packed:
 
 
 def arm(*containers: str, relocatable: Sequence[str] = ()) -> bytes:
-    """A shared object for aarch64, where 12.0 and 12.1 are both judged."""
-    parts = [fatbin(each) for each in relocatable]
-    return binaries.shared_object(*(fatbin(each) for each in containers), relocatable=parts, machine=AARCH64)
+    """A shared object for aarch64, where 12.0 and 12.1 are both judged; "sm_90: gemm" names kernels too.
+
+    Those of a container without names are its own: k0, k1.
+    """
+    made = [_named(each, f"k{number}") for number, each in enumerate(containers)]
+    return binaries.shared_object(*made, relocatable=[fatbin(each) for each in relocatable], machine=AARCH64)
+
+
+def _named(text: str, kernel: str) -> bytes:
+    images, _, kernels = text.partition(":")
+    return fatbin(images, kernels.split() or [kernel])
 
 
 def _entry(text: str, kernels: Sequence[str | binaries.Kernel], packed: str) -> bytes:

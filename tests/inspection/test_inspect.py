@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,11 @@ def words(shipment: Shipment, chip: str = "12.1") -> dict[str, str]:
         ["sm_120f", "sm_100f sm_103a", "sm_75", "sm_110"],
         ["sm_120f", "sm_90a ptx_90a"],
         # An operation with a variant for both.
-        ["sm_120f", "sm_80 sm_90"],
+        ["sm_120f: gemm", "sm_80 sm_90: gemm"],
+        # The same kernels, built for each chip apart.
+        ["sm_120a: gemm", "sm_121a: gemm"],
+        ["sm_120a: gemm", "sm_121a: gemm copy", "sm_120f: copy"],
+        ["sm_120a: gemm", "ptx_120: gemm"],
         # No device code.
         [],
         ["lto_120 sm_120f"],
@@ -102,6 +107,11 @@ def test_nothing_to_say(containers: list[str]) -> None:
             "1 of 3 containers runs on 12.0 and not on 12.1: sm_120a is for 12.0 alone",
         ),
         (
+            ["sm_120a: gemm copy", "sm_120f: gemm"],
+            ["warning arch-target a.so"],
+            "1 of 2 containers runs on 12.0 and not on 12.1: sm_120a is for 12.0 alone",
+        ),
+        (
             ["sm_121", "sm_121a"],
             ["warning arch-target a.so"],
             "2 of 2 containers run on 12.1 and not on 12.0: only for later minors: sm_121",
@@ -122,17 +132,54 @@ def test_nothing_to_say(containers: list[str]) -> None:
             ["note arch-target a.so"],
             "nothing here is built for 12.x, which runs it by JIT: PTX for sm_80, compiled at first use",
         ),
-        (
-            ["sm_120f ptx_121", "ptx_120"],
-            [],
-            "",
-        ),
     ],
 )
 def test_what_a_library_lacks(containers: list[str], expected: list[str], message: str) -> None:
     found = inspected(put("a.so", arm(*containers)))
     assert findings(found) == expected
-    assert messages(found, "arch-target") == ([message] if message else [])
+    assert messages(found, "arch-target") == [message]
+
+
+@pytest.mark.parametrize(
+    ("files", "expected", "answer"),
+    [
+        # Silent but for notes: one source, compiled for each chip into a file of its own.
+        ({"a": "120a k", "b": "121a k"}, [], "runs on 12.0 and 12.1"),
+        ({"a": "90a k", "b": "100a k", "c": "120f k"}, ["note a", "note b"], "runs on 12.0 and 12.1"),
+        ({"a": "120a k l", "b": "121a k", "c": "121a l"}, [], "runs on 12.0 and 12.1"),
+        # Others kernels, or none.
+        (
+            {"a": "120a k", "b": "121a l"},
+            ["warning a", "warning b"],
+            "runs on 12.0 in part: nothing of b.cubin loads there;"
+            " runs on 12.1 in part: nothing of a.cubin loads there",
+        ),
+        (
+            {"a": "120a k l", "b": "121a k"},
+            ["warning a"],
+            "runs on 12.0; runs on 12.1 in part: nothing of a.cubin loads there",
+        ),
+        (
+            {"a": "120a k", "b": "90a k"},
+            ["note b", "warning a"],
+            "runs on 12.0; does not run on 12.1: sm_120a is for 12.0 alone",
+        ),
+    ],
+)
+def test_cubins_beside_each_other(files: Mapping[str, str], expected: list[str], answer: str) -> None:
+    for name, text in files.items():
+        target, *kernels = text.split()
+        put(f"kernels/{name}.cubin", cubin(int(target.rstrip("af")), target.lstrip("0123456789"), kernels))
+    found = inspected("kernels")
+    short = [each.replace("arch-target kernels/", "").removesuffix(".cubin") for each in findings(found)]
+    assert short == expected
+    assert found.inspection.answers == (answer,)
+
+
+def test_a_kernel_of_the_same_name_in_another_library_is_no_help() -> None:
+    put("lib/a.so", arm("sm_120a: k"))
+    put("lib/b.so", arm("sm_120f: k"))
+    assert findings(inspected("lib")) == ["warning arch-target lib/a.so"]
 
 
 @pytest.mark.parametrize(
@@ -152,6 +199,19 @@ def test_what_a_library_lacks(containers: list[str], expected: list[str], messag
 def test_an_operation_without_a_kernel(kernels: tuple[str, str], expected: list[str]) -> None:
     data = shared_object(fatbin("sm_80 sm_90", kernels[:1]), fatbin("sm_120f", kernels[1:]), machine=AARCH64)
     assert findings(inspected(put("a.so", data))) == expected
+
+
+def test_an_operation_that_one_of_two_siblings_runs_is_told_once() -> None:
+    put("a.so", arm("sm_120f", "sm_80 sm_120a: gemm"))
+    found = inspected("a.so")
+    assert found.inspection.answers == ("runs on 12.0; runs on 12.1, but the operation gemm has no kernel",)
+    assert messages(found, "arch-target") == [
+        "1 of 2 containers runs on 12.0 and not on 12.1: sm_120a is for 12.0 alone"
+    ]
+    # Nobody asked about its sibling.
+    assert messages(inspected("a.so", target=("12.1",)), "arch-target") == [
+        "the operation gemm has no kernel for 12.1: sm_120a is for 12.0 alone"
+    ]
 
 
 def test_an_operation_in_words() -> None:
@@ -627,7 +687,7 @@ def test_json() -> None:
     ]
     with_kernels = json.loads(run("inspect", "--format", "json", "--kernels", ARM).stdout)
     (unit,) = with_kernels["shipments"][0]["libraries"][0]["units"]
-    assert unit["images"][0]["cubin"]["kernels"][0]["name"] == "k"
+    assert unit["images"][0]["cubin"]["kernels"][0]["name"] == "k0"
 
 
 def test_sarif() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from bwlint.chips import NONE, ChipSet, siblings
 from bwlint.inspection.answers import listed, main_reason
+from bwlint.inspection.operations import is_spare, kernels_beside
 from bwlint.shipments import ALL, Flaw, Library, Operation, Shipment, Unit
 from bwlint.shipments import NONE as NOTHING
 from bwlint.wording import counted, plain
@@ -18,7 +19,7 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
     told: dict[str, ChipSet] = {}
     for library in shipment.libraries:
         for present, missing in _families(asked):
-            cut = [unit for unit in library.units if _serves(unit, present) and not _serves(unit, missing)]
+            cut = _cut(shipment, library, present, missing)
             if cut:
                 told[library.path] = told.get(library.path, NONE) | missing
                 is_judged = missing <= shipment.judged(asked, library)
@@ -31,10 +32,25 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
     for library in shipment.libraries:
         own = shipment.judged(asked, library)
         absent = _unserved([library], own) - dead - told.get(library.path, NONE)
+        absent = ChipSet.joining(
+            chip
+            for chip in absent
+            if not is_spare(library.units, kernels_beside(library, shipment.libraries, chip.name))
+        )
         if absent:
             yield _absent(library, absent)
         yield from _compiled(library, own)
-    yield from _operations(shipment, judged)
+    yield from _operations(shipment, asked, judged)
+
+
+def _cut(shipment: Shipment, library: Library, present: ChipSet, missing: ChipSet) -> list[Unit]:
+    """The containers that one chip runs and its sibling does not, nor their kernels from beside them."""
+    cut = [unit for unit in library.units if _serves(unit, present) and not _serves(unit, missing)]
+    if not cut:
+        return []
+    (chip,) = missing.names
+    running = kernels_beside(library, shipment.libraries, chip)
+    return [unit for unit in cut if not is_spare([unit], running)]
 
 
 def _half(library: Library, cut: Sequence[Unit], present: ChipSet, missing: ChipSet, *, is_judged: bool) -> Flaw:
@@ -112,11 +128,12 @@ def _compiled(library: Library, judged: ChipSet) -> Iterator[Flaw]:
     )
 
 
-def _operations(shipment: Shipment, judged: ChipSet) -> Iterator[Flaw]:
-    """Operations without a variant, together by file, chips and reason."""
+def _operations(shipment: Shipment, asked: ChipSet, judged: ChipSet) -> Iterator[Flaw]:
+    """Operations without a variant, together by file, chips and reason; what a sibling runs is told as a half."""
     groups: dict[tuple[str, ChipSet, str, bool], list[Operation]] = {}
     for one in shipment.operations:
-        chips = ChipSet.of(*one.unserved) & judged
+        served = ChipSet.of(*one.served) & asked
+        chips = ChipSet.joining(chip for chip in ChipSet.of(*one.unserved) & judged if not siblings(chip) & served)
         if chips:
             minor = one.is_specific or not one.is_sure
             groups.setdefault((one.library, chips, one.reason, minor), []).append(one)
