@@ -6,7 +6,7 @@
     container(entry, ...)             a fatbin
     shared_object(container, ...)     a host library (ELF); `relocatable` for one of an -rdc build
     elf([Section(...), ...])          any other ELF file
-    pe(container, ...)                a DLL
+    pe(container, ...)                a host library of Windows
     zipped, wheel, conda, tarred, static_library     archives of {name: bytes}
 
 All of them are bytes. What must be damaged is changed in these: `HEADER`, `SECTION`, ... say where fields lie.
@@ -38,6 +38,8 @@ DYNAMIC = struct.Struct("<qQ")
 RELOCATION = struct.Struct("<QQq")
 NOTE = struct.Struct("<III")
 WRAPPER = struct.Struct("<IIQQ")
+COFF = struct.Struct("<4sHHIIIHH")
+PE_SECTION = struct.Struct("<8sIIII16x")
 CONTAINER = struct.Struct("<4sHHQ")
 ENTRY = struct.Struct("<HHIQIIHHIIIQQQ")
 
@@ -219,14 +221,10 @@ def shared_object(
     sections = [section for section in sections if section.data]
     at = dict(zip((section.name for section in sections), _offsets([Section(""), *sections], 2)[1:], strict=True))
     pointers = [*_addresses(at.get("__nv_relfatbin", 0), relocatable), *_addresses(at.get(".nv_fatbin", 0), containers)]
-    # Each set is followed by what it was linked into.
-    order = [*pointers[len(relocatable) : -1], *pointers[: len(relocatable)], pointers[-1]] if relocatable else pointers
-    versions = [1] * (len(order) - 1) + [2 if relocatable else 1]
-    written = [0] * len(order) if relocated else order
-    wrappers = [WRAPPER.pack(0x466243B1, *row, 0) for row in zip(versions, written, strict=True)]
+    order = _in_order(pointers, len(relocatable))
     first = _BASE + at.get(".nvFatBinSegment", 0) + 8
     filled = {
-        ".nvFatBinSegment": b"".join(wrappers),
+        ".nvFatBinSegment": _wrappers(pointers, len(relocatable), written=not relocated),
         ".rela.dyn": b"".join(RELOCATION.pack(first + 24 * row, 8, to) for row, to in enumerate(order)),
         ".dynamic": _dynamic(strings, needed, _BASE + at[".dynstr"]),
     }
@@ -240,11 +238,28 @@ def shared_object(
     return elf(sections, segments, machine=machine)
 
 
-def pe(*containers: bytes, machine: int = 0x8664) -> bytes:
-    """A DLL, as far as its machine and its containers are concerned."""
+def pe(*containers: bytes, relocatable: Sequence[bytes] = (), machine: int = 0x8664) -> bytes:
+    """A DLL; where there are `relocatable` containers, the last of the others was linked from them."""
+    every = [*relocatable, *containers]
+    parts = [(b"__nv_rel", b"".join(relocatable)), (b".nv_fatb", b"".join(containers))]
+    parts = [(name, data) for name, data in (*parts, (b".nvFatBi", bytes(WRAPPER.size * len(every)))) if data]
+    optional = struct.pack("<H22xQ", 0x20B, _BASE)
+    table = 0x80 + COFF.size + len(optional)
+    places, at = [], 0x400
+    for _, data in parts:
+        places.append(at)
+        at += len(data) + -len(data) % 0x200
+    at_of = dict(zip((name for name, _ in parts), places, strict=True))
+    pointers = [*_addresses(at_of.get(b"__nv_rel", 0), relocatable), *_addresses(at_of.get(b".nv_fatb", 0), containers)]
+    parts = [(name, _wrappers(pointers, len(relocatable)) if name == b".nvFatBi" else data) for name, data in parts]
     head = b"MZ".ljust(0x3C, b"\0") + struct.pack("<I", 0x80)
-    head = head.ljust(0x80, b"\0") + struct.pack("<4sHH", b"PE\0\0", machine, 1)
-    return head.ljust(0x400, b"\0") + b"".join(containers)
+    head = (
+        head.ljust(0x80, b"\0") + COFF.pack(b"PE\0\0", machine, len(parts), 0, 0, 0, len(optional), 0x2022) + optional
+    )
+    for (name, data), place in zip(parts, places, strict=True):
+        head += PE_SECTION.pack(name, len(data), place, len(data) + -len(data) % 0x200, place)
+    assert len(head) == table + PE_SECTION.size * len(parts) <= 0x400
+    return head.ljust(0x400, b"\0") + b"".join(data + bytes(-len(data) % 0x200) for _, data in parts)
 
 
 def zipped(files: Mapping[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
@@ -345,6 +360,18 @@ def _addresses(at: int, containers: Sequence[bytes]) -> Iterator[int]:
     for each in containers:
         yield _BASE + at
         at += len(each)
+
+
+def _in_order(pointers: Sequence[int], relocatable: int) -> list[int]:
+    """Each set of relocatable containers, which come first here, is followed by what it was linked into."""
+    return [*pointers[relocatable:-1], *pointers[:relocatable], *pointers[-1:]]
+
+
+def _wrappers(pointers: Sequence[int], relocatable: int, *, written: bool = True) -> bytes:
+    order = _in_order(pointers, relocatable)
+    versions = [1] * (len(order) - 1) + [2 if relocatable else 1]
+    rows = zip(versions, order, strict=True)
+    return b"".join(WRAPPER.pack(0x466243B1, version, to if written else 0, 0) for version, to in rows)
 
 
 def _dynamic(strings: bytes, needed: Sequence[str], at: int) -> bytes:

@@ -29,6 +29,7 @@ DEFAULT_TARGETS = ("12.0", "12.1")
 # That many images of one folder are told as one library.
 _MANY = 12
 _STATIC = ".a"
+_CODE_ALONE = (".cubin", ".fatbin", ".ptx")
 # What is not read beyond these is counted.
 _MOST_SKIPPED = 10_000
 
@@ -160,6 +161,10 @@ def _libraries(
         except Exhausted as error:
             unread.add(Skipped(entry.path, f"this and what follows is not read: {error}"))
             return
+        if not entry.source.size:
+            unread.add(Skipped(entry.path, "an empty file"))
+        elif entry.path.endswith(_CODE_ALONE) and not (library.units or library.binary.faults):
+            unread.add(Skipped(entry.path, "no device code is in it, though its name says so"))
         for fault in library.binary.faults:
             unread.add(Skipped(entry.path, f"not read to its end: {fault}"))
         yield library

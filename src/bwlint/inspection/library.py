@@ -23,6 +23,7 @@ _LONGEST_NAME = 4096
 _ENTRY = re.compile(rb"\.entry\s{1,64}([\w$]{1,%d})" % _LONGEST_NAME)
 _LONGEST_ENTRY = 2 * _LONGEST_NAME
 _STRETCH = 1 << 20
+_MOST_FALSE = 16
 _MOST_ENTRIES = 32_768
 _BARE = frozenset({"cubin", "fatbin", "ptx"})
 
@@ -111,6 +112,11 @@ class _Look:
             false = {place for place, found in unit.cubins.items() if found.relabelled}
             if not false & {verdict.place for verdict in unit.verdicts.values()}:
                 return unit
+            if len(false) > _MOST_FALSE:
+                self.faults.append(
+                    f"container at offset {unit.container.at}: more than {_MOST_FALSE} relabelled images"
+                )
+                false = set(range(len(unit.container.images)))
             # Another image takes the place of a false one, and may be false itself.
             rest = verdicts(unit.container, [unit.container.images[place] for place in false])
             kept = unit.verdicts.items()

@@ -20,7 +20,7 @@ from bwlint.shipments import NONE as NOTHING
 _SPECIALISED = "specialised"
 _MANY = 12
 # As many answers of one kind are kept: a hostile file may have images for any combination of targets.
-_KEPT = 4096
+_KEPT = 1024
 
 _Signature = tuple[tuple[str, int, str], ...]
 """Kind, number and suffix of each image: containers that share them share their verdicts."""

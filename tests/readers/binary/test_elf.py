@@ -200,9 +200,8 @@ def asking(bits: int, *rows: tuple[int, int], at: int = 0x5000) -> bytes:
         ([(1, 1), (1, 17), (5, 0x5000), (10, len(STRINGS)), (0, 0)], ("libcudart.so.12", "libc.so.6")),
         ([(5, 0x5000), (10, len(STRINGS)), (14, 1), (0, 0), (1, 1)], ()),
         ([(1, 1), (5, 0x5000), (10, 4)], ("lib",)),
-        ([], ()),
     ],
-    ids=["in order", "none before the end", "table ends early", "empty"],
+    ids=["in order", "none before the end", "table ends early"],
 )
 def test_needed(bits: int, rows: list[tuple[int, int]], names: tuple[str, ...]) -> None:
     assert elf.needed(read(asking(bits, *rows))) == names
@@ -211,6 +210,7 @@ def test_needed(bits: int, rows: list[tuple[int, int]], names: tuple[str, ...]) 
 @pytest.mark.parametrize(
     ("rows", "reason"),
     [
+        ([], "without a table"),
         ([(1, 1), (10, 27)], "without a table"),
         ([(1, 1), (5, 0x9999), (10, 27)], "without a table"),
         ([(1, 1), (5, 0x5000)], "without a name"),
@@ -224,7 +224,9 @@ def test_needed_of_a_damaged_file(rows: list[tuple[int, int]], reason: str) -> N
 
 
 def test_no_dynamic_segment_asks_for_nothing() -> None:
-    assert elf.needed(read(Made([Part(".dynamic", b"x" * 16, 6)]).build())) == ()
+    assert elf.needed(read(Made([Part(".text", b"x" * 16)]).build())) == ()
+    with pytest.raises(ReadError, match="that no segment holds"):
+        elf.needed(read(Made([Part(".dynamic", b"x" * 16, 6)]).build()))
 
 
 FILE = Made([Part(".text", b"code"), Part(".data", b"data")], [(1, 0, 0x1000, 40)])

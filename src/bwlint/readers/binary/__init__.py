@@ -34,7 +34,13 @@ def read(source: Source) -> Binary:
 
 
 def _elf(source: Source) -> Binary:
-    found = elf.read(source)
+    try:
+        found = elf.read(source)
+    except ReadError as error:
+        containers = tuple(fatbin.limited(fatbin.scan(source)))
+        if not any(container.images for container in containers):
+            raise
+        return _with_faults("elf", containers, faults=(str(error),))
     if found.machine == elf.CUDA:
         one = cubin.of_elf(found)
         image = Image(CUBIN, one.number, one.suffix, 0, source.size, source.size)
@@ -45,7 +51,10 @@ def _elf(source: Source) -> Binary:
         needed = elf.needed(found)
     except ReadError as error:
         faults = (str(error),)
-    return _with_faults("elf", _containers_of(found, source), found.machine_name, needed, faults)
+    containers = _containers_of(found, source)
+    if containers and not found.is_named:
+        faults = (*faults, "its sections have no names: containers are found by a search, and what was linked is not")
+    return _with_faults("elf", containers, found.machine_name, needed, faults)
 
 
 def _pe(source: Source) -> Binary:
@@ -69,7 +78,7 @@ def _containers_of(found: fatbin.Host, source: Source) -> tuple[Container, ...]:
     try:
         return fatbin.linked(found, source, containers)
     except ReadError as error:
-        return (*containers, _unread(sections[0], f"what was linked from what: {error}"))
+        return (*containers, _unread(sections[0], str(error)))
 
 
 def _in_sections(sections: Sequence[elf.Section], source: Source) -> Iterator[Container]:

@@ -44,6 +44,8 @@ _MAX_NOTE = 64 << 10
 _MAX_KERNELS = 32_768
 _MAX_EXTERNS = 65_536
 
+_NAME_TABLE = b".shstrtab\0"
+_AUTHOR = b"NVIDIA Corp\0"
 _HEAD = Struct("<BBH")
 _PAIR = Struct("<II")
 _TRIPLE = Struct("<III")
@@ -114,6 +116,8 @@ def of_elf(elf: Elf) -> Cubin:
     """What a cubin says whose headers are read."""
     if elf.machine != elves.CUDA:
         raise ReadError(f"no cubin but an ELF file for {elf.machine_name or f'machine {elf.machine}'}")
+    if not elf.is_named:
+        raise ReadError("a cubin whose sections have no names")
     if elf.osabi not in (_OLD, _NEW):
         raise ReadError(f"a cubin of an ABI that bwlint does not know (OSABI {elf.osabi:#x}, version {elf.abi})")
     parts = _parts(elf)
@@ -138,7 +142,10 @@ def of_elf(elf: Elf) -> Cubin:
 
 def kernel_names(source: Source) -> tuple[str, ...]:
     """The mangled names of a cubin's kernels, from the table of its sections' names alone."""
-    found = _KERNEL_NAME.findall(elves.names_of_sections(source))
+    names = elves.names_of_sections(source)
+    if _NAME_TABLE not in names:
+        raise ReadError("a cubin whose sections have no names")
+    found = _KERNEL_NAME.findall(names)
     if len(found) > _MAX_KERNELS:
         raise ReadError(f"a cubin of {len(found)} kernels, and at most {_MAX_KERNELS} are read")
     return tuple(dict.fromkeys(name.decode("utf-8", "replace") for name in found))
@@ -230,11 +237,15 @@ def _version(number: int) -> Version | None:
 
 def _note(elf: Elf, section: Section | None) -> bytes:
     """What the first note of a section describes; "" where it is none. Later ones are of the objects linked."""
-    if section is None or section.type != elves.NOTE or section.size < _TRIPLE.size:
+    if section is None:
         return b""
+    if section.type != elves.NOTE or section.size < _TRIPLE.size:
+        raise ReadError(f"no note in {_short(section.name)}")
     data = elf.source.read(section.offset, min(section.size, _MAX_NOTE))
     name, size, _ = _TRIPLE.unpack_from(data)
     start = _TRIPLE.size + (name + 3) // 4 * 4
+    if data[_TRIPLE.size : start] != _AUTHOR or start + size > section.size:
+        raise ReadError(f"no note of NVIDIA's in {_short(section.name)}")
     return data[start : start + size]
 
 

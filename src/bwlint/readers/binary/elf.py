@@ -19,6 +19,8 @@ MAGIC = b"\x7fELF"
 CUDA = 190
 RELOCATABLE = 1
 NOBITS, NOTE, DYNAMIC = 8, 7, 2
+_DYNAMIC_SECTION = 6
+_NAME_TABLES = (".shstrtab", ".strtab")
 
 _MACHINES = {
     3: "i386",
@@ -123,7 +125,7 @@ class Stretch(NamedTuple):
 class Elf:
     """An ELF file's own description. `abi` is EI_ABIVERSION, `type` and `version` are e_type and e_version.
 
-    `stretches` are what is loaded, by ascending address.
+    `stretches` are what is loaded, by ascending address; `names` is the index of the section with the names of all.
     """
 
     source: Source
@@ -137,6 +139,12 @@ class Elf:
     sections: tuple[Section, ...]
     segments: tuple[Segment, ...]
     stretches: tuple[Stretch, ...]
+    names: int = 0
+
+    @property
+    def is_named(self) -> bool:
+        """Whether there are sections with names: if there are, the table of names bears its own."""
+        return self.names < len(self.sections) and self.sections[self.names].name in _NAME_TABLES
 
     @property
     def machine_name(self) -> str:
@@ -186,6 +194,7 @@ def read(source: Source) -> Elf:
         sections,
         segments,
         _stretches(sections, segments),
+        names,
     )
 
 
@@ -204,6 +213,8 @@ def needed(elf: Elf) -> tuple[str, ...]:
     """The names of the shared libraries that a file asks the loader for (DT_NEEDED), in order."""
     dynamic = next((row for row in elf.segments if row.type == DYNAMIC), None)
     if dynamic is None:
+        if any(section.type == _DYNAMIC_SECTION for section in elf.sections):
+            raise ReadError("a dynamic section that no segment holds")
         return ()
     layout = _LAYOUTS[elf.bits // 32].dynamic
     if dynamic.size > _MAX_DYNAMIC * layout.size:
@@ -211,14 +222,14 @@ def needed(elf: Elf) -> tuple[str, ...]:
     data = _stretch(elf.source, dynamic.offset, dynamic.size - dynamic.size % layout.size, "dynamic section")
     rows = list(_until_null(layout.iter_unpack(data)))
     places = [value for tag, value in rows if tag == _NEEDED]
-    if not places:
+    strings = {tag: value for tag, value in reversed(rows) if tag in (_STRINGS, _STRINGS_SIZE)}
+    if not places and _STRINGS in strings:
         return ()
     if len(places) > _MAX_NEEDED:
         raise ReadError(f"{len(places)} needed libraries")
-    strings = {tag: value for tag, value in reversed(rows) if tag in (_STRINGS, _STRINGS_SIZE)}
     start = elf.offset_of(strings.get(_STRINGS, 0))
-    if start is None:
-        raise ReadError("needed libraries without a table of their names")
+    if start is None or elf.source.read(start, 1) != b"\0":
+        raise ReadError("a dynamic section without a table of names")
     names = tuple(_string(elf.source, start, strings.get(_STRINGS_SIZE, 0), place) for place in places)
     if "" in names:
         raise ReadError("a needed library without a name")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bwlint.images import CUBIN, LTO, PTX, Container, Image
-from bwlint.readers.binary.elf import Elf
+from bwlint.readers.binary.elf import RELOCATABLE, Elf
 from bwlint.readers.binary.pe import Pe
 from bwlint.readers.binary.source import Source
 from bwlint.readers.errors import ReadError
@@ -41,10 +41,11 @@ _FIRST_LOOK = 64
 _CHUNK = 1 << 20
 _MOST_CONTAINERS = 32_768
 _MOST_IMAGES = 65_536
+_MOST_IN_ONE = 128
 _MOST_CANDIDATES = 1_000_000
 _MOST_WRAPPERS = 65_536
 _MOST_RELOCATIONS = 64 << 20
-_MOST_SCANNED = 2 << 30
+_MOST_SCANNED = 1 << 30
 _MOST_PADDING = 64 << 20
 _LARGEST_NUMBER = 999
 _ROWS = 1 << 14
@@ -111,10 +112,19 @@ def linked(host: Host, source: Source, found: tuple[Container, ...]) -> tuple[Co
     Which ones, only the running program knows. But each link puts its own wrapper (version 2) right behind the
     wrappers of its objects, or right before them.
     """
+    if isinstance(host, Elf) and host.type == RELOCATABLE:
+        return found
     relocatable = frozenset(each.at for each in found if each.part == PARTS[1])
+    wrappers = _wrappers(host, source, needed=bool(relocatable))
+    lost = {row.at for row in wrappers} - {each.at for each in found}
+    if lost:
+        raise ReadError(f"no container at {len(lost)} of {len(wrappers)} places that {_SEGMENT} names")
     if not relocatable:
         return found
-    origins = _linked_sets(_wrappers(host, source), relocatable)
+    unnamed = {each.at for each in found if each.images} - {row.at for row in wrappers}
+    if unnamed:
+        raise ReadError(f"{len(unnamed)} containers that {_SEGMENT} does not name")
+    origins = _linked_sets(wrappers, relocatable)
     return tuple(replace(each, linked_from=origins.get(each.at, ())) for each in found)
 
 
@@ -148,7 +158,7 @@ def _container(source: Source, at: int) -> tuple[Container, int]:
         try:
             image, place = _image(source, place, end)
             images.append(image)
-            fault = f"more than {_MOST_IMAGES:,} images in one container" if len(images) > _MOST_IMAGES else ""
+            fault = f"more than {_MOST_IN_ONE} images in one container" if len(images) > _MOST_IN_ONE else ""
         except ReadError as error:
             fault = str(error)
     return Container(at, tuple(images), fault=fault), end
@@ -222,9 +232,12 @@ def _linked_sets(wrappers: Sequence[_Wrapper], relocatable: frozenset[int]) -> d
     return sets
 
 
-def _wrappers(host: Host, source: Source) -> list[_Wrapper]:
+def _wrappers(host: Host, source: Source, *, needed: bool) -> list[_Wrapper]:
+    """All wrappers of a file. Where they are not needed, those that take a look at relocations are left out."""
     section = host.section(_SEGMENT)
-    if section is None:
+    if section is None or not section.size:
+        if needed:
+            raise ReadError(f"relocatable containers and no {_SEGMENT}")
         return []
     count = section.size // _WRAPPER.size
     if count > _MOST_WRAPPERS:
@@ -232,12 +245,17 @@ def _wrappers(host: Host, source: Source) -> list[_Wrapper]:
     rows = list(_WRAPPER.iter_unpack(source.read(section.offset, count * _WRAPPER.size)))
     addresses = [pointer for _, _, pointer, _ in rows]
     if not any(addresses):
+        if not needed:
+            return []
         addresses = _relocated(host, source, section.address, count)
     found = []
-    for (magic, version, _, _), address in zip(rows, addresses, strict=True):
+    for row, address in zip(rows, addresses, strict=True):
+        if not any(row):
+            continue  # padding
         at = host.offset_of(address)
-        if magic == _WRAPPER_MAGIC and at is not None:
-            found.append(_Wrapper(version == _LINKED, at))
+        if row[0] != _WRAPPER_MAGIC or at is None:
+            raise ReadError(f"a row of {_SEGMENT} that leads to no container")
+        found.append(_Wrapper(row[1] == _LINKED, at))
     return found
 
 
