@@ -8,11 +8,17 @@ library("w/a.so", "sm_90a", "ptx_80")   a file of such containers
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
+
+import binaries
 
 from bwlint.images import CUBIN, LTO, PTX, Binary, Container, Image
 from bwlint.inspection.verdicts import generation, tally, verdicts
 from bwlint.shipments import Library, Unit
+
+AARCH64 = 183
+"""The machine in the header of an ELF file."""
 
 _IMAGE = re.compile(r"(sm|ptx|lto)_(\d+)([af]?)")
 _KINDS = {"sm": CUBIN, "ptx": PTX, "lto": LTO}
@@ -40,3 +46,31 @@ def library(path: str, *units: str | Unit, **binary: Any) -> Library:
     made = tuple(unit(each) if isinstance(each, str) else each for each in units)
     values = {"form": "elf", "containers": tuple(each.container for each in made), "machine": "x86_64", **binary}
     return Library(path, Binary(**values), made, tally((each.verdicts, each.generation) for each in made))
+
+
+def fatbin(text: str, kernels: Sequence[str | binaries.Kernel] = ("k",), packed: str = "") -> bytes:
+    return binaries.container(*(_entry(each, kernels, packed) for each in text.split()))
+
+
+def arm(*containers: str, relocatable: Sequence[str] = ()) -> bytes:
+    """A shared object for aarch64, where 12.0 and 12.1 are both judged; "sm_90: gemm" names kernels too.
+
+    Those of a container without names are its own: k0, k1.
+    """
+    made = [_named(each, f"k{number}") for number, each in enumerate(containers)]
+    return binaries.shared_object(*made, relocatable=[fatbin(each) for each in relocatable], machine=AARCH64)
+
+
+def _named(text: str, kernel: str) -> bytes:
+    images, _, kernels = text.partition(":")
+    return fatbin(images, kernels.split() or [kernel])
+
+
+def _entry(text: str, kernels: Sequence[str | binaries.Kernel], packed: str) -> bytes:
+    made = image(text)
+    if made.kind == LTO:
+        return binaries.entry(b"intermediate code", made.number, made.suffix, kind=8)
+    if made.kind == PTX:
+        names = [each if isinstance(each, str) else each.name for each in kernels]
+        return binaries.entry(binaries.ptx(made.number, made.suffix, names), made.number, made.suffix, packed)
+    return binaries.entry(binaries.cubin(made.number, made.suffix, kernels), made.number, made.suffix, packed)

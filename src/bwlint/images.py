@@ -118,9 +118,9 @@ class Cubin:
     def of_target(self, number: int, suffix: str) -> Cubin:
         """The same cubin under the target that its container gives it.
 
-        Only the container has the suffix f for sure. Where it names another chip, or an "a" more or less, the cubin's
-        own header counts as a note: the container has been edited.
+        Only the container has the suffix f for sure, and the "a" of a stripped cubin. Where it names another chip, or
+        drops the "a", it has been edited, and the cubin's own header counts as a note.
         """
-        if (number, suffix == "a") == (self.number, self.suffix == "a"):
+        if number == self.number and (suffix == "a" or self.suffix != "a"):
             return replace(self, suffix=suffix)
         return replace(self, number=number, suffix=suffix, noted=self.number, noted_suffix=self.suffix)

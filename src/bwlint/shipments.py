@@ -139,9 +139,10 @@ class Shipment:
     others: int = 0
     operations: tuple[Operation, ...] = ()
 
-    def judged(self, asked: ChipSet) -> ChipSet:
-        """Those of the asked chips that can be in a machine that this is for."""
-        return asked - group("arm-hosts") if self.machine in _X86 else asked
+    def judged(self, asked: ChipSet, library: Library | None = None) -> ChipSet:
+        """Those of the asked chips that can be in a machine that this, or a library of it, is for."""
+        machine = (library.binary.machine if library is not None else "") or self.machine
+        return asked - group("arm-hosts") if machine in _X86 else asked
 
     def cubins(self, chip: str) -> Iterator[tuple[Library, Unit, Cubin]]:
         """The cubins that a chip loads, as far as they were looked into."""

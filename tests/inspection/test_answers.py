@@ -49,20 +49,25 @@ def test_one_library(units: list[str], expected: str) -> None:
 @pytest.mark.parametrize(
     ("units", "expected"),
     [
-        (["sm_120f", "sm_80 sm_90: gemm"], "runs on 12.0 and 12.1, but the operation gemm has no kernel"),
+        (["sm_120f", "sm_80 sm_90: _Z4gemmv"], "runs on 12.0 and 12.1, but the operation gemm has no kernel"),
         (
-            ["sm_120f", "sm_80 sm_90: a b c"],
+            ["sm_120f", "sm_80 sm_90: _Z1av _Z1bv _Z1cv"],
             "runs on 12.0 and 12.1, but the operations a, b and c have no kernel",
         ),
         (
-            ["sm_120f", "sm_80 sm_90: a b c d e"],
+            ["sm_120f", "sm_80 sm_90: _Z1av _Z1bv _Z1cv _Z1dv _Z1ev"],
             "runs on 12.0 and 12.1, but the operations a, b, c and 2 more have no kernel",
         ),
         (
-            ["sm_120f", "sm_90 sm_120a: a"],
+            ["sm_120f", "sm_90 sm_120a: _Z1av"],
             "runs on 12.0; runs on 12.1, but the operation a has no kernel",
         ),
-        (["ptx_80", "sm_80 sm_90: a"], "runs on 12.0 and 12.1 by JIT alone, but the operation a has no kernel"),
+        (["ptx_80", "sm_80 sm_90: _Z1av"], "runs on 12.0 and 12.1 by JIT alone, but the operation a has no kernel"),
+        (["sm_120f", "sm_80 sm_90: gemm"], "runs on 12.0 and 12.1, but the operation gemm has no kernel"),
+        # Names in C with many numbers hold what template arguments would: other variants may be there.
+        (["sm_120f", "sm_80 sm_90: gemm_f16_128x128"], "runs on 12.0 and 12.1"),
+        (["sm_120f", "sm_80 sm_90: gemm_16x8x128 _Z1av"], "runs on 12.0 and 12.1, but the operation a has no kernel"),
+        (["sm_120f: _Z1av", "sm_80 sm_90: _Z1av"], "runs on 12.0 and 12.1"),
     ],
 )
 def test_operations_that_are_missing(units: list[str], expected: str) -> None:
@@ -76,7 +81,7 @@ def test_libraries_of_no_use() -> None:
         "runs on 12.0 in part: nothing of dead.so loads there;"
         " runs on 12.1 in part: nothing of dead.so and exact.so loads there"
     )
-    lacking = library("w/lacking.so", "sm_120f", "sm_80 sm_90: gemm")
+    lacking = library("w/lacking.so", "sm_120f", "sm_80 sm_90: _Z4gemmv")
     assert said([lacking, dead]) == (
         "runs on 12.0 and 12.1 in part: nothing of dead.so loads there, and the operation gemm has no kernel"
     )

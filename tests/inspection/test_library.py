@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 from binaries import Kernel, container, cubin, elf, entry, pe, ptx, shared_object
+from libraries import fatbin
 
 from bwlint.chips import ChipSet
 from bwlint.inspection.library import is_bare, joined, read_library
@@ -20,21 +19,6 @@ def read(data: bytes, asked: ChipSet = CONSUMER, *, deep: bool = False) -> Libra
     return read_library("w/a.so", Source.of_bytes(data), asked, deep=deep)
 
 
-def images(text: str, kernels: Sequence[str | Kernel] = ("k",), packed: str = "") -> bytes:
-    """A container of "sm_120f ptx_80", all with the same kernels."""
-    return container(*(_image(each, kernels, packed) for each in text.split()))
-
-
-def _image(text: str, kernels: Sequence[str | Kernel], packed: str) -> bytes:
-    kind, _, target = text.partition("_")
-    number, suffix = int(target.rstrip("af")), target.lstrip("0123456789")
-    if kind == "lto":
-        return entry(b"intermediate code", number, suffix, kind=8)
-    names = [each if isinstance(each, str) else each.name for each in kernels]
-    data = cubin(number, suffix, kernels) if kind == "sm" else ptx(number, suffix, names)
-    return entry(data, number, suffix, packed)
-
-
 def ways(library: Library, chip: str = "12.0") -> list[str]:
     return [unit.verdicts[chip].way for unit in library.units]
 
@@ -46,7 +30,7 @@ def ways(library: Library, chip: str = "12.0") -> list[str]:
 @pytest.mark.parametrize("wrap", [lambda *each: b"".join(each), shared_object, pe], ids=["fatbin", "elf", "pe"])
 def test_containers_of_a_file(wrap: object, packed: str) -> None:
     assert callable(wrap)
-    found = read(wrap(images("sm_120f ptx_80", packed=packed), images("sm_90a", packed=packed)))
+    found = read(wrap(fatbin("sm_120f ptx_80", packed=packed), fatbin("sm_90a", packed=packed)))
     assert ways(found) == [NATIVE, NONE]
     assert ways(found, "12.1") == [FAMILY, NONE]
     assert found.tallies["12.0"] == Tally(native=1, none=1, specialised=1)
@@ -81,16 +65,16 @@ def test_no_device_code(data: bytes) -> None:
         (ptx(90, "a"), "ptx", NONE),
     ],
 )
-def test_bare_images(data: bytes, form: str, way: str) -> None:
+def test_bare_fatbin(data: bytes, form: str, way: str) -> None:
     found = read(data)
     assert (found.binary.form, ways(found), is_bare(found)) == (form, [way], True)
     assert found.units[0].kernels == (() if way == NONE or form == "ptx" else ("k",))
 
 
 def test_what_is_bare() -> None:
-    assert is_bare(read(images("sm_120")))
-    assert not is_bare(read(shared_object(images("sm_120"))))
-    assert not is_bare(read(pe(images("sm_120"))))
+    assert is_bare(read(fatbin("sm_120")))
+    assert not is_bare(read(shared_object(fatbin("sm_120"))))
+    assert not is_bare(read(pe(fatbin("sm_120"))))
 
 
 def test_what_makes_no_sense() -> None:
@@ -114,14 +98,14 @@ def test_what_makes_no_sense() -> None:
 @pytest.mark.parametrize("relocated", [False, True], ids=["pointers", "relocations"])
 def test_linked_sets(linked: str, objects: list[str], expected: list[str], relocated: bool) -> None:
     """Objects are not loaded by themselves: they count through what they were linked into."""
-    relocatable = [images(each) for each in objects]
-    found = read(shared_object(images(linked), relocatable=relocatable, relocated=relocated))
+    relocatable = [fatbin(each) for each in objects]
+    found = read(shared_object(fatbin(linked), relocatable=relocatable, relocated=relocated))
     assert ways(found) == expected
     assert found.tallies["12.0"].total == 1
 
 
 def test_a_linked_set_beside_others() -> None:
-    data = shared_object(images("sm_120f"), images("sm_80"), relocatable=[images("sm_80 ptx_80")])
+    data = shared_object(fatbin("sm_120f"), fatbin("sm_80"), relocatable=[fatbin("sm_80 ptx_80")])
     found = read(data)
     assert ways(found) == [NATIVE, LINK]
     assert found.units[1].verdicts["12.1"].reason == "relocatable PTX in all 1 objects, linked at first use"
@@ -152,7 +136,7 @@ def looked_into(library: Library) -> list[list[int]]:
     ],
 )
 def test_images_that_are_looked_into(containers: list[str], asked: str, expected: list[list[int]]) -> None:
-    data = shared_object(*(images(each) for each in containers))
+    data = shared_object(*(fatbin(each) for each in containers))
     assert looked_into(read(data, ChipSet.of(*asked.split()))) == expected
 
 
@@ -175,7 +159,7 @@ def test_images_that_are_looked_into(containers: list[str], asked: str, expected
     ],
 )
 def test_names_of_kernels(containers: list[str], deep: bool, named: list[bool]) -> None:
-    data = shared_object(*(images(each, [f"k{number}", "k"]) for number, each in enumerate(containers)))
+    data = shared_object(*(fatbin(each, [f"k{number}", "k"]) for number, each in enumerate(containers)))
     found = read(data, deep=deep)
     assert [sorted(unit.kernels) for unit in found.units] == [
         ["k", f"k{number}"] if is_named else [] for number, is_named in enumerate(named)
@@ -185,7 +169,7 @@ def test_names_of_kernels(containers: list[str], deep: bool, named: list[bool]) 
 
 def test_what_a_cubin_says() -> None:
     kernel = Kernel("k", 4000, 40, ((0x3D, bytes([4, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0])),), ("__cuda_syscall_x",))
-    (unit,) = read(shared_object(images("sm_120f", [kernel], "zstd"))).units
+    (unit,) = read(shared_object(fatbin("sm_120f", [kernel], "zstd"))).units
     assert unit.cubins[0].kernels[0].shared == 4000
     assert unit.cubins[0].kernels[0].cluster == (4, 2, 1)
     assert unit.cubin("12.1") == unit.cubins[0]
@@ -241,7 +225,7 @@ def test_a_packed_image_that_does_not_unpack() -> None:
 
 
 def test_the_rest_of_a_container_that_is_cut_off() -> None:
-    good = images("sm_120f", ["a"]) + images("sm_90a", ["b"])
+    good = fatbin("sm_120f", ["a"]) + fatbin("sm_90a", ["b"])
     found = read(shared_object(good[:-100]))
     assert ways(found) == [NATIVE]
     assert len(found.binary.faults) == 1
@@ -310,7 +294,7 @@ def test_what_is_false_is_kept_for_the_report() -> None:
 def test_a_false_image_of_a_linked_set() -> None:
     """The other chips still link its objects anew."""
     linked = container(entry(cubin(120, "a", command="-arch sm_90a"), 120, "a"))
-    (unit,) = read(shared_object(linked, relocatable=[images("ptx_80")])).units
+    (unit,) = read(shared_object(linked, relocatable=[fatbin("ptx_80")])).units
     assert (unit.verdicts["12.0"].way, unit.verdicts["12.1"].way) == (NONE, LINK)
 
 
@@ -321,7 +305,7 @@ def test_joined() -> None:
     first = read_library("w/x.cubin", Source.of_bytes(cubin(120, toolkit=(12, 8))), CONSUMER, deep=False)
     second = read_library("w/y.cubin", Source.of_bytes(cubin(90)), CONSUMER, deep=False)
     broken = read_library(
-        "w/z.fatbin", Source.of_bytes(images("sm_120f") + images("sm_120f")[:-8]), CONSUMER, deep=False
+        "w/z.fatbin", Source.of_bytes(fatbin("sm_120f") + fatbin("sm_120f")[:-8]), CONSUMER, deep=False
     )
     found = joined("w", [first, second, broken])
     assert (found.path, found.binary.form, found.toolkit) == ("w", "cubin", (13, 0))

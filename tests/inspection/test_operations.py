@@ -88,10 +88,45 @@ def test_chips_that_are_asked_for() -> None:
 
 
 def test_what_is_said_of_one() -> None:
-    first = library("w/a.so", SERVED, "sm_80 sm_90: gemm")
-    second = library("w/b.so", SERVED, "sm_90a sm_100f: gemm fwd_sm100")
+    first = library("w/a.so", SERVED, "sm_80 sm_90: _Z4gemmv")
+    second = library("w/b.so", SERVED, "sm_90a sm_100f: _Z4gemmv fwd_64x64x128_sm100")
+    ampere = ("8.0", "8.6", "8.7", "8.8", "8.9")
     assert operations([first, second], CONSUMER) == (
-        Operation("fwd", ("12.0", "12.1"), "w/b.so", "cubins for sm_90a, sm_100f, no PTX", True),
-        # One variant for several chips is enough to be meant for all.
-        Operation("gemm", ("12.0", "12.1"), "w/a.so", "cubins for sm_80, sm_90, no PTX", False),
+        Operation(
+            "fwd_64x64x128",
+            ("12.0", "12.1"),
+            "w/b.so",
+            "cubins for sm_90a, sm_100f, no PTX",
+            is_specific=True,
+            served=("9.0", "10.0", "10.3", "10.7"),
+            # Numbers in a C name stand for template arguments.
+            is_sure=False,
+        ),
+        Operation(
+            "gemm",
+            ("12.0", "12.1"),
+            "w/a.so",
+            "cubins for sm_80, sm_90, no PTX",
+            # One variant for several chips is enough to be meant for all.
+            is_specific=False,
+            served=(*ampere, "9.0", "10.0", "10.3", "10.7"),
+            is_sure=True,
+        ),
     )
+
+
+@pytest.mark.parametrize(
+    ("kernel", "is_sure"),
+    [
+        ("_Z4gemmv", True),
+        ("_ZN2fa3fwdILi64ELi128ELi8EEEvv", True),
+        ("gemm", True),
+        ("gemm_f16", True),
+        ("gemm_f16_v2", True),
+        ("gemm_f16_128x64", False),
+        ("fmhaSm100fKernel_QkvE4m3OBfloat16H128", False),
+    ],
+)
+def test_names_in_c_are_less_sure(kernel: str, is_sure: bool) -> None:
+    (one,) = operations([library("w/a.so", SERVED, f"sm_80 sm_90: {kernel}")], CONSUMER)
+    assert one.is_sure == is_sure

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from bwlint.findings import Skipped
 from bwlint.inspection.origins import Origin, is_binary, origins
 from bwlint.sources import wheels
 from bwlint.sources.pypi import SourceError, Spec
@@ -74,6 +73,8 @@ def test_is_binary(name: str, expected: bool) -> None:
         ("missing.so", "", ""),
         ("a.tar.gz", "", ""),
         ("notes", "", ""),
+        # A wheel that somebody has renamed.
+        ("x.whl", "", ""),
         (X86, "manylinux_2_28_x86_64", "x86_64"),
         (ARM, "manylinux2014_aarch64", "aarch64"),
         ("x-1.0-py3-none-win_amd64.whl", "win_amd64", "x86_64"),
@@ -86,11 +87,6 @@ def test_a_file(here: Path, name: str, tag: str, machine: str) -> None:
     """Whether it is there, its reader finds out."""
     for path in (name, f"./{name}", str(here / name)):
         assert found(path) == [Origin(path, ((path, path),), tag, machine)]
-
-
-def test_a_file_that_is_no_wheel(here: Path) -> None:
-    with pytest.raises(SourceError, match="not the name of a wheel"):
-        found("x.whl")
 
 
 def paths(origin: Origin) -> list[str]:
@@ -144,15 +140,6 @@ def test_archives_that_are_passed_over(here: Path) -> None:
     (here / "lib/link.zip").symlink_to(here / "outside.zip")
     (here / "lib/folder.whl").mkdir()
     assert found("lib") == []
-
-
-def test_an_archive_in_a_folder_with_a_name_that_pip_refuses(here: Path) -> None:
-    """Nobody named it: it is said, and the others are read."""
-    made(here / "dist", "x.whl", X86)
-    refused, good = sorted(found("dist"), key=lambda origin: origin.name, reverse=True)
-    assert (refused.name, refused.files) == ("dist/x.whl", ())
-    assert refused.skipped == (Skipped("dist/x.whl", "x.whl: not the name of a wheel; pip would refuse it"),)
-    assert good.name == f"dist/{X86}"
 
 
 def test_what_a_folder_hides_is_said(here: Path) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from bwlint.chips import ChipSet
+from bwlint.inspection.library import is_bare
+from bwlint.inspection.operations import is_spare, kernels_beside
 from bwlint.shipments import NONE, Library, Shipment
 
 _FEW = 4
@@ -38,6 +40,7 @@ def _on(shipment: Shipment, chip: str) -> str:
     tallies = [library.tallies[chip] for library in shipment.libraries]
     if not any(tally.native + tally.family for tally in tallies):
         text += " by JIT alone"
+    absent = [library for library in absent if _is_missed(shipment, library, chip)]
     if absent:
         nothing = f"nothing of {listed([_name(library) for library in absent])} loads there"
         text += f"{',' * text.endswith('alone')} in part: {nothing}"
@@ -48,6 +51,15 @@ def _on(shipment: Shipment, chip: str) -> str:
         joint = ", and" if absent else ", but"
         text += f"{joint} the {what} {listed(lacking)} {have} no kernel"
     return text
+
+
+def _is_missed(shipment: Shipment, library: Library, chip: str) -> bool:
+    """Whether a library of no use is one for the chip too: images for other generations lie beside each other."""
+    if not is_bare(library):
+        return True
+    if library.tallies[chip].specialised == len(library.units):
+        return False
+    return not is_spare(library.units, kernels_beside(library, shipment.libraries, chip))
 
 
 def main_reason(libraries: Sequence[Library], chip: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import PurePosixPath
 
@@ -29,27 +29,38 @@ def judged_binaries(
     skipped: list[Skipped] = []
     with ExitStack() as stack:
         scratch = scratch_folder(stack)
-        for origin, names in (*_folders(files, enabled), *_wheels(wheels, rules)):
+        for origin, rules_of in (*_folders(files, enabled), *_wheels(wheels, rules)):
             shipment, unread = examine(origin, asked, scratch)
-            findings += judged(shipment, asked, names)
+            every = frozenset[str]().union(*rules_of.values())
+            found = judged(shipment, asked, every)
+            findings += [each for each in found if each.name in _rules_on(each.path, rules_of, every)]
             skipped += unread
     return findings, skipped
 
 
+RulesOf = Mapping[str, frozenset[str]]
+"""The names of the rules that run on each path."""
+
+
+def _rules_on(path: str, rules_of: RulesOf, every: frozenset[str]) -> frozenset[str]:
+    """Those of the file, or of the archive around it; all of them for what is said of a folder as a whole."""
+    return next((rules for file, rules in rules_of.items() if path == file or path.startswith(f"{file}/")), every)
+
+
 def _folders(
     files: Sequence[SourceFile], enabled: Callable[[SourceFile], frozenset[str]]
-) -> Iterator[tuple[Origin, frozenset[str]]]:
+) -> Iterator[tuple[Origin, RulesOf]]:
     folders: dict[str, list[SourceFile]] = {}
     for file in files:
         folders.setdefault(str(PurePosixPath(file.path).parent), []).append(file)
     for folder, members in folders.items():
         pairs = tuple((file.path, file.real) for file in members)
-        yield Origin(folder, pairs, is_named=False, wanted=_is_binary), enabled(members[0])
+        yield Origin(folder, pairs, is_named=False, wanted=_is_binary), {file.path: enabled(file) for file in members}
 
 
-def _wheels(wheels: Sequence[tuple[str, str]], rules: frozenset[str]) -> Iterator[tuple[Origin, frozenset[str]]]:
+def _wheels(wheels: Sequence[tuple[str, str]], rules: frozenset[str]) -> Iterator[tuple[Origin, RulesOf]]:
     for reported, real in wheels:
-        yield Origin(reported, ((reported, real),), is_named=False, wanted=_is_binary), rules
+        yield Origin(reported, ((reported, real),), is_named=False, wanted=_is_binary), {reported: rules}
 
 
 def _is_binary(name: str) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from bwlint.chips import NONE as NO_CHIP
 from bwlint.chips import ChipSet
+from bwlint.inspection.library import is_bare
 from bwlint.readers.binary.names import operation
 from bwlint.shipments import NONE, Library, Operation, Unit
 
@@ -35,6 +36,21 @@ def operations(libraries: Sequence[Library], asked: ChipSet) -> tuple[Operation,
         for name, seen in sorted(missing.items())
         if (unserved := seen.unserved - seen.served)
     )
+
+
+def kernels_beside(library: Library, libraries: Iterable[Library], chip: str) -> frozenset[str]:
+    """The mangled names of the kernels that a chip runs from containers of a library, or from images beside an image.
+
+    A host library calls the kernels that it brings along, and no others of the same name.
+    """
+    beside = [each for each in libraries if is_bare(each)] if is_bare(library) else [library]
+    units = (unit for each in beside for unit in each.units if unit.verdicts[chip].way != NONE)
+    return frozenset(kernel for unit in units for kernel in unit.kernels)
+
+
+def is_spare(units: Iterable[Unit], running: frozenset[str]) -> bool:
+    """Whether all kernels of containers are among those that a chip runs: the same code, built for each chip apart."""
+    return all(unit.kernels and running.issuperset(unit.kernels) for unit in units)
 
 
 @dataclass(slots=True)

@@ -10,8 +10,6 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from bwlint.readers.cuda.lexer import clean
-
 Span = tuple[int, int]
 """Offsets of a comment in the source, its marks included."""
 
@@ -48,6 +46,8 @@ def python(source: str) -> Iterator[Span]:
 
 
 def cpp(source: str) -> Iterator[Span]:
+    from bwlint.readers.cuda.lexer import clean
+
     yield from clean(source).comments
 
 

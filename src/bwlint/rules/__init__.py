@@ -45,11 +45,12 @@ def file_checks() -> tuple[tuple[str, FileCheck], ...]:
 
 @cache
 def binary_checks() -> tuple[tuple[str, BinaryCheck], ...]:
-    """Rule names, and what they check of a shipment of binaries: modules whose names end in _binary, quick to load."""
-    return _having("check_binary", "_binary")
+    """Rule names, and what they check of a shipment of binaries: modules whose names end in _binary."""
+    return _having("check_binary", of_binaries=True)
 
 
-def _having(name: str, ending: str = "") -> tuple[tuple[str, Any], ...]:
-    names = [entry.name for entry in pkgutil.iter_modules(__path__) if entry.name.endswith(ending)]
+def _having(name: str, *, of_binaries: bool = False) -> tuple[tuple[str, Any], ...]:
+    # Each kind loads what the other does not need.
+    names = [entry.name for entry in pkgutil.iter_modules(__path__) if entry.name.endswith("_binary") == of_binaries]
     modules = [import_module(f"{__name__}.{name}") for name in names]
     return tuple((module.NAME, getattr(module, name)) for module in modules if hasattr(module, name))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from bwlint.chips import NONE, ChipSet, siblings
 from bwlint.inspection.answers import listed, main_reason
+from bwlint.inspection.operations import is_spare, kernels_beside
 from bwlint.shipments import ALL, Flaw, Library, Operation, Shipment, Unit
 from bwlint.shipments import NONE as NOTHING
 from bwlint.wording import counted, plain
@@ -18,33 +19,51 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
     told: dict[str, ChipSet] = {}
     for library in shipment.libraries:
         for present, missing in _families(asked):
-            cut = [unit for unit in library.units if _serves(unit, present) and not _serves(unit, missing)]
+            cut = _cut(shipment, library, present, missing)
             if cut:
                 told[library.path] = told.get(library.path, NONE) | missing
-                yield _half(library, cut, present, missing, is_judged=missing <= judged)
+                is_judged = missing <= shipment.judged(asked, library)
+                yield _half(library, cut, present, missing, is_judged=is_judged)
     dead = _unserved(shipment.libraries, judged)
     for known in told.values():
         dead -= known
     if dead:
         yield _nothing(shipment, dead)
     for library in shipment.libraries:
-        absent = _unserved([library], judged) - dead - told.get(library.path, NONE)
+        own = shipment.judged(asked, library)
+        absent = _unserved([library], own) - dead - told.get(library.path, NONE)
+        absent = ChipSet.joining(
+            chip
+            for chip in absent
+            if not is_spare(library.units, kernels_beside(library, shipment.libraries, chip.name))
+        )
         if absent:
             yield _absent(library, absent)
-        yield from _compiled(library, judged)
-    yield from _operations(shipment, judged)
+        yield from _compiled(library, own)
+    yield from _operations(shipment, asked, judged)
+
+
+def _cut(shipment: Shipment, library: Library, present: ChipSet, missing: ChipSet) -> list[Unit]:
+    """The containers that one chip runs and its sibling does not, nor their kernels from beside them."""
+    cut = [unit for unit in library.units if _serves(unit, present) and not _serves(unit, missing)]
+    if not cut:
+        return []
+    (chip,) = missing.names
+    running = kernels_beside(library, shipment.libraries, chip)
+    return [unit for unit in cut if not is_spare([unit], running)]
 
 
 def _half(library: Library, cut: Sequence[Unit], present: ChipSet, missing: ChipSet, *, is_judged: bool) -> Flaw:
     reason = cut[0].verdicts[missing.names[0]].reason
-    places = f"{len(cut)} of {counted(len(library.units), 'container')}"
+    run = "runs" if len(cut) == 1 else "run"
+    places = "it" if len(library.units) == 1 else f"{len(cut)} of {len(library.units)} containers"
     hosts = "" if is_judged else f" ({plain(missing)} takes the aarch64 build; see whether that is built alike)"
     return Flaw(
         NAME,
         "warning" if is_judged else "note",
         "high",
         library.path,
-        f"{places} run on {plain(present)} and not on {plain(missing)}: {reason}{hosts}",
+        f"{places} {run} on {plain(present)} and not on {plain(missing)}: {reason}{hosts}",
         f"for {plain(present)} only",
         f"build for the family ({_family_target(present)}), or add {_own_targets(missing)}",
         f"half {plain(missing)}",
@@ -109,11 +128,12 @@ def _compiled(library: Library, judged: ChipSet) -> Iterator[Flaw]:
     )
 
 
-def _operations(shipment: Shipment, judged: ChipSet) -> Iterator[Flaw]:
-    """Operations without a variant, together by file, chips and reason."""
+def _operations(shipment: Shipment, asked: ChipSet, judged: ChipSet) -> Iterator[Flaw]:
+    """Operations without a variant, together by file, chips and reason; what a sibling runs is told as a half."""
     groups: dict[tuple[str, ChipSet, str, bool], list[Operation]] = {}
     for one in shipment.operations:
-        chips = ChipSet.of(*one.unserved) & judged
+        served = ChipSet.of(*one.served) & asked
+        chips = ChipSet.joining(chip for chip in ChipSet.of(*one.unserved) & judged if not siblings(chip) & served)
         if chips:
             minor = one.is_specific or not one.is_sure
             groups.setdefault((one.library, chips, one.reason, minor), []).append(one)

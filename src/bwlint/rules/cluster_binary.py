@@ -1,4 +1,4 @@
-"""cluster in binaries: a kernel that demands a cluster over the portable maximum of the chip."""
+"""cluster in binaries: a kernel that demands a larger cluster than the chip is known to take."""
 
 from __future__ import annotations
 
@@ -34,4 +34,6 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
 
 
 def _is_over(kernel: Kernel, _: Cubin, chip: Chip) -> bool:
-    return kernel.cluster is not None and prod(kernel.cluster) > (chip.cluster_portable or 0)
+    """Whether a cluster is over what the chip is known to take, with an opt-in if need be."""
+    known = chip.cluster_optin or chip.cluster_portable or 0
+    return kernel.cluster is not None and prod(kernel.cluster) > known
