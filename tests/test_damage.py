@@ -14,6 +14,7 @@ import stat
 import struct
 import subprocess
 import sys
+import tarfile
 import time
 import zipfile
 from collections import Counter
@@ -107,14 +108,14 @@ def seen(found: Inspected) -> dict[str, Seen]:
 
 def looked(path: Path) -> dict[str, Seen]:
     """Inspect a file or folder, in time and with reports that are fit to be read."""
-    began = time.perf_counter()
+    began = time.process_time()
     try:
         found = inspect(Request(things=(str(path),), kernels=True))
     except UsageError as error:
         assert not HIDDEN.search(str(error).replace("\n", ""))
         return {path.name: Seen(Counter(), (str(error),))}
     assert_reports(found)
-    assert time.perf_counter() - began < SECONDS
+    assert time.process_time() - began < SECONDS
     return seen(found)
 
 
@@ -622,3 +623,201 @@ def test_one_broken_file_leaves_the_others(tmp_path: Path) -> None:
     found = looked(tmp_path)
     assert all(found[name].held for name in SEEDS)
     assert all(found[name].messages for name in (WHEEL, "x.tar.gz", "x.so", "no wheel.whl"))
+
+
+# What would fill memory, or never end
+
+
+CHILD = """
+import json, re, resource, sys
+from pathlib import Path
+from bwlint.cli import main
+sys.argv = ["bwlint", "inspect", "--verbose", *sys.argv[1:]]
+try:
+    main()
+finally:
+    # getrusage would count what the parent had in memory when it started this process; of time it knows better.
+    most = re.search(r"VmHWM:\\s*(\\d+) kB", Path("/proc/self/status").read_text())
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    sys.stderr.write(json.dumps([int(most.group(1)) // 1024, used.ru_utime + used.ru_stime]))
+"""
+MIB = 1 << 20
+LARGEST_MEMORY = 256
+"""In MiB, of the whole process."""
+
+
+@dataclass(frozen=True)
+class Hungry:
+    """A file to make, what is said of it, and how large zeros make it that take no room on the disk."""
+
+    make: Callable[[], bytes]
+    says: str
+    size: int = 0
+
+    def write(self, path: Path) -> None:
+        path.write_bytes(self.make())
+        if self.size:
+            os.truncate(path, self.size)
+
+
+def small(number: int = 120) -> bytes:
+    """The header of an image that is nothing else."""
+    return binaries.ENTRY.pack(2, 0x101, 64, 0, 0, 0, 8, 1, number, 0, 0, 0x11, 0, 0)
+
+
+def long_names(count: int, size: int) -> bytes:
+    return cubin(120, "f", [f"{index:06d}{'x' * (size - 6)}" for index in range(count)])
+
+
+def with_sections(count: int, names: int) -> bytes:
+    """A host library with so many sections, whose names overlap."""
+    data = elf([Section(".nv_fatbin", READY[0]), Section("x" * names, b""), Section("y", b"")])
+    table = binaries.HEADER.unpack_from(data)[6]
+    rows = [data[table + 64 * row : table + 64 * row + 64] for row in range(5)]
+    more = [changed(rows[2], 0, "<I", 20 + index) for index in range(count)]
+    first = changed(rows[0], 32, "<QI", 5 + count, 4)
+    made = changed(data[:table], 60, "<HH", 0, 0xFFFF)
+    return made + b"".join([first, *rows[1:], *more])
+
+
+def many_relocations() -> bytes:
+    """Tables of relocations that lie over each other."""
+    wrappers = Section(".nvFatBinSegment", binaries.WRAPPER.pack(0x466243B1, 1, 0, 0) * 2, flags=2)
+    parts = [Section("__nv_relfatbin", OBJECTS[0], flags=2), Section(".nv_fatbin", READY[0], flags=2), wrappers]
+    data = elf([*parts, Section(".rela", bytes(24 * MIB), binaries.RELA), *[Section("", b"", binaries.RELA)] * 50])
+    at = row_of(data, ".rela")
+    row = data[at : at + binaries.SECTION.size]
+    return data[:at] + row * 51 + data[at + 51 * len(row) :]
+
+
+def many_wrappers() -> bytes:
+    """Wrappers by the ten thousands, and sections that may hold what they point to."""
+    rows = binaries.WRAPPER.pack(0x466243B1, 1, 0x7FFFFFFF, 0) * 65_000
+    parts = [Section("__nv_relfatbin", OBJECTS[0], flags=2), Section(".nvFatBinSegment", rows, flags=2)]
+    return elf([*parts, *[Section("", b"x", flags=2)] * 60_000])
+
+
+def many_members(count: int, name: Callable[[int], str], data: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for number in range(count):
+            archive.writestr(zipfile.ZipInfo(name(number)), data)
+    return buffer.getvalue()
+
+
+def endless_tar() -> bytes:
+    info = tarfile.TarInfo("a.so")
+    info.size = 400 * MIB
+    head = info.tobuf()
+    return binaries.pack(head, "gz") + binaries.pack(bytes(10 * MIB), "gz") * 40
+
+
+def large_cubin(size: int) -> bytes:
+    """A cubin near all limits, with zeros for code."""
+    made = long_names(7000, 330)
+    return made + bytes(size - len(made))
+
+
+def extended(count: int) -> bytes:
+    """A cubin that says to have any number of sections; the file is as large as it says."""
+    table = binaries.HEADER.unpack_from(CUBIN)[6]
+    return changed(changed(CUBIN, 60, "<HH", 0, 0xFFFF), table + 32, "<QI", count, 1)
+
+
+HUNGRY: Mapping[str, Hungry] = {
+    "blank lines.o": Hungry(lambda: b"\n" * 65_536, "no findings"),
+    "a million kernels.cubin": Hungry(lambda: extended(4_000_000), "4000000 sections", 300 * MIB),
+    "many kernels.cubin": Hungry(lambda: long_names(8000, 340), "no findings"),
+    "more kernels.cubin": Hungry(lambda: long_names(9000, 40), "sections, and at most 32768"),
+    "kernels with long names.cubin": Hungry(lambda: long_names(2, MIB), "no findings"),
+    "kernels with longer names.cubin": Hungry(lambda: long_names(13, MIB), "bytes of section names"),
+    "many sections.so": Hungry(lambda: with_sections(131_000, 40), "1 note"),
+    "overlapping names.so": Hungry(lambda: with_sections(10_000, MIB), "section names that overlap"),
+    "images.fatbin": Hungry(lambda: container(small() * 300_000), "more than 128 images in one container"),
+    "containers.fatbin": Hungry(lambda: container(small()) * 100_000, "more than 8,192 containers"),
+    "full containers.fatbin": Hungry(lambda: container(small() * 120) * 1000, "or 32,768 images"),
+    "targets.fatbin": Hungry(
+        lambda: b"".join(container(small(i % 1000), small(i // 1000)) for i in range(4000)),
+        "^bwlint: ",
+    ),
+    "empty containers.fatbin": Hungry(lambda: container() * 100_000, "more than 8,192 containers"),
+    "beginnings.o": Hungry(lambda: b"anything" + container() * 110_000, "more than 100,000 places"),
+    "overlapping containers.o": Hungry(
+        lambda: b"".join(binaries.CONTAINER.pack(b"\x50\xed\x55\xba", 1, 16, 16 * i) for i in range(100_000, 0, -1)),
+        "no findings",
+    ),
+    "relocations.so": Hungry(many_relocations, "MiB of relocations"),
+    "wrappers.so": Hungry(many_wrappers, "leads to no container"),
+    "a terabyte.so": Hungry(lambda: b"\0", "no findings", 1 << 40),
+    "a terabyte.fatbin": Hungry(lambda: READY[0], "MiB of zeros", 1 << 40),
+    "a terabyte.tar": Hungry(lambda: tarred({"a.so": READY[0]}), "1 note", 1 << 40),
+    "a large cubin.fatbin": Hungry(
+        lambda: container(entry(large_cubin(156 * MIB), 120, "f", "zstd")),
+        "no findings",
+    ),
+    "a larger cubin.fatbin": Hungry(
+        lambda: container(entry(bytes(200 * MIB), 120, "f", "zstd")),
+        "there is memory for",
+    ),
+    "noise.fatbin": Hungry(
+        lambda: container(entry(CUBIN + os.urandom(50 * MIB), 120, "f", "lz4")),
+        "1 note",
+    ),
+    "lz4 bombs.fatbin": Hungry(
+        lambda: container(entry(CUBIN + bytes(60 * MIB), 120, "f", "lz4")) * 10,
+        "64 times the size of all files",
+    ),
+    "zstd bombs.fatbin": Hungry(
+        lambda: container(entry(CUBIN + bytes(60 * MIB), 120, "f", "zstd")) * 300,
+        "64 times the size of all files",
+    ),
+    "zstd bombs.zip": Hungry(
+        lambda: many_members(20, lambda i: f"{i}.so", container(entry(CUBIN + bytes(60 * MIB), 120, "f", "zstd"))),
+        "64 times the size of all files",
+    ),
+    "refused members.zip": Hungry(
+        lambda: many_members(30_000, lambda i: f"../{i}{'y' * 90}.so", b""),
+        "and 20,000 more that are not read",
+    ),
+    "cubins.zip": Hungry(
+        lambda: many_members(700, lambda i: f"{i}.cubin", long_names(1, 60_000)), "what follows is not read"
+    ),
+    "gibibytes.tar.gz": Hungry(endless_tar, "packed more than 1 to"),
+    "text.ptx": Hungry(lambda: ptx(80) + b".func a();\nadd.s32 a, b, c;\n" * 3_500_000, "no findings|1 note"),
+    "a long name.ptx": Hungry(lambda: ptx(80) + b".entry " + b"k" * 100 * MIB + b"()", "no findings|1 note"),
+    "many entries.ptx": Hungry(
+        lambda: ptx(80) + b"".join(b".entry k%d()\n" % i for i in range(1_000_000)),
+        "more than 32,768 kernels",
+    ),
+    "nested names.cubin": Hungry(
+        lambda: cubin(120, kernels=("_Z" + "N" * 500_000, "_Z1aI" + "PK" * 200_000)), "no findings"
+    ),
+}
+
+
+LISTED = ("many kernels.cubin", "containers.fatbin", "refused members.zip")
+"""Those of which a report for people is long as well."""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize(
+    ("name", "form"), [(name, "json") for name in HUNGRY] + [(name, "text") for name in HUNGRY if name in LISTED]
+)
+def test_time_and_memory_are_bounded(tmp_path: Path, name: str, form: str) -> None:
+    hungry, path = HUNGRY[name], tmp_path / name
+    hungry.write(path)
+    with (tmp_path / "report").open("wb") as report:
+        done = subprocess.run(
+            [sys.executable, "-c", CHILD, "--kernels", "--format", form, str(path)],
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "src")},
+            stdout=report,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+        )
+    said, _, measured = done.stderr.rpartition("\n")
+    mebibytes, seconds = json.loads(measured)
+    assert re.search(hungry.says, said), said[-2000:]
+    assert mebibytes < LARGEST_MEMORY
+    assert seconds < SECONDS
+    path.unlink()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -237,7 +237,7 @@ def _print_report(outcome: Outcome, options: dict[str, Any]) -> None:
     _write(_diff(outcome, options) if options["show_diff"] else _rendered(outcome, options), options)
 
 
-def _write(text: str, options: dict[str, Any]) -> None:
+def _write(text: str | Iterable[str], options: dict[str, Any]) -> None:
     from bwlint.report.write import write_report
 
     try:
@@ -370,8 +370,8 @@ def _inspect(options: dict[str, Any]) -> int:
     return FOUND if at_least(report, found.fail_on).findings and not options["exit_zero"] else CLEAN
 
 
-def _inspection(found: Inspected, options: dict[str, Any]) -> str:
-    """The report of an inspection, as it is asked for."""
+def _inspection(found: Inspected, options: dict[str, Any]) -> str | Iterable[str]:
+    """The report of an inspection, as it is asked for; a long one in pieces."""
     from dataclasses import replace
 
     from bwlint.readers.binary.names import readable
@@ -382,7 +382,7 @@ def _inspection(found: Inspected, options: dict[str, Any]) -> str:
     if options["form"] == "json":
         from bwlint.report import inspection_json
 
-        return inspection_json.render(inspection, setting, options["kernels"])
+        return inspection_json.pieces(inspection, setting, options["kernels"])
     if options["form"] == "sarif":
         from bwlint.report import sarif
 

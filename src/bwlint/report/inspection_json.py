@@ -12,37 +12,54 @@ from bwlint.report.inspection_needs import dotted, driver, faults, judged
 from bwlint.report.json_report import document
 from bwlint.shipments import ALL, NONE, PARTIAL, Inspection, Library, Operation, Shipment, Tally, Unit, Verdict
 
-# The libraries of a shipment before they are put in. No text within a JSON string can look like it.
-_NO_LIBRARIES = '"libraries": []'
-_DEPTH = 8
-"""The indentation of a library."""
+# Long lists before they are put in. No text within a JSON string can look like them.
+_NO_LIBRARIES, _NO_UNITS = '"libraries": []', '"units": []'
+_DEPTH, _DEPTH_OF_UNIT = 8, 12
+"""The indentations of a library and of a unit in it."""
 
 
 def render(inspection: Inspection, setting: Setting, kernels: bool = False) -> str:
     """`inspection` as JSON; the containers of each library with `kernels`."""
+    return "".join(pieces(inspection, setting, kernels))
+
+
+def pieces(inspection: Inspection, setting: Setting, kernels: bool = False) -> Iterator[str]:
+    """The same in pieces: thousands of libraries or containers, as values or in one text, fill the memory."""
     shipments = [
         {**_shipment(shipment), "answer": answer, "judged": list(judged(inspection, shipment))}
         for shipment, answer in zip(inspection.shipments, inspection.answers, strict=True)
     ]
     rest = {"targets": list(inspection.asked), "shipments": shipments}
     frame = dumps({**document(inspection.report, setting), **rest}).split(_NO_LIBRARIES)
-    parts = [frame[0]]
+    yield frame[0]
     for shipment, after in zip(inspection.shipments, frame[1:], strict=True):
-        parts += [*_libraries(shipment, judged(inspection, shipment), kernels), after]
-    return "".join(parts)
+        libraries = (_in_pieces(library, judged(inspection, shipment), kernels) for library in _sorted(shipment))
+        yield from _listed(_NO_LIBRARIES, libraries, _DEPTH)
+        yield after
 
 
-def _libraries(shipment: Shipment, asked: tuple[str, ...], kernels: bool) -> Iterator[str]:
-    """The list as text, library by library: thousands of them as values would take ten times the memory."""
-    if not shipment.libraries:
-        yield _NO_LIBRARIES
-        return
-    opening = _NO_LIBRARIES[:-1]
-    for library in _sorted(shipment):
-        yield opening
-        yield f"\n{dumps(_library(library, asked, kernels)).rstrip()}".replace("\n", "\n" + " " * _DEPTH)
+def _in_pieces(library: Library, asked: tuple[str, ...], kernels: bool) -> Iterator[str]:
+    before, *after = _indented(_library(library, asked, kernels), _DEPTH).split(_NO_UNITS)
+    yield before
+    if after:
+        yield from _listed(
+            _NO_UNITS, ([_indented(_unit(unit), _DEPTH_OF_UNIT)] for unit in library.units), _DEPTH_OF_UNIT
+        )
+        yield from after
+
+
+def _listed(empty: str, values: Iterable[Iterable[str]], depth: int) -> Iterator[str]:
+    """A list as it looks where it is `empty`, with values in it that are given in pieces."""
+    opening = empty[:-1]
+    for value in values:
+        yield f"{opening}\n{' ' * depth}"
+        yield from value
         opening = ","
-    yield "\n" + " " * (_DEPTH - 2) + "]"
+    yield f"\n{' ' * (depth - 2)}]" if opening == "," else empty
+
+
+def _indented(value: Any, depth: int) -> str:
+    return dumps(value).rstrip().replace("\n", "\n" + " " * depth)
 
 
 def _sorted(shipment: Shipment) -> list[Library]:
@@ -75,6 +92,7 @@ def _words(libraries: Iterable[Library]) -> dict[str, str]:
 
 
 def _library(library: Library, asked: tuple[str, ...], kernels: bool) -> dict[str, Any]:
+    """A library with no units yet."""
     binary = library.binary
     found: dict[str, Any] = {
         "path": library.path,
@@ -88,7 +106,7 @@ def _library(library: Library, asked: tuple[str, ...], kernels: bool) -> dict[st
         "chips": {chip: _tally(tally) for chip, tally in library.tallies.items()},
     }
     if kernels:
-        found["units"] = [_unit(unit) for unit in library.units]
+        found["units"] = []
     return found
 
 

@@ -5,31 +5,33 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 _STDOUT = frozenset({"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
 
 
-def write_report(text: str, output: Path | None) -> None:
-    """Write `text` to `output` as UTF-8, or to stdout where that is None; raises OSError.
+def write_report(text: str | Iterable[str], output: Path | None) -> None:
+    """Write `text`, or pieces of one, to `output` as UTF-8, or to stdout where that is None; raises OSError.
 
     A regular file is replaced in one step, through a symlink at its target, with the permissions it had.
     What cannot be replaced (a pipe, a terminal, a descriptor) is appended to.
     """
+    pieces = (text,) if isinstance(text, str) else text
     if output is None or str(output) in _STDOUT:
-        return _print(text)
-    data = text.encode("utf-8", "backslashreplace")
+        return _print(pieces)
+    data = (piece.encode("utf-8", "backslashreplace") for piece in pieces)
     target = output.resolve()
     if _is_special(output) or _is_special(target):
         with output.open("ab") as stream:
-            stream.write(data)
+            stream.writelines(data)
         return
     _replace(target, data)
 
 
-def _print(text: str) -> None:
+def _print(pieces: Iterable[str]) -> None:
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    sys.stdout.writelines(piece.encode(encoding, "backslashreplace").decode(encoding) for piece in pieces)
     sys.stdout.flush()
 
 
@@ -40,12 +42,12 @@ def _is_special(path: Path) -> bool:
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
-def _replace(target: Path, data: bytes) -> None:
+def _replace(target: Path, data: Iterable[bytes]) -> None:
     temporary = target.with_name(f".bwlint-{os.urandom(8).hex()}.tmp")
     try:
         # Created with the mode that the umask leaves, which tempfile would not do.
         with temporary.open("xb") as stream:
-            stream.write(data)
+            stream.writelines(data)
         if target.exists():
             temporary.chmod(stat.S_IMODE(target.stat().st_mode))
         temporary.replace(target)

@@ -39,13 +39,12 @@ _VERSION = 1
 _ALIGNMENT = 8
 _FIRST_LOOK = 64
 _CHUNK = 1 << 20
-_MOST_CONTAINERS = 32_768
-_MOST_IMAGES = 65_536
+_MOST_CONTAINERS = 8192
+_MOST_IMAGES = 32_768
 _MOST_IN_ONE = 128
-_MOST_CANDIDATES = 1_000_000
+_MOST_CANDIDATES = 100_000
 _MOST_WRAPPERS = 65_536
 _MOST_RELOCATIONS = 64 << 20
-_MOST_SCANNED = 1 << 30
 _MOST_PADDING = 64 << 20
 _LARGEST_NUMBER = 999
 _ROWS = 1 << 14
@@ -73,11 +72,6 @@ def containers(source: Source, part: str = "", base: int = 0) -> Iterator[Contai
 
 def scan(source: Source) -> Iterator[Container]:
     """The containers anywhere in a file, found by their first bytes."""
-    if source.size > _MOST_SCANNED:
-        yield from scan(source.part(0, _MOST_SCANNED))
-        fault = f"searched for containers up to offset {_MOST_SCANNED:,} of {source.size:,}"
-        yield Container(_MOST_SCANNED, (), fault=fault)
-        return
     end = 0
     for count, at in enumerate(_places(source)):
         if count == _MOST_CANDIDATES:
@@ -200,12 +194,14 @@ def _moved(container: Container, part: str, base: int) -> Container:
 def _places(source: Source) -> Iterator[int]:
     """Offsets at which a container may begin."""
     overlap = len(MAGIC) - 1
-    for start in range(0, source.size, _CHUNK):
+    start = source.data_from(0)
+    while start < source.size:
         window = source.read(start, min(_CHUNK + overlap, source.size - start))
         found = window.find(MAGIC)
         while found >= 0:
             yield start + found
             found = window.find(MAGIC, found + 1)
+        start = source.data_from(start + _CHUNK) if start + _CHUNK < source.size else source.size
 
 
 @dataclass(frozen=True, slots=True)

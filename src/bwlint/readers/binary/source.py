@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from dataclasses import dataclass, field
 
@@ -41,11 +42,24 @@ class Source:
             raise ReadError(f"{size} bytes wanted at offset {at}, and {len(found)} are there")
         return found
 
+    def data_from(self, at: int) -> int:
+        """The first offset from `at` on, or the end, that is not in a hole of the file: holes are zeros."""
+        if self.handle < 0 or not hasattr(os, "SEEK_DATA"):
+            return at
+        return min(self.size, _next_data(self.handle, self.start + at, self.start + self.size) - self.start)
+
     def part(self, at: int, size: int) -> Source:
         """A stretch of it as a source; raises `ReadError` where the source is shorter."""
         if at < 0 or size < 0 or at + size > self.size:
             raise ReadError(f"{size} bytes wanted at offset {at}, and it ends at {self.size}")
         return Source(size, self.handle, self.data, self.start + at)
+
+
+def _next_data(handle: int, at: int, size: int) -> int:
+    try:
+        return os.lseek(handle, at, os.SEEK_DATA)
+    except OSError as error:
+        return size if error.errno == errno.ENXIO else at
 
 
 def _seek_and_read(handle: int, size: int, at: int) -> bytes:
