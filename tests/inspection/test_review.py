@@ -14,7 +14,7 @@ from bwlint.chips import ChipSet
 from bwlint.cli import app
 from bwlint.findings import Skipped
 from bwlint.inspection import Request, examine, inspect
-from bwlint.inspection.answers import answer
+from bwlint.inspection.answers import answer, listed
 from bwlint.inspection.operations import operations
 from bwlint.inspection.origins import Origin
 from bwlint.rules import arch_target_binary
@@ -117,3 +117,14 @@ def test_a_platform_takes_a_package(tmp_path: Path) -> None:
     path.write_bytes(HOPPER)
     done = CliRunner().invoke(app, ["inspect", str(path), "--platform", "win_amd64"])
     assert done.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["a" * 64], "a" * 64),
+        (["a" * 65, "b"], "a" * 61 + "... and b"),
+    ],
+)
+def test_long_names_are_cut(names: list[str], expected: str) -> None:
+    assert listed(names) == expected

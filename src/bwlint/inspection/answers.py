@@ -13,6 +13,8 @@ from bwlint.shipments import NONE, Library, Operation, Shipment
 from bwlint.wording import counted
 
 _FEW = 4
+# Names of kernels run to hundreds of letters; --kernels and JSON have them whole.
+_LONGEST = 64
 
 
 def answer(shipment: Shipment, asked: ChipSet) -> str:
@@ -91,8 +93,8 @@ def main_reason(libraries: Sequence[Library], chip: str) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """ "a, b and 3 more"."""
-    shown = list(names[:_FEW])
+    """ "a, b and 3 more"; long names are cut."""
+    shown = [name if len(name) <= _LONGEST else f"{name[: _LONGEST - 3]}..." for name in names[:_FEW]]
     if len(names) > _FEW:
         shown[-1:] = [f"{len(names) - _FEW + 1} more"]
     *first, last = shown
