@@ -345,6 +345,8 @@ def _inspect(options: dict[str, Any]) -> int:
 
     if not (options["things"] or options["installed"]):
         raise click.UsageError("name a file, a folder, pypi:NAME, or --installed NAME")
+    if options["platforms"] and not any(thing.startswith("pypi:") for thing in options["things"]):
+        raise click.UsageError("--platform chooses among the wheels of pypi:NAME, and none is named")
     request = Request(
         options["things"],
         options["installed"],

@@ -73,7 +73,7 @@ class Kernel:
     `shared` is static shared memory in bytes, without what the system reserves. `cluster` is the shape that every
     launch must have, `max_cluster` the largest number of blocks, `explicit_cluster` that the launch must name one.
     `tcgen05` is the number of CTAs of its tensor core instructions (0, 1 or 2); `driver_calls` are routines of the
-    driver that it calls; `threads` are those that it is compiled for, at most.
+    driver for bulk copies that it calls; `threads` are those that it is compiled for, at most.
     """
 
     name: str

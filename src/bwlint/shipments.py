@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from bwlint.chips import ChipSet, group
-from bwlint.findings import Confidence, Report, Severity
+from bwlint.findings import Confidence, Report, Severity, Skipped
 from bwlint.images import Binary, Container, Cubin, Image, Version
 
 NATIVE, FAMILY, JIT, LINK, NONE = "native", "family", "jit", "jit-link", "none"
@@ -128,7 +128,8 @@ class Shipment:
     """One thing that is installed or loaded as a whole: a wheel, a folder, a file.
 
     `name` is what was asked for, `tag` a wheel's platform tag ("" for others). `missing` says why there is
-    nothing to look at ("no wheel for aarch64"). `others` counts binaries without device code.
+    nothing to look at ("no wheel for aarch64"). `others` counts binaries without device code, `unread` are those of
+    which nobody knows, as they could not be read.
     """
 
     name: str
@@ -138,6 +139,7 @@ class Shipment:
     missing: str = ""
     others: int = 0
     operations: tuple[Operation, ...] = ()
+    unread: tuple[Skipped, ...] = ()
 
     def judged(self, asked: ChipSet, library: Library | None = None) -> ChipSet:
         """Those of the asked chips that can be in a machine that this, or a library of it, is for."""

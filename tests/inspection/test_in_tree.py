@@ -50,7 +50,7 @@ def tree(files: Mapping[str, bytes]) -> None:
         ({"lib/a.so": arm("sm_120a")}, ["warning arch-target tree/lib/a.so"]),
         ({"lib/a.so": arm("sm_120f"), "lib/b.so": arm("sm_90a")}, ["note arch-target tree/lib/b.so"]),
         ({"one/a.so": arm("sm_120f"), "two/b.so": arm("sm_80 sm_90")}, ["error arch-target tree/two/b.so"]),
-        ({"a.a": static_library({"a.o": arm("sm_120a")})}, ["warning arch-target tree/a.a/a.o"]),
+        ({"a.a": static_library({"a.o": arm("sm_120a")})}, ["warning arch-target tree/a.a"]),
     ],
 )
 def test_check_reads_the_binaries_of_a_tree(files: Mapping[str, bytes], expected: list[str]) -> None:
@@ -104,7 +104,7 @@ def test_settings_of_a_tree(settings: str, expected: list[str]) -> None:
 
 def test_settings_for_the_objects_of_a_static_library() -> None:
     tree({"a.a": static_library({"a.o": arm("sm_120a")}), "bwlint.toml": b""})
-    assert checked("tree") == ["warning arch-target tree/a.a/a.o"]
+    assert checked("tree") == ["warning arch-target tree/a.a"]
     tree({"bwlint.toml": b'[per-file-ignores]\n"a.a" = ["arch-target"]\n'})
     assert checked("tree") == []
 

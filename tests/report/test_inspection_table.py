@@ -94,7 +94,7 @@ def _wheel(library: MakeLibrary) -> list[Library]:
         {"native": 999, "none": 9},
     ]
     return [
-        library(f"w/package/kernels/sm{place}00/_common_operations_C.abi3.so", dict.fromkeys(SOLD, kind))
+        library(f"w/package/kernels/sm{place}00/_common_operations_C_abi3.so", dict.fromkeys(SOLD, kind))
         for place, kind in enumerate(kinds)
     ]
 
@@ -103,7 +103,7 @@ def test_fourteen_chips_fit_beside_names(library: MakeLibrary) -> None:
     lines = drawn(_wheel(library), SOLD).splitlines()
     assert max(map(len, lines)) <= 120
     assert len([line for line in lines if line.startswith("file")]) == 1
-    assert lines[1].startswith("package/kernels/sm000....abi3.so ")
+    assert lines[1].startswith("package/kernels/sm000..._abi3.so ")
     assert "a number: that many of the containers run" in " ".join(lines)
 
 
@@ -228,3 +228,20 @@ def test_color(library: MakeLibrary) -> None:
         "?",
     ]
     assert re.sub(r"\x1b\[[\d;]*m", "", painted) == "\n".join(draw(shipment, chips, 120, painter(False)))
+
+
+def test_names_of_extension_modules_lose_their_tag_first(library: MakeLibrary) -> None:
+    tag = "cpython-310-x86_64-linux-gnu"
+    paths = ("w/sgl_kernel/flash_ops.abi3.so", f"w/sgl_kernel/infllm_ops.{tag}.so", f"w/sgl_kernel/new_ops.{tag}.so")
+    shown = drawn([library(path) for path in paths], width=62).splitlines()
+    assert [line.split()[0] for line in shown[1:4]] == [
+        "sgl_kernel/flash_ops.abi3.so",
+        "sgl_kernel/infllm_ops.*.so",
+        "sgl_kernel/new_ops.*.so",
+    ]
+
+
+def test_tags_of_extension_modules_stay_where_they_tell(library: MakeLibrary) -> None:
+    paths = [f"w/sgl_kernel/ops.cpython-{number}-x86_64-linux-gnu.so" for number in (310, 311)]
+    shown = drawn([library(path) for path in paths], width=62).splitlines()
+    assert len({line.split()[0] for line in shown[1:3]}) == 2

@@ -31,6 +31,7 @@ all: every container has a cubin for the chip; none: no container runs; ?: not j
 
 12.0  pkg/core.so: native 2, family 0, jit 1, jit-link 1, none 3 of 7: partial, specialised 2; only 90a (2 of 3)
 12.1  pkg/core.so: native 0, family 0, jit 0, none 7 of 7: none; only 90a (5 of 7)
+specialised: containers whose images are all for one other family or generation
 
 needs libcublasLt.so.12, libcudart.so.12
 built with CUDA 12.9: Linux driver 525.60.13 or newer

@@ -87,11 +87,10 @@ def inspect(request: Request) -> Inspected:
     skipped: list[Skipped] = []
     allowance = Allowance()
     with ExitStack() as stack:
+        scratch = scratch_folder(stack)
         try:
-            for origin in origins(request.things, request.installed, request.platforms, scratch_folder(stack)):
-                shipment, unread = examine(
-                    origin, asked, scratch_folder(stack), deep=request.kernels, allowance=allowance
-                )
+            for origin in origins(request.things, request.installed, request.platforms, scratch):
+                shipment, unread = examine(origin, asked, scratch, deep=request.kernels, allowance=allowance)
                 shipments.append(shipment)
                 findings += judged(shipment, asked, rules)
                 skipped += unread
@@ -122,10 +121,11 @@ def examine(
     gathered = _gathered(libraries)
     machines = {library.binary.machine for library in gathered} - {""}
     machine = origin.machine or (machines.pop() if len(machines) == 1 else "")
-    return (
-        Shipment(origin.name, gathered, origin.tag, machine, origin.missing, others, operations(gathered, asked)),
-        unread.told(origin.name),
-    )
+    skipped = unread.told(origin.name)
+    known = {library.path for library in libraries}
+    unknown = tuple(skip for skip in skipped if skip.path not in known)
+    lacking = operations(gathered, asked)
+    return Shipment(origin.name, gathered, origin.tag, machine, origin.missing, others, lacking, unknown), skipped
 
 
 @dataclass(slots=True)
@@ -208,7 +208,8 @@ def _gathered(libraries: Sequence[Library]) -> tuple[Library, ...]:
         groups.setdefault(parent if together else library.path, []).append(library)
     found: list[Library] = []
     for path, group in groups.items():
-        if len(group) > _MANY or (path.endswith(_STATIC) and len(group) > 1):
+        is_static = path.endswith(_STATIC) and path != group[0].path
+        if is_static or len(group) > _MANY:
             found.append(joined(path, group))
         else:
             found += group

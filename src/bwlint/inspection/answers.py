@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from bwlint.chips import ChipSet
+from bwlint.chips import ChipSet, siblings
+from bwlint.chips import chip as chip_of
 from bwlint.inspection.library import is_bare
 from bwlint.inspection.operations import is_spare, kernels_beside
-from bwlint.shipments import NONE, Library, Shipment
+from bwlint.shipments import NONE, Library, Operation, Shipment
+from bwlint.wording import counted
 
 _FEW = 4
+# Names of kernels run to hundreds of letters; --kernels and JSON have them whole.
+_LONGEST = 64
 
 
 def answer(shipment: Shipment, asked: ChipSet) -> str:
@@ -18,7 +22,7 @@ def answer(shipment: Shipment, asked: ChipSet) -> str:
     if shipment.missing:
         return f"not installable: {shipment.missing}"
     if not shipment.libraries:
-        return "no device code"
+        return _without_code(shipment)
     judged = shipment.judged(asked)
     chips_of: dict[str, list[str]] = {}
     for chip in judged.names:
@@ -29,6 +33,15 @@ def answer(shipment: Shipment, asked: ChipSet) -> str:
         found = "is found" if len(elsewhere) == 1 else "are found"
         parts.append(f"{' and '.join(elsewhere)} {found} in aarch64 machines alone, and this is for {shipment.machine}")
     return "; ".join(parts)
+
+
+def _without_code(shipment: Shipment) -> str:
+    """Of what was not read nobody knows what it holds."""
+    if not shipment.unread:
+        return "no device code"
+    if len(shipment.unread) == 1 and not shipment.others:
+        return f"cannot be read: {shipment.unread[0].reason}"
+    return f"no device code found, and {counted(len(shipment.unread), 'file')} could not be read"
 
 
 def _on(shipment: Shipment, chip: str) -> str:
@@ -44,7 +57,7 @@ def _on(shipment: Shipment, chip: str) -> str:
     if absent:
         nothing = f"nothing of {listed([_name(library) for library in absent])} loads there"
         text += f"{',' * text.endswith('alone')} in part: {nothing}"
-    lacking = [one.name for one in shipment.operations if chip in one.unserved and one.is_sure]
+    lacking = [one.name for one in shipment.operations if chip in one.unserved and _is_shortfall(one, chip)]
     if lacking:
         what = "operation" if len(lacking) == 1 else "operations"
         have = "has" if len(lacking) == 1 else "have"
@@ -62,6 +75,12 @@ def _is_missed(shipment: Shipment, library: Library, chip: str) -> bool:
     return not is_spare(library.units, kernels_beside(library, shipment.libraries, chip))
 
 
+def _is_shortfall(operation: Operation, chip: str) -> bool:
+    """Whether a chip lacks what was meant for it: not what is for exact targets, unless one is of its own family."""
+    meant = not operation.is_specific or bool(siblings(chip_of(chip)) & ChipSet.of(*operation.served))
+    return operation.is_sure and meant
+
+
 def main_reason(libraries: Sequence[Library], chip: str) -> str:
     """The reason that most containers of the libraries have for not running on a chip."""
     counts: dict[str, int] = {}
@@ -74,8 +93,8 @@ def main_reason(libraries: Sequence[Library], chip: str) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """ "a, b and 3 more"."""
-    shown = list(names[:_FEW])
+    """ "a, b and 3 more"; long names are cut."""
+    shown = [name if len(name) <= _LONGEST else f"{name[: _LONGEST - 3]}..." for name in names[:_FEW]]
     if len(names) > _FEW:
         shown[-1:] = [f"{len(names) - _FEW + 1} more"]
     *first, last = shown

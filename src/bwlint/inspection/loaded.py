@@ -31,11 +31,12 @@ class Loaded:
 
 
 def loaded(shipment: Shipment, asked: ChipSet, holds: Callable[[Kernel, Cubin, Chip], bool]) -> Iterator[Loaded]:
-    """For each library the kernels of cubins that asked chips load for which `holds` is true."""
+    """For each library the kernels of cubins for which `holds` is true, on asked chips of a machine that it is for."""
     for library in shipment.libraries:
+        judged = shipment.judged(asked, library)
         chips: dict[Kernel, ChipSet] = {}
         for unit in library.units:
-            for chip in asked:
+            for chip in judged:
                 cubin = unit.cubin(chip.name)
                 if cubin is None:
                     continue

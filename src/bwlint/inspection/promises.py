@@ -47,11 +47,13 @@ def _confronted(finding: Finding, asked: ChipSet, promised: Promises) -> Finding
 
 
 def _target_for(carry: Carry, chip: str) -> Target | None:
-    for name in carry.sass:
-        try:
-            target = Target.parse(name)
-        except ValueError:
-            continue
-        if chip in target.loads_on():
-            return target
-    return None
+    """The target of a carry that a chip loads: the chip's own, else one of its family."""
+    loaded = [target for target in map(_parsed, carry.sass) if target is not None and chip in target.loads_on()]
+    return max(loaded, key=lambda target: target.number, default=None)
+
+
+def _parsed(name: str) -> Target | None:
+    try:
+        return Target.parse(name)
+    except ValueError:
+        return None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 
 from bwlint.report.escape import visible
 from bwlint.report.inspection_needs import dotted
@@ -16,6 +17,7 @@ MOST_ROWS = 40
 """Rows beyond these are merged where they are alike, then counted."""
 
 _CUT = "..."
+_MODULE_TAG = re.compile(r"\.(?:cpython-\w{1,12}(?:-\w{1,20}){1,4}|abi3)(?=\.so$)")
 # Names get so many columns before chips are told in parts, and so many before counts lose their "/118".
 _LEAST_ROOM = 24
 _GOOD_ROOM = 40
@@ -187,12 +189,19 @@ def _more(row: Row) -> str:
 def _shown_names(rows: Sequence[Row], room: int) -> list[str]:
     """The names in `room` columns, cut at a place that keeps them apart if there is one."""
     found: list[str] = []
-    for head in (room // 3, 0, room // 2, room * 2 // 3, room):
-        shown = [shortened(row.names[0], room - len(_more(row)), head) for row in rows]
+    for tags, head in product((False, True), (room // 3, 0, room // 2, room * 2 // 3, room)):
+        shown = [_shown_name(row, room, head, tags=tags) for row in rows]
         if len(set(shown)) == len(rows):
             return [name + _more(row) for name, row in zip(shown, rows, strict=True)]
         found = found or [name + _more(row) for name, row in zip(shown, rows, strict=True)]
     return found
+
+
+def _shown_name(row: Row, room: int, head: int, *, tags: bool) -> str:
+    """Where there is no room for all, the tag that extension modules end with is the first to go."""
+    name, room = row.names[0], room - len(_more(row))
+    short = name if tags or len(name) <= room else _MODULE_TAG.sub(".*", name)
+    return shortened(short, room, head)
 
 
 def _part(

@@ -50,6 +50,8 @@ def render(
 def _head(shipment: Shipment, answer: str, paint: Paint) -> Iterator[str]:
     """The answer, and what it leaves out where there is nothing else to show."""
     tag = shipment.tag or (shipment.machine if shipment.missing else "")
+    # The name of a wheel ends with its tag, unless somebody has renamed it.
+    tag = "" if tag in shipment.name else tag
     name = visible(shipment.name) + (f" ({visible(tag)})" if tag else "")
     rest = _nothing(shipment)
     yield paint(f"{name}: {visible(rest if answer in rest else answer)}", "title")
@@ -73,15 +75,23 @@ def _found(
     yield list(draw(shipment, columns, width, paint))
     yield list(_shortfalls(shipment, asked, paint))
     rest = [_without_code(shipment)] if shipment.others else []
-    yield [*_needs(shipment, asked), *_limited(_faults(shipment)), *rest]
+    yield [*_needs(shipment, asked), *_limited(_faults(shipment)), *rest, *_unread(shipment)]
 
 
 def _shortfalls(shipment: Shipment, asked: Sequence[str], paint: Paint) -> Iterator[str]:
-    """For each chip the libraries that it does not run whole, worst first; chips with the same lines once."""
-    found = [(chip, list(_of_chip(shipment, chip, paint))) for chip in asked]
-    for lines, group in groupby(found, key=lambda pair: pair[1]):
-        chips = ", ".join(chip for chip, _ in group)
-        yield from _limited(f"{chips}  {line}" for line in lines)
+    """For each chip the libraries that it does not run whole, worst first; what is true of several chips, once."""
+    chips_of: dict[str, list[str]] = {}
+    for chip in asked:
+        for line in _of_chip(shipment, chip, paint):
+            chips_of.setdefault(line, []).append(chip)
+    by_chips: dict[str, list[str]] = {}
+    for line, chips in chips_of.items():
+        by_chips.setdefault(", ".join(chips), []).append(line)
+    for names, lines in by_chips.items():
+        yield from _limited(f"{names}  {line}" for line in lines)
+    tallies = [library.tallies.get(chip) for library in shipment.libraries for chip in asked]
+    if any(tally.specialised for tally in tallies if tally):
+        yield "specialised: containers whose images are all for one other family or generation"
 
 
 def _of_chip(shipment: Shipment, chip: str, paint: Paint) -> Iterator[str]:
@@ -152,9 +162,17 @@ def _faults(shipment: Shipment) -> Iterator[str]:
         yield from (f"{relative(library.path, shipment)}: {visible(fault)}" for fault in faults(library))
 
 
+def _unread(shipment: Shipment) -> Iterator[str]:
+    lines = [f"not read: {relative(one.path, shipment)}: {visible(one.reason)}" for one in shipment.unread]
+    yield from lines[:MOST_LINES]
+    if len(lines) > MOST_LINES:
+        yield f"and {len(lines) - MOST_LINES:,} more: -v lists them"
+
+
 def _without_code(shipment: Shipment) -> str:
     if not shipment.others:
-        return "no file that could hold device code"
+        # What the answer says of files that are not read is enough.
+        return "" if shipment.unread else "no file that could hold device code"
     other = "other " if shipment.libraries else ""
     return f"no device code in {shipment.others:,} {other}file{'' if shipment.others == 1 else 's'}"
 

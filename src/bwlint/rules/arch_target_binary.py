@@ -75,7 +75,8 @@ def _nothing(shipment: Shipment, dead: ChipSet) -> Flaw:
     """A shipment that a chip has no use for at all."""
     units = [unit for library in shipment.libraries for unit in library.units]
     alone = len(shipment.libraries) == 1
-    places = "" if alone else f" in {len(shipment.libraries)} files"
+    files = {unit.path or library.path for library in shipment.libraries for unit in library.units}
+    places = "" if len(files) == 1 else f" in {len(files)} files"
     reason = main_reason(shipment.libraries, dead.names[0])
     return Flaw(
         NAME,

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 
 from bwlint.chips import ChipSet
 from bwlint.inspection.loaded import loaded
+from bwlint.readers.binary.cubin import DRIVER_CALL
 from bwlint.shipments import Flaw, Shipment
 from bwlint.wording import plain
 
 NAME = "tma-slow-path"
-_PREFIX = "__cuda_syscall_cp_async_bulk_"
 
 
 def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
-    for found in loaded(shipment, asked, lambda kernel, _, chip: any(map(_is_load, kernel.driver_calls))):
-        calls = sorted({call for kernel in found.kernels for call in kernel.driver_calls if _is_load(call)})
-        names = ", ".join(call.removeprefix(_PREFIX) for call in calls)
+    for found in loaded(shipment, asked, lambda kernel, _, chip: bool(kernel.driver_calls)):
+        calls = sorted({call for kernel in found.kernels for call in kernel.driver_calls})
+        names = ", ".join(call.removeprefix(DRIVER_CALL) for call in calls)
         yield Flaw(
             NAME,
             "note",
@@ -28,7 +28,3 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
             f"slow {plain(found.chips)}",
             found.chips,
         )
-
-
-def _is_load(call: str) -> bool:
-    return call.startswith(_PREFIX)

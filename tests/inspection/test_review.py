@@ -1,0 +1,130 @@
+"""What a reader of a report would stumble over: files that nobody could read, names of static libraries, noise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from binaries import container, cubin, entry, shared_object, static_library, wheel
+from click.testing import CliRunner
+from libraries import library
+
+from bwlint.chips import ChipSet
+from bwlint.cli import app
+from bwlint.findings import Skipped
+from bwlint.inspection import Request, examine, inspect
+from bwlint.inspection.answers import answer, listed
+from bwlint.inspection.operations import operations
+from bwlint.inspection.origins import Origin
+from bwlint.rules import arch_target_binary
+from bwlint.shipments import Shipment
+
+CONSUMER = ChipSet.of("12.0", "12.1")
+HOPPER = shared_object(container(entry(cubin(90), 90)))
+BROKEN = HOPPER[:200]
+
+
+def told(*libraries: str, unread: Iterable[str] = (), others: int = 0) -> str:
+    skipped = tuple(Skipped(f"w/{reason}.so", reason) for reason in unread)
+    made = tuple(library("w/a.so", units) for units in libraries)
+    return answer(Shipment("w", made, others=others, unread=skipped), CONSUMER)
+
+
+@pytest.mark.parametrize(
+    ("unread", "others", "expected"),
+    [
+        ((), 0, "no device code"),
+        ((), 3, "no device code"),
+        (("cut off",), 0, "cannot be read: cut off"),
+        (("cut off",), 3, "no device code found, and 1 file could not be read"),
+        (("cut off", "a loop"), 0, "no device code found, and 2 files could not be read"),
+    ],
+)
+def test_nobody_knows_what_an_unread_file_holds(unread: tuple[str, ...], others: int, expected: str) -> None:
+    assert told(unread=unread, others=others) == expected
+
+
+def test_a_library_beside_an_unread_file_is_judged() -> None:
+    assert told("sm_120f", unread=["cut off"]) == "runs on 12.0 and 12.1"
+
+
+def test_a_broken_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.so"
+    path.write_bytes(BROKEN)
+    (shipment,) = inspect(Request((str(path),))).inspection.shipments
+    assert [one.path for one in shipment.unread] == [str(path)]
+    done = CliRunner().invoke(app, ["inspect", str(path)])
+    assert "a.so: cannot be read: " in done.stdout
+    assert "no device code" not in done.stdout
+
+
+def test_a_broken_file_beside_others(tmp_path: Path) -> None:
+    path = tmp_path / "x-1.0-py3-none-any.whl"
+    path.write_bytes(wheel({"a.so": HOPPER, "b.so": BROKEN}))
+    done = CliRunner().invoke(app, ["inspect", str(path)])
+    assert "\nnot read: b.so: " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("units", "expected"),
+    [
+        # What is for exact targets of others is not meant for the chip.
+        (["sm_120f", "sm_90a sm_100f: allreduce"], "runs on 12.0 and 12.1"),
+        (["sm_120f", "sm_100f sm_110f: pack"], "runs on 12.0 and 12.1"),
+        # Of its own family it is.
+        (["sm_120f", "sm_90a sm_120a: gemm"], "runs on 12.0; runs on 12.1, but the operation gemm has no kernel"),
+        (["sm_120f", "sm_80 sm_90: gemm"], "runs on 12.0 and 12.1, but the operation gemm has no kernel"),
+    ],
+)
+def test_operations_in_the_answer(units: list[str], expected: str) -> None:
+    made = (library("w/a.so", *units, machine="aarch64"),)
+    assert answer(Shipment("w", made, operations=operations(made, CONSUMER)), CONSUMER) == expected
+
+
+@pytest.mark.parametrize("members", [["a.o"], ["a.o", "b.o"]])
+def test_a_static_library_is_one_row(tmp_path: Path, members: list[str]) -> None:
+    path = tmp_path / "lib.a"
+    path.write_bytes(static_library(dict.fromkeys(members, HOPPER)))
+    shipment, _ = examine(Origin("lib.a", (("lib.a", str(path)),)), CONSUMER, tmp_path)
+    assert [one.path for one in shipment.libraries] == ["lib.a"]
+    assert [unit.path for unit in shipment.libraries[0].units] == [f"lib.a/{name}" for name in members]
+
+
+def test_a_file_called_like_a_static_library(tmp_path: Path) -> None:
+    path = tmp_path / "lib.a"
+    path.write_bytes(HOPPER)
+    shipment, _ = examine(Origin("lib.a", (("lib.a", str(path)),)), CONSUMER, tmp_path)
+    (found,) = shipment.libraries
+    assert found.binary.containers
+    assert found.units[0].path == ""
+
+
+def test_files_of_a_folder_are_counted(tmp_path: Path) -> None:
+    pairs = []
+    for number in range(13):
+        path = tmp_path / f"k{number}.cubin"
+        path.write_bytes(cubin(90))
+        pairs.append((f"kernels/{path.name}", str(path)))
+    shipment, _ = examine(Origin("kernels", tuple(pairs)), CONSUMER, tmp_path)
+    (flaw,) = arch_target_binary.check_binary(shipment, CONSUMER)
+    assert len(shipment.libraries) == 1
+    assert "13 containers in 13 files" in flaw.message
+
+
+def test_a_platform_takes_a_package(tmp_path: Path) -> None:
+    path = tmp_path / "a.so"
+    path.write_bytes(HOPPER)
+    done = CliRunner().invoke(app, ["inspect", str(path), "--platform", "win_amd64"])
+    assert done.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["a" * 64], "a" * 64),
+        (["a" * 65, "b"], "a" * 61 + "... and b"),
+    ],
+)
+def test_long_names_are_cut(names: list[str], expected: str) -> None:
+    assert listed(names) == expected
