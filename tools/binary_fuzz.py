@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import inspect
+import io
 import json
 import random
 import re
@@ -20,11 +22,13 @@ import signal
 import struct
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -42,7 +46,7 @@ from bwlint.shipments import Inspection
 from bwlint.sources.pypi import SourceError
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
-import binaries  # noqa: E402
+import binaries
 
 SECONDS = 5
 MEBIBYTES = 256
@@ -57,32 +61,6 @@ TRACED = tuple(
 ) + tuple(str(ROOM / "sources" / name) for name in ("zips.py", "packed.py", "member.py"))
 """Where the files begin whose lines count."""
 
-NAMES = (
-    "_ZN7cutlass13device_kernelINS_4gemm6kernel13GemmUniversalIN4cute5tupleIJiiiiEEENS1_10collective13CollectiveMmaE"
-    "EEEEvNT_6ParamsE",
-    "_ZN4vllm15rms_norm_kernelIN3c108BFloat16ELi4ELb1EEEvPT_PKS3_f",
-    "_ZN45_GLOBAL__N__00000000_4_a_cu_d3b5a8b1_12345678_sm90_fwdILm64EXadL_Z3addiiEEEEvv",
-    "_Z3mapIZ4mainEUlT_E_EvS0_",
-    "_ZN3foo3barIZNS_3bazEvENKUlvE_clEvEUlDpT_E0_JA4_KiDv4_fM1SFvvEDTcl1ffp_EEEEEvv",
-    "_Z6kernelITnDaXmlsrT_1vLi2EEEvv",
-    "__nv_static_45__00000000_4_b_cu_ab__Z7k_sm100fIS_EvSt4pairIiNSt3mapE",
-)
-SAMPLES: Mapping[str, bytes] = {
-    **binaries.SAMPLES,
-    **binaries.ARCHIVES,
-    "names.cubin": binaries.cubin(120, "f", NAMES),
-    "lacking.so": binaries.shared_object(
-        *(
-            binaries.container(binaries.entry(binaries.cubin(number, kernels=NAMES[:2]), number))
-            for number in (120, 90)
-        ),
-        binaries.container(binaries.entry(binaries.ptx(90, "a"), 90, "a"), binaries.entry(binaries.cubin(80), 80)),
-    ),
-    "edited.fatbin": binaries.container(
-        *(binaries.entry(binaries.cubin(120, command=f"-arch sm_{number}"), 120) for number in (90, 100, 120))
-    ),
-}
-
 
 class Slow(Exception):
     """An input took longer than it may."""
@@ -93,7 +71,7 @@ class Slow(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A file to be; `name` says by its suffix how it is read."""
+    """A file to be; `name` says by its suffix how it is read. Of names, one a line, a library is made."""
 
     name: str
     data: bytes
@@ -107,10 +85,95 @@ class Input:
         path.write_bytes(self.data)
         return path
 
+    def made(self, folder: Path) -> Path:
+        """The file that is to be read."""
+        is_list = self.name.endswith(".names")
+        path = folder / ("input.so" if is_list else f"input-{self.name}")
+        path.write_bytes(
+            library(self.data) if is_list else summed(self.data) if self.name.endswith(".tar") else self.data
+        )
+        return path
+
     @classmethod
     def of(cls, path: Path) -> Input:
         return cls(path.name.partition("-")[2], path.read_bytes())
 
+
+def summed(data: bytes) -> bytes:
+    """A tar archive with the right checksums: else no change to a header would get far."""
+    made, at = bytearray(data), 0
+    while at + 512 <= len(made) and any(made[at : at + 512]):
+        made[at + 148 : at + 156] = b" " * 8
+        made[at + 148 : at + 156] = b"%06o\0 " % sum(made[at : at + 512])
+        size = bytes(made[at + 124 : at + 135]).strip(b" \0")
+        at += 512 + (int(size, 8) + 511) // 512 * 512 if re.fullmatch(rb"[0-7]+", size) else 512
+    return bytes(made)
+
+
+def odd_tar() -> bytes:
+    """Headers of all kinds."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as archive:
+        for kind in (tarfile.DIRTYPE, tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.GNUTYPE_SPARSE):
+            info = tarfile.TarInfo(f"{'a' * 120}/{kind.decode()}.so")
+            info.type, info.linkname = kind, "a.cubin"
+            archive.addfile(info)
+    pax = tarfile.TarInfo(f"{'b' * 120}/c.cubin")
+    pax.size, pax.pax_headers = len(binaries.CUBIN), {"size": str(len(binaries.CUBIN)), "comment": "made"}
+    head = pax.tobuf(tarfile.PAX_FORMAT)
+    return buffer.getvalue()[:-10240] + head + binaries.CUBIN + bytes(-len(binaries.CUBIN) % 512 + 1024)
+
+
+def odd_ar() -> bytes:
+    """Names as GNU and BSD write long ones, and tables of symbols."""
+    names, cubin = b"a long name of an object.o/\n", binaries.CUBIN
+    members = ((b"/", bytes(4)), (b"//", names), (b"/0", cubin), (b"#1/8", b"bsd.o\0\0\0" + cubin), (b"__.SYMDEF", b""))
+    heads = (
+        field.ljust(16) + b"0           0     0     644     %-10d`\n" % len(data) + data for field, data in members
+    )
+    return b"!<arch>\n" + b"".join(member + b"\n" * (len(member) % 2) for member in heads)
+
+
+def library(names: bytes) -> bytes:
+    """A library with kernels of these names in a container that no asked chip runs, beside one that they run."""
+    kernels = [name.decode("utf-8", "surrogateescape") for name in names.replace(b"\0", b"\n").split(b"\n")]
+    parts = (
+        [binaries.entry(binaries.cubin(120, kernels=kernels[:1]), 120)],
+        [
+            binaries.entry(binaries.cubin(90, kernels=kernels), 90),
+            binaries.entry(binaries.cubin(80) + bytes(2**16), 80),
+        ],
+    )
+    return binaries.shared_object(*(binaries.container(*part) for part in parts))
+
+
+NAMES = (
+    "_ZN7cutlass13device_kernelINS_4gemm6kernel13GemmUniversalIN4cute5tupleIJiiiiEEENS1_10collective13CollectiveMmaE"
+    "EEEEvNT_6ParamsE",
+    "_ZN4vllm15rms_norm_kernelIN3c108BFloat16ELi4ELb1EEEvPT_PKS3_f",
+    "_ZN45_GLOBAL__N__00000000_4_a_cu_d3b5a8b1_12345678_sm90_fwdILm64EXadL_Z3addiiEEEEvv",
+    "_Z3mapIZ4mainEUlT_E_EvS0_",
+    "_ZN3foo3barIZNS_3bazEvENKUlvE_clEvEUlDpT_E0_JA4_KiDv4_fM1SFvvEDTcl1ffp_EEEEEvv",
+    "_Z6kernelITnDaXmlsrT_1vLi2EEEvv",
+    "__nv_static_45__00000000_4_b_cu_ab__Z7k_sm100fIS_EvSt4pairIiNSt3mapE",
+)
+SAMPLES: Mapping[str, bytes] = {
+    **binaries.SAMPLES,
+    **binaries.ARCHIVES,
+    "of kernels.names": "\n".join(NAMES).encode(),
+    "lacking.so": binaries.shared_object(
+        *(
+            binaries.container(binaries.entry(binaries.cubin(number, kernels=NAMES[:2]), number))
+            for number in (120, 90)
+        ),
+        binaries.container(binaries.entry(binaries.ptx(90, "a"), 90, "a"), binaries.entry(binaries.cubin(80), 80)),
+    ),
+    "odd.tar": odd_tar(),
+    "odd.a": odd_ar(),
+    "edited.fatbin": binaries.container(
+        *(binaries.entry(binaries.cubin(120, command=f"-arch sm_{number}"), 120) for number in (90, 100, 120))
+    ),
+}
 
 INTERESTING = (
     0,
@@ -316,8 +379,7 @@ def _alarm(*_: object) -> None:
 
 def examined(one: Input, folder: Path, tracer: Tracer) -> tuple[bool, str]:
     """Whether an input is new, and what is wrong with what it does ("" if nothing)."""
-    path = folder / f"input-{one.name}"
-    path.write_bytes(one.data)
+    path = one.made(folder)
     signal.setitimer(signal.ITIMER_REAL, SECONDS)
     try:
         is_new = tracer.run(lambda: take(path, folder, report=False))
@@ -376,10 +438,24 @@ def _inputs(source: random.Random, corpus: Sequence[Input], waiting: Sequence[In
 
 def _by_file(tracer: Tracer) -> dict[str, int]:
     counts: dict[str, int] = {}
-    for path, _ in tracer.lines:
-        name = str(Path(path).relative_to(ROOM))
-        counts[name] = counts.get(name, 0) + 1
+    for path, line in tracer.lines:
+        if line in lines_of(path):
+            name = str(Path(path).relative_to(ROOM))
+            counts[name] = counts.get(name, 0) + 1
     return counts
+
+
+@cache
+def lines_of(path: str) -> frozenset[int]:
+    """The lines of the functions in a file, without those that define them."""
+    left, found = [compile(Path(path).read_text("utf-8"), path, "exec")], set[int]()
+    while left:
+        code = left.pop()
+        left += [one for one in code.co_consts if isinstance(one, CodeType)]
+        if code.co_flags & inspect.CO_OPTIMIZED:
+            first = 0 if code.co_name.startswith("<") else code.co_firstlineno
+            found.update(line for _, _, line in code.co_lines() if line is not None and line != first)
+    return frozenset(found)
 
 
 def _say(**what: object) -> None:
@@ -409,7 +485,7 @@ def _summary(reason: str) -> str:
     """The place and the error of a traceback: the same fault is told once."""
     places = re.findall(r'File ".*/(bwlint/.*?)", line (\d+)', reason)
     last = reason.strip().splitlines()[-1]
-    return f"{last} at {':'.join(places[-1])}" if places else last
+    return f"{last.partition(':')[0]} at {':'.join(places[-1])}" if places else last
 
 
 def watch(folder: Path, seed: int, seconds: float, show: Callable[[Outcome], None]) -> Outcome:
@@ -474,7 +550,7 @@ def main() -> int:
     outcome = watch(folder, options.seed, 60 * options.minutes, show)
     print(file=sys.stderr)
     for name, count in sorted(outcome.lines.items()):
-        print(f"{name}: {count} lines")
+        print(f"{name}: {count} of {len(lines_of(str(ROOM / name)))} lines")
     for reason, path in outcome.wrong.items():
         print(f"WRONG {reason}\n  {path}")
     print(_counts(outcome), folder)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from bwlint.images import Container, Cubin, Image
 
 _MIB = 1024**2
-_MEMORY = 168 * _MIB
-_FACTS = 104 * _MIB
+_MEMORY = 176 * _MIB
+_FACTS = 128 * _MIB
 _WORK = 256 * _MIB
 _MOST_WORK = 16 * 1024 * _MIB
 _RATIO = 64
 
 # Bytes that these take in memory, on average; measured on wheels of up to 16,000 cubins.
-_LIBRARY, _UNIT, _IMAGE, _KERNEL, _LETTER = 1000, 1500, 250, 600, 3
+_LIBRARY, _UNIT, _IMAGE, _KERNEL, _LETTER = 800, 1200, 250, 500, 3
 
 
 class Exhausted(Exception):

@@ -120,6 +120,8 @@ class _Parser:
                 found.append(_NAMELESS)
             else:
                 found.append(self._unqualified())
+            if len(found) > _DEPTH:
+                raise _Unknown
         self.at += 1
         return found
 

@@ -6,7 +6,7 @@ from bwlint.images import Image
 from bwlint.readers.binary.source import Source
 from bwlint.readers.errors import ReadError
 
-LARGEST = 168 * 1024 * 1024
+LARGEST = 176 * 1024 * 1024
 """Bytes of an image, packed and unpacked together; a larger one is read by its header alone."""
 
 
