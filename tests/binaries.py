@@ -7,6 +7,7 @@
     shared_object(container, ...)     a host library (ELF); `relocatable` for one of an -rdc build
     elf([Section(...), ...])          any other ELF file
     pe(container, ...)                a host library of Windows
+    SAMPLES                           one file of each kind, by its name
     zipped, wheel, conda, tarred, static_library      archives of {name: bytes}
 
 All of them are bytes. What must be damaged is changed in these: `HEADER`, `SECTION`, ... say where fields lie.
@@ -400,3 +401,45 @@ _PACK: Mapping[str, Callable[[bytes], bytes]] = {
     "bz2": bz2.compress,
     "xz": lzma.compress,
 }
+
+
+# Samples: one file of each kind that is read
+
+_TRIPLE = struct.pack("<III", 2, 1, 1)
+_KERNELS = (
+    Kernel(
+        "_Z4gemmPf", 4096, 96, ((0x3D, _TRIPLE), (0x05, _TRIPLE), (0x54, None)), ("__cuda_syscall_cp_async_bulk_x",)
+    ),
+    Kernel("plain"),
+)
+CUBIN = cubin(120, "f", _KERNELS)
+_OLDER = cubin(90, "a", _KERNELS, abi=7, toolkit=(12, 4))
+READY = (
+    container(entry(CUBIN, 120, "f"), entry(ptx(80), 80, packed="lz4"), entry(cubin(100), 100, packed="lz4")),
+    container(entry(_OLDER, 90, "a", "zstd"), entry(cubin(120), 120, packed="zstd")),
+)
+OBJECTS = tuple(
+    container(entry(cubin(90, kernels=(name,), relocatable=True), 90), entry(ptx(80, kernels=(name,)), 80))
+    for name in ("one", "two")
+)
+SAMPLES: Mapping[str, bytes] = {
+    "new.cubin": CUBIN,
+    "old.cubin": _OLDER,
+    "some.fatbin": b"".join(READY),
+    "plain.so": shared_object(*READY),
+    "rdc.so": shared_object(*READY, relocatable=OBJECTS),
+    "moved.so": shared_object(*READY, relocatable=OBJECTS, relocated=True),
+    "some.dll": pe(*READY, relocatable=OBJECTS),
+    "some.ptx": ptx(120, "a", ("one", "two")),
+}
+"""By a name that goes with the kind."""
+ARCHIVES: Mapping[str, bytes] = {
+    WHEEL: wheel({"made/a.so": SAMPLES["rdc.so"], "made/b.cubin": CUBIN}),
+    "stored.whl": wheel({"made/a.so": SAMPLES["plain.so"], "c.zip": zipped({"c.cubin": CUBIN})}, zipfile.ZIP_STORED),
+    "some.conda": conda({"lib/a.so": SAMPLES["plain.so"]}),
+    "some.tar": tarred({"a.so": SAMPLES["plain.so"], "b.cubin": CUBIN}),
+    "some.tar.gz": tarred({"a.cubin": CUBIN}, "gz"),
+    "some.tar.xz": tarred({"a.cubin": CUBIN}, "xz"),
+    "some.a": static_library({"a.o": shared_object(READY[0]), "b.o": CUBIN}),
+}
+"""By a name that goes with the kind."""

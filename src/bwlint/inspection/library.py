@@ -24,6 +24,7 @@ _ENTRY = re.compile(rb"\.entry\s{1,64}([\w$]{1,%d})" % _LONGEST_NAME)
 _LONGEST_ENTRY = 2 * _LONGEST_NAME
 _STRETCH = 1 << 20
 _MOST_FALSE = 16
+_MOST_FAULTS = 100
 _MOST_ENTRIES = 32_768
 _BARE = frozenset({"cubin", "fatbin", "ptx"})
 
@@ -50,7 +51,7 @@ def read_library(
     look = _Look(source, names, deep, frozenset(lacking), binary.cubin, allowance)
     looked = tuple(look.trusted(unit) for unit in units)
     toolkit = look.toolkit(looked)
-    binary = replace(binary, faults=(*binary.faults, *dict.fromkeys(look.faults)))
+    binary = replace(binary, faults=_counted([*binary.faults, *dict.fromkeys(look.faults)]))
     return Library(path, binary, looked, _tallies(looked), toolkit)
 
 
@@ -200,6 +201,12 @@ class _Look:
             releases = [toolkit_of_isa(isa) for isa in {image.isa for image in images} if isa is not None]
             found = {_release(text) for text in releases if text is not None}
         return max((release for release in found if release is not None), default=None)
+
+
+def _counted(faults: Sequence[str]) -> tuple[str, ...]:
+    """The first ones, and how many more there are."""
+    more = len(faults) - _MOST_FAULTS
+    return (*faults[:_MOST_FAULTS], f"{more:,} more of the like") if more > 0 else tuple(faults)
 
 
 def _entries_of_ptx(source: Source) -> tuple[str, ...]:

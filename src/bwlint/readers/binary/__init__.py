@@ -16,7 +16,6 @@ __all__ = ["read"]
 _VERSION = re.compile(rb"^[ \t]*\.version\s+(\d{1,2})\.(\d{1,2})", re.M)
 _TARGET = re.compile(rb"^[ \t]*\.target\s+sm_(\d{1,3})([af]?)(?!\w)", re.M)
 _HEAD = 64 * 1024
-_MOST_FAULTS = 100
 
 
 def read(source: Source) -> Binary:
@@ -113,10 +112,8 @@ def _with_faults(
     needed: tuple[str, ...] = (),
     faults: tuple[str, ...] = (),
 ) -> Binary:
-    found = [*faults, *(container.fault for container in containers if container.fault)]
-    if len(found) > _MOST_FAULTS:
-        found[_MOST_FAULTS:] = [f"and {len(found) - _MOST_FAULTS:,} more faults"]
-    return Binary(form, tuple(each for each in containers if each.images), machine, needed, tuple(found))
+    own = tuple(container.fault for container in containers if container.fault)
+    return Binary(form, tuple(each for each in containers if each.images), machine, needed, (*faults, *own))
 
 
 def _ptx(source: Source, start: bytes) -> Container:

@@ -1,0 +1,484 @@
+"""Coverage-guided fuzzing of `bwlint inspect`, for outside CI.
+
+    PYTHONPATH=src:tests python tools/binary_fuzz.py [--minutes N] [--seed N] [--found FOLDER]
+
+Samples (tests/binaries.py) are changed at random; what reaches new lines, or old ones from elsewhere, is kept and
+changed further. Each input goes through reading, judging, rules and reports in a process of its own with limits on
+memory and time. What raises, hangs, grows or lets a control character into a report is written to FOLDER with its
+reason. Exit code 1 when there is any.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import random
+import re
+import resource
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+import binaries
+
+from bwlint import inspection
+from bwlint.chips import parse_targets
+from bwlint.findings import Report
+from bwlint.inspection.answers import answer
+from bwlint.inspection.origins import Origin
+from bwlint.readers.binary.names import readable
+from bwlint.report import Setting, inspection_json, inspection_text, sarif
+from bwlint.report.escape import HIDDEN
+from bwlint.rules import binary_checks
+from bwlint.shipments import Inspection
+from bwlint.sources.pypi import SourceError
+
+SECONDS = 5
+MEBIBYTES = 256
+_ADDRESS_SPACE = 1 << 30
+_SILENCE = 30
+_LARGEST = 64 * 1024
+
+ROOM = Path(inspection.__file__).parents[1]
+TRACED = tuple(
+    str(ROOM / part)
+    for part in ("readers/binary/", "inspection/", "report/inspection_", "rules/", "sources/a", "sources/t")
+) + tuple(str(ROOM / "sources" / name) for name in ("zips.py", "packed.py", "member.py"))
+"""Where the files begin whose lines count."""
+
+NAMES = (
+    "_ZN7cutlass13device_kernelINS_4gemm6kernel13GemmUniversalIN4cute5tupleIJiiiiEEENS1_10collective13CollectiveMmaE"
+    "EEEEvNT_6ParamsE",
+    "_ZN4vllm15rms_norm_kernelIN3c108BFloat16ELi4ELb1EEEvPT_PKS3_f",
+    "_ZN45_GLOBAL__N__00000000_4_a_cu_d3b5a8b1_12345678_sm90_fwdILm64EXadL_Z3addiiEEEEvv",
+    "_Z3mapIZ4mainEUlT_E_EvS0_",
+    "_ZN3foo3barIZNS_3bazEvENKUlvE_clEvEUlDpT_E0_JA4_KiDv4_fM1SFvvEDTcl1ffp_EEEEEvv",
+    "_Z6kernelITnDaXmlsrT_1vLi2EEEvv",
+    "__nv_static_45__00000000_4_b_cu_ab__Z7k_sm100fIS_EvSt4pairIiNSt3mapE",
+)
+SAMPLES: Mapping[str, bytes] = {
+    **binaries.SAMPLES,
+    **binaries.ARCHIVES,
+    "names.cubin": binaries.cubin(120, "f", NAMES),
+    "lacking.so": binaries.shared_object(
+        *(
+            binaries.container(binaries.entry(binaries.cubin(number, kernels=NAMES[:2]), number))
+            for number in (120, 90)
+        ),
+        binaries.container(binaries.entry(binaries.ptx(90, "a"), 90, "a"), binaries.entry(binaries.cubin(80), 80)),
+    ),
+    "edited.fatbin": binaries.container(
+        *(binaries.entry(binaries.cubin(120, command=f"-arch sm_{number}"), 120) for number in (90, 100, 120))
+    ),
+}
+
+
+class Slow(Exception):
+    """An input took longer than it may."""
+
+
+# Inputs
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A file to be; `name` says by its suffix how it is read."""
+
+    name: str
+    data: bytes
+
+    @property
+    def key(self) -> str:
+        return hashlib.sha256(self.data).hexdigest()[:12]
+
+    def write(self, folder: Path) -> Path:
+        path = folder / f"{self.key}-{self.name}"
+        path.write_bytes(self.data)
+        return path
+
+    @classmethod
+    def of(cls, path: Path) -> Input:
+        return cls(path.name.partition("-")[2], path.read_bytes())
+
+
+INTERESTING = (
+    0,
+    1,
+    2,
+    7,
+    8,
+    63,
+    64,
+    0x7F,
+    0x80,
+    0xFF,
+    0xFFFF,
+    2**31 - 1,
+    2**31,
+    2**32 - 1,
+    2**63 - 1,
+    2**63,
+    2**64 - 1,
+)
+WORDS = (
+    *(b"\x7fELF", b"\x50\xed\x55\xba\x01\x00\x10\x00", b"\xb1CbF", b"MZ", b"PE\0\0", b"PK\1\2", b"PK\3\4", b"PK\5\6"),
+    *(
+        b".nv_fatbin\0",
+        b"__nv_relfatbin\0",
+        b".nvFatBinSegment\0",
+        b".text.",
+        b".nv.info.",
+        b".nv.shared.",
+        b".nv.compat\0",
+    ),
+    *(
+        b".nv.constant0.",
+        b".note.nv.tkinfo\0",
+        b".note.nv.cuinfo\0",
+        b".note.nv.cuver\0",
+        b"NVIDIA Corp\0",
+        b"-arch sm_120a ",
+    ),
+    *(
+        b".target sm_90a\n",
+        b".version 8.7\n",
+        b".entry ",
+        b"#1/20",
+        b"//",
+        b"/SYM64/",
+        b"__cuda_syscall_cp_async_bulk_",
+    ),
+    *(b"_ZN2ns4nameIfLi4ESt6vectorIiSaIiEEJPKcRdEE1fEv", b"_ZZ1fvENKUlvE_clEv", b"St", b"IJ", b"EE", b"Dp", b"XspT_E"),
+    *(b"\xc2\xb2", b"\xd9\xa3", b"\xff", b"\x1b[31m", b"../", b"\x28\xb5\x2f\xfd", b"\x1f\x8b\x08", b"ustar\x0000"),
+)
+
+
+def mutated(source: random.Random, data: bytes, other: bytes) -> bytes:
+    """The same with one to eight changes; `other` lends pieces."""
+    made = bytearray(data)
+    for _ in range(source.choice((1, 1, 1, 2, 2, 3, 5, 8))):
+        source.choice(CHANGES)(source, made, other)
+    return bytes(made[:_LARGEST])
+
+
+def _place(source: random.Random, made: bytearray, size: int = 0) -> int:
+    """Where to change: more often in headers than anywhere."""
+    most = max(0, len(made) - size)
+    if source.random() < 0.5:
+        starts = [0, *(match.start() for match in re.finditer(rb"\x7fELF|\x50\xed\x55\xba|PK[\1\3\5]", made))]
+        if made.startswith(b"\x7fELF") and len(made) >= 64:
+            starts += [struct.unpack_from("<Q", made, at)[0] for at in (32, 40)]
+        return min(most, source.choice(starts) + source.choice((source.randrange(96), 64 * source.randrange(40))))
+    return source.randint(0, most)
+
+
+def _bit(source: random.Random, made: bytearray, _: bytes) -> None:
+    if made:
+        made[min(_place(source, made, 1), len(made) - 1)] ^= 1 << source.randrange(8)
+
+
+def _number(source: random.Random, made: bytearray, _: bytes) -> None:
+    size = source.choice((1, 2, 4, 4, 8, 8))
+    at = _place(source, made, size)
+    at -= at % size if source.random() < 0.7 else 0
+    value = source.choice((*INTERESTING, len(made), at, source.getrandbits(16)))
+    made[at : at + size] = (value % 256**size).to_bytes(size, "little")
+
+
+def _sum(source: random.Random, made: bytearray, _: bytes) -> None:
+    size = source.choice((1, 2, 4, 8))
+    at = _place(source, made, size)
+    value = int.from_bytes(made[at : at + size], "little") + source.choice((-64, -24, -8, -1, 1, 8, 16, 64))
+    made[at : at + size] = (value % 256**size).to_bytes(size, "little")
+
+
+def _cut(source: random.Random, made: bytearray, _: bytes) -> None:
+    del made[_place(source, made) :]
+
+
+def _delete(source: random.Random, made: bytearray, _: bytes) -> None:
+    at = _place(source, made)
+    del made[at : at + source.choice((1, 8, 64, source.randrange(1, 512)))]
+
+
+def _repeat(source: random.Random, made: bytearray, _: bytes) -> None:
+    at = _place(source, made)
+    piece = made[at : at + source.choice((8, 16, 24, 64, source.randrange(1, 2048)))]
+    made[at:at] = piece * source.choice((1, 1, 2, 20))
+
+
+def _copy(source: random.Random, made: bytearray, _: bytes) -> None:
+    size = source.choice((4, 8, 16, 24, 64))
+    start, at = _place(source, made, size), _place(source, made, size)
+    made[at : at + size] = made[start : start + size]
+
+
+def _word(source: random.Random, made: bytearray, _: bytes) -> None:
+    word, at = source.choice(WORDS), _place(source, made)
+    made[at : at + (len(word) if source.random() < 0.7 else 0)] = word
+
+
+def _splice(source: random.Random, made: bytearray, other: bytes) -> None:
+    start = source.randint(0, len(other))
+    made[_place(source, made) :] = other[start:]
+
+
+CHANGES: Sequence[Callable[[random.Random, bytearray, bytes], None]] = (
+    *(_bit, _number, _number, _number, _sum, _sum, _copy, _word, _word),
+    *(_cut, _delete, _repeat, _splice),
+)
+
+
+# One input
+
+
+def take(path: Path, scratch: Path, *, report: bool) -> None:
+    """Inspect a file as the command does; raises what it must not raise."""
+    asked, _ = parse_targets(inspection.DEFAULT_TARGETS)
+    try:
+        shipment, skipped = inspection.examine(Origin(str(path), ((str(path), str(path)),)), asked, scratch, deep=True)
+    except SourceError as error:
+        assert not HIDDEN.search(str(error).replace("\n", "")), "a control character in a message"
+        return
+    findings = tuple(inspection.judged(shipment, asked, frozenset(name for name, _ in binary_checks())))
+    if not report:
+        return
+    answers = (answer(shipment, asked),)
+    whole = Inspection(asked.names, (shipment,), answers, Report(asked.names, findings, tuple(skipped), (), {}))
+    texts = [
+        inspection_text.render(whole, Setting(), True, readable=readable),
+        inspection_json.render(whole, Setting(), True),
+        sarif.render(whole.report, Setting()),
+    ]
+    assert not any(HIDDEN.search(text.replace("\n", "")) for text in texts), "a control character in a report"
+    for text in texts[1:]:
+        json.loads(text)
+
+
+@dataclass(slots=True)
+class Tracer:
+    """Counts pairs of lines that were run one after the other, in the files of `TRACED`."""
+
+    known: set[tuple[CodeType, int, int]] = field(default_factory=set)
+    lines: set[tuple[str, int]] = field(default_factory=set)
+    is_traced: dict[CodeType, bool] = field(default_factory=dict)
+    new: int = 0
+
+    def run(self, what: Callable[[], None]) -> bool:
+        """Run it; whether it went where nothing had gone before."""
+        self.new = 0
+        sys.settrace(self._call)
+        try:
+            what()
+        finally:
+            sys.settrace(None)
+        return self.new > 0
+
+    def _call(self, frame: FrameType, _: str, __: Any) -> Callable[[FrameType, str, Any], Any] | None:
+        code = frame.f_code
+        wanted = self.is_traced.get(code)
+        if wanted is None:
+            wanted = self.is_traced[code] = code.co_filename.startswith(TRACED)
+        return self._local(code) if wanted else None
+
+    def _local(self, code: CodeType) -> Callable[[FrameType, str, Any], Any]:
+        last = 0
+        known = self.known
+
+        def line(frame: FrameType, event: str, _: Any) -> Any:
+            nonlocal last
+            if event == "line":
+                pair = (code, last, frame.f_lineno)
+                if pair not in known:
+                    known.add(pair)
+                    self.lines.add((code.co_filename, frame.f_lineno))
+                    self.new += 1
+                last = frame.f_lineno
+            return line
+
+        return line
+
+
+def _alarm(*_: object) -> None:
+    raise Slow
+
+
+def examined(one: Input, folder: Path, tracer: Tracer) -> tuple[bool, str]:
+    """Whether an input is new, and what is wrong with what it does ("" if nothing)."""
+    path = folder / f"input-{one.name}"
+    path.write_bytes(one.data)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        is_new = tracer.run(lambda: take(path, folder, report=False))
+        if is_new:
+            tracer.run(lambda: take(path, folder, report=True))
+    except Slow:
+        return True, f"more than {SECONDS} seconds"
+    except Exception:  # that is what is looked for
+        return True, traceback.format_exc()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        path.unlink()
+    return is_new, ""
+
+
+# The process that tries, and the one that watches it
+
+
+def work(folder: Path, seed: int) -> None:
+    """Try inputs without end; what happens is printed line by line, the input in hand lies in `folder`/current."""
+    resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE, _ADDRESS_SPACE))
+    signal.signal(signal.SIGALRM, _alarm)
+    source, tracer = random.Random(seed), Tracer()
+    corpus: list[Input] = []
+    waiting = [
+        *(Input(name, data) for name, data in SAMPLES.items()),
+        *map(Input.of, sorted((folder / "kept").iterdir())),
+    ]
+    runs, said = 0, time.monotonic()
+    with tempfile.TemporaryDirectory() as scratch:
+        for one in _inputs(source, corpus, waiting):
+            (folder / "current").write_bytes(one.name.encode() + b"\n" + one.data)
+            is_new, wrong = examined(one, Path(scratch), tracer)
+            runs += 1
+            if wrong:
+                _say(kind="wrong", input=str(one.write(folder / "wrong")), reason=wrong)
+            elif is_new:
+                corpus.append(one)
+                one.write(folder / "kept")
+            if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MEBIBYTES * 1024:
+                _say(kind="wrong", input=str(one.write(folder / "wrong")), reason=f"more than {MEBIBYTES} MiB")
+                return
+            if time.monotonic() - said > 1:
+                said = time.monotonic()
+                _say(kind="so far", runs=runs, corpus=len(corpus), pairs=len(tracer.known), lines=_by_file(tracer))
+                runs = 0
+
+
+def _inputs(source: random.Random, corpus: Sequence[Input], waiting: Sequence[Input]) -> Iterator[Input]:
+    yield from waiting
+    while True:
+        # The newer half is chosen as often as all of the others.
+        one = source.choice(corpus[len(corpus) // 2 :] if source.random() < 0.5 else corpus)
+        yield Input(one.name, mutated(source, one.data, source.choice(corpus).data))
+
+
+def _by_file(tracer: Tracer) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for path, _ in tracer.lines:
+        name = str(Path(path).relative_to(ROOM))
+        counts[name] = counts.get(name, 0) + 1
+    return counts
+
+
+def _say(**what: object) -> None:
+    print(json.dumps(what), flush=True)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How many inputs were tried, how many kept, pairs of lines, lines by file, and what went wrong, by reason."""
+
+    runs: int = 0
+    corpus: int = 0
+    pairs: int = 0
+    lines: dict[str, int] = field(default_factory=dict)
+    wrong: dict[str, str] = field(default_factory=dict)
+
+    def take(self, line: str) -> None:
+        said = json.loads(line)
+        if said["kind"] == "wrong":
+            self.wrong.setdefault(_summary(said["reason"]), said["input"])
+            return
+        self.runs += said["runs"]
+        self.corpus, self.pairs, self.lines = said["corpus"], max(self.pairs, said["pairs"]), said["lines"]
+
+
+def _summary(reason: str) -> str:
+    """The place and the error of a traceback: the same fault is told once."""
+    places = re.findall(r'File ".*/(bwlint/.*?)", line (\d+)', reason)
+    last = reason.strip().splitlines()[-1]
+    return f"{last} at {':'.join(places[-1])}" if places else last
+
+
+def watch(folder: Path, seed: int, seconds: float, show: Callable[[Outcome], None]) -> Outcome:
+    """Have a process try inputs for so long, and another one when it dies or falls silent."""
+    outcome, end = Outcome(), time.monotonic() + seconds
+    for name in ("kept", "wrong"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    while time.monotonic() < end:
+        command = [sys.executable, __file__, "--worker", str(folder), "--seed", str(seed)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            died = _follow(process, end, outcome, show)
+        if died:
+            first, _, data = (folder / "current").read_bytes().partition(b"\n")
+            outcome.wrong.setdefault(died, str(Input(first.decode(), data).write(folder / "wrong")))
+        seed += 1
+    return outcome
+
+
+def _follow(process: subprocess.Popen[str], end: float, outcome: Outcome, show: Callable[[Outcome], None]) -> str:
+    """Read what a process says until the end; why it ended before, or ""."""
+    assert process.stdout is not None
+
+    def silent(*_: object) -> None:
+        raise Slow
+
+    signal.signal(signal.SIGALRM, silent)
+    try:
+        while time.monotonic() < end:
+            signal.alarm(_SILENCE)
+            line = process.stdout.readline()
+            if not line:
+                return "" if process.wait() == 0 else f"the process ended with {process.returncode}"
+            outcome.take(line)
+            show(outcome)
+        return ""
+    except Slow:
+        return f"silent for {_SILENCE} seconds"
+    finally:
+        signal.alarm(0)
+        process.kill()
+
+
+def _counts(outcome: Outcome) -> str:
+    return f"{outcome.runs} inputs, {outcome.corpus} kept, {outcome.pairs} pairs of lines, {len(outcome.wrong)} wrong"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--seed", type=int, default=120)
+    parser.add_argument("--found", type=Path, help="a folder for inputs: those kept, and those that go wrong")
+    parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.worker:
+        work(options.worker, options.seed)
+        return 0
+    folder = options.found or Path(tempfile.mkdtemp(prefix="binary-fuzz-"))
+
+    def show(so_far: Outcome) -> None:
+        print(f"\r{_counts(so_far)}", end="", file=sys.stderr, flush=True)
+
+    outcome = watch(folder, options.seed, 60 * options.minutes, show)
+    print(file=sys.stderr)
+    for name, count in sorted(outcome.lines.items()):
+        print(f"{name}: {count} lines")
+    for reason, path in outcome.wrong.items():
+        print(f"WRONG {reason}\n  {path}")
+    print(_counts(outcome), folder)
+    return 1 if outcome.wrong else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
