@@ -1,6 +1,6 @@
 """Coverage-guided fuzzing of `bwlint inspect`, for outside CI.
 
-    PYTHONPATH=src:tests python tools/binary_fuzz.py [--minutes N] [--seed N] [--found FOLDER]
+    python tools/binary_fuzz.py [--minutes N] [--seed N] [--found FOLDER]
 
 Samples (tests/binaries.py) are changed at random; what reaches new lines, or old ones from elsewhere, is kept and
 changed further. Each input goes through reading, judging, rules and reports in a process of its own with limits on
@@ -29,8 +29,6 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-import binaries
-
 from bwlint import inspection
 from bwlint.chips import parse_targets
 from bwlint.findings import Report
@@ -42,6 +40,9 @@ from bwlint.report.escape import HIDDEN
 from bwlint.rules import binary_checks
 from bwlint.shipments import Inspection
 from bwlint.sources.pypi import SourceError
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+import binaries  # noqa: E402
 
 SECONDS = 5
 MEBIBYTES = 256

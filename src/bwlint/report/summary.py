@@ -31,7 +31,9 @@ def summary(report: Report, shown: Severity = "note", seconds: float | None = No
     if report.suppressed:
         parts.append(f"{len(report.suppressed)} suppressed")
     if report.skipped:
-        parts.append(f"{_count(len(report.skipped), 'file')} skipped")
+        # Several things may be wrong with one.
+        files = {file.path for file in report.skipped}
+        parts.append(f"{_count(len(files), 'file')} skipped")
     return ", ".join(parts) + ("" if seconds is None else f" in {seconds:.1f} s")
 
 
