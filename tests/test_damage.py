@@ -709,13 +709,13 @@ HUNGRY: Mapping[str, Hungry] = {
     "many sections.so": Hungry(lambda: with_sections(131_000, 40), "1 note"),
     "overlapping names.so": Hungry(lambda: with_sections(10_000, MIB), "section names that overlap"),
     "images.fatbin": Hungry(lambda: container(small() * 300_000), "more than 128 images in one container"),
-    "containers.fatbin": Hungry(lambda: container(small()) * 100_000, "more than 8,192 containers"),
-    "full containers.fatbin": Hungry(lambda: container(small() * 120) * 1000, "or 32,768 images"),
+    "containers.fatbin": Hungry(lambda: container(small()) * 100_000, "more than 32,768 containers"),
+    "full containers.fatbin": Hungry(lambda: container(small() * 120) * 1100, "or 131,072 images"),
     "targets.fatbin": Hungry(
         lambda: b"".join(container(small(i % 1000), small(i // 1000)) for i in range(4000)),
         "3,900 more of the like",
     ),
-    "empty containers.fatbin": Hungry(lambda: container() * 100_000, "more than 8,192 containers"),
+    "empty containers.fatbin": Hungry(lambda: container() * 100_000, "more than 32,768 containers"),
     "beginnings.o": Hungry(lambda: b"anything" + container() * 110_000, "more than 100,000 places"),
     "overlapping containers.o": Hungry(
         lambda: b"".join(binaries.CONTAINER.pack(b"\x50\xed\x55\xba", 1, 16, 16 * i) for i in range(100_000, 0, -1)),

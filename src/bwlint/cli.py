@@ -367,6 +367,10 @@ def _inspect(options: dict[str, Any]) -> int:
     if options["verbose"]:
         _say(skipped(report))
     _say(f"bwlint: {summary(report, found.severity)}\n")
+    for failure in found.failures:
+        _failure(Exception(failure)).show()
+    if found.failures:
+        return WRONG
     if found.scanned == 0:
         return _nothing()
     return FOUND if at_least(report, found.fail_on).findings and not options["exit_zero"] else CLEAN

@@ -33,7 +33,7 @@ class Verdict:
 class Tally:
     """How many containers of a library a chip runs in each way.
 
-    `specialised` are those of `none` whose images are all for one other family or generation.
+    `specialised` are those of `none` whose images are all for one other family or generation, or hold no kernel.
     """
 
     native: int = 0

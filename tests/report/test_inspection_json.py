@@ -212,15 +212,22 @@ def test_the_order_is_that_of_the_paths(library: MakeLibrary, inspection: MakeIn
     assert found == ["w/a.so", "w/b.so", "w/c.so"]
 
 
-@pytest.mark.parametrize("kernels", [False, True])
 def test_the_text_is_laid_out_like_that_of_a_check(
-    kernels: bool, rich_inspection: Inspection, library: MakeLibrary, inspection: MakeInspection
+    rich_inspection: Inspection, library: MakeLibrary, inspection: MakeInspection
 ) -> None:
     trap = '"libraries": []'
     odd = Shipment(trap, (library(trap, needed=(trap,)),), missing=f"a\n{trap}")
     for found in (rich_inspection, inspection(), inspection(odd, Shipment("w"), odd, answers=(trap, "", trap))):
-        rendered = render(found, Setting(version="0.1.0"), kernels)
+        rendered = render(found, Setting(version="0.1.0"))
         assert dumps(json.loads(rendered)) == rendered
+
+
+def test_containers_are_laid_out_a_line_each(rich_inspection: Inspection) -> None:
+    rendered = render(rich_inspection, Setting(version="0.1.0"), True)
+    lines = [line.strip().rstrip(",") for line in rendered.splitlines()]
+    for shipment in json.loads(rendered)["shipments"]:
+        for library in shipment["libraries"]:
+            assert all(json.dumps(unit, sort_keys=True) in lines for unit in library["units"])
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ file         CUDA  containers  9.0  12.0  12.1
 pkg/all.so   12.9           1    ?   all   all
 pkg/core.so  12.9           7    ?   4/7  none
 all: every container has a cubin for the chip; none: no container runs; ?: not judged; 4/7: 4 of 7 containers run
+12.0: RTX 5090, RTX PRO 6000; 12.1: GB10, DGX Spark
 
 12.0  pkg/core.so: native 2, family 0, jit 1, jit-link 1, none 3 of 7: partial, specialised 2; only 90a (2 of 3)
 12.1  pkg/core.so: native 0, family 0, jit 0, none 7 of 7: none; only 90a (5 of 7)
@@ -35,6 +36,8 @@ specialised: containers whose images are all for one other family or generation
 
 needs libcublasLt.so.12, libcudart.so.12
 built with CUDA 12.9: Linux driver 525.60.13 or newer
+12.0 itself: Linux driver 570.26 or newer (CUDA 12.8)
+12.1 itself: Linux driver 575.51.03 or newer (CUDA 12.9)
 JIT of PTX 8.8 on 12.0: Linux driver 575.51.03 or newer
 pkg/core.so: section 3 ends outside of the file
 pkg/core.so: cut off at 0x2000
@@ -149,7 +152,7 @@ def test_what_does_not_run(
 def test_the_worst_come_first_and_the_rest_is_counted(library: MakeLibrary, inspection: MakeInspection) -> None:
     partial = tuple(library(f"w/{n:02}.so", {"12.0": {"native": 1, "none": n}}) for n in range(1, 15))
     none = tuple(library(f"w/x{n}.so", {"12.0": {"none": 1}}) for n in range(2))
-    found = [line for line in lines_of((*partial, *none), inspection) if line.startswith("12.0") or "more" in line]
+    found = [line for line in lines_of((*partial, *none), inspection) if line.startswith("12.0  ") or "more" in line]
     assert [line.split()[1] for line in found[:4]] == ["x0.so:", "x1.so:", "01.so:", "02.so:"]
     assert found[MOST_LINES:] == ["and 8 more: --kernels or --format json lists them"]
 

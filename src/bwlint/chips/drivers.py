@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from bwlint.chips.devices import Chip
 from bwlint.data import table
 
 Version = tuple[int, int]
@@ -34,6 +35,11 @@ def driver_for_cubin(toolkit: Version) -> str | None:
     return exact.get(toolkit)
 
 
+def driver_for_chip(chip: Chip) -> str | None:
+    """The driver of the first release of CUDA that knows a chip, or None where that is not known."""
+    return next((row.get("driver") for row in table("drivers")["release"] if row["cuda"] == chip.min_cuda), None)
+
+
 def minimum(*drivers: str | None) -> str | None:
     """The first driver that is enough for all of these: the newest; None where none of them is known."""
     return max((driver for driver in drivers if driver), key=_numbers, default=None)
@@ -46,6 +52,11 @@ def _by_isa() -> dict[tuple[int, ...], dict[str, Any]]:
     for row in table("drivers")["release"]:
         rows.setdefault(_numbers(row["isa"]), row)
     return rows
+
+
+def newer(driver: str, other: str) -> bool:
+    """Whether a driver is newer than another."""
+    return _numbers(driver) > _numbers(other)
 
 
 def _numbers(text: str) -> tuple[int, ...]:

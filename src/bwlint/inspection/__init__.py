@@ -51,12 +51,16 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Inspected:
-    """An inspection; `severity` is the lowest to show, `fail_on` to fail, `scanned` how many files were read."""
+    """An inspection; `severity` is the lowest to show, `fail_on` to fail.
+
+    `scanned` counts libraries and files without device code, `failures` say which arguments could not be had.
+    """
 
     inspection: Inspection
     scanned: int
     severity: Severity
     fail_on: Severity
+    failures: tuple[str, ...] = ()
 
 
 class UsageError(Exception):
@@ -85,22 +89,33 @@ def inspect(request: Request) -> Inspected:
     shipments: list[Shipment] = []
     findings: list[Finding] = []
     skipped: list[Skipped] = []
+    failures: list[str] = []
     allowance = Allowance()
     with ExitStack() as stack:
         scratch = scratch_folder(stack)
-        try:
-            for origin in origins(request.things, request.installed, request.platforms, scratch):
-                shipment, unread = examine(origin, asked, scratch, deep=request.kernels, allowance=allowance)
-                shipments.append(shipment)
-                findings += judged(shipment, asked, rules)
-                skipped += unread
-        except SourceError as error:
-            raise UsageError(str(error)) from None
+        for things, installed in _one_by_one(request):
+            try:
+                for origin in origins(things, installed, request.platforms, scratch):
+                    shipment, unread = examine(origin, asked, scratch, deep=request.kernels, allowance=allowance)
+                    shipments.append(shipment)
+                    findings += judged(shipment, asked, rules)
+                    skipped += unread
+            except SourceError as error:
+                failures.append(str(error))
+    if failures and not shipments:
+        raise UsageError("\n".join(failures))
     report = Report(asked.names, tuple(findings), tuple(skipped), (), _stats(shipments))
     answers = tuple(answer(shipment, asked) for shipment in shipments)
     inspection = Inspection(asked.names, tuple(shipments), answers, report)
     scanned = sum(len(shipment.libraries) + shipment.others for shipment in shipments)
-    return Inspected(inspection, scanned, config.severity or "warning", config.fail_on or "warning")
+    severity, fail_on = config.severity or "warning", config.fail_on or "warning"
+    return Inspected(inspection, scanned, severity, fail_on, tuple(failures))
+
+
+def _one_by_one(request: Request) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """The arguments: one that cannot be had costs nothing of what the others say."""
+    yield from (((thing,), ()) for thing in request.things)
+    yield from (((), (name,)) for name in request.installed)
 
 
 def examine(

@@ -44,7 +44,8 @@ RulesOf = Mapping[str, frozenset[str]]
 
 def _rules_on(path: str, rules_of: RulesOf, every: frozenset[str]) -> frozenset[str]:
     """Those of the file, or of the archive around it; all of them for what is said of a folder as a whole."""
-    return next((rules for file, rules in rules_of.items() if path == file or path.startswith(f"{file}/")), every)
+    around = (path, *map(str, PurePosixPath(path).parents))
+    return next((rules_of[place] for place in around if place in rules_of), every)
 
 
 def _folders(

@@ -15,7 +15,15 @@ def dumps(value: Any) -> str:
     A lone surrogate (an undecodable byte of a file name) is no Unicode and makes strict parsers refuse the
     whole report: it is written as the six characters ``\\udc80``.
     """
-    text = json.dumps(value, indent=2, sort_keys=True, allow_nan=False)
+    return _harmless(json.dumps(value, indent=2, sort_keys=True, allow_nan=False)) + "\n"
+
+
+def in_a_line(value: Any) -> str:
+    """The same in one line, which is ten times as fast: for lists of thousands."""
+    return _harmless(json.dumps(value, sort_keys=True, allow_nan=False))
+
+
+def _harmless(text: str) -> str:
     if "\\ud" in text:
         text = _ESCAPE.sub(lambda match: "\\\\" + match[1] if match[1] else match.group(), text)
-    return text.replace("\x7f", "\\u007f") + "\n"
+    return text.replace("\x7f", "\\u007f")

@@ -7,7 +7,7 @@ from typing import Any
 
 from bwlint.images import Cubin, Image, Kernel, Version
 from bwlint.report import Setting
-from bwlint.report.encode import dumps
+from bwlint.report.encode import dumps, in_a_line
 from bwlint.report.inspection_needs import dotted, driver, faults, judged
 from bwlint.report.json_report import document
 from bwlint.shipments import ALL, NONE, PARTIAL, Inspection, Library, Operation, Shipment, Tally, Unit, Verdict
@@ -42,9 +42,7 @@ def _in_pieces(library: Library, asked: tuple[str, ...], kernels: bool) -> Itera
     before, *after = _indented(_library(library, asked, kernels), _DEPTH).split(_NO_UNITS)
     yield before
     if after:
-        yield from _listed(
-            _NO_UNITS, ([_indented(_unit(unit), _DEPTH_OF_UNIT)] for unit in library.units), _DEPTH_OF_UNIT
-        )
+        yield from _listed(_NO_UNITS, ([in_a_line(_unit(unit))] for unit in library.units), _DEPTH_OF_UNIT)
         yield from after
 
 

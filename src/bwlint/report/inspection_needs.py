@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from bwlint.chips import ChipSet
-from bwlint.chips.drivers import driver_for_cubin, driver_for_jit, minimum
+from bwlint.chips import ChipSet, chip
+from bwlint.chips.drivers import driver_for_chip, driver_for_cubin, driver_for_jit, minimum
 from bwlint.images import PTX, Version
 from bwlint.shipments import FAMILY, JIT, LINK, NATIVE, NONE, Inspection, Library, Shipment, Unit, Verdict
 
@@ -36,11 +36,12 @@ def driver(library: Library, asked: Iterable[str]) -> str | None:
     if library.binary.form == "pe":
         return None
     wanted = set[str | None]()
-    for chip in asked:
-        if any(verdict.way in (NATIVE, FAMILY) for verdict in verdicts(library, chip)):
-            wanted.add(_for_toolkit(library))
-        wanted.update(map(driver_for_jit, jit_isas(library, chip)))
-    return minimum(*wanted) or _for_toolkit(library)
+    own = _for_toolkit(library)
+    for name in asked:
+        if own and any(verdict.way in (NATIVE, FAMILY) for verdict in verdicts(library, name)):
+            wanted |= {own, driver_for_chip(chip(name))}
+        wanted.update(map(driver_for_jit, jit_isas(library, name)))
+    return minimum(*wanted) or own
 
 
 def verdicts(library: Library, chip: str) -> Iterator[Verdict]:

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
-from bwlint.chips import sold_chips
-from bwlint.chips.drivers import driver_for_cubin, driver_for_jit, toolkit_of_isa
+from bwlint.chips import chip, sold_chips
+from bwlint.chips.drivers import driver_for_chip, driver_for_cubin, driver_for_jit, newer, toolkit_of_isa
 from bwlint.images import Version
 from bwlint.report import Setting, text
 from bwlint.report.escape import visible
@@ -72,18 +72,23 @@ def _found(
     """The paragraphs on the libraries of a shipment."""
     if not shipment.libraries:
         return
-    yield list(draw(shipment, columns, width, paint))
+    yield [*draw(shipment, columns, width, paint), _products(asked)]
     yield list(_shortfalls(shipment, asked, paint))
     rest = [_without_code(shipment)] if shipment.others else []
     yield [*_needs(shipment, asked), *_limited(_faults(shipment)), *rest, *_unread(shipment)]
 
 
+def _products(asked: Sequence[str]) -> str:
+    """What the asked chips are sold as."""
+    return "; ".join(f"{name}: {', '.join(chip(name).products) or chip(name).generation}" for name in asked)
+
+
 def _shortfalls(shipment: Shipment, asked: Sequence[str], paint: Paint) -> Iterator[str]:
     """For each chip the libraries that it does not run whole, worst first; what is true of several chips, once."""
     chips_of: dict[str, list[str]] = {}
-    for chip in asked:
-        for line in _of_chip(shipment, chip, paint):
-            chips_of.setdefault(line, []).append(chip)
+    for name in asked:
+        for line in _of_chip(shipment, name, paint):
+            chips_of.setdefault(line, []).append(name)
     by_chips: dict[str, list[str]] = {}
     for line, chips in chips_of.items():
         by_chips.setdefault(", ".join(chips), []).append(line)
@@ -129,7 +134,9 @@ def _needs(shipment: Shipment, asked: Sequence[str]) -> Iterator[str]:
         yield f"needs {', '.join(map(visible, names))}"
     # The drivers of the table are those for Linux.
     libraries = [library for library in shipment.libraries if library.binary.form != "pe"]
-    yield from _toolkits(library.toolkit for library in libraries if library.toolkit)
+    toolkits = {library.toolkit for library in libraries if library.toolkit}
+    yield from _toolkits(toolkits)
+    yield from _new_chips(toolkits, asked)
     yield from _jit_drivers(libraries, asked)
 
 
@@ -139,13 +146,22 @@ def _toolkits(versions: Iterable[Version]) -> Iterator[str]:
         yield f"{built}: Linux driver {driver} or newer" if driver else built
 
 
+def _new_chips(toolkits: Iterable[Version], asked: Sequence[str]) -> Iterator[str]:
+    """Chips that drivers which are new enough for the code do not know yet."""
+    enough = [driver for driver in map(driver_for_cubin, toolkits) if driver]
+    for name in asked:
+        first = driver_for_chip(chip(name))
+        if first and enough and all(newer(first, driver) for driver in enough):
+            yield f"{name} itself: Linux driver {first} or newer (CUDA {chip(name).min_cuda})"
+
+
 def _jit_drivers(libraries: Sequence[Library], asked: Sequence[str]) -> Iterator[str]:
     """The driver that compiles the newest PTX which a chip takes; chips with the same need once."""
     chips: dict[Version, list[str]] = {}
-    for chip in asked:
-        isas = [isa for library in libraries for isa in jit_isas(library, chip)]
+    for name in asked:
+        isas = [isa for library in libraries for isa in jit_isas(library, name)]
         if isas:
-            chips.setdefault(max(isas), []).append(chip)
+            chips.setdefault(max(isas), []).append(name)
     for isa, names in chips.items():
         yield f"JIT of PTX {dotted(isa)} on {', '.join(names)}: {_compiler(isa)}"
 

@@ -48,8 +48,10 @@ _BY_STEM = {stem: kind.name for kind in KINDS for stem in kind.stems}
 
 def kind_of(name: str) -> str | None:
     """The kind of a file called `name` (without its folder), or None when no row of the table wants it."""
-    found = _BY_SUFFIX.get(name[name.rfind(".") :]) or _BY_NAME.get(name)
-    found = found or _BY_STEM.get(name.partition(".")[0])
+    suffix = name[name.rfind(".") :]
+    found = _BY_SUFFIX.get(suffix) or _BY_NAME.get(name) or _BY_STEM.get(name.partition(".")[0])
+    if not found and _BY_SUFFIX.get(suffix.lower()) == BINARY:
+        return BINARY  # Windows writes KERNELS.DLL
     return found or (BINARY if ".so." in name and _VERSIONED.search(name) else None)
 
 

@@ -60,8 +60,14 @@ def _pe(source: Source) -> Binary:
     try:
         found = pe.read(source)
     except ReadError as error:
-        return _with_faults("pe", tuple(fatbin.limited(fatbin.scan(source))), faults=(str(error),))
-    return _with_faults("pe", _containers_of(found, source), found.machine_name)
+        return _with_faults("pe", tuple(fatbin.scan(source)), faults=(str(error),))
+    needed: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+    try:
+        needed = pe.needed(found)
+    except ReadError as error:
+        faults = (str(error),)
+    return _with_faults("pe", _containers_of(found, source), found.machine_name, needed, faults)
 
 
 def _containers_of(found: fatbin.Host, source: Source) -> tuple[Container, ...]:

@@ -17,6 +17,10 @@ _WIDE = 0x20B
 _COFF = Struct("<4sHHIIIHH")
 _SECTION = Struct("<8sIIII16x")
 _BASE_AT = 24
+_IMPORTS_AT = 120
+_IMPORT = Struct("<IIIII")
+_MOST_NEEDED = 1024
+_LONGEST_NAME = 256
 _MOST_SECTIONS = 96
 _PROGRAM_DATA = 1
 # A name has eight bytes there; these are what the linker leaves of nvcc's.
@@ -25,10 +29,16 @@ _NAMES = {b".nv_fatb": ".nv_fatbin", b"__nv_rel": "__nv_relfatbin", b".nvFatBi":
 
 @dataclass(frozen=True, slots=True)
 class Pe:
-    """The headers of a PE file; `sections` bear the names that they have in ELF files, addresses include the base."""
+    """The headers of a PE file; `sections` bear the names that they have in ELF files, addresses include the base.
 
+    `imports` is the address of the table of needed libraries, 0 where there is none, `base` that of the file.
+    """
+
+    source: Source
     machine_name: str
     sections: tuple[Section, ...]
+    imports: int
+    base: int
 
     def section(self, name: str) -> Section | None:
         """The first of a name."""
@@ -55,7 +65,29 @@ def read(source: Source) -> Pe:
     base = int.from_bytes(head[_BASE_AT : _BASE_AT + 8], "little") if wide else 0
     table = source.read(start + _COFF.size + optional, count * _SECTION.size)
     sections = tuple(_section(base, *row) for row in _SECTION.iter_unpack(table))
-    return Pe(_MACHINES.get(machine, ""), sections)
+    place = int.from_bytes(head[_IMPORTS_AT : _IMPORTS_AT + 4], "little") if wide else 0
+    return Pe(source, _MACHINES.get(machine, ""), sections, base + place if place else 0, base)
+
+
+def needed(pe: Pe) -> tuple[str, ...]:
+    """The names of the libraries that a file asks the loader for, in order; raises `ReadError`."""
+    at = pe.offset_of(pe.imports)
+    names: list[str] = []
+    while at is not None and len(names) < _MOST_NEEDED:
+        _, _, _, name, _ = _IMPORT.unpack(pe.source.read(at, _IMPORT.size))
+        if not name:
+            break
+        names.append(_text(pe, pe.base + name))
+        at += _IMPORT.size
+    return tuple(names)
+
+
+def _text(pe: Pe, address: int) -> str:
+    at = pe.offset_of(address)
+    if at is None:
+        raise ReadError(f"the name of a needed library at {address:#x}, which no section holds")
+    held = pe.source.read(at, min(_LONGEST_NAME, pe.source.size - at))
+    return held.partition(b"\0")[0].decode("ascii", "replace")
 
 
 def _section(base: int, name: bytes, size: int, address: int, held: int, offset: int) -> Section:
