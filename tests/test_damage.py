@@ -755,7 +755,7 @@ HUNGRY: Mapping[str, Hungry] = {
         "and 20,000 more that are not read",
     ),
     "cubins.zip": Hungry(
-        lambda: many_members(700, lambda i: f"{i}.cubin", long_names(1, 60_000)), "what follows is not read"
+        lambda: many_members(150, lambda i: f"{i}.cubin", long_names(1, 600_000)), "what follows is not read"
     ),
     "gibibytes.tar.gz": Hungry(endless_tar, "packed more than 1 to"),
     "text.ptx": Hungry(lambda: ptx(80) + b".func a();\nadd.s32 a, b, c;\n" * 3_500_000, "no findings|1 note"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bwlint.images import Container, Cubin, Image
@@ -14,7 +15,7 @@ _MOST_WORK = 16 * 1024 * _MIB
 _RATIO = 64
 
 # Bytes that these take in memory, on average; measured on wheels of up to 16,000 cubins.
-_LIBRARY, _UNIT, _IMAGE, _KERNEL, _LETTER = 800, 1200, 250, 500, 3
+_LIBRARY, _UNIT, _IMAGE, _KERNEL, _LETTER = 800, 1200, 250, 500, 2
 
 
 class Exhausted(Exception):
@@ -45,18 +46,23 @@ class Allowance:
         """What a file holds is kept; raises `Exhausted`."""
         images = sum(len(container.images) for container in containers)
         size = _LIBRARY + _UNIT * len(containers) + _IMAGE * images
-        self._hold(size + _LETTER * (len(path) + sum(map(len, texts))))
+        self._hold(size + _letters((path, *texts)))
 
     def hold_cubin(self, cubin: Cubin) -> None:
         """What a cubin says of itself is kept; raises `Exhausted`."""
-        self._hold(_LETTER * len(cubin.command))
+        self._hold(_letters((cubin.command,)))
         self.hold_names(tuple(kernel.name for kernel in cubin.kernels))
 
     def hold_names(self, names: tuple[str, ...]) -> None:
         """Names of kernels are kept; raises `Exhausted`."""
-        self._hold(_KERNEL * len(names) + _LETTER * sum(map(len, names)))
+        self._hold(_KERNEL * len(names) + _letters(names))
 
     def _hold(self, size: int) -> None:
         self.memory -= size
         if self.memory < _MEMORY - _FACTS:
             raise Exhausted(f"more than {_FACTS // _MIB} MiB of what files say of themselves")
+
+
+def _letters(texts: Iterable[str]) -> int:
+    """What texts take: one letter that is not ASCII makes all of its text four times as large."""
+    return _LETTER * sum(len(text) if text.isascii() else 4 * len(text) for text in texts)

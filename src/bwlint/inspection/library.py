@@ -170,6 +170,8 @@ class _Look:
 
         Intermediate code for the linker is closed to all but that.
         """
+        if self.whole is not None:
+            return tuple(dict.fromkeys(kernel.name for kernel in self.whole.kernels))
         readable = [image for image in container.images if image.kind in (CUBIN, PTX)]
         if not readable:
             return None
