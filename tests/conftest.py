@@ -20,10 +20,16 @@ def toolkit() -> Toolkit:
 
 
 @pytest.fixture(scope="session")
-def nvcc(toolkit: Toolkit) -> Toolkit:
-    """The same, for tests that compile C++, which takes a compiler for the host."""
-    if shutil.which("g++") is None:
-        _missing("no g++, which nvcc needs")
+def cxx() -> None:
+    """For tests that take a compiler for the host, with the tools that come with it."""
+    for program in ("g++", "c++filt"):
+        if shutil.which(program) is None:
+            _missing(f"no {program}")
+
+
+@pytest.fixture(scope="session")
+def nvcc(toolkit: Toolkit, cxx: None) -> Toolkit:
+    """The toolkit, for tests that compile C++."""
     return toolkit
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -28,6 +28,31 @@ _FORMATS = click.Choice(["text", "concise", "json", "sarif"])
 _INSPECTIONS = click.Choice(["text", "json", "sarif"])
 _WITH_FIXES = frozenset({"json", "sarif"})
 _PLAIN_WIDTH = 120
+
+Command = Callable[..., Any]
+
+
+_JUDGING = (
+    click.option(
+        "--target",
+        multiple=True,
+        metavar="SM",
+        help="Chip to ask about, such as sm_120 or 12.1; repeatable. Default: 12.0 and 12.1.",
+    ),
+    click.option(
+        "--select", multiple=True, metavar="RULE", help="Run only these rules (codes or names, commas allowed)."
+    ),
+    click.option("--ignore", multiple=True, metavar="RULE", help="Do not run these rules."),
+    click.option("--severity", type=_LEVELS, help="Lowest severity to show. Default: warning."),
+    click.option("--fail-on", type=_LEVELS, help="Lowest severity to fail on. Default: warning."),
+)
+
+
+def _judging(command: Command) -> Command:
+    """The options of every command that judges: about which chips, by which rules, from which level on."""
+    for option in reversed(_JUDGING):
+        command = option(command)
+    return command
 
 
 class _Group(click.Group):
@@ -93,16 +118,7 @@ def app() -> None:
 
 @app.command()
 @click.argument("paths", nargs=-1)
-@click.option(
-    "--target",
-    multiple=True,
-    metavar="SM",
-    help="Chip to ask about, such as sm_120 or 12.1; repeatable. Default: 12.0 and 12.1.",
-)
-@click.option("--select", multiple=True, metavar="RULE", help="Run only these rules (codes or names, commas allowed).")
-@click.option("--ignore", multiple=True, metavar="RULE", help="Do not run these rules.")
-@click.option("--severity", type=_LEVELS, help="Lowest severity to show. Default: warning.")
-@click.option("--fail-on", type=_LEVELS, help="Lowest severity to fail on. Default: warning.")
+@_judging
 @click.option("--format", "form", type=_FORMATS, default="text", show_default=True, help="Form of the report.")
 @click.option("--output", type=click.Path(dir_okay=False), help="Write the report to this file instead of stdout.")
 @click.option("--fix", is_flag=True, help="Apply the safe fixes, then report what is left.")
@@ -314,16 +330,7 @@ def _say(text: str) -> None:
     help="For pypi: x86_64, aarch64 or a wheel's platform tag; repeatable. Default: Linux on both.",
 )
 @click.option("--kernels", is_flag=True, help="List every container, its images and its kernels.")
-@click.option(
-    "--target",
-    multiple=True,
-    metavar="SM",
-    help="Chip to ask about, such as sm_120 or 12.1; repeatable. Default: 12.0 and 12.1.",
-)
-@click.option("--select", multiple=True, metavar="RULE", help="Run only these rules (codes or names, commas allowed).")
-@click.option("--ignore", multiple=True, metavar="RULE", help="Do not run these rules.")
-@click.option("--severity", type=_LEVELS, help="Lowest severity to show. Default: warning.")
-@click.option("--fail-on", type=_LEVELS, help="Lowest severity to fail on. Default: warning.")
+@_judging
 @click.option("--format", "form", type=_INSPECTIONS, default="text", show_default=True, help="Form of the report.")
 @click.option("--output", type=click.Path(dir_okay=False), help="Write the report to this file instead of stdout.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 though there are findings.")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from bwlint.chips import ChipSet, group
@@ -103,6 +104,17 @@ class Library:
     units: tuple[Unit, ...]
     tallies: Mapping[str, Tally]
     toolkit: Version | None = None
+
+
+def reasons(libraries: Iterable[Library], chip: str) -> Counter[str]:
+    """Why a chip does not run containers of the libraries, and how many for each reason."""
+    verdicts = (unit.verdicts[chip] for library in libraries for unit in library.units if chip in unit.verdicts)
+    return Counter(verdict.reason for verdict in verdicts if verdict.way == NONE)
+
+
+def main_reason(libraries: Iterable[Library], chip: str) -> str:
+    """The reason that is true of most of those containers."""
+    return next((reason for reason, _ in reasons(libraries, chip).most_common(1)), "no image")
 
 
 @dataclass(frozen=True, slots=True)

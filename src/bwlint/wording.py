@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bwlint.chips import ChipSet
+
+_FEW = 4
+# Names of kernels run to hundreds of letters; --kernels and JSON have them whole.
+_LONGEST = 64
 
 
 def plain(chips: ChipSet) -> str:
@@ -18,3 +24,12 @@ def kib(size: int) -> str:
 def counted(number: int, noun: str) -> str:
     """ "1 container", "3 containers"."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def listed(names: Sequence[str]) -> str:
+    """ "a, b and 3 more"; long names are cut."""
+    shown = [name if len(name) <= _LONGEST else f"{name[: _LONGEST - 3]}..." for name in names[:_FEW]]
+    if len(names) > _FEW:
+        shown[-1:] = [f"{len(names) - _FEW + 1} more"]
+    *first, last = shown
+    return f"{', '.join(first)} and {last}" if first else last

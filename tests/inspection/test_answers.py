@@ -8,9 +8,10 @@ import pytest
 from libraries import library
 
 from bwlint.chips import ChipSet
-from bwlint.inspection.answers import answer, listed, main_reason
+from bwlint.inspection.answers import answer
 from bwlint.inspection.operations import operations
-from bwlint.shipments import Library, Shipment
+from bwlint.shipments import Library, Shipment, main_reason
+from bwlint.wording import listed
 
 CONSUMER = ChipSet.of("12.0", "12.1")
 

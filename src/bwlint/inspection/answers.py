@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from bwlint.chips import ChipSet, siblings
 from bwlint.chips import chip as chip_of
 from bwlint.inspection.library import is_bare
 from bwlint.inspection.operations import is_spare, kernels_beside
-from bwlint.shipments import NONE, Library, Operation, Shipment
-from bwlint.wording import counted
-
-_FEW = 4
-# Names of kernels run to hundreds of letters; --kernels and JSON have them whole.
-_LONGEST = 64
+from bwlint.shipments import Library, Operation, Shipment, main_reason
+from bwlint.wording import counted, listed
 
 
 def answer(shipment: Shipment, asked: ChipSet) -> str:
@@ -79,26 +74,6 @@ def _is_shortfall(operation: Operation, chip: str) -> bool:
     """Whether a chip lacks what was meant for it: not what is for exact targets, unless one is of its own family."""
     meant = not operation.is_specific or bool(siblings(chip_of(chip)) & ChipSet.of(*operation.served))
     return operation.is_sure and meant
-
-
-def main_reason(libraries: Sequence[Library], chip: str) -> str:
-    """The reason that most containers of the libraries have for not running on a chip."""
-    counts: dict[str, int] = {}
-    for library in libraries:
-        for unit in library.units:
-            verdict = unit.verdicts[chip]
-            if verdict.way == NONE:
-                counts[verdict.reason] = counts.get(verdict.reason, 0) + 1
-    return max(counts, key=lambda reason: counts[reason], default="no image")
-
-
-def listed(names: Sequence[str]) -> str:
-    """ "a, b and 3 more"; long names are cut."""
-    shown = [name if len(name) <= _LONGEST else f"{name[: _LONGEST - 3]}..." for name in names[:_FEW]]
-    if len(names) > _FEW:
-        shown[-1:] = [f"{len(names) - _FEW + 1} more"]
-    *first, last = shown
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _name(library: Library) -> str:

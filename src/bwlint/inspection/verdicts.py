@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from bwlint.chips import EVERY, NONE, Chip, ChipSet, Suffix, Target, all_chips, chip_of_number
+from bwlint.chips import EVERY, NONE, Chip, ChipSet, Target, all_chips, chip_of_number
 from bwlint.images import CUBIN, PTX, Container, Image
 from bwlint.shipments import FAMILY, JIT, LINK, NATIVE, WAYS, Tally, Verdict
 from bwlint.shipments import NONE as NOTHING
@@ -161,12 +161,9 @@ def _generation(number: int) -> str:
 
 def _target(number: int, suffix: str) -> Target | None:
     try:
-        return Target(number, _SUFFIXES[suffix])
-    except (ValueError, KeyError):
+        return Target.parse(f"sm_{number}{suffix}")
+    except ValueError:
         return None
-
-
-_SUFFIXES: dict[str, Suffix] = {"": "", "f": "f", "a": "a"}
 
 
 def _dotted(number: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
@@ -12,10 +11,10 @@ from bwlint.images import Version
 from bwlint.report import Setting, text
 from bwlint.report.escape import visible
 from bwlint.report.inspection_kernels import listing
-from bwlint.report.inspection_needs import cuda_libraries, dotted, faults, jit_isas, judged, verdicts
+from bwlint.report.inspection_needs import cuda_libraries, dotted, faults, jit_isas, judged
 from bwlint.report.inspection_table import draw, relative
 from bwlint.report.snippet import Paint
-from bwlint.shipments import ALL, NONE, Inspection, Library, Shipment, Tally
+from bwlint.shipments import ALL, NONE, Inspection, Library, Shipment, Tally, reasons
 
 MOST_LINES = 8
 """Of one kind below a table; the rest is counted."""
@@ -121,11 +120,11 @@ def _counts(tally: Tally, paint: Paint) -> str:
 
 def _reason(library: Library, chip: str) -> str:
     """Why the chip does not run containers, in the words that are true of most of them."""
-    reasons = Counter(verdict.reason for verdict in verdicts(library, chip) if verdict.way == NONE)
-    if not reasons:
+    found = reasons([library], chip)
+    if not found:
         return ""
-    reason, count = reasons.most_common(1)[0]
-    return reason if len(reasons) == 1 else f"{reason} ({count} of {reasons.total()})"
+    reason, count = found.most_common(1)[0]
+    return reason if len(found) == 1 else f"{reason} ({count} of {found.total()})"
 
 
 def _needs(shipment: Shipment, asked: Sequence[str]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from bwlint.findings import SEVERITIES, Report, Severity
 from bwlint.report.escape import visible
+from bwlint.wording import counted
 
 
 def at_least(report: Report, severity: Severity) -> Report:
@@ -22,7 +23,7 @@ def summary(report: Report, shown: Severity = "note", seconds: float | None = No
     """
     counts = Counter(finding.severity for finding in report.findings)
     parts = [
-        _count(counts[severity], severity) + ("" if _reaches(severity, shown) else " (not shown)")
+        counted(counts[severity], severity) + ("" if _reaches(severity, shown) else " (not shown)")
         for severity in reversed(SEVERITIES)
         if counts[severity]
     ]
@@ -33,7 +34,7 @@ def summary(report: Report, shown: Severity = "note", seconds: float | None = No
     if report.skipped:
         # Several things may be wrong with one.
         files = {file.path for file in report.skipped}
-        parts.append(f"{_count(len(files), 'file')} skipped")
+        parts.append(f"{counted(len(files), 'file')} skipped")
     return ", ".join(parts) + ("" if seconds is None else f" in {seconds:.1f} s")
 
 
@@ -44,7 +45,3 @@ def skipped(report: Report) -> str:
 
 def _reaches(severity: Severity, shown: Severity) -> bool:
     return SEVERITIES.index(severity) >= SEVERITIES.index(shown)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from bwlint.chips import NONE, ChipSet, siblings
-from bwlint.inspection.answers import listed, main_reason
 from bwlint.inspection.operations import is_spare, kernels_beside
-from bwlint.shipments import ALL, Flaw, Library, Operation, Shipment, Unit
+from bwlint.shipments import ALL, Flaw, Library, Operation, Shipment, Unit, main_reason
 from bwlint.shipments import NONE as NOTHING
-from bwlint.wording import counted, plain
+from bwlint.wording import counted, listed, plain
 
 NAME = "arch-target"
 
@@ -67,7 +66,7 @@ def _half(library: Library, cut: Sequence[Unit], present: ChipSet, missing: Chip
         f"for {plain(present)} only",
         f"build for the family ({_family_target(present)}), or add {_own_targets(missing)}",
         f"half {plain(missing)}",
-        ChipSet.where(lambda chip: _serves_any(cut, chip.name)),
+        ChipSet.where(lambda chip: any(_serves(unit, ChipSet.of(chip.name)) for unit in cut)),
     )
 
 
@@ -109,10 +108,8 @@ def _absent(library: Library, absent: ChipSet) -> Flaw:
 
 
 def _compiled(library: Library, judged: ChipSet) -> Iterator[Flaw]:
-    chips = ChipSet.where(lambda chip: chip in judged and library.tallies[chip.name].word == ALL)
-    chips = ChipSet.joining(
-        chip for chip in chips if not library.tallies[chip.name].native + library.tallies[chip.name].family
-    )
+    tallies = ((chip, library.tallies[chip.name]) for chip in judged)
+    chips = ChipSet.joining(chip for chip, tally in tallies if tally.word == ALL and not tally.native + tally.family)
     if not chips:
         return
     reason = library.units[0].verdicts[chips.names[0]].reason
@@ -165,10 +162,6 @@ def _families(asked: ChipSet) -> Iterator[tuple[ChipSet, ChipSet]]:
 
 def _serves(unit: Unit, chips: ChipSet) -> bool:
     return any(unit.verdicts[name].way != NOTHING for name in chips.names)
-
-
-def _serves_any(units: Sequence[Unit], chip: str) -> bool:
-    return any(unit.verdicts[chip].way != NOTHING for unit in units)
 
 
 def _unserved(libraries: Sequence[Library], chips: ChipSet) -> ChipSet:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -169,22 +168,20 @@ def bare(demangled: str) -> str:
 
 
 def demangled(names: list[str]) -> list[str]:
-    if shutil.which("c++filt") is None:
-        pytest.skip("no c++filt")
     ran = subprocess.run(["c++filt", "-p"], input="\n".join(names), capture_output=True, text=True, check=True)
     return ran.stdout.split("\n")
 
 
+@pytest.mark.usefixtures("cxx")
 def test_what_cxxfilt_reads() -> None:
     """The table above, less what c++filt knows nothing of."""
     names = [name for name in READABLE if not re.search("_INTERNAL_|__nv_static|_ZZ|gt", name)]
     assert [bare(name) for name in demangled(names)] == [READABLE[name] for name in names]
 
 
+@pytest.mark.usefixtures("cxx")
 def test_a_library_of_cxx() -> None:
     """All functions of libstdc++ but operators and constructors: the same as c++filt, or left as they are."""
-    if shutil.which("g++") is None:
-        pytest.skip("no g++")
     said = subprocess.run(["g++", "-print-file-name=libstdc++.so"], capture_output=True, text=True, check=True)
     with Path(said.stdout.strip()).open("rb") as file:
         found = elf.read(Source.of_file(file.fileno()))

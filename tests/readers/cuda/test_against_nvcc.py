@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
+
+from toolkit import Toolkit
 
 from bwlint.chips import Target
 from bwlint.evaluate.sources import Sources
@@ -32,16 +33,13 @@ def believed() -> dict[str, set[str]]:
     return sets
 
 
-def left_by(nvcc: Path, target: str) -> set[str]:
+def left_by(nvcc: Toolkit, target: str) -> set[str]:
     """The markers in what the preprocessor prints for a target."""
     gencode = f"arch=compute_{target},code=sm_{target}"
-    command = [str(nvcc), "-E", "-gencode", gencode, str(GUARDS)]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert ran.returncode == 0, ran.stderr
-    return set(MARK.findall(ran.stdout))
+    return set(MARK.findall(nvcc.run("nvcc", "-E", "-gencode", gencode, str(GUARDS))))
 
 
-def test_what_compiles_is_what_nvcc_leaves(nvcc: Path) -> None:
+def test_what_compiles_is_what_nvcc_leaves(nvcc: Toolkit) -> None:
     mine = believed()
     printed = {target: left_by(nvcc, target) for target in TARGETS}
     its = {mark: {target for target in TARGETS if mark in printed[target]} for mark in mine}

@@ -1,4 +1,4 @@
-"""Names of kernels for people, and for grouping: `_ZN4vllm15rms_norm_kernelIfLi4EEEvPT_` is `vllm::rms_norm_kernel`.
+"""Names of kernels for people, and for grouping: `_ZN3ops15rms_norm_kernelIfLi4EEEvPT_` is `ops::rms_norm_kernel`.
 
 Of the Itanium C++ ABI's mangling, this reads the name that a symbol begins with, up to its parameters. Types and
 expressions in template arguments are passed over, which takes knowing where each ends. What is not understood is
