@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 
 from bwlint.readers.binary import elf
@@ -112,14 +112,13 @@ def libraries() -> list[str]:
 @pytest.mark.parametrize("path", libraries())
 def test_what_pyelftools_reads(path: str) -> None:
     with Path(path).open("rb") as file:
-        theirs = ELFFile(file)
+        theirs: Any = ELFFile(file)  # its types lack what its objects have
         ours = elf.read(Source.of_file(file.fileno()))
         assert [
             (one.name, one.address, one.offset, one.size, one.link, one.info, one.flags, one.entry)
             for one in ours.sections
         ] == [(one.name, *(one[field] for field in FIELDS)) for one in theirs.iter_sections()]
         dynamic = theirs.get_section_by_name(".dynamic")
-        assert isinstance(dynamic, DynamicSection)
         assert list(elf.needed(ours)) == [tag.needed for tag in dynamic.iter_tags() if tag.entry.d_tag == "DT_NEEDED"]
         for segment in theirs.iter_segments():
             if segment["p_type"] == "PT_LOAD" and segment["p_filesz"]:
