@@ -168,6 +168,41 @@ class Module:
     embedded: tuple[Module, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A function or a class as one who uses it sees it: what it uses in its turn.
+
+    `kind` is function, class or kernel. `uses` are names in the order of the body; a sure one stands under no test:
+    loops, `with`, `try` and checks that end in an error are none. `bases` are dotted names, `decorators` uses with the
+    strings that they are given.
+    """
+
+    qualname: str
+    kind: str
+    at: Span
+    uses: tuple[Use, ...]
+    bases: tuple[str, ...] = ()
+    decorators: tuple[Use, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What a file defines and hands on, whether it reads the device or not: the nodes and edges of the graph.
+
+    `definitions` are by qualified name, `imports` map a local name to the dotted name or path it stands for; names
+    that the file loads when they are asked for (`"name": "module:attribute"`) are imports too. `stars` are modules of
+    which every name is handed on.
+    """
+
+    path: str
+    name: str
+    is_package: bool
+    language: str
+    definitions: dict[str, Definition]
+    imports: dict[str, str]
+    stars: tuple[str, ...] = ()
+
+
 def encode(value: Any) -> Any:
     """JSON-ready form: nodes and tuples become lists by themselves, dataclasses lists of their fields."""
     if isinstance(value, Expr) or value is None or isinstance(value, str | int | float):
