@@ -1,0 +1,118 @@
+"""Which files of a project name something: a search over their bytes, for what no import or include says."""
+
+# Paths are plain strings here, as in `sources.tree`.
+
+from __future__ import annotations
+
+import os
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from bwlint.sources.read import Unread, read_bytes
+from bwlint.sources.walk import SourceFile, discover
+
+MAX_BYTES = 256 * 1024 * 1024
+"""How much of a project is searched, in bytes, for each kind of file."""
+MAX_HITS = 200
+"""How many places of one name are given: a name that stands in more is nobody's own."""
+_BORDER = b"\n\0\n"
+_IN_WORD = re.compile(rb"\w")
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A word in a file: its 1-based line, and what stands on that line."""
+
+    file: SourceFile
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Pool:
+    """All files of one kind, one after the other; `starts` are their places in `data`."""
+
+    files: tuple[SourceFile, ...]
+    starts: tuple[int, ...]
+    data: bytes
+    complete: bool
+
+
+@dataclass(slots=True)
+class Search:
+    """The files of one project folder (a real path), read once for each kind that is asked for."""
+
+    folder: str
+    _files: tuple[SourceFile, ...] | None = None
+    _pools: dict[str, _Pool] = field(default_factory=dict)
+    _hits: dict[tuple[str, str], tuple[Hit, ...]] = field(default_factory=dict)
+
+    def files(self, kind: str) -> tuple[SourceFile, ...]:
+        """The files of a kind, by path; ignore files count."""
+        if self._files is None:
+            self._files = tuple(sorted(discover([self.folder]).files, key=lambda file: file.real))
+        return tuple(file for file in self._files if file.kind == kind)
+
+    def complete(self, kind: str) -> bool:
+        """Whether every file of a kind was within the limit."""
+        return self._pool(kind).complete
+
+    def word(self, kind: str, name: str) -> tuple[Hit, ...]:
+        """Where a whole word stands in the files of a kind, in order; none where it stands in too many places."""
+        key = (kind, name)
+        if key not in self._hits:
+            found: list[Hit] = []
+            for hit in self._find(self._pool(kind), name.encode()):
+                found.append(hit)
+                if len(found) > MAX_HITS:
+                    found = []
+                    break
+            self._hits[key] = tuple(found)
+        return self._hits[key]
+
+    def _find(self, pool: _Pool, word: bytes) -> Iterator[Hit]:
+        data, at = pool.data, pool.data.find(word)
+        while word and at >= 0:
+            end = at + len(word)
+            if not _IN_WORD.match(data[at - 1 : at]) and not _IN_WORD.match(data[end : end + 1]):
+                index = bisect_right(pool.starts, at) - 1
+                start = data.rfind(b"\n", 0, at) + 1
+                stop = data.find(b"\n", at)
+                line = data.count(b"\n", pool.starts[index], at) + 1
+                yield Hit(pool.files[index], line, data[start:stop].decode("utf-8", "replace"))
+            at = data.find(word, end)
+
+    def _pool(self, kind: str) -> _Pool:
+        if kind not in self._pools:
+            self._pools[kind] = _read(self.files(kind))
+        return self._pools[kind]
+
+
+def _read(files: tuple[SourceFile, ...]) -> _Pool:
+    kept: list[SourceFile] = []
+    parts: list[bytes] = [_BORDER]
+    starts: list[int] = []
+    size = len(_BORDER)
+    for file in files:
+        data = read_bytes(file.real)
+        if isinstance(data, Unread):
+            continue  # told by the run itself
+        if size + len(data) > MAX_BYTES:
+            return _Pool(tuple(kept), tuple(starts), b"".join(parts), complete=False)
+        kept.append(file)
+        starts.append(size)
+        parts += (data, _BORDER)
+        size += len(data) + len(_BORDER)
+    return _Pool(tuple(kept), tuple(starts), b"".join(parts), complete=True)
+
+
+def search_of(root: str, known: dict[str, Search]) -> Search:
+    """The search over the project of a package root; one for each folder."""
+    from bwlint.sources.tree import project_folder
+
+    folder = os.path.realpath(project_folder(root))
+    if folder not in known:
+        known[folder] = Search(folder)
+    return known[folder]
