@@ -9,9 +9,9 @@ from functools import cached_property
 
 from bwlint.chips import ALL_TARGETS, Chip, ChipSet, TargetSet, group
 from bwlint.evaluate.expr import Expr
-from bwlint.evidence import built_for_others, instruction
 from bwlint.facts import Module, Operation, Path
 from bwlint.judge import Context
+from bwlint.libraries import built_for_others, instruction
 from bwlint.mentions import mentioned
 
 OURS, OPEN, THEIRS, BUILT = "ours", "open", "theirs", "built"

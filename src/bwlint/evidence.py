@@ -7,8 +7,8 @@ that a name leads to; the callee's own gate; the library table. Names alone are 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 
 from bwlint.chips import ChipSet
@@ -17,53 +17,12 @@ from bwlint.evaluate.expr import Expr, Span
 from bwlint.evaluate.objects import ClassValue, Frame, FunctionValue
 from bwlint.evaluate.values import Ref
 from bwlint.facts import Gate, Module, Side, Use
+from bwlint.libraries import PROOF, Need, in_table
 from bwlint.link import Tree
-
-PROOF, NAME = "proof", "name"
-
 
 _QUESTION = re.compile(
     r"_*(?:is|has|have|can|should|supports?|check|require|skip|needs|use|enable|warn|validate|log|get)_"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Need:
-    """Something that works only on `legal`. `use` is where it is named; `far` where it is proved, if elsewhere."""
-
-    legal: ChipSet
-    strength: str
-    what: str
-    source: str
-    use: Use
-    far: tuple[Module, Use] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    pattern: re.Pattern[str]
-    how: frozenset[str]
-    chips: ChipSet
-    strength: str
-    what: str
-    source: str
-    role: re.Pattern[str]
-
-
-@cache
-def _rows(kind: str) -> tuple[_Row, ...]:
-    return tuple(
-        _Row(
-            re.compile(rf"(?<![A-Za-z0-9])(?:{row['name']})(?![A-Za-z0-9])"),
-            frozenset(row.get("how", ())),
-            ChipSet.of(*row["chips"]),
-            row.get("strength", PROOF),
-            row["what"],
-            row["source"],
-            re.compile(row.get("role", "")),
-        )
-        for row in table("libraries")[kind]
-    )
 
 
 class Evidence:
@@ -86,7 +45,7 @@ class Evidence:
             return None  # asking whether something is there is no use of it
         key = (id(module), use.name, f"{use.how} {use.role}")
         if key not in self._memo:
-            self._memo[key] = self._in_tree(module, use) or _in_table(self._last_if_ours(module, use))
+            self._memo[key] = self._in_tree(module, use) or in_table(self._last_if_ours(module, use))
         found = self._memo[key]
         return None if found is None else Need(found.legal, found.strength, found.what, found.source, use, found.far)
 
@@ -193,78 +152,6 @@ def _place(value: object) -> tuple[Module, str] | None:
     if isinstance(value, ClassValue):
         return value.module, value.body.qualname.partition(".")[0]
     return None
-
-
-def _in_table(use: Use) -> Need | None:
-    text = _borders(use.name)
-    for row in _rows("need"):
-        if use.how in row.how and _matches(row, use, text):
-            return Need(row.chips, row.strength, row.what, row.source, use)
-    return None
-
-
-def by_name(names: Iterable[str], at: Span, how: str = "define") -> Need | None:
-    """What the names around a gate (function, class) or the words of a skip reason say is behind it."""
-    for name in names:
-        for row in _rows("need"):
-            found = row.pattern.search(_borders(name)) if row.strength == PROOF and "define" in row.how else None
-            if found:
-                return Need(row.chips, PROOF, row.what, row.source, Use(found[0], how, at))
-    return None
-
-
-def by_text(text: str, at: Span) -> Need | None:
-    """What a backend string stands for, by the library table."""
-    return _in_table(Use(text, "text", at))
-
-
-def instruction(text: str, at: Span) -> Need | None:
-    """An instruction that a comment or message names."""
-    for row in _rows("instruction"):
-        found = row.pattern.search(text)
-        if found:
-            return Need(row.chips, row.strength, row.what, row.source, Use(found[0], "text", at))
-    return None
-
-
-@cache
-def _for_others() -> re.Pattern[str]:
-    return re.compile(table("libraries")["for_others"]["names"], re.IGNORECASE)
-
-
-def named_for_others(text: str) -> bool:
-    """Whether names speak of chips or libraries of another generation: a gate that says so means it."""
-    return _for_others().search(text) is not None
-
-
-@cache
-def _built_for_others() -> re.Pattern[str]:
-    return re.compile(table("libraries")["built_for_others"]["names"], re.IGNORECASE)
-
-
-def built_for_others(text: str) -> bool:
-    """Whether the names of files and functions say that their kernels are another generation's."""
-    return _built_for_others().search(text) is not None
-
-
-def works(uses: Iterable[Use]) -> Need | None:
-    """Something that is known to work on 12.x, by the library table."""
-    for use in uses:
-        text = _borders(use.name)
-        for row in _rows("works"):
-            if use.how in row.how and _matches(row, use, text):
-                return Need(row.chips, row.strength, row.what, row.source, use)
-    return None
-
-
-def _matches(row: _Row, use: Use, text: str) -> bool:
-    if use.how == "text":
-        return row.pattern.fullmatch(use.name) is not None and row.role.search(use.role) is not None
-    return any(row.pattern.fullmatch(part) for part in text.split("."))
-
-
-def _borders(name: str) -> str:
-    return name.replace("-", "_")
 
 
 def file_operations(module: Module) -> Iterator[Need]:

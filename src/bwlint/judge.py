@@ -12,8 +12,9 @@ from bwlint.builds import Builds
 from bwlint.chips import EVERY, NONE, ChipSet, group
 from bwlint.evaluate.expr import Expr, Span, walk
 from bwlint.evaluate.names import DEVICE
-from bwlint.evidence import Evidence, Need, file_operations, works
+from bwlint.evidence import Evidence, file_operations
 from bwlint.facts import Gate, Module, Side, Use
+from bwlint.libraries import Need, works
 from bwlint.link import Sets, Tree
 
 if TYPE_CHECKING:

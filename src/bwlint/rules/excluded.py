@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from bwlint.chips import ChipSet, group
 from bwlint.evaluate.expr import walk
-from bwlint.evidence import PROOF, Need, named_for_others, works
 from bwlint.judge import Context, Draft, Judged, Related, answers_no, inside, refuses
+from bwlint.libraries import PROOF, Need, named_for_others, works
 from bwlint.wording import plain
 
 NAME = "excluded"

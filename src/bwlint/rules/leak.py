@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from bwlint.chips import EVERY, ChipSet, group
 from bwlint.evaluate.expr import walk
-from bwlint.evidence import PROOF, Need, by_name, by_text, instruction
 from bwlint.facts import Side
 from bwlint.judge import Context, Draft, Judged, Related, answers_no, refuses
+from bwlint.libraries import PROOF, Need, by_name, by_text, instruction
 from bwlint.mentions import mentioned
 from bwlint.wording import plain
 

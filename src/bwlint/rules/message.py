@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips import ChipSet, group
-from bwlint.evidence import PROOF, instruction
 from bwlint.facts import Text
 from bwlint.judge import Context, Draft, Judged, Related, refuses
+from bwlint.libraries import PROOF, instruction
 from bwlint.mentions import Mention, mentioned
 from bwlint.rules import family_split, leak
 from bwlint.wording import plain

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from bwlint.chips import ChipSet
-from bwlint.evidence import by_name
 from bwlint.facts import Gate, Module
 from bwlint.judge import Context, Draft, Judged, Related
+from bwlint.libraries import by_name
 from bwlint.mentions import mentioned
 from bwlint.rules import excluded, family_split, leak
 from bwlint.wording import plain
