@@ -5,16 +5,34 @@ it is reached, so that a run on one file follows the same edges as a run on the 
 dynamic ones and cycles end a path; they are never guessed at.
 """
 
+# Paths are plain strings here, as in `sources.tree`.
+# ruff: noqa: PTH119
+
 from __future__ import annotations
 
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from bwlint.chips import ChipSet
 from bwlint.evaluate.expr import Span
-from bwlint.facts import Definition, Module, Outline, Use
+from bwlint.facts import Definition, Hop, Module, Outline, Use
+from bwlint.libraries import operation
+from bwlint.link import Tree
+from bwlint.readers.errors import ReadError
+from bwlint.refusals import Refusals
+from bwlint.sources.read import Unread, decode, read_bytes
+from bwlint.wording import plain
 
-RANK = ("operation", "gate", "build", "library", "name")
-"""Kinds of proof, strongest first."""
+RANK = ("operation", "list", "gate", "build", "library", "name")
+"""Kinds of proof, strongest first: a list names the chips that its author admits, a gate is any other refusal."""
+MAX_HOPS = 6
+"""How many definitions a path may lead through."""
+MAX_PLACES = 120
+"""How many definitions are looked at for one use."""
+_MAX_NAMES = 12
+_WORDS = {"list": "names", "build": "is built for", "gate": "refuses all but"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +41,6 @@ class Place:
 
     outline: Outline
     definition: Definition
-
-
-@dataclass(frozen=True, slots=True)
-class Hop:
-    """One step of a path, for reports: a place and a sentence about it."""
-
-    path: str
-    at: Span
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +58,178 @@ class Proof:
     hops: tuple[Hop, ...]
 
 
+class Outlines:
+    """The outlines of the files of a run, by real path, each read once."""
+
+    def __init__(self, tree: Tree, read: Callable[[str], bytes | Unread] = read_bytes) -> None:
+        self._tree = tree
+        self._read = read
+        self._known: dict[str, Outline | None] = {}
+
+    def of(self, path: str, name: str) -> Outline | None:
+        """The outline of a Python file; None where it cannot be read."""
+        if path not in self._known:
+            self._known[path] = self._outline(path, name)
+        return self._known[path]
+
+    def named(self, dotted: str) -> Outline | None:
+        """The outline of a module of the tree by its dotted name."""
+        path = self._tree.file(dotted)
+        return self.of(path, dotted) if path else None
+
+    def _outline(self, path: str, name: str) -> Outline | None:
+        data = self._read(path)
+        source = data if isinstance(data, Unread) else decode(data)
+        if isinstance(source, Unread):
+            return None
+        from bwlint.readers.python.outline import outline
+
+        try:
+            return outline(path, source, name, os.path.basename(path) == "__init__.py")
+        except ReadError:
+            return None
+
+
 class Reach:
     """The graph of one run."""
 
+    def __init__(self, tree: Tree, outlines: Outlines) -> None:
+        self._tree = tree
+        self._outlines = outlines
+        self._refusals = Refusals(tree)
+        self._proofs: dict[tuple[str, str], tuple[Proof, ...]] = {}
+
     def definition(self, module: Module, use: Use) -> Place | None:
         """The definition that a use in a file leads to; None where it is not in the tree or not known."""
-        raise NotImplementedError
+        if module.language != "python" or use.how == "text":
+            return None
+        outline = self._outlines.of(module.path, module.name)
+        return self._resolved(outline, use.name, use.at) if outline is not None else None
 
     def proofs(self, place: Place) -> tuple[Proof, ...]:
         """What a definition surely leads to, nearest first."""
-        raise NotImplementedError
+        key = (place.outline.path, place.definition.qualname)
+        if key not in self._proofs:
+            self._proofs[key] = tuple(self._walk(place))
+        return self._proofs[key]
+
+    def _walk(self, start: Place) -> Iterator[Proof]:
+        seen = {_key(start)}
+        waiting: deque[tuple[Place, tuple[Hop, ...]]] = deque([(start, ())])
+        while waiting:
+            place, hops = waiting.popleft()
+            for found in self._own(place):
+                yield Proof(found.legal, found.kind, found.what, found.source, (*hops, *found.hops))
+            if len(hops) >= MAX_HOPS:
+                continue
+            for use, after in self._edges(place):
+                if _key(after) not in seen and len(seen) < MAX_PLACES:
+                    seen.add(_key(after))
+                    hop = Hop(place.outline.path, use.at, f"`{place.definition.qualname}` uses `{use.name}`")
+                    waiting.append((after, (*hops, hop)))
+
+    def _edges(self, place: Place) -> Iterator[tuple[Use, Place]]:
+        """The definitions that a definition surely uses."""
+        if place.definition.kind == "class":
+            made = self._member(place, "__init__")
+            if made is not None:
+                yield Use(made.definition.qualname, "call", made.definition.at), made
+            return
+        for use in place.definition.uses:
+            if use.sure and use.how == "call":
+                after = self._resolved(place.outline, use.name, use.at)
+                if after is not None:
+                    yield use, after
+
+    def _own(self, place: Place) -> Iterator[Proof]:
+        """What the file of a definition says of it: its hardware operations, and what it refuses."""
+        module = self._facts(place.outline)
+        if module is None:
+            return
+        name, at = place.definition.qualname, place.definition.at
+        for use in module.uses.get(name.partition(".")[0], ()):
+            row = operation(use.name)
+            if row is not None and at[:2] <= use.at[:2] and use.at[2:] <= at[2:]:
+                hop = Hop(module.path, use.at, f"`{use.name}` works on {row.chips}")
+                yield Proof(row.chips, "operation", row.what, f"{use.name} in {module.name}.{name}", (hop,))
+        for refusal in self._refusals.of(module, name):
+            hop = Hop(module.path, refusal.at, refusal.text)
+            what = f"`{name}` {_WORDS[refusal.kind]} {plain(refusal.legal)}"
+            yield Proof(refusal.legal, refusal.kind, what, f"the gate of {module.name}.{name}", (hop,))
+
+    def _facts(self, outline: Outline) -> Module | None:
+        return self._tree.module(outline.name) if self._tree.file(outline.name) == outline.path else None
+
+    # -- names
+
+    def _resolved(self, outline: Outline, name: str, at: Span | None, depth: int = 0) -> Place | None:
+        """The definition that a dotted name means in a file, at a place in it (None: from outside)."""
+        root, _, rest = name.partition(".")
+        if at is not None:
+            inner = self._inside(outline, root, rest, at)
+            if inner is not None or root in ("self", "cls", "super"):
+                return inner
+        found = outline.definitions.get(root)
+        if found is not None:
+            return self._part(Place(outline, found), rest)
+        if root in outline.imports and depth < _MAX_NAMES:
+            target = outline.imports[root]
+            if target == root:
+                return self._absolute(name, depth + 1)
+            local = target.partition(".")[0]
+            inside = depth > 0 and local in outline.definitions
+            full = f"{target}.{rest}" if rest else target
+            return self._resolved(outline, full, None, depth + 1) if inside else self._absolute(full, depth + 1)
+        for star in outline.stars if depth < _MAX_NAMES else ():
+            other = self._outlines.named(star)
+            found_there = self._resolved(other, name, None, depth + 1) if other is not None else None
+            if found_there is not None:
+                return found_there
+        return self._absolute(name, depth + 1) if at is not None and rest else None
+
+    def _absolute(self, dotted: str, depth: int) -> Place | None:
+        """A definition by its module's dotted name and its own."""
+        parts = dotted.split(".")
+        for cut in range(len(parts) - 1, 0, -1):
+            outline = self._outlines.named(".".join(parts[:cut]))
+            if outline is not None:
+                return self._resolved(outline, ".".join(parts[cut:]), None, depth) if depth < _MAX_NAMES else None
+        return None
+
+    def _inside(self, outline: Outline, root: str, rest: str, at: Span) -> Place | None:
+        """A name as the definitions around a place mean it: `self`, and what they define themselves."""
+        around = [d for d in outline.definitions.values() if d.at[:2] <= at[:2] and at[2:] <= d.at[2:]]
+        if root in ("self", "cls"):
+            owner = next((d for d in reversed(around) if d.kind == "class"), None)
+            member = rest.partition(".")
+            return self._member(Place(outline, owner), member[0]) if owner and rest and not member[1] else None
+        for outer in reversed(around):
+            found = outline.definitions.get(f"{outer.qualname}.{root}")
+            if found is not None and outer.kind != "class":
+                return self._part(Place(outline, found), rest)
+        return None
+
+    def _part(self, place: Place, rest: str) -> Place | None:
+        """An attribute of a definition; a function has none."""
+        if not rest:
+            return place
+        name, _, more = rest.partition(".")
+        if place.definition.kind != "class" or more:
+            return None
+        return self._member(place, "forward" if name == "apply" else name)
+
+    def _member(self, place: Place, name: str, depth: int = 0) -> Place | None:
+        """A method of a class or of the nearest base that has it."""
+        found = place.outline.definitions.get(f"{place.definition.qualname}.{name}")
+        if found is not None:
+            return Place(place.outline, found)
+        for base in place.definition.bases if depth < _MAX_NAMES else ():
+            owner = self._resolved(place.outline, base, None, 1) or self._absolute(base, 1)
+            member = self._member(owner, name, depth + 1) if owner and _key(owner) != _key(place) else None
+            if member is not None:
+                return member
+        return None
+
+
+def _key(place: Place) -> tuple[str, str]:
+    return place.outline.path, place.definition.qualname

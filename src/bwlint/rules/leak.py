@@ -249,14 +249,12 @@ def draft(rule: str, judged: Judged, side: Side, need: Need, wrong: ChipSet) -> 
     proved = need.strength == PROOF and not (need.use.how in ("define", "text") and _names_it(judged, wrong))
     named = need.use.name if need.use.how == "text" else need.use.name.rpartition(".")[2]
     related = [Related(judged.module, need.use.at, f"`{named}`: {need.what}")]
-    if need.far is not None:
-        owner, use = need.far
-        related.append(Related(owner, use.at, f"`{use.name}` works on {need.legal}"))
+    related += [Related(hop, hop.at, hop.text) for hop in need.hops]
     return Draft(
         rule,
         rule,
         "warning" if proved else "note",
-        ("high" if need.far is not None else "medium") if proved else "low",
+        ("high" if need.hops else "medium") if proved else "low",
         judged.module,
         judged.at,
         _said(need, named, wrong),

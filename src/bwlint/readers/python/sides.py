@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from bwlint.evaluate.expr import Expr, Span
 from bwlint.facts import Side, Text, Use
 
-MAX_NODES = 1500
 MAX_USES = 80
+_NODES_A_USE = 19
 MAX_DEPTH = 100
 SKIPS = frozenset({"skip", "skipTest", "SkipTest", "importorskip", "xfail"})
 _EXITS = frozenset({"exit", "_exit", "quit", "SystemExit"})
@@ -132,9 +132,12 @@ def role_of(target: ast.expr) -> str:
 class Collector:
     """Collects uses and texts from statements; `imports` maps a local name to what it was imported as."""
 
-    def __init__(self, imports: Imports, role: str = "") -> None:
+    def __init__(self, imports: Imports, role: str = "", most: int = MAX_USES, *, past_errors: bool = False) -> None:
+        """`most` bounds the uses; with `past_errors` what follows a check that raises is as sure as the check."""
         self.imports = imports
         self.uses: list[Use] = []
+        self._most = most
+        self._past_errors = past_errors
         self.texts: list[Text] = []
         self._nodes = self._depth = 0
         self._nested = True
@@ -144,11 +147,14 @@ class Collector:
         """`nested` says whether statements under a further condition are as sure as their surroundings."""
         self._nested = nested
         for statement in body:
-            if self._nodes > MAX_NODES or len(self.uses) > MAX_USES:
+            if self._nodes > self._most * _NODES_A_USE or len(self.uses) > self._most:
                 return
             self._statement(statement, sure)
-            if isinstance(statement, ast.If) and _leaves(statement.body):
+            if isinstance(statement, ast.If) and self._turns_off(statement.body):
                 sure = False  # what follows is not reached on every path
+
+    def _turns_off(self, body: Sequence[ast.stmt]) -> bool:
+        return _leaves(body) and not (self._past_errors and isinstance(body[-1], ast.Raise))
 
     def _statement(self, node: ast.stmt, sure: bool) -> None:
         if isinstance(node, ast.If):
@@ -194,7 +200,7 @@ class Collector:
 
     def expression(self, node: ast.expr, sure: bool) -> None:
         self._nodes += 1
-        if self._nodes > MAX_NODES or self._depth > MAX_DEPTH:
+        if self._nodes > self._most * _NODES_A_USE or self._depth > MAX_DEPTH:
             return
         self._depth += 1
         self._expression(node, sure)
@@ -215,6 +221,10 @@ class Collector:
         elif isinstance(node, ast.Constant):
             if isinstance(node.value, str) and 1 < len(node.value) <= 40 and " " not in node.value:
                 self._add(node.value, "text", node, sure)
+        elif isinstance(node, ast.BoolOp):
+            self.expression(node.values[0], sure)
+            for value in node.values[1:]:
+                self.expression(value, False)
         elif isinstance(node, ast.IfExp):
             self.expression(node.body, False)
             self.expression(node.orelse, False)
