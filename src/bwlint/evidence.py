@@ -62,13 +62,13 @@ class Evidence:
         place = self._reach.definition(module, use)
         proof = self._chosen(self._reach.proofs(place)) if place is not None else None
         if proof is not None:
-            return Need(proof.legal, PROOF, proof.what, proof.source, use, proof.hops)
+            return Need(proof.legal, PROOF, proof.what, proof.source, use, proof.hops, proof.arriving)
         found = self._definition(module, use)
         return self._operation(*found, use) if found is not None else None
 
     def _chosen(self, proofs: Sequence[Proof]) -> Proof | None:
         """The strongest that keeps a target out; else a list that names them all."""
-        against = [proof for proof in proofs if self._targets - proof.legal]
+        against = [proof for proof in proofs if self._targets & proof.against]
         if against:
             return min(against, key=lambda proof: RANK.index(proof.kind))
         return next((proof for proof in proofs if proof.kind == "list"), None)

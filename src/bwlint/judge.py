@@ -128,6 +128,10 @@ class Context:
         """Whether what a gate leads to is known to run on the targets."""
         return works(judged.working.uses) is not None
 
+    def admitted_behind(self, judged: Judged, chips: ChipSet) -> bool:
+        """Whether something that a gate leads to names `chips` among those that it is for."""
+        return any(need.hops and chips <= need.legal for need in self.evidence.of(judged.module, judged.working))
+
     def illegal_here(self, judged: Judged, chips: ChipSet) -> bool:
         """Whether the file is built on an operation that none of `chips` has."""
         return any(not found.legal & chips for found in file_operations(judged.module))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
-from bwlint.chips import ChipSet
+from bwlint.chips import EVERY, ChipSet
 from bwlint.data import table
 from bwlint.evaluate.expr import Span
 from bwlint.facts import Hop, Use
@@ -17,7 +17,10 @@ PROOF, NAME = "proof", "name"
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """Something that works only on `legal`. `use` is where it is named, `hops` lead to where it is proved."""
+    """Something that works only on `legal`. `use` is where it is named, `hops` lead to where it is proved.
+
+    `arriving` are the chips that the gates on that way may let come.
+    """
 
     legal: ChipSet
     strength: str
@@ -25,6 +28,7 @@ class Need:
     source: str
     use: Use
     hops: tuple[Hop, ...] = ()
+    arriving: ChipSet = EVERY
 
 
 @dataclass(frozen=True, slots=True)

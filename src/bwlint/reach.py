@@ -13,12 +13,12 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from bwlint.chips import ChipSet
+from bwlint.chips import EVERY, ChipSet
 from bwlint.evaluate.expr import Span
 from bwlint.facts import Definition, Hop, Module, Outline, Use
-from bwlint.libraries import operation
+from bwlint.libraries import PROOF, in_table, operation
 from bwlint.link import Tree
 from bwlint.readers.errors import ReadError
 from bwlint.refusals import Refusals
@@ -48,7 +48,7 @@ class Proof:
     """What is behind a definition works on `legal` and on nothing else.
 
     `kind` is one of `RANK`; `what` is how a message calls it, `source` where it was read, `hops` the way there from
-    the use to the place that proves it.
+    the use to the place that proves it, and `arriving` the chips that the gates on that way may let come.
     """
 
     legal: ChipSet
@@ -56,6 +56,12 @@ class Proof:
     what: str
     source: str
     hops: tuple[Hop, ...]
+    arriving: ChipSet = EVERY
+
+    @property
+    def against(self) -> ChipSet:
+        """The chips that come there and on which it does not work."""
+        return self.arriving - self.legal
 
 
 class Outlines:
@@ -115,31 +121,37 @@ class Reach:
 
     def _walk(self, start: Place) -> Iterator[Proof]:
         seen = {_key(start)}
-        waiting: deque[tuple[Place, tuple[Hop, ...]]] = deque([(start, ())])
+        waiting: deque[_Arrived] = deque([_Arrived(start, EVERY, ())])
         while waiting:
-            place, hops = waiting.popleft()
-            for found in self._own(place):
-                yield Proof(found.legal, found.kind, found.what, found.source, (*hops, *found.hops))
-            if len(hops) >= MAX_HOPS:
-                continue
-            for use, after in self._edges(place):
-                if _key(after) not in seen and len(seen) < MAX_PLACES:
+            here = waiting.popleft()
+            for found in self._own(here.place):
+                yield _limited(found, here)
+            for use in here.place.definition.uses:
+                if not use.sure or use.how not in ("call", "import", "text"):
+                    continue
+                hop = Hop(here.place.outline.path, use.at, f"`{here.place.definition.qualname}` uses `{use.name}`")
+                step = _Arrived(here.place, here.chips & self._passing(here.place, use.at), (*here.hops, hop))
+                after = self._resolved(here.place.outline, use.name, use.at) if use.how == "call" else None
+                if after is None:
+                    row = in_table(use)
+                    if row is not None and row.strength == PROOF:
+                        yield _limited(Proof(row.legal, "library", row.what, row.source, ()), step)
+                elif _key(after) not in seen and len(seen) < MAX_PLACES and len(step.hops) <= MAX_HOPS:
                     seen.add(_key(after))
-                    hop = Hop(place.outline.path, use.at, f"`{place.definition.qualname}` uses `{use.name}`")
-                    waiting.append((after, (*hops, hop)))
+                    waiting.append(replace(step, place=after))
+            made = self._made(here.place)
+            if made is not None and _key(made) not in seen:
+                seen.add(_key(made))
+                waiting.append(replace(here, place=made))
 
-    def _edges(self, place: Place) -> Iterator[tuple[Use, Place]]:
-        """The definitions that a definition surely uses."""
-        if place.definition.kind == "class":
-            made = self._member(place, "__init__")
-            if made is not None:
-                yield Use(made.definition.qualname, "call", made.definition.at), made
-            return
-        for use in place.definition.uses:
-            if use.sure and use.how == "call":
-                after = self._resolved(place.outline, use.name, use.at)
-                if after is not None:
-                    yield use, after
+    def _made(self, place: Place) -> Place | None:
+        """What runs when a class is called."""
+        return self._member(place, "__init__") if place.definition.kind == "class" else None
+
+    def _passing(self, place: Place, at: Span) -> ChipSet:
+        """The chips that the gates within a definition may let come to a place in it."""
+        module = self._facts(place.outline)
+        return EVERY if module is None else self._refusals.passing(module, at)
 
     def _own(self, place: Place) -> Iterator[Proof]:
         """What the file of a definition says of it: its hardware operations, and what it refuses."""
@@ -201,13 +213,20 @@ class Reach:
         around = [d for d in outline.definitions.values() if d.at[:2] <= at[:2] and at[2:] <= d.at[2:]]
         if root in ("self", "cls"):
             owner = next((d for d in reversed(around) if d.kind == "class"), None)
-            member = rest.partition(".")
-            return self._member(Place(outline, owner), member[0]) if owner and rest and not member[1] else None
+            return self._of_self(Place(outline, owner), rest) if owner and rest else None
         for outer in reversed(around):
             found = outline.definitions.get(f"{outer.qualname}.{root}")
             if found is not None and outer.kind != "class":
                 return self._part(Place(outline, found), rest)
         return None
+
+    def _of_self(self, owner: Place, rest: str) -> Place | None:
+        """A method of an object, or of what one of its attributes is an instance of."""
+        name, _, more = rest.partition(".")
+        if not more:
+            return self._member(owner, name)
+        target = owner.outline.imports.get(f"{owner.definition.qualname}.{name}")
+        return self._resolved(owner.outline, f"{target}.{more}", owner.definition.at) if target else None
 
     def _part(self, place: Place, rest: str) -> Place | None:
         """An attribute of a definition; a function has none."""
@@ -229,6 +248,20 @@ class Reach:
             if member is not None:
                 return member
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrived:
+    """A definition, the chips that may come there, and the way."""
+
+    place: Place
+    chips: ChipSet
+    hops: tuple[Hop, ...]
+
+
+def _limited(proof: Proof, arrived: _Arrived) -> Proof:
+    """A proof at the end of a way."""
+    return replace(proof, arriving=arrived.chips, hops=(*arrived.hops, *proof.hops))
 
 
 def _key(place: Place) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bwlint.chips import EVERY, ChipSet
 from bwlint.evaluate.expr import Expr, Span, negate
 from bwlint.facts import Gate, Module
-from bwlint.judged import REFUSING, Judged
+from bwlint.judged import REFUSING, Judged, inside
 from bwlint.link import Tree
 from bwlint.wording import plain
 
@@ -39,6 +39,7 @@ class Refusals:
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         self._known: dict[int, dict[str, tuple[Refusal, ...]]] = {}
+        self._judged: dict[int, tuple[Judged, ...]] = {}
 
     def of(self, module: Module, qualname: str) -> tuple[Refusal, ...]:
         """What a definition refuses on every way through it."""
@@ -46,24 +47,37 @@ class Refusals:
             self._known[id(module)] = self._all(module)
         return self._known[id(module)].get(qualname, ())
 
+    def passing(self, module: Module, at: Span) -> ChipSet:
+        """The chips that the gates around a place may let come to it."""
+        reached = EVERY
+        for judged in self.judged(module):
+            for side in (judged.gate.yes, judged.gate.no):
+                if side.at is not None and inside(at, side.at):
+                    reached &= judged.let_through(side)
+        return reached
+
+    def judged(self, module: Module) -> tuple[Judged, ...]:
+        """The gates of a module with their sets."""
+        if id(module) not in self._judged:
+            found = ((gate, self._tree.sets(module, gate)) for gate in module.gates)
+            self._judged[id(module)] = tuple(Judged(module, gate, sets, "") for gate, sets in found if sets is not None)
+        return self._judged[id(module)]
+
     def _all(self, module: Module) -> dict[str, tuple[Refusal, ...]]:
         found: dict[str, list[Refusal]] = defaultdict(list)
-        for gate in module.gates:
-            owner = _owner(gate)
-            refusal = self._refusal(module, gate) if owner else None
+        for judged in self.judged(module):
+            owner = _owner(judged.gate)
+            refusal = self._refusal(judged) if owner else None
             if refusal is not None:
                 found[owner].append(refusal)
         return {name: tuple(refusals) for name, refusals in found.items()}
 
-    def _refusal(self, module: Module, gate: Gate) -> Refusal | None:
-        sets = self._tree.sets(module, gate)
-        if sets is None or not sets.decided:
+    def _refusal(self, judged: Judged) -> Refusal | None:
+        refuses = judged.other.ends in REFUSING and judged.working.ends not in REFUSING
+        if not judged.sets.decided or not refuses:
             return None
-        judged = Judged(module, gate, sets, "")
-        if judged.other.ends not in REFUSING or judged.working.ends in REFUSING:
-            return None
-        legal = EVERY - (self._always(module, gate) - judged.may)
-        return Refusal(legal, judged.at, _kind(gate)) if legal != EVERY else None
+        legal = EVERY - (self._always(judged.module, judged.gate) - judged.may)
+        return Refusal(legal, judged.at, _kind(judged.gate)) if legal != EVERY else None
 
     def _always(self, module: Module, gate: Gate) -> ChipSet:
         """The chips that come to a gate or to an error above it, whatever else is not known."""

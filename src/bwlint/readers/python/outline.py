@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from bwlint.facts import Definition, Outline
 from bwlint.readers.errors import ReadError
@@ -34,7 +34,8 @@ def _outlined(tree: ast.Module, path: str, name: str, is_package: bool) -> Outli
     stars: list[str] = []
     for node in statements(tree.body):
         _bind(imports, stars, node)
-    definitions = {found.qualname: found for found in _definitions(tree.body, "", imports)}
+    definitions = {found.qualname: found for found in _definitions(tree.body, "", imports, _made(tree.body))}
+    imports.names.update(_attributes(tree.body, imports))
     for alias, target in _aliases(tree.body, imports):
         imports.names.setdefault(alias, target)
     for local, target in _lazy_names(tree.body, imports):
@@ -57,13 +58,31 @@ def _bind(imports: Imports, stars: list[str], node: ast.stmt) -> None:
                 imports.bind(alias.asname or alias.name, f"{module}.{alias.name}".strip("."))
 
 
-def _definitions(body: Sequence[ast.stmt], owner: str, imports: Imports) -> Iterator[Definition]:
-    """Functions and classes of a block, and those within them, outer ones first."""
+def _definitions(
+    body: Sequence[ast.stmt], owner: str, imports: Imports, made: Mapping[str, str]
+) -> Iterator[Definition]:
+    """Functions and classes of a block, and those within them, outer ones first.
+
+    `made` are names around the block and what they are instances of.
+    """
     for node in _outside_definitions(body):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             qualname = f"{owner}.{node.name}" if owner else node.name
-            yield _definition(node, qualname, imports)
-            yield from _definitions(node.body, qualname, imports)
+            inner = made if isinstance(node, ast.ClassDef) else {**made, **_made(node.body)}
+            yield _definition(node, qualname, imports, inner)
+            yield from _definitions(node.body, qualname, imports, inner)
+
+
+def _made(body: Sequence[ast.stmt]) -> dict[str, str]:
+    """Names, `self.name` too, that are given an instance of one class and nothing else, and that class by its name."""
+    found: dict[str, str] = {}
+    for node in _outside_definitions(body):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                name = dotted(target) if isinstance(target, ast.Name | ast.Attribute) else ""
+                called = dotted(node.value.func) if isinstance(node.value, ast.Call) else ""
+                found[name] = called if found.get(name, called) == called else ""
+    return {name: called for name, called in found.items() if name and called.rpartition(".")[2][:1].isupper()}
 
 
 def _outside_definitions(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
@@ -78,7 +97,10 @@ def _outside_definitions(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _definition(
-    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, qualname: str, imports: Imports
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef,
+    qualname: str,
+    imports: Imports,
+    made: Mapping[str, str],
 ) -> Definition:
     decorators = Collector(imports, most=MAX_USES)
     for decorator in node.decorator_list:
@@ -86,9 +108,19 @@ def _definition(
     if isinstance(node, ast.ClassDef):
         bases = tuple(_absolute(dotted(base), imports) for base in node.bases)
         return Definition(qualname, "class", span(node), (), tuple(filter(None, bases)), tuple(decorators.uses))
-    body = Collector(imports, most=MAX_USES, past_errors=True)
+    body = Collector(imports, most=MAX_USES, past_exits=True, made=made)
     body.statements(node.body, nested=False)
     return Definition(qualname, "function", span(node), tuple(body.uses), (), tuple(decorators.uses))
+
+
+def _attributes(body: Sequence[ast.stmt], imports: Imports) -> Iterator[tuple[str, str]]:
+    """`Class.name` for each `self.name` that is an instance of one class, and that class."""
+    for node in statements(body):
+        if isinstance(node, ast.ClassDef):
+            methods = [one for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+            for name, called in _made([one for method in methods for one in method.body]).items():
+                if name.startswith("self.") and name.count(".") == 1:
+                    yield f"{node.name}.{name[5:]}", _absolute(called, imports)
 
 
 def _absolute(name: str, imports: Imports) -> str:
