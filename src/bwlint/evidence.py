@@ -56,13 +56,13 @@ class Evidence:
         """What the definition that a use leads to shows, or an operation of the hardware in the use itself."""
         direct = operation_in(use.name) if use.how != "text" else None
         if direct is not None:
-            return Need(direct.chips, PROOF, direct.what, use.name, use)
+            return Need(direct.chips, PROOF, direct.what, use.name, use, kind="operation")
         if use.how not in ("call", "import"):
             return None
         place = self._reach.definition(module, use)
         proof = self._chosen(self._reach.proofs(place)) if place is not None else None
         if proof is not None:
-            return Need(proof.legal, PROOF, proof.what, proof.source, use, proof.hops, proof.arriving)
+            return Need(proof.legal, PROOF, proof.what, proof.source, use, proof.hops, proof.arriving, proof.kind)
         found = self._definition(module, use)
         return self._operation(*found, use) if found is not None else None
 
@@ -112,7 +112,9 @@ class Evidence:
             row = operation(found.name)
             if row is not None:
                 hop = Hop(module.path, found.at, f"`{found.name}` works on {row.chips}")
-                return Need(row.chips, PROOF, row.what, f"{found.name} in {module.name}.{name}", use, (hop,))
+                return Need(
+                    row.chips, PROOF, row.what, f"{found.name} in {module.name}.{name}", use, (hop,), kind="operation"
+                )
         return None
 
     def near_needs(self, module: Module, at: Span) -> Iterator[Need]:

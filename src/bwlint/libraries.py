@@ -19,7 +19,7 @@ PROOF, NAME = "proof", "name"
 class Need:
     """Something that works only on `legal`. `use` is where it is named, `hops` lead to where it is proved.
 
-    `arriving` are the chips that the gates on that way may let come.
+    `arriving` are the chips that the gates on that way may let come, `kind` is one of `reach.RANK`.
     """
 
     legal: ChipSet
@@ -29,6 +29,7 @@ class Need:
     use: Use
     hops: tuple[Hop, ...] = ()
     arriving: ChipSet = EVERY
+    kind: str = "library"
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,11 @@ MAX_HOPS = 6
 MAX_PLACES = 120
 """How many definitions are looked at for one use."""
 _MAX_NAMES = 12
-_WORDS = {"list": "names", "build": "is built for", "gate": "refuses all but"}
+_WORDS = {
+    "list": "code whose decorator names {}",
+    "build": "a module that is built for {}",
+    "gate": "code that refuses all but {}",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +170,7 @@ class Reach:
                 yield Proof(row.chips, "operation", row.what, f"{use.name} in {module.name}.{name}", (hop,))
         for refusal in self._refusals.of(module, name):
             hop = Hop(module.path, refusal.at, refusal.text)
-            what = f"`{name}` {_WORDS[refusal.kind]} {plain(refusal.legal)}"
+            what = _WORDS[refusal.kind].format(plain(refusal.legal))
             yield Proof(refusal.legal, refusal.kind, what, f"the gate of {module.name}.{name}", (hop,))
 
     def _facts(self, outline: Outline) -> Module | None:

@@ -73,8 +73,8 @@ class Refusals:
         return {name: tuple(refusals) for name, refusals in found.items()}
 
     def _refusal(self, judged: Judged) -> Refusal | None:
-        refuses = judged.other.ends in REFUSING and judged.working.ends not in REFUSING
-        if not judged.sets.decided or not refuses:
+        raises = judged.other.ends == "raise" and judged.working.ends not in REFUSING
+        if not judged.sets.decided or not raises:
             return None
         legal = EVERY - (self._always(judged.module, judged.gate) - judged.may)
         return Refusal(legal, judged.at, _kind(judged.gate)) if legal != EVERY else None

@@ -75,7 +75,7 @@ def _repeats(context: Context, judged: Judged, text: Text, said: Mention) -> Ite
 def _promises(context: Context, judged: Judged, text: Text, said: Mention) -> Iterator[Draft]:
     """The text sends users of a chip to something that is illegal there."""
     for _, need, wrong in leak.leaks(context, judged):
-        if need.strength == PROOF and wrong & said.named:
+        if need.strength == PROOF and need.kind in ("operation", "library") and wrong & said.named:
             message = f"the text says that {wrong & said.named} will do; behind the test is {need.what}"
             yield _draft(judged, text, "warning", message, f"name {need.legal}")
             return

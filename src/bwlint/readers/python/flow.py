@@ -277,7 +277,8 @@ class Flow:
             for name, value in lists.arguments(item, self.own):
                 test = lists.declared(name, value, self.lowerer.lower(value), self.own)
                 if test is not None:
-                    behind = sides.block((), self.imports, self.quietly, rest[:60])
+                    after = rest[:60] if self.qualname != "<module>" else ()
+                    behind = sides.block((), self.imports, self.quietly, after)
                     function = Use(self.qualname.rpartition(".")[2], "define", span(value))
                     behind = replace(behind, uses=(*behind.uses, function))
                     at = item if isinstance(node, ast.Call) and node is item and not item.keywords else value
