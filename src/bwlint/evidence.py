@@ -7,18 +7,17 @@ that a name leads to; the callee's own gate; the library table. Names alone are 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 
 from bwlint.chips import ChipSet
-from bwlint.data import table
 from bwlint.evaluate.expr import Expr, Span
 from bwlint.evaluate.objects import ClassValue, Frame, FunctionValue
 from bwlint.evaluate.values import Ref
-from bwlint.facts import Gate, Module, Side, Use
-from bwlint.libraries import PROOF, Need, in_table
+from bwlint.facts import Gate, Hop, Module, Side, Use
+from bwlint.libraries import PROOF, Need, in_table, operation, operation_in
 from bwlint.link import Tree
+from bwlint.reach import RANK, Proof, Reach
 
 _QUESTION = re.compile(
     r"_*(?:is|has|have|can|should|supports?|check|require|skip|needs|use|enable|warn|validate|log|get)_"
@@ -26,10 +25,12 @@ _QUESTION = re.compile(
 
 
 class Evidence:
-    """Looks uses up, in the tree first and in the library table after it."""
+    """Looks uses up, in the tree first and in the library table after it. `targets` are the chips asked about."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, reach: Reach, targets: ChipSet) -> None:
         self._tree = tree
+        self._reach = reach
+        self._targets = targets
         self._memo: dict[tuple[int, str, str], Need | None] = {}
 
     def of(self, module: Module, side: Side, sure: bool = True) -> Iterator[Need]:
@@ -41,27 +42,36 @@ class Evidence:
                     yield found
 
     def of_use(self, module: Module, use: Use) -> Need | None:
+        """What a use needs; a need that all targets meet says that its author admits them."""
         if _QUESTION.match(use.name.rpartition(".")[2]):
             return None  # asking whether something is there is no use of it
-        key = (id(module), use.name, f"{use.how} {use.role}")
+        local = use.name.partition(".")[0] in ("self", "cls")
+        key = (id(module), use.name, f"{use.how} {use.role} {use.at[0] if local else 0}")
         if key not in self._memo:
             self._memo[key] = self._in_tree(module, use) or in_table(self._last_if_ours(module, use))
         found = self._memo[key]
-        return None if found is None else Need(found.legal, found.strength, found.what, found.source, use, found.far)
+        return None if found is None else replace(found, use=use)
 
     def _in_tree(self, module: Module, use: Use) -> Need | None:
-        """An operation of the hardware in the definition that a call or import leads to."""
-        direct = _operation_row(Use(next((p for p in use.name.split(".") if _is_operation(p)), ""), use.how, use.at))
-        if direct is not None and use.how != "text":
-            _, chips, what = direct
-            return Need(chips, PROOF, what, use.name, use, (module, use))
+        """What the definition that a use leads to shows, or an operation of the hardware in the use itself."""
+        direct = operation_in(use.name) if use.how != "text" else None
+        if direct is not None:
+            return Need(direct.chips, PROOF, direct.what, use.name, use)
         if use.how not in ("call", "import"):
             return None
-        place = self._definition(module, use)
-        if place is None:
-            return None
-        owner, name = place
-        return self._operation(owner, name, use)
+        place = self._reach.definition(module, use)
+        proof = self._chosen(self._reach.proofs(place)) if place is not None else None
+        if proof is not None:
+            return Need(proof.legal, PROOF, proof.what, proof.source, use, proof.hops, proof.arriving)
+        found = self._definition(module, use)
+        return self._operation(*found, use) if found is not None else None
+
+    def _chosen(self, proofs: Sequence[Proof]) -> Proof | None:
+        """The strongest that keeps a target out; else a list that names them all."""
+        against = [proof for proof in proofs if self._targets & proof.against]
+        if against:
+            return min(against, key=lambda proof: RANK.index(proof.kind))
+        return next((proof for proof in proofs if proof.kind == "list"), None)
 
     def _last_if_ours(self, module: Module, use: Use) -> Use:
         """Only the last name of a path through the tree's own modules: a module's name is no library."""
@@ -99,11 +109,10 @@ class Evidence:
 
     def _operation(self, module: Module, name: str, use: Use) -> Need | None:
         for found in module.uses.get(name, ()):
-            row = _operation_row(found)
+            row = operation(found.name)
             if row is not None:
-                _, chips, what = row
-                source = f"{found.name} in {module.name}.{name}"
-                return Need(chips, PROOF, what, source, use, (module, found))
+                hop = Hop(module.path, found.at, f"`{found.name}` works on {row.chips}")
+                return Need(row.chips, PROOF, row.what, f"{found.name} in {module.name}.{name}", use, (hop,))
         return None
 
     def near_needs(self, module: Module, at: Span) -> Iterator[Need]:
@@ -130,22 +139,6 @@ class Evidence:
         return None
 
 
-@cache
-def _operations() -> dict[str, tuple[str, ChipSet, str]]:
-    """Operations of the hardware by the word with which their names in a kernel DSL begin."""
-    rows = table("libraries")["operation"]
-    return {row["begins"]: (row["begins"], ChipSet.of(*row["chips"]), row["what"]) for row in rows}
-
-
-def _is_operation(part: str) -> bool:
-    return part.partition("_")[0] in _operations()
-
-
-def _operation_row(use: Use) -> tuple[str, ChipSet, str] | None:
-    word = use.name.lower()
-    return next((row for begins, row in _operations().items() if word.startswith(begins)), None)
-
-
 def _place(value: object) -> tuple[Module, str] | None:
     if isinstance(value, FunctionValue):
         return value.module, value.function.qualname.partition(".")[0]
@@ -158,7 +151,6 @@ def file_operations(module: Module) -> Iterator[Need]:
     """Hardware operations named anywhere in a file: what a file's only predicate stands in front of."""
     for uses in module.uses.values():
         for found in uses:
-            row = _operation_row(found)
+            row = operation(found.name)
             if row is not None:
-                _, chips, what = row
-                yield Need(chips, PROOF, what, f"{found.name} in this file", found)
+                yield Need(row.chips, PROOF, row.what, f"{found.name} in this file", found)

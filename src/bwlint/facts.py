@@ -34,6 +34,15 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
+class Hop:
+    """One step of the way from a gate to what is behind it: a place in a file (its real path), and a sentence."""
+
+    path: str
+    at: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Side:
     """One way out of a gate.
 

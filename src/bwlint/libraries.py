@@ -7,24 +7,28 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
-from bwlint.chips import ChipSet
+from bwlint.chips import EVERY, ChipSet
 from bwlint.data import table
 from bwlint.evaluate.expr import Span
-from bwlint.facts import Module, Use
+from bwlint.facts import Hop, Use
 
 PROOF, NAME = "proof", "name"
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """Something that works only on `legal`. `use` is where it is named; `far` where it is proved, if elsewhere."""
+    """Something that works only on `legal`. `use` is where it is named, `hops` lead to where it is proved.
+
+    `arriving` are the chips that the gates on that way may let come.
+    """
 
     legal: ChipSet
     strength: str
     what: str
     source: str
     use: Use
-    far: tuple[Module, Use] | None = None
+    hops: tuple[Hop, ...] = ()
+    arriving: ChipSet = EVERY
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,37 @@ class _Row:
     what: str
     source: str
     role: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A family of operations of a kernel DSL, by the word with which their names begin."""
+
+    begins: str
+    chips: ChipSet
+    what: str
+
+
+@cache
+def _operations() -> tuple[Operation, ...]:
+    return tuple(
+        Operation(row["begins"], ChipSet.of(*row["chips"]), row["what"]) for row in table("libraries")["operation"]
+    )
+
+
+def operation(name: str) -> Operation | None:
+    """The hardware operation that a name begins with."""
+    word = name.lower()
+    return next((row for row in _operations() if word.startswith(row.begins)), None)
+
+
+def operation_in(dotted: str) -> Operation | None:
+    """The hardware operation that a part of a dotted name is: `nvgpu.tcgen05.mma`."""
+    for part in dotted.split("."):
+        found = operation(part)
+        if found is not None and part.partition("_")[0] == found.begins:
+            return found
+    return None
 
 
 @cache

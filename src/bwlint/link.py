@@ -67,6 +67,7 @@ class Tree:
 
     def __init__(self, sources: Sources, load: Loader) -> None:
         self._modules: dict[str, Module | None] = {}
+        self._files: dict[str, str | None] = {}
         self._roots: dict[str, None] = {}
         self._load = load
         self._frames: dict[int, Frame] = {}
@@ -81,6 +82,7 @@ class Tree:
             self.headers.add(module)
             return
         self._modules.setdefault(module.name, module)
+        self._files.setdefault(module.name, module.path)
         for body in module.classes.values():
             self.interpreter.literal_attributes.update(
                 name for name, value in body.names.items() if value.op == "const" and isinstance(value.args[0], int)
@@ -90,9 +92,19 @@ class Tree:
             self._roots.setdefault(other)
 
     def module(self, dotted: str) -> Module | None:
-        if dotted in self._modules:
-            return self._modules[dotted]
-        self._modules[dotted] = None
+        if dotted not in self._modules:
+            self._modules[dotted] = None
+            path = self.file(dotted)
+            self._modules[dotted] = self._load(path, dotted) if path else None
+        return self._modules[dotted]
+
+    def file(self, dotted: str) -> str | None:
+        """The file of a module by its dotted name; None where it is not in the tree."""
+        if dotted not in self._files:
+            self._files[dotted] = self._find(dotted)
+        return self._files[dotted]
+
+    def _find(self, dotted: str) -> str | None:
         top, relative = dotted.partition(".")[0], dotted.replace(".", os.sep)
         for root in self._roots:
             if top not in _entries(root):
@@ -100,8 +112,7 @@ class Tree:
             for candidate in (f"{relative}.py", os.path.join(relative, "__init__.py")):
                 path = os.path.join(root, candidate)
                 if os.path.isfile(path):
-                    self._modules[dotted] = self._load(path, dotted)
-                    return self._modules[dotted]
+                    return path
         return None
 
     def owner_class(self, module: Module, qualname: str) -> Class | None:
@@ -200,6 +211,11 @@ class Tree:
         for test in gate.path:
             reached &= self._let_through(module, test, frame)
         return reached
+
+    def must(self, module: Module, test: Expr) -> ChipSet:
+        """The chips on which a test holds whatever is not known."""
+        self.interpreter.start()
+        return _where(self.interpreter.truth(test, self.frame(module)), lambda lane: lane is True)
 
     def _let_through(self, module: Module, test: Expr, frame: Frame) -> ChipSet:
         """The chips on which a test above a gate may hold; the same test stands above many gates."""

@@ -66,6 +66,10 @@ def excluded(context: Context, judged: Judged) -> tuple[ChipSet, str, str, str, 
     need = context.need_of(judged, judged.working)
     if need is not None and out & need.legal != out:
         return None  # it would not work there
+    if need is not None and need.hops:
+        hop = need.hops[-1]
+        reason = f"behind the gate is `{need.use.name.rpartition('.')[2]}`, and {need.what}"
+        return out, "warning", "high", reason, Related(hop, hop.at, hop.text)
     if judged.admitted & _SMALL_SHARED and judged.admitted & _DATACENTER:
         return (
             out,

@@ -105,7 +105,7 @@ def open_bound(context: Context, judged: Judged, rule: str) -> Iterator[Draft]:
         or (judged.core == ~_THRESHOLD and not judged.denies)
     ):
         return
-    if context.works_there(judged):
+    if context.works_there(judged) or context.admitted_behind(judged, wrong):
         return
     yield Draft(
         rule,
@@ -142,7 +142,7 @@ def leaks(context: Context, judged: Judged) -> Iterator[tuple[Side, Need, ChipSe
         kept = judged.sets.live - here - _OLD_NAMES
         if kept <= need.legal or _on_both_sides(context, judged, need) or _partial_guard(judged):
             continue  # the gate picks among the chips that it works on, or guards one configuration
-        wrong = here & context.targets & context.reach(judged, need.use.at) - need.legal
+        wrong = here & context.targets & context.reach(judged, need.use.at) & need.arriving - need.legal
         if not wrong:
             continue
         if need.strength != PROOF and _says_newer_is_fine(judged, side):
@@ -249,14 +249,12 @@ def draft(rule: str, judged: Judged, side: Side, need: Need, wrong: ChipSet) -> 
     proved = need.strength == PROOF and not (need.use.how in ("define", "text") and _names_it(judged, wrong))
     named = need.use.name if need.use.how == "text" else need.use.name.rpartition(".")[2]
     related = [Related(judged.module, need.use.at, f"`{named}`: {need.what}")]
-    if need.far is not None:
-        owner, use = need.far
-        related.append(Related(owner, use.at, f"`{use.name}` works on {need.legal}"))
+    related += [Related(hop, hop.at, hop.text) for hop in need.hops]
     return Draft(
         rule,
         rule,
         "warning" if proved else "note",
-        ("high" if need.far is not None else "medium") if proved else "low",
+        ("high" if need.hops else "medium") if proved else "low",
         judged.module,
         judged.at,
         _said(need, named, wrong),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bwlint.evaluate.expr import Expr, Span
 from bwlint.facts import Side, Text, Use
 
-MAX_NODES = 1500
 MAX_USES = 80
+_NODES_A_USE = 40
 MAX_DEPTH = 100
 SKIPS = frozenset({"skip", "skipTest", "SkipTest", "importorskip", "xfail"})
 _EXITS = frozenset({"exit", "_exit", "quit", "SystemExit"})
@@ -132,9 +132,25 @@ def role_of(target: ast.expr) -> str:
 class Collector:
     """Collects uses and texts from statements; `imports` maps a local name to what it was imported as."""
 
-    def __init__(self, imports: Imports, role: str = "") -> None:
+    def __init__(
+        self,
+        imports: Imports,
+        role: str = "",
+        most: int = MAX_USES,
+        *,
+        past_exits: bool = False,
+        made: Mapping[str, str] | None = None,
+    ) -> None:
+        """`most` bounds the calls, and the rest. With `past_exits` what follows a check that leaves is as sure as the
+        check, unless it asks for a string, as who picks a backend does. `made` are local names and what they are
+        instances of.
+        """
         self.imports = imports
         self.uses: list[Use] = []
+        self._most = most
+        self._calls = 0
+        self._past_exits = past_exits
+        self._made = made or {}
         self.texts: list[Text] = []
         self._nodes = self._depth = 0
         self._nested = True
@@ -144,11 +160,20 @@ class Collector:
         """`nested` says whether statements under a further condition are as sure as their surroundings."""
         self._nested = nested
         for statement in body:
-            if self._nodes > MAX_NODES or len(self.uses) > MAX_USES:
+            if self._full:
                 return
             self._statement(statement, sure)
-            if isinstance(statement, ast.If) and _leaves(statement.body):
+            if isinstance(statement, ast.If) and self._turns_off(statement):
                 sure = False  # what follows is not reached on every path
+
+    @property
+    def _full(self) -> bool:
+        return self._nodes > self._most * _NODES_A_USE or self._calls > self._most
+
+    def _turns_off(self, node: ast.If) -> bool:
+        if not _leaves(node.body):
+            return False
+        return not self._past_exits or (not isinstance(node.body[-1], ast.Raise) and _asks_for_text(node.test))
 
     def _statement(self, node: ast.stmt, sure: bool) -> None:
         if isinstance(node, ast.If):
@@ -194,7 +219,7 @@ class Collector:
 
     def expression(self, node: ast.expr, sure: bool) -> None:
         self._nodes += 1
-        if self._nodes > MAX_NODES or self._depth > MAX_DEPTH:
+        if self._full or self._depth > MAX_DEPTH:
             return
         self._depth += 1
         self._expression(node, sure)
@@ -215,6 +240,10 @@ class Collector:
         elif isinstance(node, ast.Constant):
             if isinstance(node.value, str) and 1 < len(node.value) <= 40 and " " not in node.value:
                 self._add(node.value, "text", node, sure)
+        elif isinstance(node, ast.BoolOp):
+            self.expression(node.values[0], sure)
+            for value in node.values[1:]:
+                self.expression(value, False)
         elif isinstance(node, ast.IfExp):
             self.expression(node.body, False)
             self.expression(node.orelse, False)
@@ -258,8 +287,11 @@ class Collector:
     def _add(self, name: str, how: str, node: ast.AST, sure: bool) -> None:
         if how in ("call", "name"):
             root, dot, rest = name.partition(".")
+            root = self._made.get(root, root) if rest else root
             name = self.imports.names.get(root, root) + dot + rest
-        self.uses.append(Use(name, how, span(node), sure, self._role if how == "text" else ""))
+            self._calls += how == "call"
+        if how in ("call", "import") or len(self.uses) - self._calls < self._most:
+            self.uses.append(Use(name, how, span(node), sure, self._role if how == "text" else ""))
 
 
 def literal_text(node: ast.expr) -> str:
@@ -269,6 +301,18 @@ def literal_text(node: ast.expr) -> str:
         if isinstance(item, ast.Constant) and isinstance(item.value, str):
             pieces.append((item.lineno, item.col_offset, item.value))
     return "".join(text for _, _, text in sorted(pieces))
+
+
+def _asks_for_text(test: ast.expr) -> bool:
+    """Whether a test compares with a string or with a member of an enum: it picks one of several."""
+    for node in ast.walk(test):
+        if isinstance(node, ast.Compare):
+            for operand in (node.left, *node.comparators):
+                if isinstance(operand, ast.Attribute | ast.List | ast.Tuple | ast.Set):
+                    return True
+                if isinstance(operand, ast.Constant) and isinstance(operand.value, str):
+                    return True
+    return False
 
 
 def _leaves(body: Sequence[ast.stmt]) -> bool:
@@ -361,7 +405,7 @@ def block(
         ending(body) if body else ("fall" if not rest else ending(rest[:1])),
         where,
         lower(returned) if returned is not None else _assigned(meaningful, lower),
-        tuple(collector.uses[:MAX_USES]),
+        tuple(collector.uses),
         tuple(collector.texts),
         empty=not meaningful and not rest,
         tuning=_only_literals(meaningful),

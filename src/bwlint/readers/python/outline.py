@@ -1,0 +1,170 @@
+"""What a Python file defines and hands on, without a look at what it asks the device."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+
+from bwlint.facts import Definition, Outline
+from bwlint.readers.errors import ReadError
+from bwlint.readers.python.sides import Collector, Imports, dotted, span, statements
+
+MAX_USES = 600
+"""How many uses of one definition are kept."""
+_LAZY = re.compile(r"\.?[A-Za-z_][\w.]*(?::[A-Za-z_]\w*)?")
+
+
+def outline(path: str, source: str, name: str, is_package: bool) -> Outline:
+    """The definitions, imports and lazy names of one file. Raises `ReadError`."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(source)
+        return _outlined(tree, path, name, is_package)
+    except (SyntaxError, ValueError) as error:
+        raise ReadError(f"not Python: {error}") from error
+    except (RecursionError, MemoryError) as error:
+        raise ReadError("nested too deep for Python's own parser") from error
+
+
+def _outlined(tree: ast.Module, path: str, name: str, is_package: bool) -> Outline:
+    imports = Imports({}, name if is_package else name.rpartition(".")[0])
+    stars: list[str] = []
+    for node in statements(tree.body):
+        _bind(imports, stars, node)
+    definitions = {found.qualname: found for found in _definitions(tree.body, "", imports, _made(tree.body))}
+    imports.names.update(_attributes(tree.body, imports))
+    for alias, target in _aliases(tree.body, imports):
+        imports.names.setdefault(alias, target)
+    for local, target in _lazy_names(tree.body, imports):
+        if local not in definitions:
+            imports.names.setdefault(local, target)
+    return Outline(path, name, is_package, "python", definitions, imports.names, tuple(stars))
+
+
+def _bind(imports: Imports, stars: list[str], node: ast.stmt) -> None:
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            local = alias.asname or alias.name.partition(".")[0]
+            imports.bind(local, alias.name if alias.asname else local)
+    elif isinstance(node, ast.ImportFrom):
+        module = imports.absolute(node)
+        for alias in node.names:
+            if alias.name == "*":
+                stars.append(module)
+            else:
+                imports.bind(alias.asname or alias.name, f"{module}.{alias.name}".strip("."))
+
+
+def _definitions(
+    body: Sequence[ast.stmt], owner: str, imports: Imports, made: Mapping[str, str]
+) -> Iterator[Definition]:
+    """Functions and classes of a block, and those within them, outer ones first.
+
+    `made` are names around the block and what they are instances of.
+    """
+    for node in _outside_definitions(body):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            qualname = f"{owner}.{node.name}" if owner else node.name
+            inner = made if isinstance(node, ast.ClassDef) else {**made, **_made(node.body)}
+            yield _definition(node, qualname, imports, inner)
+            yield from _definitions(node.body, qualname, imports, inner)
+
+
+def _made(body: Sequence[ast.stmt]) -> dict[str, str]:
+    """Names, `self.name` too, that are given an instance of one class and nothing else, and that class by its name."""
+    found: dict[str, str] = {}
+    for node in _outside_definitions(body):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                name = dotted(target) if isinstance(target, ast.Name | ast.Attribute) else ""
+                called = dotted(node.value.func) if isinstance(node.value, ast.Call) else ""
+                found[name] = called if found.get(name, called) == called else ""
+    return {name: called for name, called in found.items() if name and called.rpartition(".")[2][:1].isupper()}
+
+
+def _outside_definitions(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a block, with what stands under its tests and loops, but not within its definitions."""
+    for node in body:
+        yield node
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        for part in (node, *(getattr(node, "handlers", None) or ())):
+            for name in ("body", "orelse", "finalbody"):
+                yield from _outside_definitions(getattr(part, name, None) or ())
+
+
+def _definition(
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef,
+    qualname: str,
+    imports: Imports,
+    made: Mapping[str, str],
+) -> Definition:
+    decorators = Collector(imports, most=MAX_USES)
+    for decorator in node.decorator_list:
+        decorators.expression(decorator, True)
+    if isinstance(node, ast.ClassDef):
+        bases = tuple(_absolute(dotted(base), imports) for base in node.bases)
+        return Definition(qualname, "class", span(node), (), tuple(filter(None, bases)), tuple(decorators.uses))
+    body = Collector(imports, most=MAX_USES, past_exits=True, made=made)
+    body.statements(node.body, nested=False)
+    return Definition(qualname, "function", span(node), tuple(body.uses), (), tuple(decorators.uses))
+
+
+def _attributes(body: Sequence[ast.stmt], imports: Imports) -> Iterator[tuple[str, str]]:
+    """`Class.name` for each `self.name` that is an instance of one class, and that class."""
+    for node in statements(body):
+        if isinstance(node, ast.ClassDef):
+            methods = [one for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+            for name, called in _made([one for method in methods for one in method.body]).items():
+                if name.startswith("self.") and name.count(".") == 1:
+                    yield f"{node.name}.{name[5:]}", _absolute(called, imports)
+
+
+def _absolute(name: str, imports: Imports) -> str:
+    root, dot, rest = name.partition(".")
+    return imports.names.get(root, root) + dot + rest
+
+
+def _aliases(body: Sequence[ast.stmt], imports: Imports) -> Iterator[tuple[str, str]]:
+    """`f = g`, `f = partial(g, ...)` and `f = lru_cache(g)` at module level: other names of g."""
+    for node in body:
+        if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
+            continue
+        value: ast.expr = node.value
+        while isinstance(value, ast.Call) and value.args:
+            value = value.args[0]
+        name = dotted(value) if isinstance(value, ast.Name | ast.Attribute) else ""
+        if name and name != node.targets[0].id:
+            yield node.targets[0].id, _absolute(name, imports)
+
+
+def _lazy_names(body: Sequence[ast.stmt], imports: Imports) -> Iterator[tuple[str, str]]:
+    """Names of a module with `__getattr__` that a table of strings maps to modules: `{"name": "module:attribute"}`."""
+    if not any(isinstance(node, ast.FunctionDef) and node.name == "__getattr__" for node in body):
+        return
+    for node in body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Dict):
+            for key, value in zip(node.value.keys, node.value.values, strict=True):
+                if isinstance(key, ast.Constant) and isinstance(key.value, str) and key.value.isidentifier():
+                    yield from _lazy_target(key.value, value, imports)
+
+
+def _lazy_target(local: str, value: ast.expr, imports: Imports) -> Iterator[tuple[str, str]]:
+    """A dotted name from `"module"`, `"module:attribute"`, `("module", "attribute")`, or another name of this file."""
+    parts = [value] if isinstance(value, ast.Constant) else value.elts if isinstance(value, ast.Tuple) else []
+    texts = [part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+    if not texts or len(texts) != len(parts) or not all(_LAZY.fullmatch(text) for text in texts):
+        return
+    module, _, attribute = texts[0].partition(":")
+    if len(texts) > 1:
+        attribute = texts[1]
+    if module.startswith("."):
+        level = len(module) - len(module.lstrip("."))
+        module = imports.absolute(ast.ImportFrom(module=module.lstrip(".") or None, names=[], level=level))
+    elif "." not in module and not attribute:
+        yield local, module  # a facade's old name of something of its own
+        return
+    yield local, f"{module}.{attribute or local}"
