@@ -14,6 +14,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -45,12 +46,18 @@ class Pins:
 
     ranges: Mapping[str, tuple[SpecifierSet, ...]] = field(default_factory=dict)
 
-    def admit(self, distribution: str, versions: SpecifierSet) -> bool:
-        """Whether a version among `versions` may be used; of a package that is not pinned, only its newest one."""
+    def admit(self, distribution: str, versions: str) -> bool:
+        """Whether a version in the range may be used; of a package that is not pinned, only the newest one is."""
+        range_ = _range(versions)
         asked = self.ranges.get(canonicalize_name(distribution))
         if asked is None:
-            return versions.contains(_NEWEST)
-        return any(meet(versions, each) for each in asked)
+            return range_.contains(_NEWEST)
+        return any(meet(range_, each) for each in asked)
+
+
+@cache
+def _range(text: str) -> SpecifierSet:
+    return SpecifierSet(text)
 
 
 def meet(first: SpecifierSet, second: SpecifierSet) -> bool:
