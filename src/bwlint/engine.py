@@ -16,6 +16,7 @@ from bwlint.evidence import Evidence
 from bwlint.facts import Gate, Module
 from bwlint.guards import guards_of, wrappers_of
 from bwlint.judge import Context, Draft, Judged, Related, inside
+from bwlint.libraries import Libraries
 from bwlint.link import Tree
 from bwlint.reach import Outlines, Reach
 from bwlint.rules import checks, file_checks, guard_checks
@@ -41,8 +42,9 @@ def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Ite
     for file, module in collected.modules:
         tree.add(module, file.root)
     builds = Builds(module for _, module in collected.modules)
-    reach = Reach(tree, Outlines(tree))
-    context = Context(tree, targets, Evidence(tree, reach, targets), builds=builds)
+    libraries = Libraries()
+    reach = Reach(tree, Outlines(tree), libraries)
+    context = Context(tree, targets, Evidence(tree, reach, libraries, targets), builds=builds)
     gates = 0
     for file, module in collected.modules:
         gates += len(module.gates)

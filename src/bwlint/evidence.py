@@ -15,7 +15,7 @@ from bwlint.evaluate.expr import Expr, Span
 from bwlint.evaluate.objects import ClassValue, Frame, FunctionValue
 from bwlint.evaluate.values import Ref
 from bwlint.facts import Gate, Hop, Module, Side, Use
-from bwlint.libraries import PROOF, Need, in_table, operation, operation_in
+from bwlint.libraries import PROOF, Libraries, Need, operation, operation_in
 from bwlint.link import Tree
 from bwlint.reach import RANK, Proof, Reach
 
@@ -27,8 +27,9 @@ _QUESTION = re.compile(
 class Evidence:
     """Looks uses up, in the tree first and in the library table after it. `targets` are the chips asked about."""
 
-    def __init__(self, tree: Tree, reach: Reach, targets: ChipSet) -> None:
+    def __init__(self, tree: Tree, reach: Reach, libraries: Libraries, targets: ChipSet) -> None:
         self._tree = tree
+        self.libraries = libraries
         self._reach = reach
         self._targets = targets
         self._memo: dict[tuple[int, str, str], Need | None] = {}
@@ -46,9 +47,9 @@ class Evidence:
         if _QUESTION.match(use.name.rpartition(".")[2]):
             return None  # asking whether something is there is no use of it
         local = use.name.partition(".")[0] in ("self", "cls")
-        key = (id(module), use.name, f"{use.how} {use.role} {use.at[0] if local else 0}")
+        key = (id(module), use.name, f"{use.how} {use.role} {use.call} {use.at[0] if local else 0}")
         if key not in self._memo:
-            self._memo[key] = self._in_tree(module, use) or in_table(self._last_if_ours(module, use))
+            self._memo[key] = self._in_tree(module, use) or self._in_table(module, use)
         found = self._memo[key]
         return None if found is None else replace(found, use=use)
 
@@ -72,6 +73,9 @@ class Evidence:
         if against:
             return min(against, key=lambda proof: RANK.index(proof.kind))
         return next((proof for proof in proofs if proof.kind == "list"), None)
+
+    def _in_table(self, module: Module, use: Use) -> Need | None:
+        return self.libraries.need(module.path, self._last_if_ours(module, use))
 
     def _last_if_ours(self, module: Module, use: Use) -> Use:
         """Only the last name of a path through the tree's own modules: a module's name is no library."""

@@ -15,7 +15,7 @@ Path = tuple[Expr, ...]
 class Use:
     """A name that is used: `how` is call, import, name, text (a short string that is a value) or define.
 
-    `role` is what a string is assigned to or passed as.
+    `role` is what a string is assigned to or passed as, `call` the function that it is passed to.
     """
 
     name: str
@@ -23,6 +23,7 @@ class Use:
     at: Span
     sure: bool = True
     role: str = ""
+    call: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +296,7 @@ def _side(data: list[Any]) -> Side:
 
 
 def _uses(data: list[Any]) -> tuple[Use, ...]:
-    return tuple([Use(name, how, tuple(at), sure, role) for name, how, at, sure, role in data])
+    return tuple([Use(name, how, tuple(at), sure, role, call) for name, how, at, sure, role, call in data])
 
 
 def _texts(data: list[Any]) -> tuple[Text, ...]:

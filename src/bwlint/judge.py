@@ -12,7 +12,7 @@ from bwlint.evaluate.expr import Span
 from bwlint.evidence import Evidence, file_operations
 from bwlint.facts import Gate, Module, Side, Use
 from bwlint.judged import REFUSING, TEST_FILE, Judged, answers_no, inside, refuses
-from bwlint.libraries import Need, works
+from bwlint.libraries import Need
 from bwlint.link import Tree
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class Context:
 
     def works_there(self, judged: Judged) -> bool:
         """Whether what a gate leads to is known to run on the targets."""
-        return works(judged.working.uses) is not None
+        return self.evidence.libraries.works(judged.module.path, judged.working.uses) is not None
 
     def admitted_behind(self, judged: Judged, chips: ChipSet) -> bool:
         """Whether something that a gate leads to names `chips` among those that it is for."""

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING, Any
 
-from bwlint.chips import EVERY, ChipSet
+from bwlint.chips import EVERY, ChipSet, group
 from bwlint.data import table
 from bwlint.evaluate.expr import Span
 from bwlint.facts import Hop, Use
+from bwlint.sources.tree import package_root, project_folder
+
+if TYPE_CHECKING:
+    from bwlint.requirements import Pins
 
 PROOF, NAME = "proof", "name"
 
@@ -33,14 +38,32 @@ class Need:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
-    pattern: re.Pattern[str]
+class Row:
+    """One row of the table, or of the user's.
+
+    `name` is matched whole, between word borders. For strings, `role` is searched in what the string is assigned to or
+    passed as, and `call` matched with the function that it is passed to. `versions` is a range of `library`'s.
+    """
+
+    name: re.Pattern[str]
     how: frozenset[str]
     chips: ChipSet
     strength: str
     what: str
     source: str
-    role: re.Pattern[str]
+    role: re.Pattern[str] = re.compile("")
+    call: re.Pattern[str] | None = None
+    library: str = ""
+    versions: str = ""
+
+    def matches(self, use: Use) -> bool:
+        if use.how not in self.how:
+            return False
+        if use.how != "text":
+            return any(self.name.fullmatch(part) for part in _borders(use.name).split("."))
+        if self.call is not None and not self.call.fullmatch(use.call):
+            return False
+        return self.name.fullmatch(use.name) is not None and self.role.search(use.role) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,51 +98,108 @@ def operation_in(dotted: str) -> Operation | None:
 
 
 @cache
-def _rows(kind: str) -> tuple[_Row, ...]:
-    return tuple(
-        _Row(
-            re.compile(rf"(?<![A-Za-z0-9])(?:{row['name']})(?![A-Za-z0-9])"),
-            frozenset(row.get("how", ())),
-            ChipSet.of(*row["chips"]),
-            row.get("strength", PROOF),
-            row["what"],
-            row["source"],
-            re.compile(row.get("role", "")),
-        )
-        for row in table("libraries")[kind]
+def _rows(kind: str) -> tuple[Row, ...]:
+    return tuple(_row(row) for row in table("libraries")[kind])
+
+
+def _row(row: dict[str, Any]) -> Row:
+    call = row.get("call")
+    return Row(
+        _bordered(row["name"]),
+        frozenset(row.get("how", ())),
+        ChipSet.of(*row["chips"]) if "chips" in row else _with_machine(row["needs"]),
+        row.get("strength", PROOF),
+        row["what"],
+        row["source"],
+        re.compile(row.get("role", "")),
+        re.compile(call) if call else None,
+        row.get("library", ""),
+        row.get("versions", ""),
     )
 
 
-def in_table(use: Use) -> Need | None:
-    """What a use needs, by its name."""
-    text = _borders(use.name)
-    for row in _rows("need"):
-        if use.how in row.how and _matches(row, use, text):
-            return Need(row.chips, row.strength, row.what, row.source, use)
-    return None
+def _bordered(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![A-Za-z0-9])(?:{name})(?![A-Za-z0-9])")
 
 
-def by_name(names: Iterable[str], at: Span, how: str = "define") -> Need | None:
-    """What the names around a gate (function, class) or the words of a skip reason say is behind it."""
-    for name in names:
-        for row in _rows("need"):
-            found = row.pattern.search(_borders(name)) if row.strength == PROOF and "define" in row.how else None
-            if found:
-                return Need(row.chips, PROOF, row.what, row.source, Use(found[0], how, at))
-    return None
+def _with_machine(needs: str) -> ChipSet:
+    """The chips of which some product may stand in a machine that has what is needed."""
+    row = next(row for row in table("libraries")["machine"] if row["needs"] == needs)
+    return EVERY - group(row["lacking"]) if "lacking" in row else EVERY
 
 
-def by_text(text: str, at: Span) -> Need | None:
-    """What a backend string stands for, by the library table."""
-    return in_table(Use(text, "text", at))
+@cache
+def _distributions() -> frozenset[str]:
+    """The canonical names of the libraries whose version matters."""
+    from packaging.utils import canonicalize_name
+
+    return frozenset(
+        canonicalize_name(row.library) for kind in ("need", "works") for row in _rows(kind) if row.versions
+    )
+
+
+class Libraries:
+    """The table as the projects of a run see it: the user's rows first, and no row for versions that are not used.
+
+    `path` is the real path of the file that asks: the versions are those that its project pins.
+    """
+
+    def __init__(self, own: tuple[Row, ...] = ()) -> None:
+        self._own = own
+        self._pins: dict[str, Pins] = {}
+
+    def need(self, path: str, use: Use) -> Need | None:
+        """What a use needs, by its name."""
+        return next((need_of(row, use) for row in self._rows("need", path) if row.matches(use)), None)
+
+    def by_name(self, path: str, names: Iterable[str], at: Span, how: str = "define") -> Need | None:
+        """What the names around a gate (function, class) or the words of a skip reason say is behind it."""
+        for name in names:
+            for row in self._rows("need", path):
+                found = row.name.search(_borders(name)) if row.strength == PROOF and "define" in row.how else None
+                if found:
+                    return need_of(row, Use(found[0], how, at))
+        return None
+
+    def by_text(self, path: str, text: str, at: Span) -> Need | None:
+        """What a backend string stands for."""
+        return self.need(path, Use(text, "text", at))
+
+    def works(self, path: str, uses: Iterable[Use]) -> Need | None:
+        """Something that is known to work on 12.x."""
+        return next((need_of(row, use) for use in uses for row in self._rows("works", path) if row.matches(use)), None)
+
+    def _rows(self, kind: str, path: str) -> Iterator[Row]:
+        if kind == "need":
+            yield from self._own
+        for row in _rows(kind):
+            if not row.versions or self._may_be_used(row, path):
+                yield row
+
+    def _may_be_used(self, row: Row, path: str) -> bool:
+        folder = project_folder(package_root(path))
+        if folder not in self._pins:
+            from bwlint.requirements import pins
+
+            self._pins[folder] = pins(folder, _distributions())
+        return self._pins[folder].admit(row.library, row.versions)
+
+
+def need_of(row: Row, use: Use) -> Need:
+    """A row as what a use needs."""
+    return Need(row.chips, row.strength, row.what, row.source, use)
+
+
+def _borders(name: str) -> str:
+    return name.replace("-", "_")
 
 
 def instruction(text: str, at: Span) -> Need | None:
     """An instruction that a comment or message names."""
     for row in _rows("instruction"):
-        found = row.pattern.search(text)
+        found = row.name.search(text)
         if found:
-            return Need(row.chips, row.strength, row.what, row.source, Use(found[0], "text", at))
+            return need_of(row, Use(found[0], "text", at))
     return None
 
 
@@ -141,23 +221,3 @@ def _built_for_others() -> re.Pattern[str]:
 def built_for_others(text: str) -> bool:
     """Whether the names of files and functions say that their kernels are another generation's."""
     return _built_for_others().search(text) is not None
-
-
-def works(uses: Iterable[Use]) -> Need | None:
-    """Something that is known to work on 12.x, by the library table."""
-    for use in uses:
-        text = _borders(use.name)
-        for row in _rows("works"):
-            if use.how in row.how and _matches(row, use, text):
-                return Need(row.chips, row.strength, row.what, row.source, use)
-    return None
-
-
-def _matches(row: _Row, use: Use, text: str) -> bool:
-    if use.how == "text":
-        return row.pattern.fullmatch(use.name) is not None and row.role.search(use.role) is not None
-    return any(row.pattern.fullmatch(part) for part in text.split("."))
-
-
-def _borders(name: str) -> str:
-    return name.replace("-", "_")

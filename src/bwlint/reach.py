@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from bwlint.chips import EVERY, ChipSet
 from bwlint.evaluate.expr import Span
 from bwlint.facts import Definition, Hop, Module, Outline, Use
-from bwlint.libraries import PROOF, in_table, operation
+from bwlint.libraries import PROOF, Libraries, operation
 from bwlint.link import Tree
 from bwlint.readers.errors import ReadError
 from bwlint.refusals import Refusals
@@ -103,8 +103,9 @@ class Outlines:
 class Reach:
     """The graph of one run."""
 
-    def __init__(self, tree: Tree, outlines: Outlines) -> None:
+    def __init__(self, tree: Tree, outlines: Outlines, libraries: Libraries) -> None:
         self._tree = tree
+        self._libraries = libraries
         self._outlines = outlines
         self._refusals = Refusals(tree)
         self._proofs: dict[tuple[str, str], tuple[Proof, ...]] = {}
@@ -137,7 +138,7 @@ class Reach:
                 step = _Arrived(here.place, here.chips & self._passing(here.place, use.at), (*here.hops, hop))
                 after = self._resolved(here.place.outline, use.name, use.at) if use.how == "call" else None
                 if after is None:
-                    row = in_table(use)
+                    row = self._libraries.need(here.place.outline.path, use)
                     if row is not None and row.strength == PROOF:
                         yield _limited(Proof(row.legal, "library", row.what, row.source, ()), step)
                 elif _key(after) not in seen and len(seen) < MAX_PLACES and len(step.hops) <= MAX_HOPS:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bwlint.chips import ChipSet, group
 from bwlint.evaluate.expr import walk
 from bwlint.judge import Context, Draft, Judged, Related, answers_no, inside, refuses
-from bwlint.libraries import PROOF, Need, named_for_others, works
+from bwlint.libraries import PROOF, Need, named_for_others
 from bwlint.wording import plain
 
 NAME = "excluded"
@@ -59,7 +59,7 @@ def excluded(context: Context, judged: Judged) -> tuple[ChipSet, str, str, str, 
     if not _turned_away(judged):
         need = context.need_of(judged, judged.working)
         return None if need is not None and out - need.legal else _window(judged, out)
-    known = works(judged.working.uses)
+    known = context.evidence.libraries.works(judged.module.path, judged.working.uses)
     if known is not None and known.use.sure:
         related = Related(judged.module, known.use.at, f"{known.what}: {known.source}")
         return out, "warning", "medium", f"behind the gate is `{known.use.name}`, {known.what}", related

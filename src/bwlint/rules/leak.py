@@ -9,7 +9,7 @@ from bwlint.chips import EVERY, ChipSet, group
 from bwlint.evaluate.expr import walk
 from bwlint.facts import Side
 from bwlint.judge import Context, Draft, Judged, Related, answers_no, refuses
-from bwlint.libraries import PROOF, Need, by_name, by_text, instruction
+from bwlint.libraries import PROOF, Libraries, Need, instruction
 from bwlint.mentions import mentioned
 from bwlint.wording import plain
 
@@ -158,17 +158,18 @@ def _need(context: Context, judged: Judged, side: Side) -> Need | None:
     at = judged.at
     if _says_so(judged.gate.comment, judged.admitted & context.targets):
         return found  # the author names the chip
+    libraries, path = context.evidence.libraries, judged.module.path
     reason = judged.other.texts[0].text if refuses(judged.other) and judged.other.texts else ""
     if reason and not _says_so(reason, context.targets):
-        named = by_name((reason,), at, "text")
+        named = libraries.by_name(path, (reason,), at, "text")
         if named is not None:
             return named
     by_kind = judged.gate.kind in ("predicate", "list", "skipif", "helper-call")
     if by_kind or judged.other.ends == "skip" or answers_no(judged.other):
-        named = by_name((judged.gate.name, *judged.gate.qualname.split(".")), at)
+        named = libraries.by_name(path, (judged.gate.name, *judged.gate.qualname.split(".")), at)
         if named is not None:
             return named
-    chosen = _chosen_above(judged)
+    chosen = _chosen_above(libraries, judged)
     if chosen is not None:
         return chosen
     inside_kernel = judged.gate.qualname.partition(".")[0] in judged.module.uses
@@ -187,7 +188,7 @@ def _says_so(text: str, chips: ChipSet) -> bool:
     return not said.open_ended and bool(said.named & chips)
 
 
-def _chosen_above(judged: Judged) -> Need | None:
+def _chosen_above(libraries: Libraries, judged: Judged) -> Need | None:
     """`if backend == "trtllm_mla":` around a gate says what the gate guards."""
     if not refuses(judged.other):
         return None
@@ -196,7 +197,7 @@ def _chosen_above(judged: Judged) -> Need | None:
             if node.op == "cmp" and node.args[0] in ("==", "in"):
                 for inner in walk(node):
                     if inner.op == "const" and isinstance(inner.args[0], str):
-                        found = by_text(inner.args[0], judged.at)
+                        found = libraries.by_text(judged.module.path, inner.args[0], judged.at)
                         if found is not None:
                             return found
     return None

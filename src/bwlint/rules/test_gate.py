@@ -8,7 +8,7 @@ from dataclasses import replace
 from bwlint.chips import ChipSet
 from bwlint.facts import Gate, Module
 from bwlint.judge import Context, Draft, Judged, Related
-from bwlint.libraries import by_name
+from bwlint.libraries import Need
 from bwlint.mentions import mentioned
 from bwlint.rules import excluded, family_split, leak
 from bwlint.wording import plain
@@ -85,7 +85,7 @@ def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
             Related(owner, gate.at, f"admits {chips}"),
         )
         return
-    need = context.need_of(judged, judged.working) or by_name((judged.gate.qualname, judged.module.path), judged.at)
+    need = context.need_of(judged, judged.working) or _named(context, judged)
     if need is not None and out - need.legal:
         return
     for text in judged.other.texts[:1]:
@@ -98,6 +98,12 @@ def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
     if found is not None:
         chips, _, confidence, reason, related = found
         yield excluded.draft(NAME, judged, chips, "note", confidence, reason, related)
+
+
+def _named(context: Context, judged: Judged) -> Need | None:
+    """What the names of the test and of its file say is behind the gate."""
+    path = judged.module.path
+    return context.evidence.libraries.by_name(path, (judged.gate.qualname, path), judged.at)
 
 
 def _skipped(judged: Judged, out: ChipSet, severity: str, reason: str, related: Related | None) -> Draft:

@@ -155,6 +155,7 @@ class Collector:
         self._nodes = self._depth = 0
         self._nested = True
         self._role = role
+        self._callee = ""
 
     def statements(self, body: Iterable[ast.stmt], sure: bool = True, nested: bool = True) -> None:
         """`nested` says whether statements under a further condition are as sure as their surroundings."""
@@ -270,14 +271,14 @@ class Collector:
             self.expression(node.func, sure)
         if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call):
             self._call(node.func.value, sure)
-        outer = self._role
-        self._role = last
+        outer = self._role, self._callee
+        self._role = self._callee = last
         for argument in node.args:
             self.expression(argument, sure)
         for keyword in node.keywords:
             self._role = keyword.arg or last
             self.expression(keyword.value, sure)
-        self._role = outer
+        self._role, self._callee = outer
 
     def _message(self, node: ast.expr) -> None:
         text = literal_text(node)
@@ -291,7 +292,8 @@ class Collector:
             name = self.imports.names.get(root, root) + dot + rest
             self._calls += how == "call"
         if how in ("call", "import") or len(self.uses) - self._calls < self._most:
-            self.uses.append(Use(name, how, span(node), sure, self._role if how == "text" else ""))
+            said = (self._role, self._callee) if how == "text" else ("", "")
+        self.uses.append(Use(name, how, span(node), sure, *said))
 
 
 def literal_text(node: ast.expr) -> str:
