@@ -6,7 +6,6 @@ that a name leads to; the callee's own gate; the library table. Names alone are 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -15,13 +14,9 @@ from bwlint.evaluate.expr import Expr, Span
 from bwlint.evaluate.objects import ClassValue, Frame, FunctionValue
 from bwlint.evaluate.values import Ref
 from bwlint.facts import Gate, Hop, Module, Side, Use
-from bwlint.libraries import PROOF, Libraries, Need, operation, operation_in
+from bwlint.libraries import PROOF, Libraries, Need, is_question, operation, operation_in
 from bwlint.link import Tree
 from bwlint.reach import RANK, Proof, Reach
-
-_QUESTION = re.compile(
-    r"_*(?:is|has|have|can|should|supports?|check|require|skip|needs|use|enable|warn|validate|log|get)_"
-)
 
 
 class Evidence:
@@ -44,7 +39,7 @@ class Evidence:
 
     def of_use(self, module: Module, use: Use) -> Need | None:
         """What a use needs; a need that all targets meet says that its author admits them."""
-        if _QUESTION.match(use.name.rpartition(".")[2]):
+        if is_question(use.name):
             return None  # asking whether something is there is no use of it
         local = use.name.partition(".")[0] in ("self", "cls")
         key = (id(module), use.name, f"{use.how} {use.role} {use.call} {use.at[0] if local else 0}")
@@ -125,7 +120,7 @@ class Evidence:
         """Operations that a module names, or that a definition has which it imports at module level."""
         yield from file_operations(module)
         for node in module.names.values():
-            if node.op == "import" and node.args[1] is not None and not _QUESTION.match(node.args[1]):
+            if node.op == "import" and node.args[1] is not None and not is_question(node.args[1]):
                 owner = self._tree.module(node.args[0])
                 imported = owner and self._operation(owner, node.args[1], Use(node.args[1], "import", node.at or at))
                 if imported:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from bwlint.requirements import Pins
 
 PROOF, NAME = "proof", "name"
+_QUESTION = re.compile(
+    r"_*(?:is|has|have|can|should|supports?|check|require|skip|needs|use|enable|warn|validate|log|get)_"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +141,11 @@ def _distributions() -> frozenset[str]:
     )
 
 
+def is_question(name: str) -> bool:
+    """Whether a dotted name asks whether something is there, or makes it ready: that is no use of it."""
+    return _QUESTION.match(name.rpartition(".")[2]) is not None
+
+
 class Libraries:
     """The table as the projects of a run see it: the user's rows first, and no row for versions that are not used.
 
@@ -167,7 +175,8 @@ class Libraries:
 
     def works(self, path: str, uses: Iterable[Use]) -> Need | None:
         """Something that is known to work on 12.x."""
-        return next((need_of(row, use) for use in uses for row in self._rows("works", path) if row.matches(use)), None)
+        named = [use for use in uses if not is_question(use.name)]
+        return next((need_of(row, use) for use in named for row in self._rows("works", path) if row.matches(use)), None)
 
     def _rows(self, kind: str, path: str) -> Iterator[Row]:
         if kind == "need":

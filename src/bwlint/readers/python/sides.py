@@ -293,7 +293,7 @@ class Collector:
             self._calls += how == "call"
         if how in ("call", "import") or len(self.uses) - self._calls < self._most:
             said = (self._role, self._callee) if how == "text" else ("", "")
-        self.uses.append(Use(name, how, span(node), sure, *said))
+            self.uses.append(Use(name, how, span(node), sure, *said))
 
 
 def literal_text(node: ast.expr) -> str:
