@@ -98,6 +98,10 @@ class Evidence:
                 return _place(value) or self._opaque(value) or ((owner, rest[cut - 1]) if found.uniform else None)
         return None
 
+    def place(self, module: Module, use: Use) -> tuple[Module, str] | None:
+        """The module and top-level name of the definition that a call or import leads to, where the tree has it."""
+        return self._definition(module, use) if use.how in ("call", "import") else None
+
     def _opaque(self, value: object) -> tuple[Module, str] | None:
         """A definition that was not lowered, by its dotted name."""
         if not isinstance(value, Ref) or "." not in value.name:
