@@ -48,6 +48,11 @@ class Evidence:
         found = self._memo[key]
         return None if found is None else replace(found, use=use)
 
+    def proofs(self, module: Module, use: Use) -> tuple[Proof, ...]:
+        """What the definition that a use leads to surely shows, nearest first."""
+        place = self._reach.definition(module, use)
+        return self._reach.proofs(place) if place is not None else ()
+
     def _in_tree(self, module: Module, use: Use) -> Need | None:
         """What the definition that a use leads to shows, or an operation of the hardware in the use itself."""
         direct = operation_in(use.name) if use.how != "text" else None
@@ -97,10 +102,6 @@ class Evidence:
                 value = found.only()
                 return _place(value) or self._opaque(value) or ((owner, rest[cut - 1]) if found.uniform else None)
         return None
-
-    def place(self, module: Module, use: Use) -> tuple[Module, str] | None:
-        """The module and top-level name of the definition that a call or import leads to, where the tree has it."""
-        return self._definition(module, use) if use.how in ("call", "import") else None
 
     def _opaque(self, value: object) -> tuple[Module, str] | None:
         """A definition that was not lowered, by its dotted name."""

@@ -49,7 +49,7 @@ def _draft(judged: Judged, here: ChipSet, missing: ChipSet, places: list[tuple[U
     what = f"`{name}`" if len(places) == 1 else f"`{name}` and {len(places) - 1} more"
     compiled = "which compiles" if len(places) == 1 else "which compile"
     related = [
-        Related(place.module, place.gate.at, f"`{place.name}` is compiled for {place.chips}") for _, place in places[:8]
+        Related(place.at, place.at.at, f"`{place.name}` is compiled for {place.chips}") for _, place in places[:8]
     ]
     return Draft(
         NAME,
