@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bwlint.chips import EVERY, ChipSet
+from bwlint.chips import EVERY, ChipSet, group
 from bwlint.facts import Hop, Module, Side, Use
 from bwlint.judge import Context, Judged
+from bwlint.libraries import named_for_others
 from bwlint.reach import Proof
 
-NARROW = 6
-"""A guard that leaves as many chips or fewer names them; one that leaves more has a bound and may not know them."""
+_FAMILY = group("consumer-blackwell")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +40,19 @@ def admission(context: Context, module: Module, use: Use) -> Admission | None:
 
 
 def _names_chips(proof: Proof) -> bool:
-    return proof.kind in ("list", "build") or (proof.kind == "gate" and len(proof.legal) <= NARROW)
+    """A list names chips; a guard may be a bound that knows nothing of them, unless it leaves one family alone."""
+    return proof.kind in ("list", "build") or (proof.kind == "gate" and proof.legal <= _FAMILY)
 
 
 def admits(context: Context, judged: Judged, chips: ChipSet) -> Admission | None:
-    """A gate further on, for the first thing behind this one that has any, which admits some of `chips`."""
+    """A gate of something behind this one that admits some of `chips`, where nothing behind it is for others alone."""
+    first: Admission | None = None
     for use in calls(context, judged, judged.working):
         found = admission(context, judged.module, use)
-        if found is not None:
-            return found if found.chips & chips else None
-    return None
+        if not found.chips & chips if found is not None else named_for_others(use.name):
+            return None
+        first = first or found
+    return first
 
 
 def calls(context: Context, judged: Judged, side: Side) -> Iterator[Use]:
