@@ -69,7 +69,8 @@ def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Ite
         drafts = [
             draft
             for judged in context.judged[module.path]
-            for check in run.values()
+            for name, check in run.items()
+            if name in _OF_BUILDS or not judged.sets.flags
             for draft in _weighed(judged, check(context, judged))
         ]
         drafts += [
@@ -95,6 +96,8 @@ def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Ite
     return Analysis(tuple(found), context, {file.real: file for file, _ in collected.modules}, stats)
 
 
+_OF_BUILDS = frozenset({"arch-target"})
+"""Rules that look at flags of a build, which are named after targets; the others ask for the device."""
 _LESS = {"high": "medium", "medium": "low", "low": "low"}
 
 

@@ -13,7 +13,7 @@ from bwlint.chips import ChipSet
 from bwlint.evaluate.expr import Expr, Span
 from bwlint.evaluate.objects import ClassValue, Frame, FunctionValue
 from bwlint.evaluate.values import Ref
-from bwlint.facts import Gate, Hop, Module, Side, Use
+from bwlint.facts import Hop, Module, Side, Use
 from bwlint.libraries import PROOF, Libraries, Need, is_question, operation, operation_in
 from bwlint.link import Tree
 from bwlint.reach import RANK, Proof, Reach
@@ -47,6 +47,11 @@ class Evidence:
             self._memo[key] = self._in_tree(module, use) or self._in_table(module, use)
         found = self._memo[key]
         return None if found is None else replace(found, use=use)
+
+    def proofs(self, module: Module, use: Use) -> tuple[Proof, ...]:
+        """What the definition that a use leads to surely shows, nearest first."""
+        place = self._reach.definition(module, use)
+        return self._reach.proofs(place) if place is not None else ()
 
     def _in_tree(self, module: Module, use: Use) -> Need | None:
         """What the definition that a use leads to shows, or an operation of the hardware in the use itself."""
@@ -125,19 +130,6 @@ class Evidence:
                 imported = owner and self._operation(owner, node.args[1], Use(node.args[1], "import", node.at or at))
                 if imported:
                     yield imported
-
-    def callee_gate(self, module: Module, use: Use) -> tuple[Module, Gate] | None:
-        """The declared list on the definition that a call leads to: what its author admits."""
-        if use.how != "call":
-            return None
-        place = self._definition(module, use)
-        if place is None:
-            return None
-        owner, name = place
-        for gate in owner.gates:
-            if gate.kind == "list" and gate.name == name:
-                return owner, gate
-        return None
 
 
 def _place(value: object) -> tuple[Module, str] | None:

@@ -33,8 +33,8 @@ class Sets:
 
     `may` holds for some value of the free atoms, `must` for all of them. `core` is the set of the part that reads
     the device: atoms that do not are dropped (the neutral projection). `raises` are the chips on which evaluation
-    ends in an exception, `live` those that reach the gate. `splits` answers whether one chip can be refused while
-    another is admitted under the same values of the atoms.
+    ends in an exception, `live` those that reach the gate. `flags` says that flags of a build are asked, which are
+    named after targets, and not the device.
     """
 
     may: ChipSet
@@ -47,6 +47,7 @@ class Sets:
     toolkit: bool
     clashes: tuple[Clash, ...]
     atoms: tuple[str, ...]
+    flags: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +203,23 @@ class Tree:
             toolkit,
             clashes,
             atoms,
+            outcome.guessed and self._asks_flags(module, gate.test),
         )
+
+    def _asks_flags(self, module: Module, test: Expr) -> bool:
+        """Whether a test comes down to flags that are named after targets and whose values nobody knows."""
+        stack, seen = [test], set[int]()
+        while stack:
+            for node in walk(stack.pop()):
+                if node.op == "flag":
+                    self.interpreter.start()
+                    value = self.interpreter.evaluate(node.args[0], self.frame(module))
+                    if not value.device:
+                        return True
+                elif node.op == "var" and node.args[0] not in seen:
+                    seen.add(node.args[0])
+                    stack.append(module.slots[node.args[0]])
+        return False
 
     def live(self, module: Module, gate: Gate) -> ChipSet:
         """The chips that reach a gate: no test above is false on them, none raises."""

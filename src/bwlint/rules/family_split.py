@@ -9,6 +9,7 @@ from bwlint.chips import EVERY, NONE, ChipSet, families, group
 from bwlint.evaluate.expr import walk
 from bwlint.facts import Side
 from bwlint.judge import Context, Draft, Judged, Related, inside, refuses
+from bwlint.siblings import Admission, admits
 from bwlint.wording import plain
 
 NAME = "family-split"
@@ -166,6 +167,10 @@ def _pair(context: Context, judged: Judged, family: ChipSet, missing: ChipSet) -
 
 def draft(context: Context, rule: str, judged: Judged, test: ChipSet, missing: ChipSet) -> Draft:
     severity, confidence, reason = _level(context, judged, test, missing)
+    sibling = _sibling(context, judged, test, missing)
+    if sibling is not None:
+        severity, confidence = "warning", "high"
+        reason = f"; `{sibling.name}` behind it admits {sibling.chips}"
     held, lost = test, missing
     if judged.denies and refuses(judged.other):
         phrase, held, lost = "this guard lets pass", missing, test
@@ -186,11 +191,18 @@ def draft(context: Context, rule: str, judged: Judged, test: ChipSet, missing: C
         judged.must,
         None,
         judged.gate,
-        _seen_sides(judged),
+        (*_seen_sides(judged), *((Related(sibling.at, sibling.at.at, sibling.at.text),) if sibling else ())),
         wanted=judged.core | missing if _names_members(judged) else judged.core - test,
         evidence="the sibling only meets an error" if _only_refused(judged) else "",
         unsafe=_doubt(severity, judged),
     )
+
+
+def _sibling(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> Admission | None:
+    """A gate behind this one that admits the missing member; a text that says what was tested stands against it."""
+    texts = (judged.gate.comment, *(text.text for side in (judged.gate.yes, judged.gate.no) for text in side.texts))
+    meant = test & group("second-consumer") or any(_VALIDATED.search(text) for text in texts)
+    return None if meant or context.builds_exact(judged) else admits(context, judged, missing)
 
 
 def _only_refused(judged: Judged) -> bool:
