@@ -87,7 +87,11 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function as an expression: the first return whose conditions hold is its value."""
+    """A function as an expression: the first return whose conditions hold is its value.
+
+    `exits` are its ways out in order, with the tests that lead to each: return, or raise with the place of the error.
+    C++ alone has them, and only where one is an error.
+    """
 
     qualname: str
     kind: str
@@ -96,6 +100,7 @@ class Function:
     returns: tuple[tuple[Path, Expr], ...]
     at: Span
     decorators: tuple[Expr, ...] = ()
+    exits: tuple[tuple[Path, str, Span], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,9 +265,10 @@ def _carry(data: list[Any]) -> Carry:
 
 
 def _function(data: list[Any]) -> Function:
-    qualname, kind, params, defaults, returns, at, decorators = data
+    qualname, kind, params, defaults, returns, at, decorators, exits = data
     pairs = tuple([(decode(path), decode(value)) for path, value in returns])
-    return Function(qualname, kind, tuple(params), decode(defaults), pairs, tuple(at), decode(decorators))
+    ways = tuple([(decode(path), ends, tuple(place)) for path, ends, place in exits])
+    return Function(qualname, kind, tuple(params), decode(defaults), pairs, tuple(at), decode(decorators), ways)
 
 
 def _class(data: list[Any]) -> Class:

@@ -83,6 +83,11 @@ def _fails(text: str, flat: tuple[Statement, ...]) -> bool:
     )
 
 
+def fails(text: str, start: int, end: int) -> bool:
+    """Whether a statement begins with what ends the program or reports an error."""
+    return _FAILS.match(text, start, end) is not None
+
+
 def _assigned(text: str, flat: tuple[Statement, ...], lower: Lower) -> Expr | None:
     only = flat[0] if len(flat) == 1 and flat[0].kind == "expression" else None
     if only is None:
