@@ -40,7 +40,7 @@ def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Ite
     tree = Tree(sources, load)
     for file, module in collected.modules:
         tree.add(module, file.root)
-    builds = Builds(module for _, module in collected.modules)
+    builds = Builds((module for _, module in collected.modules), lambda path: load(path, ""))
     reach = Reach(tree, Outlines(tree))
     context = Context(tree, targets, Evidence(tree, reach, targets), builds=builds)
     gates = 0

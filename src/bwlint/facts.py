@@ -139,7 +139,8 @@ class Carry:
     `kind` is gencode (one flag; `text` is the architecture of its PTX), option (a variable that holds such flags),
     list, piece (what is added to a list), request (what a whole build is asked for), kernel (what a kernel is offered
     for, of which the build takes what is asked; `text` is "piece" where such add up), filter (which names are
-    accepted), match (a condition over a list of names) or file. `name` is the variable, function or flag, `sources`
+    accepted), match (a condition over a list of names), file, or extension (all flags of a setup.py that builds CUDA
+    extensions). `name` is the variable, function or flag, `sources`
     the files that it compiles, where the build says so. `toolkit` bounds the CUDA version: at least, and below
     ("" = any).
     """
