@@ -17,6 +17,7 @@ from bwlint.facts import Gate, Module
 from bwlint.guards import guards_of, wrappers_of
 from bwlint.judge import Context, Draft, Judged, Related, inside
 from bwlint.link import Tree
+from bwlint.native import Native
 from bwlint.reach import Outlines, Reach
 from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.sources.tree import project_folder
@@ -42,7 +43,8 @@ def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Ite
         tree.add(module, file.root)
     builds = Builds((module for _, module in collected.modules), lambda path: load(path, ""))
     reach = Reach(tree, Outlines(tree))
-    context = Context(tree, targets, Evidence(tree, reach, targets), builds=builds)
+    native = Native(tree, builds)
+    context = Context(tree, targets, Evidence(tree, reach, targets, native), builds=builds, native=native)
     gates = 0
     for file, module in collected.modules:
         gates += len(module.gates)

@@ -17,6 +17,7 @@ from bwlint.evaluate.values import Ref
 from bwlint.facts import Gate, Hop, Module, Side, Use
 from bwlint.libraries import PROOF, Need, in_table, operation, operation_in
 from bwlint.link import Tree
+from bwlint.native import Native, admits
 from bwlint.reach import RANK, Proof, Reach
 
 _QUESTION = re.compile(
@@ -27,8 +28,9 @@ _QUESTION = re.compile(
 class Evidence:
     """Looks uses up, in the tree first and in the library table after it. `targets` are the chips asked about."""
 
-    def __init__(self, tree: Tree, reach: Reach, targets: ChipSet) -> None:
+    def __init__(self, tree: Tree, reach: Reach, targets: ChipSet, native: Native | None = None) -> None:
         self._tree = tree
+        self._native = native
         self._reach = reach
         self._targets = targets
         self._memo: dict[tuple[int, str, str], Need | None] = {}
@@ -48,9 +50,23 @@ class Evidence:
         local = use.name.partition(".")[0] in ("self", "cls")
         key = (id(module), use.name, f"{use.how} {use.role} {use.at[0] if local else 0}")
         if key not in self._memo:
-            self._memo[key] = self._in_tree(module, use) or in_table(self._last_if_ours(module, use))
+            here = self._in_cpp if module.language == "cuda" else self._in_tree
+            self._memo[key] = here(module, use) or self._in_table(module, use)
         found = self._memo[key]
         return None if found is None else replace(found, use=use)
+
+    def _in_table(self, module: Module, use: Use) -> Need | None:
+        """What the table of libraries says of a name, unless what the name stands for is built for all targets."""
+        native = self._native if module.language == "cuda" and use.how == "call" else None
+        if native is not None and admits(native.proofs(use.name, module.path), self._targets):
+            return None
+        return in_table(self._last_if_ours(module, use))
+
+    def _in_cpp(self, module: Module, use: Use) -> Need | None:
+        """What the C++ definition that a call leads to shows."""
+        found = self._native.proofs(use.name, module.path) if self._native is not None and use.how == "call" else ()
+        proof = self._chosen(found)
+        return Need(proof.legal, PROOF, proof.what, proof.source, use, proof.hops) if proof is not None else None
 
     def _in_tree(self, module: Module, use: Use) -> Need | None:
         """What the definition that a use leads to shows, or an operation of the hardware in the use itself."""

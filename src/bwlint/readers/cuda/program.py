@@ -12,6 +12,7 @@ from bwlint.evaluate.names import DEVICE
 from bwlint.facts import Function, Gate, Side
 from bwlint.readers.cuda import ways
 from bwlint.readers.cuda.expressions import lower
+from bwlint.readers.cuda.failures import fails
 from bwlint.readers.cuda.lexer import Code, matching
 from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import Scope, Scopes
@@ -206,7 +207,7 @@ class _Walk:
             if self.text[start:end].strip():
                 self.returns.append((tuple(self.path[-MAX_PATH:]), self.lower(start, end)))
             self._leave(
-                "raise" if ways.fails(self.text, statement.start, statement.end) else "return",
+                "raise" if fails(self.text, statement.start, statement.end) else "return",
                 statement.start,
                 statement.end,
             )
@@ -282,7 +283,7 @@ class _Walk:
         check = _CHECK.search(self.text, start, end)
         if check is not None:
             self._check(check, end)
-        elif ways.fails(self.text, start, end):
+        elif fails(self.text, start, end):
             self._leave("raise", start, end)
         for out in _OUT.finditer(self.text, start, end):
             kind = _attribute(out["what"]) or _attribute(out["call"])

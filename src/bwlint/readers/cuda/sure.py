@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bwlint.readers.cuda import ways
+from bwlint.readers.cuda.failures import fails
 from bwlint.readers.cuda.statements import Statement, leaves
 
 Stretch = tuple[int, int]
@@ -91,7 +91,7 @@ def _goes_home(text: str, statement: Statement, side: tuple[Statement, ...]) -> 
 def _refuses(text: str, body: tuple[Statement, ...]) -> bool:
     while len(body) == 1 and body[0].kind == "block":
         body = body[0].body
-    return any(entry.kind == "throw" or ways.fails(text, entry.start, entry.end) for entry in body)
+    return any(entry.kind == "throw" or fails(text, entry.start, entry.end) for entry in body)
 
 
 def _exits_in(body: tuple[Statement, ...]) -> bool:
