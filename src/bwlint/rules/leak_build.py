@@ -5,20 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bwlint.builds import runs_on
-from bwlint.facts import Hop
+from bwlint.facts import Carry, Hop, Module
 from bwlint.judge import Context, Draft, Judged, Related, refuses
 from bwlint.wording import listed, plain
 
 NAME = "leak"
 
 
-def check(context: Context, judged: Judged) -> Iterator[Draft]:
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
     """Only what an extension as a whole is built for: files that are built apart have a dispatcher in front."""
-    if judged.module.language != "cuda" or judged.in_test or not refuses(judged.other) or refuses(judged.working):
-        return
-    placed = context.builds.placed(judged.module.path)
-    if not placed or any(carry.kind != "extension" for _, carry in placed):
-        return
+    gates = [judged for judged in context.judged.get(module.path, ()) if _is_check(judged)]
+    placed = context.builds.placed(module.path) if gates and module.language == "cuda" else ()
+    if placed and all(carry.kind == "extension" for _, carry in placed):
+        for judged in gates:
+            yield from _passing(context, judged, placed)
+
+
+def _is_check(judged: Judged) -> bool:
+    return refuses(judged.other) and not refuses(judged.working) and not judged.in_test
+
+
+def _passing(context: Context, judged: Judged, placed: tuple[tuple[str, Carry], ...]) -> Iterator[Draft]:
     legal = runs_on(carry for _, carry in placed)
     wrong = judged.must & context.targets - legal
     if not wrong or not judged.admitted & legal:
