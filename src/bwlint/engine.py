@@ -18,6 +18,7 @@ from bwlint.guards import guards_of, wrappers_of
 from bwlint.judge import Context, Draft, Judged, Related, inside
 from bwlint.libraries import Libraries
 from bwlint.link import Tree
+from bwlint.native import Native
 from bwlint.reach import Outlines, Reach
 from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.sources.tree import project_folder
@@ -41,10 +42,11 @@ def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Ite
     tree = Tree(sources, load)
     for file, module in collected.modules:
         tree.add(module, file.root)
-    builds = Builds(module for _, module in collected.modules)
-    libraries = Libraries()
+    builds = Builds((module for _, module in collected.modules), lambda path: load(path, ""))
+    libraries, native = Libraries(), Native(tree, builds)
     reach = Reach(tree, Outlines(tree), libraries)
-    context = Context(tree, targets, Evidence(tree, reach, libraries, targets), builds=builds)
+    evidence = Evidence(tree, reach, libraries, native, targets)
+    context = Context(tree, targets, evidence, builds=builds, native=native)
     gates = 0
     for file, module in collected.modules:
         gates += len(module.gates)

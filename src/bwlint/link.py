@@ -229,6 +229,12 @@ class Tree:
             reached &= self._let_through(module, test, frame)
         return reached
 
+    def may(self, module: Module, test: Expr) -> ChipSet:
+        """The chips on which a test may hold."""
+        self.interpreter.start()
+        outcome = self.interpreter.truth(test, self.frame(module))
+        return _where(outcome, lambda lane: lane is not False and not isinstance(lane, Raises))
+
     def must(self, module: Module, test: Expr) -> ChipSet:
         """The chips on which a test holds whatever is not known."""
         self.interpreter.start()
