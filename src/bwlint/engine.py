@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
+from bwlint.budget import Budget
 from bwlint.builds import Builds
-from bwlint.chips import ChipSet
+from bwlint.chips import NONE, ChipSet
 from bwlint.collect import Collected, load
 from bwlint.evaluate.expr import Span
 from bwlint.evaluate.sources import Sources
@@ -20,6 +22,10 @@ from bwlint.link import Tree
 from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.sources.tree import project_folder
 from bwlint.sources.walk import SourceFile
+from bwlint.wording import plain
+
+if TYPE_CHECKING:
+    from bwlint.callers import Callers
 
 _RANK = {"error": 2, "warning": 1, "note": 0}
 
@@ -34,9 +40,20 @@ class Analysis:
     stats: dict[str, int]
 
 
-def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Iterable[str]) -> Analysis:
-    """Judge every gate of the collected modules by the named rules."""
-    tree = Tree(sources, load)
+def analyse(
+    collected: Collected,
+    sources: Sources,
+    targets: ChipSet,
+    rules: Iterable[str],
+    budget: Budget | None = None,
+    source: Callable[[str], str | None] = lambda real: None,
+) -> Analysis:
+    """Judge every gate of the collected modules by the named rules.
+
+    `budget` is what may be read besides, `source` gives the text of a file by its real path.
+    """
+    budget = Budget() if budget is None else budget
+    tree = Tree(sources, lambda real, dotted: load(real, dotted) if budget.allows(real) else None)
     for file, module in collected.modules:
         tree.add(module, file.root)
     builds = Builds(module for _, module in collected.modules)
@@ -61,6 +78,7 @@ def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Ite
     run_guards = [check for name, check in guard_checks() if name in wanted]
     run_files = [check for name, check in file_checks() if name in wanted]
     found = []
+    away = Away(tree, targets, budget, source)
     for file, module in collected.modules:
         drafts = [
             draft
@@ -80,7 +98,7 @@ def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Ite
             for check_file in run_files
             for draft in check_file(context, part)
         ]
-        merged = _merge(_at_origins(context, module, drafts))
+        merged = [away.weighed(file.root, draft) for draft in _merge(_at_origins(context, module, drafts))]
         if merged:
             found.append((file, tuple(merged)))
     stats = {
@@ -91,6 +109,44 @@ def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Ite
     return Analysis(tuple(found), context, {file.real: file for file, _ in collected.modules}, stats)
 
 
+@dataclass(slots=True)
+class Away:
+    """Looks who gets to what is reported. `callers` are asked only when something is."""
+
+    tree: Tree
+    targets: ChipSet
+    budget: Budget
+    source: Callable[[str], str | None]
+    _callers: Callers | None = None
+
+    def weighed(self, root: str, draft: Draft) -> Draft:
+        """A finding as it is, or as a note where no chip that it is about gets to the function around it."""
+        if draft.rule not in _BY_CHIP or draft.severity == "note" or draft.module.language != "python":
+            return draft
+        concerned = self._concerned(draft)
+        found = self._asked().arriving(draft.module.path, root, draft.at)
+        if not concerned or not found.stops or found.chips & concerned:
+            return draft
+        kept = tuple(Related(stop.module, stop.at, f"keeps {plain(concerned)} away") for stop in found.stops[:4])
+        message = f"{draft.message}; tests around its callers keep {plain(concerned)} away"
+        related = (*draft.related, *kept)
+        return replace(draft, severity="note", confidence="low", message=message, related=related)
+
+    def _concerned(self, draft: Draft) -> ChipSet:
+        """The chips that a finding is about: those kept out, or those let in."""
+        if draft.rule == "excluded":
+            return self.targets - draft.admitted
+        return self.targets & draft.admitted - (draft.legal or NONE)
+
+    def _asked(self) -> Callers:
+        if self._callers is None:
+            from bwlint.callers import Callers
+
+            self._callers = Callers(self.tree, self.targets, self.budget, self.source)
+        return self._callers
+
+
+_BY_CHIP = frozenset({"leak", "excluded", "tcgen05", "wgmma"})
 _LESS = {"high": "medium", "medium": "low", "low": "low"}
 
 

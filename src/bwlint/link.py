@@ -201,6 +201,10 @@ class Tree:
             reached &= self._let_through(module, test, frame)
         return reached
 
+    def passing(self, module: Module, test: Expr) -> ChipSet:
+        """The chips on which a test of a module may hold."""
+        return self._let_through(module, test, self.frame(module))
+
     def _let_through(self, module: Module, test: Expr, frame: Frame) -> ChipSet:
         """The chips on which a test above a gate may hold; the same test stands above many gates."""
         key = (id(module), test.op, test.at)
