@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips import EVERY, NONE, ChipSet, families, group
-from bwlint.evaluate.expr import walk
+from bwlint.evaluate.expr import Expr, walk
+from bwlint.evaluate.objects import ClassValue, Frame
 from bwlint.facts import Side
 from bwlint.judge import Context, Draft, Judged, Related, inside, refuses
 from bwlint.siblings import Admission, admits
@@ -49,18 +50,21 @@ def exact_names(context: Context, judged: Judged) -> Iterator[Draft]:
     """A list of names with every member's `a` target and not the family target: code built for 120f is refused."""
     if judged.gate.test.op != "names" or not context.targets <= judged.core:
         return
-    names = {n.args[0] if n.op == "const" else n.args[1] for n in walk(judged.gate.test) if n.op in ("const", "attr")}
-    spelled = {name for name in names if isinstance(name, str) and re.search(r"12\d[af]?$", name)}
+    nodes = [node for node in walk(judged.gate.test) if node.op in ("const", "attr")]
+    names = {node.args[0] if node.op == "const" else node.args[1]: node for node in nodes}
+    spelled = {name: names[name] for name in names if isinstance(name, str) and re.search(r"12\d[af]?$", name)}
     if not spelled or not all(name.endswith("a") for name in spelled):
         return
+    known = all(_has_family_name(context, judged, name, node) for name, node in spelled.items())
+    also = ", which the same enum knows," if known else ""
     yield Draft(
         NAME,
         NAME,
-        "note",
+        "warning" if known and _turns_away(judged) else "note",
         "medium",
         judged.module,
         judged.at,
-        "this list names the a targets only: a build for the family target sm_120f is refused",
+        f"this list names the a targets only: a build for the family target sm_120f{also} is refused",
         "a targets only",
         "list the f names too, or test the family",
         judged.may,
@@ -68,6 +72,18 @@ def exact_names(context: Context, judged: Judged) -> Iterator[Draft]:
         None,
         judged.gate,
     )
+
+
+def _has_family_name(context: Context, judged: Judged, name: str, node: Expr) -> bool:
+    """Whether the enum that a name is a member of has the family's name too."""
+    if node.op != "attr":
+        return False
+    owner = context.tree.interpreter.evaluate(node.args[0], Frame(judged.module)).only()
+    return isinstance(owner, ClassValue) and f"{name[:-1]}f" in owner.body.names
+
+
+def _turns_away(judged: Judged) -> bool:
+    return judged.gate.kind in ("list", "assert") or refuses(judged.other)
 
 
 def other_family(context: Context, judged: Judged, rule: str) -> Iterator[Draft]:
