@@ -57,7 +57,7 @@ def analyse(
         tree.add(module, file.root)
     builds = Builds((module for _, module in collected.modules), lambda path: load(path, ""))
     libraries, native = Libraries(), Native(tree, builds)
-    reach = Reach(tree, Outlines(tree), libraries)
+    reach = Reach(tree, Outlines(tree), libraries, native)
     evidence = Evidence(tree, reach, libraries, native, targets)
     context = Context(tree, targets, evidence, builds=builds, native=native)
     gates = 0
