@@ -45,7 +45,8 @@ class Row:
     """One row of the table, or of the user's.
 
     `name` is matched whole, between word borders. For strings, `role` is searched in what the string is assigned to or
-    passed as, and `call` matched with the function that it is passed to. `versions` is a range of `library`'s.
+    passed as, and `call` matched with the function that it is passed to. `versions` is a range of `library`'s; a row
+    that is `pinned` says nothing of a project that does not say which version it uses.
     """
 
     name: re.Pattern[str]
@@ -58,12 +59,14 @@ class Row:
     call: re.Pattern[str] | None = None
     library: str = ""
     versions: str = ""
+    pinned: bool = False
 
     def matches(self, use: Use) -> bool:
         if use.how not in self.how:
             return False
         if use.how != "text":
-            return any(self.name.fullmatch(part) for part in _borders(use.name).split("."))
+            dotted = _borders(use.name)
+            return any(self.name.fullmatch(part) for part in (dotted, *dotted.split(".")))
         if self.call is not None and not self.call.fullmatch(use.call):
             return False
         return self.name.fullmatch(use.name) is not None and self.role.search(use.role) is not None
@@ -102,10 +105,11 @@ def operation_in(dotted: str) -> Operation | None:
 
 @cache
 def _rows(kind: str) -> tuple[Row, ...]:
-    return tuple(_row(row) for row in table("libraries")[kind])
+    return tuple(row_of(row) for row in table("libraries")[kind])
 
 
-def _row(row: dict[str, Any]) -> Row:
+def row_of(row: dict[str, Any]) -> Row:
+    """A row of the table, parsed."""
     call = row.get("call")
     return Row(
         _bordered(row["name"]),
@@ -118,6 +122,7 @@ def _row(row: dict[str, Any]) -> Row:
         re.compile(call) if call else None,
         row.get("library", ""),
         row.get("versions", ""),
+        row.get("pinned", False),
     )
 
 
@@ -191,7 +196,8 @@ class Libraries:
             from bwlint.requirements import pins
 
             self._pins[folder] = pins(folder, _distributions())
-        return self._pins[folder].admit(row.library, row.versions)
+        known = self._pins[folder]
+        return known.admit(row.library, row.versions) and (not row.pinned or known.knows(row.library))
 
 
 def need_of(row: Row, use: Use) -> Need:
