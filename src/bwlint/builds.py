@@ -1,38 +1,112 @@
 """Which builds of the tree compile a source file, and for which targets."""
 
 # Paths are plain strings here, as in `sources.tree`.
-# ruff: noqa: PTH120
+# ruff: noqa: PTH113, PTH118, PTH120
 
 from __future__ import annotations
 
 import os
+import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 
-from bwlint.chips import NO_TARGET, Target, TargetSet
+from bwlint.chips import NO_TARGET, NONE, ChipSet, Target, TargetSet
 from bwlint.facts import Carry, Module
+from bwlint.sources.tree import folder_root, project_folder
+
+_BUILD_FILES = ("CMakeLists.txt", "setup.py")
+_MOST_FOLDERS = 30
+
+Load = Callable[[str], Module | None]
+"""Reads a build file by its real path; None where it cannot."""
 
 
 class Builds:
-    """The carries of build files by the sources that they name."""
+    """The carries of build files by the sources that they name.
 
-    def __init__(self, modules: Iterable[Module]) -> None:
+    `modules` are those of the run. Build files in the folders above a source that are none of them are read when the
+    source is asked for, so that a run on one file knows its builds.
+    """
+
+    def __init__(self, modules: Iterable[Module], load: Load = lambda path: None) -> None:
+        self._load = load
         self._by_name: dict[str, list[tuple[str, str, Carry]]] = defaultdict(list)
+        self._patterns: list[tuple[str, re.Pattern[str], str, Carry]] = []
+        self._read: set[str] = set()
+        self._folders: set[str] = set()
+        self._found: dict[str, tuple[tuple[str, Carry], ...]] = {}
         for module in modules:
-            for carry in module.carries:
-                for source in carry.sources:
-                    name = source.rpartition("/")[2]
-                    self._by_name[name].append((os.path.dirname(module.path), source, carry))
+            self._add(module)
 
     def of(self, module: Module) -> tuple[Carry, ...]:
         """The carries that compile a file: those of build files above it that name it by the end of its path."""
-        path = module.path.replace(os.sep, "/")
-        found = (
-            carry
-            for folder, source, carry in self._by_name.get(path.rpartition("/")[2], ())
-            if path.startswith(f"{folder}/") and path.endswith(f"/{source.lstrip('./')}")
-        )
-        return tuple(dict.fromkeys(found))
+        return tuple(carry for _, carry in self.placed(module.path))
+
+    def placed(self, real: str) -> tuple[tuple[str, Carry], ...]:
+        """The carries that compile the file at a real path, each with the path of its build file."""
+        if real not in self._found:
+            self._look_above(real)
+            self._found[real] = tuple(dict.fromkeys(self._matching(real.replace(os.sep, "/"))))
+        return self._found[real]
+
+    def _matching(self, path: str) -> Iterable[tuple[str, Carry]]:
+        for origin, source, carry in self._by_name.get(path.rpartition("/")[2], ()):
+            folder = os.path.dirname(origin)
+            if path.startswith(f"{folder}/") and path.endswith(f"/{source.lstrip('./')}"):
+                yield origin, carry
+        for folder, pattern, origin, carry in self._patterns:
+            if path.startswith(f"{folder}/") and pattern.fullmatch(path, len(folder) + 1):
+                yield origin, carry
+
+    def _look_above(self, real: str) -> None:
+        """Read the build files between a file and its project's folder."""
+        folder = os.path.dirname(real)
+        project = project_folder(folder_root(folder))
+        for _ in range(_MOST_FOLDERS):
+            if folder in self._folders:
+                return
+            self._folders.add(folder)
+            for name in _BUILD_FILES:
+                path = os.path.join(folder, name)
+                if path not in self._read and os.path.isfile(path):
+                    found = self._load(path)
+                    if found is not None:
+                        self._add(found)
+            parent = os.path.dirname(folder)
+            if folder == project or parent == folder:
+                return
+            folder = parent
+
+    def _add(self, module: Module) -> None:
+        self._read.add(module.path)
+        for carry in module.carries:
+            for source in carry.sources:
+                if "*" in source:
+                    folder = os.path.dirname(module.path).replace(os.sep, "/")
+                    self._patterns.append((folder, _wildcard(source), module.path, carry))
+                else:
+                    self._by_name[source.rpartition("/")[2]].append((module.path, source, carry))
+
+
+@cache
+def _wildcard(source: str) -> re.Pattern[str]:
+    """A source with stars for what is not known, each within one part of the path."""
+    parts = [re.escape(part) for part in source.split("*")]
+    return re.compile(r"[^/]*?".join(parts))
+
+
+def runs_on(carries: Iterable[Carry]) -> ChipSet:
+    """The chips that load what builds compile, or whose driver compiles the PTX in it."""
+    found = NONE
+    for carry in carries:
+        for name in (*carry.sass, *carry.ptx):
+            try:
+                target = Target.parse(name)
+            except ValueError:
+                continue
+            found |= target.jits_on() if name in carry.ptx else target.loads_on()
+    return found
 
 
 def built(carry: Carry) -> TargetSet:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from bwlint.away import Away
+from bwlint.budget import Budget
 from bwlint.builds import Builds
 from bwlint.chips import ChipSet
 from bwlint.collect import Collected, load
@@ -18,6 +20,7 @@ from bwlint.guards import guards_of, wrappers_of
 from bwlint.judge import Context, Draft, Judged, Related, inside
 from bwlint.libraries import Libraries
 from bwlint.link import Tree
+from bwlint.native import Native
 from bwlint.reach import Outlines, Reach
 from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.sources.tree import project_folder
@@ -36,15 +39,27 @@ class Analysis:
     stats: dict[str, int]
 
 
-def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Iterable[str]) -> Analysis:
-    """Judge every gate of the collected modules by the named rules."""
-    tree = Tree(sources, load)
+def analyse(
+    collected: Collected,
+    sources: Sources,
+    targets: ChipSet,
+    rules: Iterable[str],
+    budget: Budget | None = None,
+    source: Callable[[str], str | None] = lambda real: None,
+) -> Analysis:
+    """Judge every gate of the collected modules by the named rules.
+
+    `budget` is what may be read besides, `source` gives the text of a file by its real path.
+    """
+    budget = Budget() if budget is None else budget
+    tree = Tree(sources, lambda real, dotted: load(real, dotted) if budget.allows(real) else None)
     for file, module in collected.modules:
         tree.add(module, file.root)
-    builds = Builds(module for _, module in collected.modules)
-    libraries = Libraries()
+    builds = Builds((module for _, module in collected.modules), lambda path: load(path, ""))
+    libraries, native = Libraries(), Native(tree, builds)
     reach = Reach(tree, Outlines(tree), libraries)
-    context = Context(tree, targets, Evidence(tree, reach, libraries, targets), builds=builds)
+    evidence = Evidence(tree, reach, libraries, native, targets)
+    context = Context(tree, targets, evidence, builds=builds, native=native)
     gates = 0
     for file, module in collected.modules:
         gates += len(module.gates)
@@ -65,11 +80,13 @@ def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Ite
     run_guards = [check for name, check in guard_checks() if name in wanted]
     run_files = [check for name, check in file_checks() if name in wanted]
     found = []
+    away = Away(tree, targets, budget, source)
     for file, module in collected.modules:
         drafts = [
             draft
             for judged in context.judged[module.path]
-            for check in run.values()
+            for name, check in run.items()
+            if name in _OF_BUILDS or not judged.sets.flags
             for draft in _weighed(judged, check(context, judged))
         ]
         drafts += [
@@ -84,7 +101,7 @@ def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Ite
             for check_file in run_files
             for draft in check_file(context, part)
         ]
-        merged = _merge(_at_origins(context, module, drafts))
+        merged = [away.weighed(file.root, draft) for draft in _merge(_at_origins(context, module, drafts))]
         if merged:
             found.append((file, tuple(merged)))
     stats = {
@@ -93,6 +110,10 @@ def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Ite
         "gates_evaluated": sum(len(judged) for judged in context.judged.values()),
     }
     return Analysis(tuple(found), context, {file.real: file for file, _ in collected.modules}, stats)
+
+
+_OF_BUILDS = frozenset({"arch-target"})
+"""Rules that look at flags of a build, which are named after targets; the others ask for the device."""
 
 
 _LESS = {"high": "medium", "medium": "low", "low": "low"}

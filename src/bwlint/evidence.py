@@ -13,17 +13,19 @@ from bwlint.chips import ChipSet
 from bwlint.evaluate.expr import Expr, Span
 from bwlint.evaluate.objects import ClassValue, Frame, FunctionValue
 from bwlint.evaluate.values import Ref
-from bwlint.facts import Gate, Hop, Module, Side, Use
+from bwlint.facts import Hop, Module, Side, Use
 from bwlint.libraries import PROOF, Libraries, Need, is_question, operation, operation_in
 from bwlint.link import Tree
+from bwlint.native import Native, admits
 from bwlint.reach import RANK, Proof, Reach
 
 
 class Evidence:
     """Looks uses up, in the tree first and in the library table after it. `targets` are the chips asked about."""
 
-    def __init__(self, tree: Tree, reach: Reach, libraries: Libraries, targets: ChipSet) -> None:
+    def __init__(self, tree: Tree, reach: Reach, libraries: Libraries, native: Native, targets: ChipSet) -> None:
         self._tree = tree
+        self._native = native
         self.libraries = libraries
         self._reach = reach
         self._targets = targets
@@ -44,9 +46,21 @@ class Evidence:
         local = use.name.partition(".")[0] in ("self", "cls")
         key = (id(module), use.name, f"{use.how} {use.role} {use.call} {use.at[0] if local else 0}")
         if key not in self._memo:
-            self._memo[key] = self._in_tree(module, use) or self._in_table(module, use)
+            here = self._in_cpp if module.language == "cuda" else self._in_tree
+            self._memo[key] = here(module, use) or self._in_table(module, use)
         found = self._memo[key]
         return None if found is None else replace(found, use=use)
+
+    def proofs(self, module: Module, use: Use) -> tuple[Proof, ...]:
+        """What the definition that a use leads to surely shows, nearest first."""
+        place = self._reach.definition(module, use)
+        return self._reach.proofs(place) if place is not None else ()
+
+    def _in_cpp(self, module: Module, use: Use) -> Need | None:
+        """What the C++ definition that a call leads to shows."""
+        found = self._native.proofs(use.name, module.path) if use.how == "call" else ()
+        proof = self._chosen(found)
+        return _need(proof, use) if proof is not None else None
 
     def _in_tree(self, module: Module, use: Use) -> Need | None:
         """What the definition that a use leads to shows, or an operation of the hardware in the use itself."""
@@ -58,7 +72,7 @@ class Evidence:
         place = self._reach.definition(module, use)
         proof = self._chosen(self._reach.proofs(place)) if place is not None else None
         if proof is not None:
-            return Need(proof.legal, PROOF, proof.what, proof.source, use, proof.hops, proof.arriving, proof.kind)
+            return _need(proof, use)
         found = self._definition(module, use)
         return self._operation(*found, use) if found is not None else None
 
@@ -70,6 +84,10 @@ class Evidence:
         return next((proof for proof in proofs if proof.kind == "list"), None)
 
     def _in_table(self, module: Module, use: Use) -> Need | None:
+        """What the table of libraries says of a name, unless what the name stands for is built for all targets."""
+        of_cpp = module.language == "cuda" and use.how == "call"
+        if of_cpp and admits(self._native.proofs(use.name, module.path), self._targets):
+            return None
         return self.libraries.need(module.path, self._last_if_ours(module, use))
 
     def _last_if_ours(self, module: Module, use: Use) -> Use:
@@ -126,18 +144,9 @@ class Evidence:
                 if imported:
                     yield imported
 
-    def callee_gate(self, module: Module, use: Use) -> tuple[Module, Gate] | None:
-        """The declared list on the definition that a call leads to: what its author admits."""
-        if use.how != "call":
-            return None
-        place = self._definition(module, use)
-        if place is None:
-            return None
-        owner, name = place
-        for gate in owner.gates:
-            if gate.kind == "list" and gate.name == name:
-                return owner, gate
-        return None
+
+def _need(proof: Proof, use: Use) -> Need:
+    return Need(proof.legal, PROOF, proof.what, proof.source, use, proof.hops, proof.arriving, proof.kind)
 
 
 def _place(value: object) -> tuple[Module, str] | None:

@@ -88,7 +88,11 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function as an expression: the first return whose conditions hold is its value."""
+    """A function as an expression: the first return whose conditions hold is its value.
+
+    `exits` are its ways out in order, with the tests that lead to each: return, or raise with the place of the error.
+    C++ alone has them, and only where one is an error.
+    """
 
     qualname: str
     kind: str
@@ -97,6 +101,7 @@ class Function:
     returns: tuple[tuple[Path, Expr], ...]
     at: Span
     decorators: tuple[Expr, ...] = ()
+    exits: tuple[tuple[Path, str, Span], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +140,8 @@ class Carry:
     `kind` is gencode (one flag; `text` is the architecture of its PTX), option (a variable that holds such flags),
     list, piece (what is added to a list), request (what a whole build is asked for), kernel (what a kernel is offered
     for, of which the build takes what is asked; `text` is "piece" where such add up), filter (which names are
-    accepted), match (a condition over a list of names) or file. `name` is the variable, function or flag, `sources`
+    accepted), match (a condition over a list of names), file, or extension (all flags of a setup.py that builds CUDA
+    extensions). `name` is the variable, function or flag, `sources`
     the files that it compiles, where the build says so. `toolkit` bounds the CUDA version: at least, and below
     ("" = any).
     """
@@ -261,9 +267,10 @@ def _carry(data: list[Any]) -> Carry:
 
 
 def _function(data: list[Any]) -> Function:
-    qualname, kind, params, defaults, returns, at, decorators = data
+    qualname, kind, params, defaults, returns, at, decorators, exits = data
     pairs = tuple([(decode(path), decode(value)) for path, value in returns])
-    return Function(qualname, kind, tuple(params), decode(defaults), pairs, tuple(at), decode(decorators))
+    ways = tuple([(decode(path), ends, tuple(place)) for path, ends, place in exits])
+    return Function(qualname, kind, tuple(params), decode(defaults), pairs, tuple(at), decode(decorators), ways)
 
 
 def _class(data: list[Any]) -> Class:

@@ -56,6 +56,14 @@ class Headers:
         reached = self._closure(module) - {module.path}
         return [header for path in sorted(reached) if (header := self._by_path[path]) is not None]
 
+    def at(self, path: str) -> Module | None:
+        """The facts of a C++ file by its real path; None where it cannot be read.
+
+        One that is read for this alone is nobody's header yet.
+        """
+        known = self._by_path.get(path)
+        return known if known is not None else self._load(path)
+
     def calling(self, module: Module, name: str) -> Module | None:
         """The header of a class whose call operator has a guard in it."""
         self._closure(module)

@@ -17,6 +17,7 @@ from bwlint.link import Tree
 
 if TYPE_CHECKING:
     from bwlint.guards import Guarded
+    from bwlint.native import Native
 
 __all__ = [
     "REFUSING",
@@ -80,6 +81,8 @@ class Context:
     guards: dict[str, tuple[Guarded, ...]] = field(default_factory=dict)
     """Guards of the preprocessor that ask for the target, by module path, in file order."""
     builds: Builds = field(default_factory=lambda: Builds(()))
+    native: Native | None = None
+    """The C++ half of the graph."""
     wrappers: dict[str, Guarded] = field(default_factory=dict)
     """Class templates that run what they are given behind a guard, by name."""
     placed: dict[tuple[str, str], tuple[Any, ...]] = field(default_factory=dict)

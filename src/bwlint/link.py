@@ -33,8 +33,8 @@ class Sets:
 
     `may` holds for some value of the free atoms, `must` for all of them. `core` is the set of the part that reads
     the device: atoms that do not are dropped (the neutral projection). `raises` are the chips on which evaluation
-    ends in an exception, `live` those that reach the gate. `splits` answers whether one chip can be refused while
-    another is admitted under the same values of the atoms.
+    ends in an exception, `live` those that reach the gate. `flags` says that flags of a build are asked, which are
+    named after targets, and not the device.
     """
 
     may: ChipSet
@@ -47,6 +47,7 @@ class Sets:
     toolkit: bool
     clashes: tuple[Clash, ...]
     atoms: tuple[str, ...]
+    flags: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +203,23 @@ class Tree:
             toolkit,
             clashes,
             atoms,
+            outcome.guessed and self._asks_flags(module, gate.test),
         )
+
+    def _asks_flags(self, module: Module, test: Expr) -> bool:
+        """Whether a test comes down to flags that are named after targets and whose values nobody knows."""
+        stack, seen = [test], set[int]()
+        while stack:
+            for node in walk(stack.pop()):
+                if node.op == "flag":
+                    self.interpreter.start()
+                    value = self.interpreter.evaluate(node.args[0], self.frame(module))
+                    if not value.device:
+                        return True
+                elif node.op == "var" and node.args[0] not in seen:
+                    seen.add(node.args[0])
+                    stack.append(module.slots[node.args[0]])
+        return False
 
     def live(self, module: Module, gate: Gate) -> ChipSet:
         """The chips that reach a gate: no test above is false on them, none raises."""
@@ -212,10 +229,20 @@ class Tree:
             reached &= self._let_through(module, test, frame)
         return reached
 
+    def may(self, module: Module, test: Expr) -> ChipSet:
+        """The chips on which a test may hold."""
+        self.interpreter.start()
+        outcome = self.interpreter.truth(test, self.frame(module))
+        return _where(outcome, lambda lane: lane is not False and not isinstance(lane, Raises))
+
     def must(self, module: Module, test: Expr) -> ChipSet:
         """The chips on which a test holds whatever is not known."""
         self.interpreter.start()
         return _where(self.interpreter.truth(test, self.frame(module)), lambda lane: lane is True)
+
+    def passing(self, module: Module, test: Expr) -> ChipSet:
+        """The chips on which a test of a module may hold."""
+        return self._let_through(module, test, self.frame(module))
 
     def _let_through(self, module: Module, test: Expr, frame: Frame) -> ChipSet:
         """The chips on which a test above a gate may hold; the same test stands above many gates."""

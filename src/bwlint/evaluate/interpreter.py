@@ -13,7 +13,7 @@ from typing import Any
 
 from bwlint.evaluate import builtins, calls, macros, members, sources, vectors
 from bwlint.evaluate.expr import Expr, Span
-from bwlint.evaluate.names import guess
+from bwlint.evaluate.names import guess, guess_flag
 from bwlint.evaluate.objects import (
     Clash,
     ClassValue,
@@ -161,6 +161,11 @@ class Interpreter:
         else:
             frame.memo[slot] = value
         return value
+
+    def _flag(self, node: Expr, frame: Frame) -> Vec:
+        value, target = node.args
+        found = self.evaluate(value, frame)
+        return guess_flag(target) if all(isinstance(lane, Unknown | Ref) for lane in found.lanes) else found
 
     def _import(self, node: Expr, frame: Frame) -> Vec:
         dotted, name = node.args
@@ -394,6 +399,7 @@ _DISPATCH: dict[str, Callable[[Interpreter, Expr, Frame], Vec]] = {
     "macro": macros.value,
     "defined": macros.defined,
     "source": Interpreter._source,
+    "flag": Interpreter._flag,
     "name": Interpreter._name,
     "param": Interpreter._param,
     "var": Interpreter._var,

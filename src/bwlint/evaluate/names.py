@@ -47,5 +47,13 @@ def guess(name: str) -> Vec | None:
     )
 
 
+def guess_flag(target: str) -> Vec:
+    """A flag that is named after a target holds on its chip; after a family target, on its chip and the later ones."""
+    major, minor = divmod(int(target.rstrip("af")), 10)
+    later = target.endswith("f")
+    lanes = [chip.major == major and (chip.minor == minor or (later and chip.minor > minor)) for chip in CHIPS]
+    return Vec(tuple(lanes), device=True, guessed=True)
+
+
 def looks_like_version(text: str) -> bool:
     return bool(_NO_CAPABILITY.search(text.lower()))

@@ -44,7 +44,7 @@ class Reads:
             return self.device_word(node.args[1] or "")
         if node.op in ("function", "class"):
             return self.device_word(node.args[0].rpartition(".")[2])
-        if node.op in ("source", "names"):
+        if node.op in ("source", "names", "flag"):
             return True
         if node.op == "const":
             return False

@@ -59,7 +59,8 @@ class _Built:
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
     if not module.carries or (module.path.endswith(".py") and context.in_test(module)):
         return
-    file = _File(context, module, tuple(_Built(carry) for carry in module.carries))
+    stated = (carry for carry in module.carries if carry.kind != "extension")  # made of the others
+    file = _File(context, module, tuple(_Built(carry) for carry in stated))
     for built in file.built:
         yield from file.faults(built)
         if built.carry.kind in _ACCEPT:

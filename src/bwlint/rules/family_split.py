@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips import EVERY, NONE, ChipSet, families, group
-from bwlint.evaluate.expr import walk
+from bwlint.evaluate.expr import Expr, walk
+from bwlint.evaluate.objects import ClassValue, Frame
 from bwlint.facts import Side
 from bwlint.judge import Context, Draft, Judged, Related, inside, refuses
+from bwlint.siblings import Admission, admits
 from bwlint.wording import plain
 
 NAME = "family-split"
@@ -48,18 +50,21 @@ def exact_names(context: Context, judged: Judged) -> Iterator[Draft]:
     """A list of names with every member's `a` target and not the family target: code built for 120f is refused."""
     if judged.gate.test.op != "names" or not context.targets <= judged.core:
         return
-    names = {n.args[0] if n.op == "const" else n.args[1] for n in walk(judged.gate.test) if n.op in ("const", "attr")}
-    spelled = {name for name in names if isinstance(name, str) and re.search(r"12\d[af]?$", name)}
+    nodes = [node for node in walk(judged.gate.test) if node.op in ("const", "attr")]
+    names = {node.args[0] if node.op == "const" else node.args[1]: node for node in nodes}
+    spelled = {name: names[name] for name in names if isinstance(name, str) and re.search(r"12\d[af]?$", name)}
     if not spelled or not all(name.endswith("a") for name in spelled):
         return
+    known = all(_has_family_name(context, judged, name, node) for name, node in spelled.items())
+    also = ", which the same enum knows," if known else ""
     yield Draft(
         NAME,
         NAME,
-        "note",
+        "warning" if known and _turns_away(judged) else "note",
         "medium",
         judged.module,
         judged.at,
-        "this list names the a targets only: a build for the family target sm_120f is refused",
+        f"this list names the a targets only: a build for the family target sm_120f{also} is refused",
         "a targets only",
         "list the f names too, or test the family",
         judged.may,
@@ -67,6 +72,18 @@ def exact_names(context: Context, judged: Judged) -> Iterator[Draft]:
         None,
         judged.gate,
     )
+
+
+def _has_family_name(context: Context, judged: Judged, name: str, node: Expr) -> bool:
+    """Whether the enum that a name is a member of has the family's name too."""
+    if node.op != "attr":
+        return False
+    owner = context.tree.interpreter.evaluate(node.args[0], Frame(judged.module)).only()
+    return isinstance(owner, ClassValue) and f"{name[:-1]}f" in owner.body.names
+
+
+def _turns_away(judged: Judged) -> bool:
+    return judged.gate.kind in ("list", "assert") or refuses(judged.other)
 
 
 def other_family(context: Context, judged: Judged, rule: str) -> Iterator[Draft]:
@@ -166,6 +183,10 @@ def _pair(context: Context, judged: Judged, family: ChipSet, missing: ChipSet) -
 
 def draft(context: Context, rule: str, judged: Judged, test: ChipSet, missing: ChipSet) -> Draft:
     severity, confidence, reason = _level(context, judged, test, missing)
+    sibling = _sibling(context, judged, test, missing)
+    if sibling is not None:
+        severity, confidence = "warning", "high"
+        reason = f"; `{sibling.name}` behind it admits {sibling.chips}"
     held, lost = test, missing
     if judged.denies and refuses(judged.other):
         phrase, held, lost = "this guard lets pass", missing, test
@@ -186,11 +207,18 @@ def draft(context: Context, rule: str, judged: Judged, test: ChipSet, missing: C
         judged.must,
         None,
         judged.gate,
-        _seen_sides(judged),
+        (*_seen_sides(judged), *((Related(sibling.at, sibling.at.at, sibling.at.text),) if sibling else ())),
         wanted=judged.core | missing if _names_members(judged) else judged.core - test,
         evidence="the sibling only meets an error" if _only_refused(judged) else "",
         unsafe=_doubt(severity, judged),
     )
+
+
+def _sibling(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> Admission | None:
+    """A gate behind this one that admits the missing member; a text that says what was tested stands against it."""
+    texts = (judged.gate.comment, *(text.text for side in (judged.gate.yes, judged.gate.no) for text in side.texts))
+    meant = test & group("second-consumer") or any(_VALIDATED.search(text) for text in texts)
+    return None if meant or context.builds_exact(judged) else admits(context, judged, missing)
 
 
 def _only_refused(judged: Judged) -> bool:

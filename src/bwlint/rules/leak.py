@@ -96,7 +96,7 @@ def _row_of(key: object, chips: ChipSet) -> bool:
 
 def open_bound(context: Context, judged: Judged, rule: str) -> Iterator[Draft]:
     """A lower bound at 10.0 and nothing known of what is behind it: half a finding, so a note."""
-    if judged.core - _OLD_NAMES not in (_THRESHOLD, EVERY - _THRESHOLD - _OLD_NAMES):
+    if judged.gate.kind == "list" or judged.core - _OLD_NAMES not in (_THRESHOLD, EVERY - _THRESHOLD - _OLD_NAMES):
         return
     wrong = judged.admitted & context.targets
     if (

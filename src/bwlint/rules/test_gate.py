@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from bwlint.chips import ChipSet
-from bwlint.facts import Gate, Module
 from bwlint.judge import Context, Draft, Judged, Related
 from bwlint.libraries import Need
 from bwlint.mentions import mentioned
 from bwlint.rules import excluded, family_split, leak
+from bwlint.siblings import Admission, admits
 from bwlint.wording import plain
 
 NAME = "test-gate"
@@ -35,17 +35,10 @@ def _split(context: Context, judged: Judged) -> Iterator[Draft]:
             replace(found, rule=NAME, category=NAME) for found in family_split.other_family(context, judged, NAME)
         )
         return
-    api = _admitted_by_callee(context, judged)
-    missing = context.targets - judged.may
-    if api is not None and missing & api[2]:
-        owner, gate, chips = api
-        yield _skipped(
-            judged,
-            missing & chips,
-            "warning",
-            f"`{gate.name}` admits {chips}",
-            Related(owner, gate.at, f"admits {chips}"),
-        )
+    missing = context.targets & judged.sets.live - judged.may
+    api = admits(context, judged, missing)
+    if api is not None:
+        yield _against(judged, missing, api)
     elif parts is not None:
         yield replace(family_split.draft(context, NAME, judged, *parts), severity="note", category=NAME)
     else:
@@ -57,33 +50,20 @@ def _helper_splits(context: Context, judged: Judged) -> bool:
     return bool(here) and here != context.targets & judged.sets.live
 
 
-def _admitted_by_callee(context: Context, judged: Judged) -> tuple[Module, Gate, ChipSet] | None:
-    """The list declared on a function that the test calls."""
-    for use in judged.working.uses:
-        found = context.evidence.callee_gate(judged.module, use)
-        if found is None:
-            continue
-        owner, gate = found
-        sets = context.tree.sets(owner, gate)
-        if sets is not None:
-            return owner, gate, sets.core
-    return None
+def _against(judged: Judged, out: ChipSet, api: Admission) -> Draft:
+    """The test is skipped where what it calls says that it works."""
+    related = Related(api.at, api.at.at, api.at.text)
+    return _skipped(judged, out & api.chips, "warning", f"`{api.name}` admits {api.chips}", related)
 
 
 def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
     out = context.targets & judged.sets.live - judged.may
     if out != context.targets & judged.sets.live or not out:
         return
-    api = _admitted_by_callee(context, judged)
-    if api is not None and out <= api[2]:
-        owner, gate, chips = api
-        yield _skipped(
-            judged,
-            out,
-            "warning",
-            f"`{gate.name}` admits {chips}",
-            Related(owner, gate.at, f"admits {chips}"),
-        )
+    api = admits(context, judged, out)
+    if api is not None:
+        if out <= api.chips:
+            yield _against(judged, out, api)
         return
     need = context.need_of(judged, judged.working) or _named(context, judged)
     if need is not None and out - need.legal:

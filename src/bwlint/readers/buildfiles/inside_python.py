@@ -23,6 +23,12 @@ _FLAGS_NAME = re.compile(r"(?:^|_)sm_?(?P<target>[0-9]{2,3}[af])_?(?:\w*_)?c?(?:
 _NAMED = re.compile(r"sm_(?P<target>[0-9]{2,3}[af])")
 _FLAG_STRING = re.compile(r"\s*(?:-|arch=)")
 _MOST = 500
+_EXTENSION = "CUDAExtension"
+_OPEN_FLAG = re.compile(r"(?:compute|sm)_(?![a-z])|arch=")
+"""A piece of a flag for an architecture."""
+_SOURCE = re.compile(r"[\w./*+-]*[\w*+-]\.(?:cu|cpp|cc|cxx)")
+_MOST_STARS = 8
+_LONGEST = 200
 
 
 def carries_of_python(tree: ast.Module, source: str) -> tuple[Carry, ...]:
@@ -34,7 +40,36 @@ def carries_of_python(tree: ast.Module, source: str) -> tuple[Carry, ...]:
         found.body(tree.body, "")
     except RecursionError:
         return ()
-    return tuple(found.carries[:_MOST])
+    return (*found.carries[:_MOST], *_extension(tree, found.carries))
+
+
+def _extension(tree: ast.Module, carries: list[Carry]) -> Iterator[Carry]:
+    """What a file that builds CUDA extensions compiles its sources for: no more than all the flags that it names.
+
+    Nothing where one of them is put together at run time, or where there is none and torch decides.
+    """
+    if not any(isinstance(node, ast.Call) and _name_of(node.func) == _EXTENSION for node in ast.walk(tree)):
+        return
+    flags = [carry for carry in carries if carry.kind == "gencode"]
+    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    texts = [
+        node for node in ast.walk(tree) if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in prose
+    ]
+    written = [text for node in texts if isinstance(text := getattr(node, "value", None), str)]
+    if not flags or any(_OPEN_FLAG.search(text) and not any(find_flags(text)) for text in written):
+        return
+    sources = tuple(dict.fromkeys(source for node in texts if (source := _source(node))))[:_MOST]
+    sass = tuple(dict.fromkeys(name for flag in flags for name in flag.sass))
+    ptx = tuple(dict.fromkeys(name for flag in flags for name in flag.ptx))
+    if sources:
+        yield Carry("extension", _EXTENSION, sass, ptx, flags[0].at, sources)
+
+
+def _source(node: ast.Constant | ast.JoinedStr) -> str:
+    """A string that names a source file, with a star for each part that is not known; "" for any other."""
+    parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+    text = "".join(str(part.value) if isinstance(part, ast.Constant) else "*" for part in parts)
+    return text if _SOURCE.fullmatch(text) and text.count("*") <= _MOST_STARS and len(text) < _LONGEST else ""
 
 
 @dataclass(slots=True)

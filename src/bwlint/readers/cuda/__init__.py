@@ -34,7 +34,7 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
     found = directives(code)
     text = without_directives(code.text, found)
     places = scopes(text, found)
-    host = program(code, text, places)
+    host = program(code, text, places, found)
     launched, amounts = launches.operations(code, found, places)
     needed = (
         *assembly.operations(code, text, found, places),

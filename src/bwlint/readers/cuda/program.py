@@ -12,13 +12,17 @@ from bwlint.evaluate.names import DEVICE
 from bwlint.facts import Function, Gate, Side
 from bwlint.readers.cuda import ways
 from bwlint.readers.cuda.expressions import lower
+from bwlint.readers.cuda.failures import fails
 from bwlint.readers.cuda.lexer import Code, matching
+from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import Scope, Scopes
 from bwlint.readers.cuda.statements import Statement, leaves, statements
 from bwlint.readers.reads import Reads
 
 MAX_PATH = 12
 MAX_RETURNS = 40
+MAX_EXITS = 100
+MAX_EXIT_PATH = 30
 MAX_REST = 200
 """Statements that are looked at for what follows an early exit."""
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -54,7 +58,7 @@ class Program:
     gates: list[Gate] = field(default_factory=list)
 
 
-def program(code: Code, text: str, scopes: Scopes) -> Program:
+def program(code: Code, text: str, scopes: Scopes, directives: Directives) -> Program:
     """The gates and helpers of a file. `text` is the blanked text without directives."""
     found = Program()
     asking = [scope for scope in scopes.functions if not scope.kernel and _asks(text, scope.header, scope.close)]
@@ -66,7 +70,7 @@ def program(code: Code, text: str, scopes: Scopes) -> Program:
     helper = re.compile(rf"\b(?:{listed})\b") if listed else None
     for scope in scopes.functions:
         if scope in asking or (helper is not None and helper.search(text, scope.open, scope.close)):
-            _Walk(code, text, scope, found, reads).run()
+            _Walk(code, text, scope, found, reads, directives).run()
     return found
 
 
@@ -93,8 +97,11 @@ def _answers(text: str, scope: Scope) -> bool:
 class _Walk:
     """One function, from top to bottom; `env` holds what each name stands for at the place that is read."""
 
-    def __init__(self, code: Code, text: str, scope: Scope, found: Program, reads: Reads) -> None:
+    def __init__(
+        self, code: Code, text: str, scope: Scope, found: Program, reads: Reads, directives: Directives
+    ) -> None:
         self.code = code
+        self.directives = directives
         self.text = text
         self.scope = scope
         self.found = found
@@ -102,6 +109,8 @@ class _Walk:
         self.env: dict[str, Expr] = {}
         self.path: list[Expr] = []
         self.returns: list[tuple[tuple[Expr, ...], Expr]] = []
+        self.exits: list[tuple[tuple[Expr, ...], str, Span]] = []
+        self.doubts = 0
         self.chain = 0
         self.target = ""
         self.noted: set[Span] = set()
@@ -117,9 +126,24 @@ class _Walk:
             (None,) * len(params),
             tuple(self.returns[:MAX_RETURNS]),
             self.code.span(scope.header, scope.close + 1),
+            exits=self._ways_out(),
         )
         self.found.functions.setdefault(scope.qualname, function)
         self._predicate(function)
+
+    def _ways_out(self) -> tuple[tuple[tuple[Expr, ...], str, Span], ...]:
+        if len(self.exits) > MAX_EXITS or not any(ends == "raise" for _, ends, _ in self.exits):
+            return ()
+        return tuple(self.exits)
+
+    def _leave(self, ends: str, start: int, end: int, test: Expr | None = None) -> None:
+        """Note a way out. What stands in a loop, a lambda or a branch of the preprocessor may not be taken."""
+        path = (*self.path, test) if test is not None else tuple(self.path)
+        around = self.directives.path(self.scope.open)
+        doubtful = self.doubts > 0 or (ends == "raise" and self.directives.path(start) != around)
+        if doubtful or len(path) > MAX_EXIT_PATH:
+            path = (unknown("here"),)
+        self.exits.append((path, ends, self.code.span(start, end)))
 
     def _predicate(self, function: Function) -> None:
         """A helper with one answer is a gate itself."""
@@ -174,16 +198,31 @@ class _Walk:
             self._if(statement, rest)
         elif kind == "switch":
             self._switch(statement)
-        elif kind in ("block", "loop"):
+        elif kind == "block":
             self.block(statement.body)
+        elif kind == "loop":
+            self._perhaps(statement.body)
         elif kind == "return" and statement.test:
             start, end = statement.test
             if self.text[start:end].strip():
                 self.returns.append((tuple(self.path[-MAX_PATH:]), self.lower(start, end)))
+            self._leave(
+                "raise" if fails(self.text, statement.start, statement.end) else "return",
+                statement.start,
+                statement.end,
+            )
+        elif kind == "throw":
+            self._leave("raise", statement.start, statement.end)
         elif kind == "expression" and statement.test:
             self._expression(*statement.test)
         for inner in statement.inner:
-            self.block(inner)
+            self._perhaps(inner)
+
+    def _perhaps(self, body: tuple[Statement, ...]) -> None:
+        """Statements that may run often or not at all."""
+        self.doubts += 1
+        self.block(body)
+        self.doubts -= 1
 
     def _if(self, statement: Statement, rest: tuple[Statement, ...], chain: int = 0, position: int = 0) -> None:
         assert statement.test is not None
@@ -223,6 +262,7 @@ class _Walk:
         asked = self.lower(*statement.test)
         cases = _cases(statement)
         reads = self.reads.reads(asked)
+        labelled = tuple(self.lower(*label) for labels, _ in cases for label in labels if label is not None)
         if reads:
             self.chain += 1
         for position, (labels, body) in enumerate(cases):
@@ -234,7 +274,8 @@ class _Walk:
                 default = next((other for names, other in cases if None in names), None)
                 no = self._side(default) if default is not None else self._rest(self._side(body), others)
                 self._note("condition", test._replace(at=at), at, self._side(body), no, "", (self.chain, position))
-            self.path.append(test if values else unknown("default"))
+            others_of = Expr("cmp", ("not in", (asked, Expr("tuple", (labelled,)))))
+            self.path.append(test if values else others_of)
             self.block(body)
             self.path.pop()
 
@@ -242,6 +283,8 @@ class _Walk:
         check = _CHECK.search(self.text, start, end)
         if check is not None:
             self._check(check, end)
+        elif fails(self.text, start, end):
+            self._leave("raise", start, end)
         for out in _OUT.finditer(self.text, start, end):
             kind = _attribute(out["what"]) or _attribute(out["call"])
             if kind:
@@ -270,6 +313,7 @@ class _Walk:
             test = Expr("cmp", (op, (self.lower(*parts[0]), self.lower(*parts[1]))), at)
         else:
             test = self.lower(*parts[0])
+        self._leave("raise", check.start(), end, negate(test))
         if test.op not in ("cmp", "and", "or", "not", "call", "var") or not self.reads.reads(test) or test.at is None:
             return
         said = Side("raise", test.at, texts=ways.texts(self.code, parts[0][1], end))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 
 from bwlint.evaluate.expr import Expr, const
 from bwlint.facts import Side, Text, Use
+from bwlint.readers.cuda.failures import FAILS
 from bwlint.readers.cuda.lexer import Code
 from bwlint.readers.cuda.statements import Statement
+from bwlint.readers.cuda.sure import Stretch, sure
 
 MAX_USES = 60
 MAX_STRETCH = 6000
@@ -16,11 +19,6 @@ MAX_STRETCH = 6000
 MAX_TEXTS = 3
 Lower = Callable[[int, int], Expr]
 
-_FAILS = re.compile(
-    r"\bthrow\b|\b(?:exit|abort|_exit|terminate|__trap)\s*\(|\b\w{0,40}(?:CHECK|ASSERT)\w{0,40}\s*\(\s*(?:false|0)\b"
-    r"|\b\w{0,40}(?:ERROR|THROW|FATAL|UNREACHABLE|NOT_IMPLEMENTED)\w{0,40}\s*\(|\bLOG\s*\(\s*FATAL|\bstatic_assert\s*\(\s*false"
-    r"|\breturn\s+(?:\w+::)*\w{0,40}(?:NotSupported|Unsupported|kInvalid|ErrorInvalid|NOT_SUPPORTED)\w{0,40}"
-)
 _COMPLAINS = re.compile(r"\b(?:std::)?c(?:err|out)\s*<<|\b(?:f?printf|fputs|puts)\s*\(")
 _DEMANDS = re.compile(r"\b(?:requires?|must|only|need\w*|(?:not|un)\s?supported|at least)\b", re.I)
 _SKIPS = re.compile(r"\bGTEST_SKIP\b")
@@ -59,7 +57,8 @@ def side(code: Code, text: str, body: tuple[Statement, ...], lower: Lower) -> Si
     )
     said = texts(code, start, end) if ends in ("raise", "skip") or len(stretch) < 400 else ()
     tuning = ends == "fall" and all(_LITERAL.match(text[entry.start : entry.end]) for entry in flat)
-    return Side(ends, at, value, uses(code, text, start, end), said, False, tuning)
+    named = uses(code, text, start, end, sorted(sure(text, flat)))
+    return Side(ends, at, value, named, said, False, tuning)
 
 
 def _complains(code: Code, stretch: str, start: int) -> bool:
@@ -78,7 +77,7 @@ def _flat(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
 def _fails(text: str, flat: tuple[Statement, ...]) -> bool:
     """Whether a branch ends in an error: its first or last statement of its own says so."""
     return any(
-        entry.kind in ("expression", "throw", "return") and _FAILS.search(text, entry.start, entry.end) is not None
+        entry.kind in ("expression", "throw", "return") and FAILS.search(text, entry.start, entry.end) is not None
         for entry in (flat[0], flat[-1])
     )
 
@@ -91,19 +90,27 @@ def _assigned(text: str, flat: tuple[Statement, ...], lower: Lower) -> Expr | No
     return lower(sign.end(), only.end) if sign and only.end - sign.end() < 400 else None
 
 
-def uses(code: Code, text: str, start: int, end: int) -> tuple[Use, ...]:
-    """The names of a stretch, in order, each once."""
+def uses(code: Code, text: str, start: int, end: int, certain: Sequence[Stretch] | None = None) -> tuple[Use, ...]:
+    """The names of a stretch, in order, each once; sure where they stand in one of the `certain` stretches."""
     found: dict[str, Use] = {}
+    starts = [first for first, _ in certain or ()]
     for match in _NAME.finditer(text, start, min(end, start + MAX_STRETCH)):
         name = re.sub(r"\s+", "", match[0])
-        if name in _NOT_USED or name in found or len(name) < 3:
+        is_sure = certain is None or _within(match.start(), certain, starts)
+        known = found.get(name)
+        if name in _NOT_USED or len(name) < 3 or (known is not None and (known.sure or not is_sure)):
             continue
         following = text[match.end() : match.end() + 1]
         how = "call" if (following in "(<" and following) or _GENERATION.search(name) else "name"
-        found[name] = Use(name.replace("::", "."), how, code.span(*match.span()))
+        found[name] = Use(name.replace("::", "."), how, code.span(*match.span()), is_sure)
         if len(found) >= MAX_USES:
             break
     return tuple(found.values())
+
+
+def _within(offset: int, certain: Sequence[Stretch], starts: Sequence[int]) -> bool:
+    index = bisect_right(starts, offset) - 1
+    return index >= 0 and offset < certain[index][1]
 
 
 def texts(code: Code, start: int, end: int) -> tuple[Text, ...]:

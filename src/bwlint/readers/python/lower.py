@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from bwlint.evaluate.expr import NONE, Expr, const, unknown
+from bwlint.readers.python.flags import MANY, operand_targets, target_of, targets_of
 from bwlint.readers.python.sides import dotted, span
 from bwlint.readers.python.vocabulary import arch_text
 
@@ -103,11 +104,21 @@ class Lowerer:
 
     def _name(self, node: ast.Name) -> Expr:
         found = self.scope.find(node.id)
+        target = target_of(node)
+        if target is not None and self._knows_flags():
+            return Expr("flag", (self._found(node, found), target), span(node))
+        return self._found(node, found)
+
+    def _found(self, node: ast.Name, found: Expr | None) -> Expr:
         if found is None:
             return Expr("name", (node.id,), span(node))
         if found.op == "var":
             return Expr("var", (found.args[0], node.id), span(node))
         return found._replace(at=span(node)) if found.op in ("param", "import", "name") else found
+
+    def _knows_flags(self) -> bool:
+        """Whether the function here has several flags that are named after targets: one alone may mean anything."""
+        return len(targets_of(self.scope.env)) >= MANY
 
     def _attribute(self, node: ast.Attribute) -> Expr:
         return Expr("attr", (self.lower(node.value), node.attr), span(node))
@@ -129,7 +140,19 @@ class Lowerer:
         return Expr("cmp", (operators, operands), span(node))
 
     def _boolop(self, node: ast.BoolOp) -> Expr:
-        return Expr("and" if isinstance(node.op, ast.And) else "or", (self.many(node.values),), span(node))
+        flags = {target for value in node.values for target in operand_targets(value)}
+        values = (
+            tuple([self._operand(value) for value in node.values]) if len(flags) >= MANY else self.many(node.values)
+        )
+        return Expr("and" if isinstance(node.op, ast.And) else "or", (values,), span(node))
+
+    def _operand(self, node: ast.expr) -> Expr:
+        """An operand of a condition in which several flags are named after targets."""
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return Expr("not", (self._operand(node.operand),), span(node))
+        lowered = self.lower(node)
+        target = target_of(node)
+        return lowered if target is None or lowered.op == "flag" else Expr("flag", (lowered, target), span(node))
 
     def _unary(self, node: ast.UnaryOp) -> Expr:
         inner = self.lower(node.operand)

@@ -1,0 +1,260 @@
+"""From a name to its C++ definitions, and to what these show: their instructions, their refusals, their builds.
+
+A definition in another file is found by its name alone, since headers say little of where a function is built. So a
+claim holds only where every definition of that name agrees with it; a name with many definitions says nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from bwlint.builds import Builds, runs_on
+from bwlint.chips import EVERY, NONE, ChipSet, Target
+from bwlint.chips.atoms import atom
+from bwlint.chips.instructions import parse, verdict
+from bwlint.exits import refused
+from bwlint.facts import Carry, Hop, Module, Outline, Use
+from bwlint.link import Tree
+from bwlint.reach import RANK, Place, Proof
+from bwlint.sources.read import Unread, decode, read_bytes
+from bwlint.sources.search import Search, search_of
+from bwlint.sources.tree import package_root
+from bwlint.wording import listed, plain
+
+MAX_HOPS = 4
+MAX_PLACES = 40
+"""How many definitions are looked at for one name."""
+MAX_DEFINITIONS = 8
+MAX_FILES = 16
+"""How many files may name a function that is looked up: one that more do is a common word."""
+MAX_READ = 600
+"""How many files are outlined in one run."""
+_SHORTEST = 6
+_COMPILED = (".cu",)
+_DEVICE_CODE = re.compile(r"<<<|__global__|__device__|\.cuh[\">]|\bcutlass\b|\bcub/|\bthrust/|cutlass_extensions")
+_OPS = re.compile(r"(?:torch\.)?ops\.(?P<name>\w+\.\w+)(?:\.default)?$")
+_NOT_OURS = frozenset({"std", "at", "torch", "c10", "cuda", "thrust", "cub", "tvm", "absl", "fmt"})
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    outline: Outline
+    device: bool
+    """Whether something in it may be code for a device."""
+
+
+@dataclass(slots=True)
+class Native:
+    """The C++ half of the graph of one run. It grows as it is asked."""
+
+    tree: Tree
+    builds: Builds
+    searches: dict[str, Search] = field(default_factory=dict)
+    read: Callable[[str], bytes | Unread] = read_bytes
+    _files: dict[str, _File | None] = field(default_factory=dict)
+    _modules: dict[str, Module | None] = field(default_factory=dict)
+    _named: dict[tuple[str, str], tuple[Place, ...]] = field(default_factory=dict)
+    _proofs: dict[tuple[str, str], tuple[Proof, ...]] = field(default_factory=dict)
+    _own: dict[tuple[str, str], tuple[Proof, ...]] = field(default_factory=dict)
+
+    def proofs(self, name: str, near: str) -> tuple[Proof, ...]:
+        """What a C++ name, a `torch.ops.ns.op` or a bound name leads to, as a file at the real path `near` uses it.
+
+        Nearest first; empty where nothing is known.
+        """
+        places = self.definitions(name, near)
+        if not places or len(places) > MAX_DEFINITIONS:
+            return ()
+        return self._agreed([self._reached(place) for place in places])
+
+    def definitions(self, name: str, near: str) -> tuple[Place, ...]:
+        """The definitions that a name may mean, those of the file that uses it first."""
+        asked = _OPS.search(name)
+        if asked is not None:
+            return self._bound(asked["name"], near)
+        parts = name.replace("::", ".").split(".")
+        if parts[0] in _NOT_OURS or len(parts[-1]) < _SHORTEST or parts[-1].isupper():
+            return ()
+        key = (parts[-1], near)
+        if key not in self._named:
+            self._named[key] = tuple(self._here(parts[-1], near)) or tuple(self._anywhere(parts[-1], near))
+        return self._named[key]
+
+    def _here(self, short: str, near: str) -> Iterator[Place]:
+        if not near.endswith(".py"):
+            yield from self._in_file(short, near)
+
+    def _in_file(self, short: str, path: str) -> Iterator[Place]:
+        """The free functions, kernels and classes of that name in a file."""
+        file = self._file(path)
+        if file is None:
+            return
+        for definition in file.outline.definitions.values():
+            if definition.qualname == short:
+                yield Place(file.outline, definition)
+
+    def _anywhere(self, short: str, near: str) -> Iterator[Place]:
+        for path in self._naming(short, near):
+            yield from self._in_file(short, path)
+
+    def _naming(self, word: str, near: str) -> tuple[str, ...]:
+        """The C++ files of the project that name something; none where too many do."""
+        search = search_of(package_root(near), self.searches)
+        if not search.complete("cuda"):
+            return ()
+        paths = tuple(dict.fromkeys(hit.file.real for hit in search.word("cuda", word)))
+        return paths if len(paths) <= MAX_FILES else ()
+
+    def _bound(self, name: str, near: str) -> tuple[Place, ...]:
+        """The definitions behind a registered operation `ns.op`."""
+        short = name.rpartition(".")[2]
+        found: dict[tuple[str, str, int], Place] = {}
+        for path in self._naming(short, near):
+            file = self._file(path)
+            imports = file.outline.imports if file is not None else {}
+            symbol = imports.get(name) or imports.get(short)
+            if symbol is not None:
+                for place in self.definitions(symbol, path):
+                    found[(place.outline.path, place.definition.qualname, place.definition.at[0])] = place
+        return tuple(found.values())
+
+    def _file(self, path: str) -> _File | None:
+        if path not in self._files:
+            if len(self._files) >= MAX_READ:
+                return None
+            from bwlint.readers.cuda.outline import outline
+
+            data = self.read(path)
+            source = data if isinstance(data, Unread) else decode(data)
+            known = None if isinstance(source, Unread) else source
+            self._files[path] = _File(outline(path, known), bool(_DEVICE_CODE.search(known))) if known else None
+        return self._files[path]
+
+    def _facts(self, path: str) -> Module | None:
+        if path not in self._modules:
+            self._modules[path] = self.tree.headers.at(path)
+        return self._modules[path]
+
+    # -- proofs
+
+    def _reached(self, start: Place) -> tuple[Proof, ...]:
+        """What a definition and what it surely uses show."""
+        key = _key(start)
+        if key not in self._proofs:
+            self._proofs[key] = ()
+            self._proofs[key] = tuple(self._walk(start))
+        return self._proofs[key]
+
+    def _walk(self, start: Place) -> Iterator[Proof]:
+        seen = {_key(start)}
+        waiting: deque[tuple[Place, tuple[Hop, ...]]] = deque([(start, ())])
+        while waiting:
+            place, hops = waiting.popleft()
+            for proof in self._shown(place):
+                yield replace(proof, hops=(*hops, *proof.hops))
+            if len(hops) >= MAX_HOPS:
+                continue
+            for use in place.definition.uses:
+                after = self._only(use, place) if use.sure and use.how == "call" else None
+                if after is not None and _key(after) not in seen and len(seen) < MAX_PLACES:
+                    seen.add(_key(after))
+                    hop = Hop(place.outline.path, use.at, f"`{place.definition.qualname}` uses `{use.name}`")
+                    waiting.append((after, (*hops, hop)))
+
+    def _only(self, use: Use, place: Place) -> Place | None:
+        """The definition of what is used, where there is just one."""
+        found = self.definitions(use.name, place.outline.path)
+        return found[0] if len(found) == 1 else None
+
+    def _shown(self, place: Place) -> tuple[Proof, ...]:
+        key = _key(place)
+        if key not in self._own:
+            self._own[key] = (*_operations(place), *self._refusal(place), *self._build(place))
+        return self._own[key]
+
+    def _refusal(self, place: Place) -> Iterator[Proof]:
+        """The error that a function surely ends in on some chips."""
+        name, path = place.definition.qualname, place.outline.path
+        if f"{name}#2" in place.outline.definitions:
+            return  # the facts of a file hold one function of a name
+        module = self._facts(path)
+        function = module.functions.get(name) if module is not None else None
+        if module is None or function is None or not function.exits:
+            return
+        out, at = refused(self.tree, module, function)
+        if at is not None and out != EVERY:
+            legal = EVERY - out
+            what = f"`{name}` ends in an error on {plain(out)}"
+            yield Proof(legal, "gate", what, f"the checks of {name}", (Hop(path, at, "the error"),))
+
+    def _build(self, place: Place) -> Iterator[Proof]:
+        """The targets for which the file of a definition is compiled."""
+        path, name = place.outline.path, place.definition.qualname
+        file = self._file(path)
+        placed = self.builds.placed(path) if path.endswith(_COMPILED) and file is not None and file.device else ()
+        if not placed:
+            return
+        carries = [carry for _, carry in placed]
+        if not all(map(_known, carries)):
+            return
+        origin, first = placed[0]
+        targets = listed([f"sm_{name}" for name in dict.fromkeys(t for one in carries for t in (*one.sass, *one.ptx))])
+        base, script = path.rpartition(os.sep)[2], origin.rpartition(os.sep)[2]
+        hops = (
+            Hop(path, place.definition.at, f"`{name}` stands in {base}"),
+            Hop(origin, first.at, f"{base} is compiled for {targets}"),
+        )
+        yield Proof(runs_on(carries), "build", f"compiled for {targets} alone", script, hops)
+
+    def _agreed(self, found: list[tuple[Proof, ...]]) -> tuple[Proof, ...]:
+        """The proofs of one definition; of several, what all of them say together."""
+        if len(found) == 1:
+            return found[0]
+        legal = NONE
+        for proofs in found:
+            one = EVERY
+            for proof in proofs:
+                one &= proof.legal
+            legal |= one
+        if legal == EVERY:
+            return ()
+        kinds = [min(proofs, key=lambda proof: len(proof.legal)) for proofs in found if proofs]
+        weakest = max(kinds, key=lambda proof: RANK.index(proof.kind))
+        return (replace(weakest, legal=legal),)
+
+
+def _operations(place: Place) -> Iterator[Proof]:
+    """The instructions and atoms that a definition surely has, where some chip has no target with them."""
+    for use in place.definition.uses:
+        if not use.sure or use.how not in ("instruction", "atom"):
+            continue
+        row = atom(use.name) if use.how == "atom" else None
+        legal = row.legal.chips if row is not None else verdict(use.name).legal.chips
+        name = parse(use.name).head if use.how == "instruction" else use.name
+        if legal and (row is not None or use.how == "instruction") and legal != EVERY:
+            hop = Hop(place.outline.path, use.at, f"`{name}` works on {legal}")
+            what = row.what if row is not None else f"`{name}`"
+            yield Proof(legal, "operation", what, f"{name} in {place.definition.qualname}", (hop,))
+
+
+def _known(carry: Carry) -> bool:
+    """Whether bwlint knows every target of a build."""
+    try:
+        for name in (*carry.sass, *carry.ptx):
+            Target.parse(name)
+    except ValueError:
+        return False
+    return bool(carry.sass or carry.ptx)
+
+
+def _key(place: Place) -> tuple[str, str]:
+    return place.outline.path, f"{place.definition.qualname}:{place.definition.at[0]}"
+
+
+def admits(proofs: tuple[Proof, ...], chips: ChipSet) -> bool:
+    """Whether a build names what was found for all of `chips`, and nothing speaks against them."""
+    return any(proof.kind == "build" for proof in proofs) and all(chips <= proof.legal for proof in proofs)

@@ -1,0 +1,16 @@
+"""What reports an error in C++, or ends the program with one."""
+
+from __future__ import annotations
+
+import re
+
+FAILS = re.compile(
+    r"\bthrow\b|\b(?:exit|abort|_exit|terminate|__trap)\s*\(|\b\w{0,40}(?:CHECK|ASSERT)\w{0,40}\s*\(\s*(?:false|0)\b"
+    r"|\b\w{0,40}(?:ERROR|THROW|FATAL|UNREACHABLE|NOT_IMPLEMENTED)\w{0,40}\s*\(|\bLOG\s*\(\s*FATAL|\bstatic_assert\s*\(\s*false"
+    r"|\breturn\s+(?:\w+::)*\w{0,40}(?:NotSupported|Unsupported|kInvalid|ErrorInvalid|NOT_SUPPORTED)\w{0,40}"
+)
+
+
+def fails(text: str, start: int, end: int) -> bool:
+    """Whether a statement of blanked text begins with such a thing."""
+    return FAILS.match(text, start, end) is not None

@@ -1,0 +1,149 @@
+"""What a C++ file defines, what each definition surely uses, and under which names it hands functions on."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from bwlint.facts import Definition, Operation, Outline, Use
+from bwlint.readers.cuda import assembly
+from bwlint.readers.cuda.lexer import Code, clean
+from bwlint.readers.cuda.preprocessor import Directives, directives
+from bwlint.readers.cuda.program import last
+from bwlint.readers.cuda.scopes import Scope, Scopes, scopes, without_directives
+from bwlint.readers.cuda.statements import statements
+from bwlint.readers.cuda.sure import Stretch, sure
+
+MAX_USES = 300
+MAX_DEFINITIONS = 3000
+_NAME = re.compile(r"[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*")
+_BASES = re.compile(r":(?!:)(.*)$", re.DOTALL)
+_ACCESS = frozenset({"public", "private", "protected", "virtual", "typename"})
+_CALLED = re.compile(r"\s*(?:<(?![<=])|\()")
+_WORDS = frozenset(
+    [
+        *("if", "for", "while", "switch", "return", "sizeof", "decltype", "static_assert", "throw", "catch", "alignas"),
+        *("static_cast", "reinterpret_cast", "const_cast", "dynamic_cast", "template", "operator", "defined", "new"),
+    ]
+)
+_REGISTERED = re.compile(
+    r"\b(?:\w+\s*\.\s*(?:def|impl)|def|impl|TVM_FFI_DLL_EXPORT_TYPED_FUNC|TVM_DLL_EXPORT_TYPED_FUNC)\s*\("
+)
+_FIRST = re.compile(r"\s*(?:[\w:]+\s*\(\s*)?")
+_SYMBOL = re.compile(r"&\s*(?P<name>[A-Za-z_][\w:]*)|\b(?:TORCH_BOX|TORCH_FN)\s*\(\s*&?\s*(?P<boxed>[A-Za-z_][\w:]*)")
+_TYPED = re.compile(r"\s*(?P<op>[A-Za-z_]\w*)\s*,\s*(?P<name>[A-Za-z_][\w:]*)\s*\)")
+_LIBRARY = re.compile(r"\b(?:STABLE_)?TORCH_LIBRARY\w*\s*\(\s*(?P<name>\w+)")
+_LONGEST_BINDING = 4000
+
+
+def outline(path: str, source: str) -> Outline:
+    """The outline of one file; never raises, and what is not C++ gives nothing.
+
+    A definition that shares its qualified name with one before it is kept under the name and a number (`f#2`).
+    `imports` map the names under which functions are registered, with the library's (`ns.op`) where it has one, to
+    the functions. Uses of kind instruction and atom are those that the tables of operations know.
+    """
+    code = clean(source)
+    found = directives(code)
+    text = without_directives(code.text, found)
+    places = scopes(text, found)
+    needs = assembly.operations(code, text, found, places)
+    definitions: dict[str, Definition] = {}
+    for scope in places.all[:MAX_DEFINITIONS]:
+        if scope.kind in ("function", "class"):
+            one = _definition(code, text, found, places, scope, needs)
+            definitions[_free(one.qualname, definitions)] = one
+    return Outline(path, "", False, "cuda", definitions, dict(_bindings(code)))
+
+
+def _free(name: str, taken: dict[str, Definition]) -> str:
+    if name not in taken:
+        return name
+    number = 2
+    while f"{name}#{number}" in taken:
+        number += 1
+    return f"{name}#{number}"
+
+
+def _definition(
+    code: Code, text: str, found: Directives, places: Scopes, scope: Scope, needs: tuple[Operation, ...]
+) -> Definition:
+    at = code.span(scope.header, scope.close + 1)
+    name = last(scope.name) if scope.kind == "function" else scope.name
+    qualname = f"{scope.parent}.{name}" if scope.parent else name
+    if scope.kind == "class":
+        return Definition(qualname, "class", at, (), _bases(text, scope))
+    around = found.path(scope.open)
+    certain = sorted(
+        (start, end)
+        for start, end in sure(text, statements(text, scope.open + 1, scope.close))
+        if found.path(start) == around
+    )
+    used = [*_names(code, text, scope, certain, found), *_operations(code, certain, needs, at)]
+    kind = "kernel" if scope.kernel else "function"
+    return Definition(qualname, kind, at, tuple(sorted(used, key=lambda use: use.at))[:MAX_USES])
+
+
+def _names(code: Code, text: str, scope: Scope, certain: list[Stretch], found: Directives) -> Iterator[Use]:
+    """The functions that a body calls and the templates that it instantiates, each once, surely where it is sure."""
+    starts = [start for start, _ in certain]
+    uses: dict[str, Use] = {}
+    for match in _NAME.finditer(text, scope.open, scope.close):
+        name = re.sub(r"\s*::\s*", ".", match[0])
+        if name in _WORDS or len(name) < 3 or not _CALLED.match(text, match.end(), scope.close):
+            continue
+        index = bisect_right(starts, match.start()) - 1
+        is_sure = (
+            index >= 0 and match.start() < certain[index][1] and found.path(match.start()) == found.path(scope.open)
+        )
+        known = uses.get(name)
+        if known is None or (is_sure and not known.sure):
+            uses[name] = Use(name, "call", code.span(*match.span()), is_sure)
+    yield from uses.values()
+
+
+def _operations(
+    code: Code, certain: list[Stretch], needs: tuple[Operation, ...], around: tuple[int, ...]
+) -> Iterator[Use]:
+    for need in needs:
+        if need.kind in ("instruction", "atom") and around[:2] <= need.at[:2] and need.at[2:] <= around[2:]:
+            start = code.offset(*need.at[:2])
+            is_sure = not need.path and any(begin <= start < end for begin, end in certain)
+            yield Use(need.name, need.kind, need.at, is_sure)
+
+
+def _bases(text: str, scope: Scope) -> tuple[str, ...]:
+    """The bases in the header of a class, without their template arguments."""
+    header = re.sub(r"<[^<>]*>", "", re.sub(r"<[^<>]*>", "", text[scope.header : scope.open]))
+    listed = _BASES.search(header)
+    if listed is None:
+        return ()
+    words = (_NAME.findall(part) for part in listed[1].split(","))
+    named = ([word for word in part if word not in _ACCESS] for part in words)
+    return tuple(re.sub(r"\s*::\s*", ".", part[-1]) for part in named if part)
+
+
+def _bindings(code: Code) -> Iterator[tuple[str, str]]:
+    """Names under which functions are registered, for torch, pybind11 and tvm-ffi."""
+    text = code.text
+    libraries = [(match.start(), match["name"]) for match in _LIBRARY.finditer(text)]
+    for match in _REGISTERED.finditer(text):
+        if "TYPED_FUNC" in match[0]:
+            typed = _TYPED.match(text, match.end())
+            if typed:
+                yield typed["op"], typed["name"].replace("::", ".")
+            continue
+        opening = _FIRST.match(text, match.end())
+        at = opening.end() if opening else match.end()
+        literal = code.literal_at(at) if text[at : at + 1] == '"' else None
+        stop = text.find(";", at, at + _LONGEST_BINDING)
+        symbol = _SYMBOL.search(text, literal.end, stop if stop >= 0 else at) if literal else None
+        if literal is None or symbol is None:
+            continue
+        op = re.split(r"[(\s]", code.content(literal).strip())[0].rpartition("::")[2]
+        target = (symbol["name"] or symbol["boxed"]).replace("::", ".")
+        yield op, target
+        library = next((name for start, name in reversed(libraries) if start < match.start()), "")
+        if library:
+            yield f"{library}.{op}", target

@@ -1,0 +1,104 @@
+"""Which stretches of a body run whenever it runs: what no test, early exit or loop of its own can keep away."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bwlint.readers.cuda.failures import fails
+from bwlint.readers.cuda.statements import Statement, leaves
+
+Stretch = tuple[int, int]
+_NAMED = re.compile(r"(?<!\w)(?P<name>[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*)\s*(?:<(?![<=])|\()")
+_CALL = re.compile(r"[A-Za-z_]\w*\s*[(<]")
+_CHOICE = re.compile(r"\?|&&|\|\|")
+_DEVICE = re.compile(r"[Ss][Mm]|[Aa]rch|[Cc]apab|[Mm]ajor|[Mm]inor|version|[Cc][Cc]\b|[Dd]evice")
+_EXITS = frozenset({"return", "break", "continue", "goto", "co_return"})
+
+
+def sure(text: str, body: tuple[Statement, ...]) -> Iterator[Stretch]:
+    """The stretches that surely run, in order.
+
+    Loops are taken to run, lambdas to be called, and an `if` that ends in an error or only goes home with nothing done
+    is no test. What stands after any other early exit is not sure.
+    """
+    for place, statement in enumerate(body):
+        if statement.kind == "if":
+            assert statement.test is not None
+            yield statement.test
+            yield from _branches(text, statement)
+            if _may_leave(text, statement):
+                if not statement.orelse and leaves(statement.body):
+                    yield from _common(text, statement.body, body[place + 1 :])
+                return
+        elif statement.kind == "switch":
+            if _exits(statement):
+                return
+        elif statement.kind in ("block", "loop"):
+            yield from sure(text, statement.body)
+            if statement.kind == "block" and leaves(statement.body):
+                return
+        else:
+            yield from _expression(text, statement)
+            if statement.kind in _EXITS:
+                return
+
+
+def _branches(text: str, statement: Statement) -> Iterator[Stretch]:
+    """What runs in an `if` whichever way it goes: a side, where the other ends in an error."""
+    if _refuses(text, statement.body):
+        yield from sure(text, statement.orelse)
+    elif statement.orelse and _refuses(text, statement.orelse):
+        yield from sure(text, statement.body)
+    elif statement.orelse:
+        yield from _common(text, statement.body, statement.orelse)
+
+
+def _common(text: str, one: tuple[Statement, ...], other: tuple[Statement, ...]) -> Iterator[Stretch]:
+    """The calls that both sides make."""
+    there = {match["name"] for start, end in sure(text, other) for match in _NAMED.finditer(text, start, end)}
+    for start, end in sure(text, one):
+        for match in _NAMED.finditer(text, start, end):
+            if match["name"] in there:
+                yield match.span("name")
+
+
+def _expression(text: str, statement: Statement) -> Iterator[Stretch]:
+    """A statement up to what it may skip, and the lambdas in it."""
+    first = min((inner[0].start for inner in statement.inner if inner), default=statement.end)
+    choice = _CHOICE.search(text, statement.start, first)
+    yield statement.start, choice.start() if choice else first
+    if choice is None:
+        for inner in statement.inner:
+            yield from sure(text, inner)
+
+
+def _may_leave(text: str, statement: Statement) -> bool:
+    """Whether what follows an `if` may not run though no error was met."""
+    sides = [side for side in (statement.body, statement.orelse) if not _refuses(text, side)]
+    return any(_exits_in(side) and not _goes_home(text, statement, side) for side in sides)
+
+
+def _goes_home(text: str, statement: Statement, side: tuple[Statement, ...]) -> bool:
+    """`if (rows == 0) return;`: nothing is asked for, and nothing is done in its place."""
+    while len(side) == 1 and side[0].kind == "block":
+        side = side[0].body
+    test = statement.test
+    plain = len(side) == 1 and side[0].kind == "return" and not _CALL.search(text, side[0].start, side[0].end)
+    return plain and test is not None and not _DEVICE.search(text, *test)
+
+
+def _refuses(text: str, body: tuple[Statement, ...]) -> bool:
+    while len(body) == 1 and body[0].kind == "block":
+        body = body[0].body
+    return any(entry.kind == "throw" or fails(text, entry.start, entry.end) for entry in body)
+
+
+def _exits_in(body: tuple[Statement, ...]) -> bool:
+    return any(_exits(entry) for entry in body)
+
+
+def _exits(statement: Statement) -> bool:
+    if statement.kind in ("return", "goto", "co_return"):
+        return True
+    return _exits_in(statement.body) or _exits_in(statement.orelse)

@@ -1,0 +1,69 @@
+"""arch-target for flags of a build that are named after targets: a list of modules against what they compile for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bwlint.chips import NONE, ChipSet, siblings
+from bwlint.facts import Use
+from bwlint.judge import Context, Draft, Judged, Related
+from bwlint.siblings import Admission, admission, calls
+from bwlint.wording import plain
+
+NAME = "arch-target"
+
+
+def check(context: Context, judged: Judged) -> Iterator[Draft]:
+    """A flag keeps a module from a build for a chip, and the module's own list compiles it for that chip."""
+    if not judged.sets.flags or judged.gate.kind != "condition":
+        return
+    side = judged.gate.yes
+    here = judged.on(side)
+    lost: dict[ChipSet, list[tuple[Use, Admission]]] = {}
+    for use in calls(context, judged, side):
+        found = admission(context, judged.module, use)
+        if found is None or not found.chips & here:
+            continue
+        missing = context.targets & found.chips - here - _elsewhere(context, judged, use)
+        if missing:
+            lost.setdefault(missing, []).append((use, found))
+    for missing, places in lost.items():
+        yield _draft(judged, here, missing, places)
+
+
+def _elsewhere(context: Context, judged: Judged, use: Use) -> ChipSet:
+    """The chips for which other conditions of the file build the same module."""
+    found = NONE
+    for other in context.judged[judged.module.path]:
+        if other is judged or not other.sets.flags:
+            continue
+        for side in (other.gate.yes, other.gate.no):
+            if any(use.name == named.name and use.at != named.at for named in side.uses):
+                found |= other.on(side)
+    return found
+
+
+def _draft(judged: Judged, here: ChipSet, missing: ChipSet, places: list[tuple[Use, Admission]]) -> Draft:
+    parted = any(siblings(chip) & here for chip in missing)
+    name = places[0][0].name.rpartition(".")[2]
+    what = f"`{name}`" if len(places) == 1 else f"`{name}` and {len(places) - 1} more"
+    compiled = "which compiles" if len(places) == 1 else "which compile"
+    related = [
+        Related(place.at, place.at.at, f"`{place.name}` is compiled for {place.chips}") for _, place in places[:8]
+    ]
+    return Draft(
+        NAME,
+        NAME,
+        "warning" if parted else "note",
+        "high" if parted else "medium",
+        judged.module,
+        judged.at,
+        f"a build for {plain(missing)} alone leaves out {what}, {compiled} for {plain(missing)} too",
+        f"asks for {here & places[0][1].chips or here}",
+        f"ask for {plain(missing)} too" if parted else f"ask for {plain(missing)} too, or compile it when it is used",
+        judged.may,
+        judged.must,
+        None,
+        judged.gate,
+        tuple(related),
+    )

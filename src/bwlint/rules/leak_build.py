@@ -1,0 +1,51 @@
+"""leak at a check in front of an extension whose build compiles nothing for a chip that the check lets pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bwlint.builds import runs_on
+from bwlint.facts import Carry, Hop, Module
+from bwlint.judge import Context, Draft, Judged, Related, refuses
+from bwlint.wording import listed, plain
+
+NAME = "leak"
+
+
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    """Only what an extension as a whole is built for: files that are built apart have a dispatcher in front."""
+    gates = [judged for judged in context.judged.get(module.path, ()) if _is_check(judged)]
+    placed = context.builds.placed(module.path) if gates and module.language == "cuda" else ()
+    if placed and all(carry.kind == "extension" for _, carry in placed):
+        for judged in gates:
+            yield from _passing(context, judged, placed)
+
+
+def _is_check(judged: Judged) -> bool:
+    return refuses(judged.other) and not refuses(judged.working) and not judged.in_test
+
+
+def _passing(context: Context, judged: Judged, placed: tuple[tuple[str, Carry], ...]) -> Iterator[Draft]:
+    legal = runs_on(carry for _, carry in placed)
+    wrong = judged.must & context.targets - legal
+    if not wrong or not judged.admitted & legal:
+        return
+    origin, first = placed[0]
+    names = dict.fromkeys(name for _, carry in placed for name in (*carry.sass, *carry.ptx))
+    built = listed([f"sm_{name}" for name in names])
+    yield Draft(
+        NAME,
+        NAME,
+        "warning",
+        "medium",
+        judged.module,
+        judged.at,
+        f"lets {plain(wrong)} through, and this extension is compiled for {built} alone",
+        f"admits {judged.admitted}",
+        f"refuse {plain(wrong)} here, or compile for it",
+        judged.may,
+        judged.must,
+        legal,
+        judged.gate,
+        (Related(Hop(origin, first.at, ""), first.at, f"what its setup.py compiles for: {built}"),),
+    )

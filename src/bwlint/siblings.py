@@ -1,0 +1,68 @@
+"""What other gates of the tree say of the same thing: the list on a definition, its own guard, what it is built for.
+
+A name or a comment says what its author had in mind; a second gate for the same thing says what the tree counts on.
+Where the two disagree, one of them is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bwlint.chips import EVERY, ChipSet, group
+from bwlint.facts import Hop, Module, Side, Use
+from bwlint.judge import Context, Judged
+from bwlint.libraries import named_for_others
+from bwlint.reach import Proof
+
+_FAMILY = group("consumer-blackwell")
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """The chips for which the tree says that what a call leads to is, and the place that says so."""
+
+    name: str
+    chips: ChipSet
+    at: Hop
+
+
+def admission(context: Context, module: Module, use: Use) -> Admission | None:
+    """What the definition that a call leads to is declared, built or guarded for; None where nothing says it."""
+    proofs = context.evidence.proofs(module, use) if use.how == "call" else ()
+    said = next((proof for proof in proofs if _names_chips(proof)), None)
+    if said is None or not said.hops:
+        return None
+    chips = EVERY
+    for proof in proofs:
+        chips &= proof.legal
+    return Admission(use.name.rpartition(".")[2], chips, said.hops[-1])
+
+
+def _names_chips(proof: Proof) -> bool:
+    """A list names chips; a guard may be a bound that knows nothing of them, unless it leaves one family alone."""
+    return proof.kind in ("list", "build") or (proof.kind == "gate" and proof.legal <= _FAMILY)
+
+
+def admits(context: Context, judged: Judged, chips: ChipSet) -> Admission | None:
+    """A gate of something behind this one that admits some of `chips`, where nothing behind it is for others alone."""
+    first: Admission | None = None
+    for use in calls(context, judged, judged.working):
+        found = admission(context, judged.module, use)
+        if not found.chips & chips if found is not None else named_for_others(use.name):
+            return None
+        first = first or found
+    return first
+
+
+def calls(context: Context, judged: Judged, side: Side) -> Iterator[Use]:
+    """Calls that a side surely makes and that no gate below this one guards."""
+    for use in side.uses:
+        if use.how == "call" and use.sure and not _guarded_below(context, judged, use):
+            yield use
+
+
+def _guarded_below(context: Context, judged: Judged, use: Use) -> bool:
+    return any(
+        other is not judged and other.gate.at[:2] > judged.gate.at[:2] for other, _ in context.around(judged, use.at)
+    )
