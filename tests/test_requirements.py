@@ -36,6 +36,7 @@ ONE_FILE = [
     ("PKG-INFO", "Name: torch\nVersion: 2.9.1\n\nVersion: 3\n", "==2.9.1"),
     ("PKG-INFO", "Name: x\nRequires-Dist: torch<3\n", "<3"),
     ("x-1.0.dist-info/METADATA", "Name: x\nVersion: 1.0\nRequires-Dist: torch<3\n", "<3"),
+    ("torch/_version.py", "__version__ = version = '2.9.1'\n", "==2.9.1"),
     # Nothing is known from these.
     ("requirements.txt", "torch\n", UNKNOWN),
     ("requirements.txt", "torchvision==0.24\npytorch==2\n", UNKNOWN),
@@ -55,6 +56,8 @@ ONE_FILE = [
     ("setup.py", "setup(install_requires=[\n", UNKNOWN),
     ("setup.py", "note(install_requires=['torch==2.9'])\n", UNKNOWN),
     ("uv.lock", '[[package]]\nname = "torch"\n', UNKNOWN),
+    ("torch/version.py", "__version__ = '2.9.1'\n", UNKNOWN),
+    ("torch/_version.py", "__version__ = version = read()\n", UNKNOWN),
 ]
 
 
@@ -72,7 +75,8 @@ def asked(folder: Path, name: str = "torch") -> list[str]:
 
 @pytest.mark.parametrize(("file", "text", "expected"), ONE_FILE)
 def test_one_file(tmp_path: Path, file: str, text: str, expected: str) -> None:
-    assert asked(project(tmp_path / "p", {file: text})) == ([expected] if expected else [])
+    package = {f"{file.rpartition('/')[0]}/__init__.py": ""} if file.endswith(".py") and "/" in file else {}
+    assert asked(project(tmp_path / "p", {file: text, **package})) == ([expected] if expected else [])
 
 
 def test_several_files_are_alternatives_and_included_ones_count(tmp_path: Path) -> None:
@@ -147,6 +151,11 @@ def test_ranges_meet(first: str, second: str, expected: bool) -> None:
         ("==2.8", "<2.9", True),
         ("==2.8", ">=2.9", False),
         ("==2.8", "", True),
+        ("~=2.8", "<2.9", True),
+        (">=2.6,<2.9", "<2.8", True),
+        (">=2.6", "<2.9", False),
+        (">=2.6", ">=2.9", True),
+        ("!=2.9.1", "<2.9", False),
     ],
 )
 def test_a_row_counts_where_its_versions_are_among_those_pinned(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from bwlint.chips import EVERY, ChipSet, group
@@ -45,7 +45,8 @@ class Row:
     """One row of the table, or of the user's.
 
     `name` is matched whole, between word borders. For strings, `role` is searched in what the string is assigned to or
-    passed as, and `call` matched with the function that it is passed to. `versions` is a range of `library`'s.
+    passed as, and `call` matched with the function that it is passed to. `versions` is a range of `library`'s; a row
+    that is `pinned` says nothing of a project that does not say which version it uses.
     """
 
     name: re.Pattern[str]
@@ -58,15 +59,23 @@ class Row:
     call: re.Pattern[str] | None = None
     library: str = ""
     versions: str = ""
+    pinned: bool = False
 
     def matches(self, use: Use) -> bool:
         if use.how not in self.how:
             return False
-        if use.how != "text":
-            return any(self.name.fullmatch(part) for part in _borders(use.name).split("."))
-        if self.call is not None and not self.call.fullmatch(use.call):
+        if not any(self.name.fullmatch(part) for part in _parts(use.how, use.name)):
             return False
-        return self.name.fullmatch(use.name) is not None and self.role.search(use.role) is not None
+        called = self.call is None or self.call.fullmatch(use.call) is not None
+        return use.how != "text" or (called and self.role.search(use.role) is not None)
+
+
+def _parts(how: str, name: str) -> tuple[str, ...]:
+    """What of a use may be the name of a row: a string as it is; a dotted name and each of its parts."""
+    if how == "text":
+        return (name,)
+    dotted = _borders(name)
+    return (dotted, *dotted.split("."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +111,11 @@ def operation_in(dotted: str) -> Operation | None:
 
 @cache
 def _rows(kind: str) -> tuple[Row, ...]:
-    return tuple(_row(row) for row in table("libraries")[kind])
+    return tuple(row_of(row) for row in table("libraries")[kind])
 
 
-def _row(row: dict[str, Any]) -> Row:
+def row_of(row: dict[str, Any]) -> Row:
+    """A row of the table, parsed."""
     call = row.get("call")
     return Row(
         _bordered(row["name"]),
@@ -118,6 +128,7 @@ def _row(row: dict[str, Any]) -> Row:
         re.compile(call) if call else None,
         row.get("library", ""),
         row.get("versions", ""),
+        row.get("pinned", False),
     )
 
 
@@ -155,17 +166,19 @@ class Libraries:
     def __init__(self, own: tuple[Row, ...] = ()) -> None:
         self._own = own
         self._pins: dict[str, Pins] = {}
+        self._counted: dict[tuple[str, str, str, bool], bool] = {}
 
     def need(self, path: str, use: Use) -> Need | None:
         """What a use needs, by its name."""
-        return next((need_of(row, use) for row in self._rows("need", path) if row.matches(use)), None)
+        return next((need_of(row, use) for row in self._matching("need", use) if self._counts(row, path)), None)
 
     def by_name(self, path: str, names: Iterable[str], at: Span, how: str = "define") -> Need | None:
         """What the names around a gate (function, class) or the words of a skip reason say is behind it."""
+        rows = [row for row in (*self._own, *_rows("need")) if row.strength == PROOF and "define" in row.how]
         for name in names:
-            for row in self._rows("need", path):
-                found = row.name.search(_borders(name)) if row.strength == PROOF and "define" in row.how else None
-                if found:
+            for row in rows:
+                found = row.name.search(_borders(name))
+                if found and self._counts(row, path):
                     return need_of(row, Use(found[0], how, at))
         return None
 
@@ -175,23 +188,42 @@ class Libraries:
 
     def works(self, path: str, uses: Iterable[Use]) -> Need | None:
         """Something that is known to work on 12.x."""
-        named = [use for use in uses if not is_question(use.name)]
-        return next((need_of(row, use) for use in named for row in self._rows("works", path) if row.matches(use)), None)
+        rows = ((row, use) for use in uses for row in self._matching("works", use))
+        return next((need_of(row, use) for row, use in rows if self._counts(row, path)), None)
 
-    def _rows(self, kind: str, path: str) -> Iterator[Row]:
+    def _matching(self, kind: str, use: Use) -> Iterator[Row]:
         if kind == "need":
-            yield from self._own
-        for row in _rows(kind):
-            if not row.versions or self._may_be_used(row, path):
-                yield row
+            yield from (row for row in self._own if row.matches(use))
+        if _is_named(kind, use.how, use.name):
+            yield from (row for row in _rows(kind) if row.matches(use))
 
-    def _may_be_used(self, row: Row, path: str) -> bool:
+    def _counts(self, row: Row, path: str) -> bool:
+        """Whether the project of a file may use a version for which a row is true."""
+        if not row.versions:
+            return True
         folder = project_folder(package_root(path))
         if folder not in self._pins:
             from bwlint.requirements import pins
 
             self._pins[folder] = pins(folder, _distributions())
-        return self._pins[folder].admit(row.library, row.versions)
+        key = (folder, row.library, row.versions, row.pinned)
+        if key not in self._counted:
+            known = self._pins[folder]
+            self._counted[key] = known.admit(row.library, row.versions) and (not row.pinned or known.knows(row.library))
+        return self._counted[key]
+
+
+@lru_cache(maxsize=1 << 16)
+def _is_named(kind: str, how: str, name: str) -> bool:
+    """Whether a name is that of any row: most are not."""
+    names = _any_name(kind, how)
+    return any(names.fullmatch(part) for part in _parts(how, name))
+
+
+@cache
+def _any_name(kind: str, how: str) -> re.Pattern[str]:
+    """All names of the rows that count for `how` in one expression."""
+    return re.compile("|".join(row.name.pattern for row in _rows(kind) if how in row.how) or "(?!)")
 
 
 def need_of(row: Row, use: Use) -> Need:

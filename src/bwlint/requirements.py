@@ -4,7 +4,7 @@ A lock file is believed before what is only asked for, and a project's own name 
 """
 
 # Paths are plain strings here, as in `sources.tree`.
-# ruff: noqa: PTH118, PTH120, PTH208
+# ruff: noqa: PTH113, PTH118, PTH120, PTH208
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ _LISTS = re.compile(r"requirements[\w.-]*\.(?:txt|in)|constraints[\w.-]*\.txt")
 _LOCKS = ("uv.lock", "poetry.lock", "pdm.lock")
 _LOCKED = re.compile(r'^\[\[package\]\]\r?\nname = "([^"\n]+)"\r?\nversion = "([^"\n]+)"', re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+_WRITTEN = re.compile(r"""^__version__ = (?:version = )?["']([^"'\n]+)["']""", re.MULTILINE)
 _INCLUDE = re.compile(r"(?:-r|-c|--requirement|--constraint)[ =]*(\S+)")
 _NEWEST = Version("1000000")
 
@@ -46,13 +47,17 @@ class Pins:
 
     ranges: Mapping[str, tuple[SpecifierSet, ...]] = field(default_factory=dict)
 
+    def knows(self, distribution: str) -> bool:
+        """Whether the project says which versions of a distribution it may run with."""
+        return canonicalize_name(distribution) in self.ranges
+
     def admit(self, distribution: str, versions: str) -> bool:
         """Whether a version in the range may be used; of a package that is not pinned, only the newest one is."""
         range_ = _range(versions)
         asked = self.ranges.get(canonicalize_name(distribution))
-        if asked is None:
-            return range_.contains(_NEWEST)
-        return any(meet(range_, each) for each in asked)
+        # What has no upper bound is as good as unknown: an installer takes the newest.
+        newest = range_.contains(_NEWEST)
+        return any(newest if each.contains(_NEWEST) else meet(range_, each) for each in asked or (SpecifierSet(),))
 
 
 @cache
@@ -146,6 +151,16 @@ def _own(project: _Project) -> Iterator[tuple[str, str]]:
     yield _constant(project.setup, "name"), _version(_constant(project.setup, "version"))
     for file in ("version.txt", "VERSION"):
         yield "", _version(_text(os.path.join(project.folder, file)).strip()[:MAX_LINE])
+    yield _package(project.folder)
+
+
+def _package(folder: str) -> tuple[str, str]:
+    """The one package in a folder and the version that its build wrote into it; "" for both where there are more."""
+    packages = [name for name in _entries(folder) if os.path.isfile(os.path.join(folder, name, "__init__.py"))]
+    if len(packages) != 1:
+        return "", ""
+    written = _WRITTEN.search(_text(os.path.join(folder, packages[0], "_version.py")))
+    return (packages[0], _version(written[1])) if written else ("", "")
 
 
 def _asked(project: _Project) -> Iterator[str]:

@@ -59,10 +59,6 @@ def excluded(context: Context, judged: Judged) -> tuple[ChipSet, str, str, str, 
     if not _turned_away(judged):
         need = context.need_of(judged, judged.working)
         return None if need is not None and out - need.legal else _window(judged, out)
-    known = context.evidence.libraries.works(judged.module.path, judged.working.uses)
-    if known is not None and known.use.sure:
-        related = Related(judged.module, known.use.at, f"{known.what}: {known.source}")
-        return out, "warning", "medium", f"behind the gate is `{known.use.name}`, {known.what}", related
     need = context.need_of(judged, judged.working)
     if need is not None and out & need.legal != out:
         return None  # it would not work there
@@ -70,6 +66,10 @@ def excluded(context: Context, judged: Judged) -> tuple[ChipSet, str, str, str, 
         hop = need.hops[-1]
         reason = f"behind the gate is `{need.use.name.rpartition('.')[2]}`, {need.what}"
         return out, "warning", "high", reason, Related(hop, hop.at, hop.text)
+    known = context.evidence.libraries.works(judged.module.path, judged.working.uses)
+    if known is not None and known.use.sure:
+        related = Related(judged.module, known.use.at, f"{known.what}: {known.source}")
+        return out, "warning", "medium", f"behind the gate is `{known.use.name}`, {known.what}", related
     if judged.admitted & _SMALL_SHARED and judged.admitted & _DATACENTER:
         return (
             out,
