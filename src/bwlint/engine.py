@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from bwlint.away import Away
+from bwlint.budget import Budget
 from bwlint.builds import Builds
 from bwlint.chips import ChipSet
 from bwlint.collect import Collected, load
@@ -37,9 +39,20 @@ class Analysis:
     stats: dict[str, int]
 
 
-def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Iterable[str]) -> Analysis:
-    """Judge every gate of the collected modules by the named rules."""
-    tree = Tree(sources, load)
+def analyse(
+    collected: Collected,
+    sources: Sources,
+    targets: ChipSet,
+    rules: Iterable[str],
+    budget: Budget | None = None,
+    source: Callable[[str], str | None] = lambda real: None,
+) -> Analysis:
+    """Judge every gate of the collected modules by the named rules.
+
+    `budget` is what may be read besides, `source` gives the text of a file by its real path.
+    """
+    budget = Budget() if budget is None else budget
+    tree = Tree(sources, lambda real, dotted: load(real, dotted) if budget.allows(real) else None)
     for file, module in collected.modules:
         tree.add(module, file.root)
     builds = Builds((module for _, module in collected.modules), lambda path: load(path, ""))
@@ -67,6 +80,7 @@ def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Ite
     run_guards = [check for name, check in guard_checks() if name in wanted]
     run_files = [check for name, check in file_checks() if name in wanted]
     found = []
+    away = Away(tree, targets, budget, source)
     for file, module in collected.modules:
         drafts = [
             draft
@@ -87,7 +101,7 @@ def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Ite
             for check_file in run_files
             for draft in check_file(context, part)
         ]
-        merged = _merge(_at_origins(context, module, drafts))
+        merged = [away.weighed(file.root, draft) for draft in _merge(_at_origins(context, module, drafts))]
         if merged:
             found.append((file, tuple(merged)))
     stats = {
@@ -100,6 +114,8 @@ def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Ite
 
 _OF_BUILDS = frozenset({"arch-target"})
 """Rules that look at flags of a build, which are named after targets; the others ask for the device."""
+
+
 _LESS = {"high": "medium", "medium": "low", "low": "low"}
 
 
