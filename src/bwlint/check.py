@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bwlint import catalog
+from bwlint.budget import Budget
 from bwlint.chips import ChipSet, parse_targets
 from bwlint.collect import Collected, collect, module_of
 from bwlint.config import Config, Configs, chosen_rules, rule_names
@@ -55,6 +56,7 @@ class Request:
     jobs: int | None = None
     stdin: bytes | None = None
     fixes: bool = False
+    link_budget: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,8 @@ def check(request: Request, stack: ExitStack, advance: Advance | None = None) ->
     except ValueError as error:
         raise UsageError(str(error)) from None
     sources = Sources(dict(settings.run.capability_functions))
-    analysis = analyse(collected, sources, targets, settings.all_rules(found.files))
+    budget = Budget.of(request.link_budget, (file.real for file in found.files))
+    analysis = analyse(collected, sources, targets, settings.all_rules(found.files), budget, texts.source)
     names = Names({file.real: file for file in found.files})
     unread = {skip.path for skip in collected.skipped}
     marked = [file for file in collected.marked if file.path not in unread]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from bwlint.away import Away
+from bwlint.budget import Budget
 from bwlint.builds import Builds
 from bwlint.chips import ChipSet
 from bwlint.collect import Collected, load
@@ -21,6 +23,7 @@ from bwlint.link import Tree
 from bwlint.native import Native
 from bwlint.reach import Outlines, Reach
 from bwlint.rules import checks, file_checks, guard_checks
+from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.tree import project_folder
 from bwlint.sources.walk import SourceFile
 
@@ -37,14 +40,32 @@ class Analysis:
     stats: dict[str, int]
 
 
-def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Iterable[str]) -> Analysis:
-    """Judge every gate of the collected modules by the named rules."""
-    tree = Tree(sources, load)
+def analyse(
+    collected: Collected,
+    sources: Sources,
+    targets: ChipSet,
+    rules: Iterable[str],
+    budget: Budget | None = None,
+    source: Callable[[str], str | None] = lambda real: None,
+) -> Analysis:
+    """Judge every gate of the collected modules by the named rules.
+
+    `budget` is what may be read besides, `source` gives the text of a file by its real path.
+    """
+    budget = Budget() if budget is None else budget
+
+    def found(real: str, dotted: str = "") -> Module | None:
+        return load(real, dotted) if budget.allows(real) else None
+
+    def content(real: str) -> bytes | Unread:
+        return read_bytes(real) if budget.allows(real) else Unread("beyond the budget")
+
+    tree = Tree(sources, found)
     for file, module in collected.modules:
         tree.add(module, file.root)
-    builds = Builds((module for _, module in collected.modules), lambda path: load(path, ""))
+    builds = Builds((module for _, module in collected.modules), found)
     libraries, native = Libraries(), Native(tree, builds)
-    reach = Reach(tree, Outlines(tree), libraries)
+    reach = Reach(tree, Outlines(tree, content), libraries)
     evidence = Evidence(tree, reach, libraries, native, targets)
     context = Context(tree, targets, evidence, builds=builds, native=native)
     gates = 0
@@ -66,7 +87,8 @@ def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Ite
     run = {name: check for name, check in checks().items() if name in wanted}
     run_guards = [check for name, check in guard_checks() if name in wanted]
     run_files = [check for name, check in file_checks() if name in wanted]
-    found = []
+    result = []
+    away = Away(tree, targets, budget, source)
     for file, module in collected.modules:
         drafts = [
             draft
@@ -87,15 +109,15 @@ def analyse(collected: Collected, sources: Sources, targets: ChipSet, rules: Ite
             for check_file in run_files
             for draft in check_file(context, part)
         ]
-        merged = _merge(_at_origins(context, module, drafts))
+        merged = [away.weighed(file.root, draft) for draft in _merge(_at_origins(context, module, drafts))]
         if merged:
-            found.append((file, tuple(merged)))
+            result.append((file, tuple(merged)))
     stats = {
         "modules": len(collected.modules),
         "gates": gates,
         "gates_evaluated": sum(len(judged) for judged in context.judged.values()),
     }
-    return Analysis(tuple(found), context, {file.real: file for file, _ in collected.modules}, stats)
+    return Analysis(tuple(result), context, {file.real: file for file, _ in collected.modules}, stats)
 
 
 _OF_BUILDS = frozenset({"arch-target"})

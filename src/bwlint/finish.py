@@ -48,12 +48,17 @@ class Texts:
             self._known[real] = self._read(real)
         return self._known[real]
 
-    def _read(self, real: str) -> Text | None:
+    def source(self, real: str) -> str | None:
+        """The text of a file that is not kept; None where it cannot be read."""
         if real in self.given:
-            return Text(self.given[real])
+            return self.given[real]
         data = read_bytes(real)
         source = data if isinstance(data, Unread) else decode(data)
-        return None if isinstance(source, Unread) else Text(source)
+        return None if isinstance(source, Unread) else source
+
+    def _read(self, real: str) -> Text | None:
+        source = self.source(real)
+        return None if source is None else Text(source)
 
 
 @dataclass(slots=True)

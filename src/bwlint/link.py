@@ -240,6 +240,10 @@ class Tree:
         self.interpreter.start()
         return _where(self.interpreter.truth(test, self.frame(module)), lambda lane: lane is True)
 
+    def passing(self, module: Module, test: Expr) -> ChipSet:
+        """The chips on which a test of a module may hold."""
+        return self._let_through(module, test, self.frame(module))
+
     def _let_through(self, module: Module, test: Expr, frame: Frame) -> ChipSet:
         """The chips on which a test above a gate may hold; the same test stands above many gates."""
         key = (id(module), test.op, test.at)

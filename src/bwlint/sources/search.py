@@ -48,12 +48,21 @@ class Search:
     _files: tuple[SourceFile, ...] | None = None
     _pools: dict[str, _Pool] = field(default_factory=dict)
     _hits: dict[tuple[str, str], tuple[Hit, ...]] = field(default_factory=dict)
+    _tops: frozenset[str] | None = None
 
     def files(self, kind: str) -> tuple[SourceFile, ...]:
         """The files of a kind, by path; ignore files count."""
         if self._files is None:
             self._files = tuple(sorted(discover([self.folder]).files, key=lambda file: file.real))
         return tuple(file for file in self._files if file.kind == kind)
+
+    @property
+    def tops(self) -> frozenset[str]:
+        """The names with which imports of the project's own Python modules begin."""
+        if self._tops is None:
+            below = (file.real[len(file.root) + 1 :] for file in self.files("python"))
+            self._tops = frozenset(path.partition(os.sep)[0].removesuffix(".py") for path in below)
+        return self._tops
 
     def complete(self, kind: str) -> bool:
         """Whether every file of a kind was within the limit."""

@@ -59,6 +59,11 @@ def import_roots(root: str) -> tuple[str, ...]:
     return tuple(os.path.join(folder, name).rstrip(os.sep) for name in _SOURCE_FOLDERS) if folder else ()
 
 
+def is_project(real: str, root: str) -> bool:
+    """Whether a file belongs to a package or a project, so that what lies around it belongs to it too."""
+    return os.path.dirname(real) != root or _project(root) is not None
+
+
 def project_folder(root: str) -> str:
     """The project's folder around the package root `root`, or `root` itself where nothing marks one."""
     return _project(root) or root

@@ -14,11 +14,11 @@ from bwlint.readers import prune
 from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
 from bwlint.readers.errors import ReadError
 from bwlint.readers.python import embedded, peers
-from bwlint.readers.python.flow import Flow
+from bwlint.readers.python.flow import Flow, Site
 from bwlint.readers.python.sides import dotted, statements
 from bwlint.readers.python.vocabulary import device_lines, lines_with, may_read_device
 
-__all__ = ["ReadError", "may_matter", "may_read_device", "read"]
+__all__ = ["ReadError", "may_matter", "may_read_device", "parse", "read", "read_sites"]
 
 _BUILD_WORDS = tuple(word.encode() for word in WORDS)
 
@@ -40,18 +40,9 @@ def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str
 
     `own` are names of architecture lists that the configuration adds. Raises `ReadError`.
     """
-    tree = _parse(source)
+    tree = parse(source)
     lines = re.split("\r\n|\r|\n", source)
-    hits = device_lines(source) | lines_with(own, source)
-    words = _helper_words(tree, hits) | own
-    if words:
-        hits |= lines_with(words, source)
-    pattern = re.compile("|".join(map(re.escape, sorted(words))) or r"(?!)")
-    package = name if is_package else name.rpartition(".")[0]
-    try:
-        flow = Flow(tree, lines, package, frozenset(hits), pattern, own)
-    except RecursionError as error:
-        raise ReadError("nested too deep to analyse") from error
+    flow = _flow(tree, source, lines, name if is_package else name.rpartition(".")[0], own)
     functions = prune.functions(flow.functions, flow.gates.reads)
     instructions, modules = embedded.code_in_strings(path, tree, source, lines)
     return Module(
@@ -72,7 +63,46 @@ def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str
     )
 
 
-def _parse(source: str) -> ast.Module:
+def read_sites(
+    path: str, source: str, name: str, is_package: bool, wanted: frozenset[int]
+) -> tuple[Module, tuple[Site, ...]]:
+    """The statements of a file that hold the `wanted` lines, with what has to hold where they stand, outer ones first.
+
+    The module has what their tests ask for, and of gates those that it needs for that. Raises `ReadError`.
+    """
+    tree = parse(source)
+    lines = re.split("\r\n|\r|\n", source)
+    package = name if is_package else name.rpartition(".")[0]
+    flow = _flow(tree, source, lines, package, frozenset(), wanted)
+    functions, gates = flow.functions, tuple(flow.gates.found)
+    slots = tuple(flow.slots)
+    module = Module(
+        path, name, is_package, flow.names, tuple(flow.stars), slots, functions, flow.classes, gates, uses={}
+    )
+    return module, tuple(flow.sites)
+
+
+def _flow(
+    tree: ast.Module,
+    source: str,
+    lines: Sequence[str],
+    package: str,
+    own: frozenset[str],
+    wanted: frozenset[int] = frozenset(),
+) -> Flow:
+    hits = device_lines(source) | lines_with(own, source)
+    words = _helper_words(tree, hits) | own
+    if words:
+        hits |= lines_with(words, source)
+    pattern = re.compile("|".join(map(re.escape, sorted(words))) or r"(?!)")
+    try:
+        return Flow(tree, lines, package, frozenset(hits | wanted), pattern, own, wanted)
+    except RecursionError as error:
+        raise ReadError("nested too deep to analyse") from error
+
+
+def parse(source: str) -> ast.Module:
+    """The syntax tree of a file. Raises `ReadError`."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bwlint.evaluate.expr import NONE, Expr, unknown
-from bwlint.facts import Class, Function, Side
+from bwlint.facts import Class, Function, Path, Side
 from bwlint.readers.python import lists, sides
 from bwlint.readers.python.lower import Scope
 from bwlint.readers.python.sides import dotted, span
@@ -15,6 +15,8 @@ from bwlint.readers.python.sides import dotted, span
 if TYPE_CHECKING:
     from bwlint.readers.python.flow import Flow
 
+MAX_VALUES = 6
+"""Assignments to one attribute that are told apart."""
 _KINDS = {
     "staticmethod": "staticmethod",
     "classmethod": "classmethod",
@@ -126,9 +128,13 @@ def define_class(flow: Flow, node: ast.ClassDef, rest: Sequence[ast.stmt]) -> bo
     names = dict(lowerer.scope.env)
     lowerer.scope, flow.qualname, flow.path = saved
     local = _locals(node)
-    for attribute, value in _self_assignments(node).items():
-        if value is None or attribute in names or _uses_any(value, local):
-            names[attribute] = unknown(f"self.{attribute}")
+    for attribute, values in _self_assignments(node).items():
+        value = values[0]
+        if len(values) > 1 or value is None or attribute in names or _uses_any(value, local):
+            known = flow.attributes.get((qualname, attribute), [])
+            whole = len(known) == len(values) <= MAX_VALUES and None not in values
+            default = names.get(attribute)
+            names[attribute] = _one_of(attribute, known, default) if whole else unknown(f"self.{attribute}")
         else:
             names[attribute] = _self_value(flow, qualname, value)
     flow.classes[qualname] = Class(qualname, bases, names)
@@ -149,6 +155,20 @@ def _self_value(flow: Flow, qualname: str, value: ast.expr) -> Expr:
         flow.lowerer.on_conditional = hook
 
 
+def _one_of(attribute: str, known: Sequence[tuple[Path, Expr]], default: Expr | None) -> Expr:
+    """Any of the values that methods give to an attribute, each where its tests let it."""
+    rest = list(known)
+    found = default
+    if found is None:
+        first = next((item for item in known if not item[0]), known[0])
+        rest.remove(first)
+        found = first[1]
+    for index, (path, value) in enumerate(rest):
+        maybe = unknown(f"self.{attribute}, assigned at {index}")
+        found = Expr("if", (Expr("and", ((*path, maybe),)), value, found))
+    return found
+
+
 def _locals(node: ast.ClassDef) -> set[str]:
     """Parameters and local names of a class's methods, less `self` and `cls`."""
     names: set[str] = set()
@@ -163,16 +183,17 @@ def _uses_any(node: ast.expr, names: set[str]) -> bool:
     return any(isinstance(item, ast.Name) and item.id in names for item in ast.walk(node))
 
 
-def _self_assignments(node: ast.ClassDef) -> dict[str, ast.expr | None]:
-    """Attributes assigned through `self`: the value where there is exactly one assignment, else None."""
-    found: dict[str, ast.expr | None] = {}
+def _self_assignments(node: ast.ClassDef) -> dict[str, list[ast.expr | None]]:
+    """Attributes assigned through `self`, with their values; None stands for a part of a value, or a changed one."""
+    found: dict[str, list[ast.expr | None]] = {}
     for item in sides.statements(node.body):
         if not isinstance(item, ast.Assign | ast.AnnAssign | ast.AugAssign):
             continue
         value = None if isinstance(item, ast.AugAssign) else item.value
+        if isinstance(item, ast.AnnAssign) and value is None:
+            continue
         for target in item.targets if isinstance(item, ast.Assign) else [item.target]:
             for leaf in target.elts if isinstance(target, ast.Tuple) else [target]:
                 if isinstance(leaf, ast.Attribute) and isinstance(leaf.value, ast.Name) and leaf.value.id == "self":
-                    known = leaf.attr in found or isinstance(target, ast.Tuple)
-                    found[leaf.attr] = None if known else value
+                    found.setdefault(leaf.attr, []).append(None if isinstance(target, ast.Tuple) else value)
     return found

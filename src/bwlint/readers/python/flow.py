@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import bisect
 import re
+from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from bwlint.evaluate.expr import Expr, negate, unknown
-from bwlint.facts import Class, Function, Side, Use
+from bwlint.evaluate.expr import Expr, Span, negate, unknown
+from bwlint.facts import Class, Function, Path, Side, Use
 from bwlint.readers.python import definitions, lists, sides
 from bwlint.readers.python.gates import Gates, Where
 from bwlint.readers.python.lower import Lowerer, Scope
@@ -16,6 +18,17 @@ from bwlint.readers.python.sides import SKIPS, dotted, span
 
 _QUESTION = re.compile(r"capability_geq|^(?:is|has)_device_capability|^is_family_of$|at_least|_geq$")
 MAX_RETURNS = 60
+MAX_TESTS = 8
+"""Tests above an assignment to an attribute that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A statement that somebody asked for: the definition around it, and the tests that hold where it stands."""
+
+    at: Span
+    qualname: str
+    path: Path
 
 
 class Flow:
@@ -29,8 +42,11 @@ class Flow:
         hits: frozenset[int],
         words: re.Pattern[str],
         own: frozenset[str],
+        wanted: frozenset[int] = frozenset(),
     ) -> None:
         self.own = own
+        self.sites: list[Site] = []
+        self._wanted = sorted(wanted)
         self.hits = hits
         self.slots: list[Expr] = []
         self.lowerer = Lowerer(self.slots)
@@ -45,6 +61,7 @@ class Flow:
         self.qualname = "<module>"
         self._target = ""
         self.classes_open: list[str] = []
+        self.attributes: dict[tuple[str, str], list[tuple[Path, Expr]]] = defaultdict(list)
         self._chain = 0
         self._written = _written_globals(lines)
         self.block(tree.body, tree.body)
@@ -93,10 +110,19 @@ class Flow:
     def block(self, body: Sequence[ast.stmt], siblings: Sequence[ast.stmt]) -> bool:
         """Walk a block; True when it never falls through."""
         for index, node in enumerate(body):
+            if self._wanted:
+                self._site(node)
             handler = _STATEMENTS.get(type(node))
             if handler is not None and handler(self, node, body[index + 1 :]):
                 return True
         return False
+
+    def _site(self, node: ast.stmt) -> None:
+        first = min([item.lineno for item in getattr(node, "decorator_list", [])] + [node.lineno])
+        index = bisect.bisect_left(self._wanted, first)
+        if index < len(self._wanted) and self._wanted[index] <= (node.end_lineno or node.lineno):
+            at = (first, 0, *span(node)[2:]) if first < node.lineno else span(node)
+            self.sites.append(Site(at, self.qualname, tuple(self.path)))
 
     def _if(self, node: ast.If, rest: Sequence[ast.stmt], chain: int = 0, position: int = 0) -> bool:
         lowerer = self.lowerer
@@ -198,7 +224,12 @@ class Flow:
                     env[element.id] = self.lowerer.define(item)
         elif isinstance(target, ast.Attribute):
             assert node.value is not None
-            self._named(dotted(target) or target.attr, node.value, value)
+            name = dotted(target) or target.attr
+            self._named(name, node.value, value)
+            if self.classes_open and name == f"self.{target.attr}":
+                tests = tuple(test for test in self.path if self.gates.reads(test))[-MAX_TESTS:]
+                known = (tests, self.lowerer.define(value))
+                self.attributes[(self.classes_open[-1], target.attr)].append(known)
         elif isinstance(target, ast.Subscript):
             self.lowerer.lower(target.slice)
             base = target.value

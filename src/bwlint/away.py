@@ -1,0 +1,57 @@
+"""Findings about chips that never get to the function in which they were found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from bwlint.budget import Budget
+from bwlint.chips import NONE, ChipSet
+from bwlint.judge import Draft, Related
+from bwlint.link import Tree
+from bwlint.wording import plain
+
+if TYPE_CHECKING:
+    from bwlint.callers import Callers
+
+_BY_CHIP = frozenset({"leak", "excluded", "tcgen05", "wgmma"})
+"""Rules that say of chips what happens to them where they get."""
+_SHOWN = 4
+
+
+@dataclass(slots=True)
+class Away:
+    """Looks who gets to what is reported at a default level. Callers are looked for only when something is."""
+
+    tree: Tree
+    targets: ChipSet
+    budget: Budget
+    source: Callable[[str], str | None]
+    _callers: Callers | None = None
+
+    def weighed(self, root: str, draft: Draft) -> Draft:
+        """A finding of a file below the package root `root`: a note where none of its chips gets to its function."""
+        if draft.rule not in _BY_CHIP or draft.severity == "note" or draft.module.language != "python":
+            return draft
+        concerned = self._concerned(draft)
+        found = self._asked().arriving(draft.module.path, root, draft.at)
+        if not concerned or not found.stops or found.chips & concerned:
+            return draft
+        kept = tuple(Related(stop.module, stop.at, f"keeps {plain(concerned)} away") for stop in found.stops[:_SHOWN])
+        message = f"{draft.message}; tests around its callers keep {plain(concerned)} away"
+        related = (*draft.related, *kept)
+        return replace(draft, severity="note", confidence="low", message=message, related=related)
+
+    def _concerned(self, draft: Draft) -> ChipSet:
+        """The chips that a finding is about: those kept out, or those let in."""
+        if draft.rule == "excluded":
+            return self.targets - draft.admitted
+        return self.targets & draft.admitted - (draft.legal or NONE)
+
+    def _asked(self) -> Callers:
+        if self._callers is None:
+            from bwlint.callers import Callers
+
+            self._callers = Callers(self.tree, self.targets, self.budget, self.source)
+        return self._callers
