@@ -10,6 +10,7 @@ import pytest
 
 from bwlint.budget import Budget
 from bwlint.check import Outcome, Request, check
+from bwlint.report.summary import beyond
 
 KERNEL = """
 import torch
@@ -185,9 +186,10 @@ def test_what_is_offered_is_used_by_everybody(tmp_path: Path, name: str) -> None
         "pkg/kernel.py": KERNEL.replace("_attend", "attend"),
         "pkg/user.py": IMPORT.replace("_attend", "attend") + ARM,
     }
-    assert severities(run(project(tmp_path / "a", own) if (tmp_path / "a").mkdir() is None else tmp_path)) == {"note"}
-    (tmp_path / "b").mkdir()
-    assert severities(run(project(tmp_path / "b", {**own, **OFFERED[name]}))) == {"warning"}
+    (tmp_path / "own").mkdir()
+    (tmp_path / "offered").mkdir()
+    assert severities(run(project(tmp_path / "own", own))) == {"note"}
+    assert severities(run(project(tmp_path / "offered", {**own, **OFFERED[name]}))) == {"warning"}
 
 
 METHODS = {
@@ -279,7 +281,10 @@ def test_a_file_of_no_project_is_alone(tmp_path: Path) -> None:
 
 def test_where_the_budget_ends_nobody_is_known(tmp_path: Path) -> None:
     folder = project(tmp_path, {"pkg/kernel.py": KERNEL, "pkg/user.py": IMPORT + KEPT["the call in an arm"]})
-    assert severities(run(folder / "pkg/kernel.py", budget=0)) == {"warning"}
+    outcome = run(folder / "pkg/kernel.py", budget=0)
+    assert severities(outcome) == {"warning"}
+    assert "--link-budget" in beyond(outcome.report)
+    assert beyond(run(folder / "pkg/kernel.py").report) == ""
 
 
 def test_the_budget_counts_each_file_once() -> None:
