@@ -23,6 +23,7 @@ from bwlint.link import Tree
 from bwlint.native import Native
 from bwlint.reach import Outlines, Reach
 from bwlint.rules import checks, file_checks, guard_checks
+from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.tree import project_folder
 from bwlint.sources.walk import SourceFile
 
@@ -52,12 +53,19 @@ def analyse(
     `budget` is what may be read besides, `source` gives the text of a file by its real path.
     """
     budget = Budget() if budget is None else budget
-    tree = Tree(sources, lambda real, dotted: load(real, dotted) if budget.allows(real) else None)
+
+    def found(real: str, dotted: str = "") -> Module | None:
+        return load(real, dotted) if budget.allows(real) else None
+
+    def content(real: str) -> bytes | Unread:
+        return read_bytes(real) if budget.allows(real) else Unread("beyond the budget")
+
+    tree = Tree(sources, found)
     for file, module in collected.modules:
         tree.add(module, file.root)
-    builds = Builds((module for _, module in collected.modules), lambda path: load(path, ""))
-    libraries, native = Libraries(), Native(tree, builds)
-    reach = Reach(tree, Outlines(tree), libraries, native)
+    builds = Builds((module for _, module in collected.modules), found)
+    libraries, native = Libraries(), Native(tree, builds, read=content)
+    reach = Reach(tree, Outlines(tree, content), libraries, native)
     evidence = Evidence(tree, reach, libraries, native, targets)
     context = Context(tree, targets, evidence, builds=builds, native=native)
     gates = 0
@@ -79,7 +87,7 @@ def analyse(
     run = {name: check for name, check in checks().items() if name in wanted}
     run_guards = [check for name, check in guard_checks() if name in wanted]
     run_files = [check for name, check in file_checks() if name in wanted]
-    found = []
+    result = []
     away = Away(tree, targets, budget, source)
     for file, module in collected.modules:
         drafts = [
@@ -103,19 +111,17 @@ def analyse(
         ]
         merged = [away.weighed(file.root, draft) for draft in _merge(_at_origins(context, module, drafts))]
         if merged:
-            found.append((file, tuple(merged)))
+            result.append((file, tuple(merged)))
     stats = {
         "modules": len(collected.modules),
         "gates": gates,
         "gates_evaluated": sum(len(judged) for judged in context.judged.values()),
     }
-    return Analysis(tuple(found), context, {file.real: file for file, _ in collected.modules}, stats)
+    return Analysis(tuple(result), context, {file.real: file for file, _ in collected.modules}, stats)
 
 
 _OF_BUILDS = frozenset({"arch-target"})
 """Rules that look at flags of a build, which are named after targets; the others ask for the device."""
-
-
 _LESS = {"high": "medium", "medium": "low", "low": "low"}
 
 
