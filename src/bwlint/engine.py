@@ -16,6 +16,7 @@ from bwlint.evaluate.expr import Span
 from bwlint.evaluate.sources import Sources
 from bwlint.evidence import Evidence
 from bwlint.facts import Gate, Module
+from bwlint.faults import one_each
 from bwlint.guards import guards_of, wrappers_of
 from bwlint.judge import Context, Draft, Judged, Related, inside
 from bwlint.libraries import Libraries
@@ -101,7 +102,7 @@ def analyse(
             for check_file in run_files
             for draft in check_file(context, part)
         ]
-        merged = [away.weighed(file.root, draft) for draft in _merge(_at_origins(context, module, drafts))]
+        merged = [away.weighed(file.root, draft) for draft in one_each(_at_origins(context, module, drafts))]
         if merged:
             found.append((file, tuple(merged)))
     stats = {
@@ -188,31 +189,3 @@ def _origin(module: Module, judged: Sequence[Judged], entry: Judged) -> Gate | N
 def _same_owner(declared: Gate, user: Gate) -> bool:
     """A list of the module, or of the class in which a gate stands."""
     return declared.qualname == "<module>" or user.qualname.startswith(f"{declared.qualname}.")
-
-
-def _merge(drafts: Sequence[Draft]) -> list[Draft]:
-    """One finding a rule and place, the severest; a split beats an exclusion at the same place."""
-    best: dict[tuple[str, Span], Draft] = {}
-    for draft in drafts:
-        key = (draft.rule, draft.at)
-        if key not in best or _RANK[draft.severity] > _RANK[best[key].severity]:
-            best[key] = draft
-    result = [draft for draft in best.values() if not _outranked(draft, best)]
-    return sorted(result, key=lambda draft: (draft.at, draft.rule))
-
-
-_EXPLAINS = ("capability-type", "leak", "family-split", "excluded", "test-gate")
-
-
-def _outranked(draft: Draft, best: dict[tuple[str, Span], Draft]) -> bool:
-    """Whether another rule says more about the very same place: the severer, then the earlier in the list."""
-    if draft.rule not in _EXPLAINS:
-        return False
-    for order, rule in enumerate(_EXPLAINS):
-        other = best.get((rule, draft.at))
-        if other is None or other is draft:
-            continue
-        mine, its = _RANK[draft.severity], _RANK[other.severity]
-        if its > mine or (its == mine and order < _EXPLAINS.index(draft.rule)):
-            return True
-    return False

@@ -46,6 +46,8 @@ def _split(context: Context, judged: Judged) -> Iterator[Draft]:
 
 
 def _helper_splits(context: Context, judged: Judged) -> bool:
+    if judged.gate.kind == "helper-call" and not context.tree.skips(judged.module, judged.gate.test):
+        return False  # what is called there is what the test is about
     here = judged.may & context.targets
     return bool(here) and here != context.targets & judged.sets.live
 
