@@ -147,11 +147,14 @@ def _at_origins(context: Context, module: Module, drafts: Sequence[Draft]) -> li
             kept.append(draft)
         else:
             grouped[(draft.rule, origin.at)].append(draft)
-    for (_, at), group in grouped.items():
+    lists = {(d.rule, d.at): d for d in kept if d.gate is not None and d.gate.kind in ("list", "table")}
+    for (rule, at), group in grouped.items():
         if 2 * len({d.gate.at for d in group if d.gate}) < uses[at]:
             kept += group
             continue
-        first = max(group, key=lambda draft: _RANK[draft.severity])
+        own = lists.get((rule, at))  # a comment above a list counts for all who read it
+        first = own or max(group, key=lambda draft: _RANK[draft.severity])
+        kept = [draft for draft in kept if draft is not own]
         related = tuple(Related(module, d.at, "used here") for d in group[:8])
         kept.append(replace(first, at=at, related=(*first.related, *related)))
     return kept

@@ -6,7 +6,7 @@ itself, and a run on one file must say what a run on the whole tree says of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from bwlint.evaluate.expr import Span
@@ -67,7 +67,7 @@ def _rests_on(dependent: Draft, other: Draft) -> bool:
 
 def _with_related(kept: Draft, other: Draft) -> Draft:
     """A draft with the place of another that is about the same fault."""
-    known: Sequence[Span] = [kept.at, *(related.at for related in kept.related)]
-    if other.at in known or len(kept.related) >= _MAX_RELATED:
+    shown = [kept.at, *(related.at for related in kept.related if related.module is kept.module)]
+    if any(inside(at, other.at) or inside(other.at, at) for at in shown) or len(kept.related) >= _MAX_RELATED:
         return kept
     return replace(kept, related=(*kept.related, Related(other.module, other.at, other.message)))
