@@ -16,6 +16,7 @@ from bwlint.evaluate.expr import Span
 from bwlint.evaluate.sources import Sources
 from bwlint.evidence import Evidence
 from bwlint.facts import Gate, Module
+from bwlint.faults import one_each
 from bwlint.guards import guards_of, wrappers_of
 from bwlint.judge import Context, Draft, Judged, Related, inside
 from bwlint.libraries import Libraries
@@ -109,7 +110,7 @@ def analyse(
             for check_file in run_files
             for draft in check_file(context, part)
         ]
-        merged = [away.weighed(file.root, draft) for draft in _merge(_at_origins(context, module, drafts))]
+        merged = [away.weighed(file.root, draft) for draft in one_each(_at_origins(context, module, drafts))]
         if merged:
             result.append((file, tuple(merged)))
     stats = {
@@ -152,11 +153,14 @@ def _at_origins(context: Context, module: Module, drafts: Sequence[Draft]) -> li
             kept.append(draft)
         else:
             grouped[(draft.rule, origin.at)].append(draft)
-    for (_, at), group in grouped.items():
+    lists = {(d.rule, d.at): d for d in kept if d.gate is not None and d.gate.kind in ("list", "table")}
+    for (rule, at), group in grouped.items():
         if 2 * len({d.gate.at for d in group if d.gate}) < uses[at]:
             kept += group
             continue
-        first = max(group, key=lambda draft: _RANK[draft.severity])
+        own = lists.get((rule, at))  # a comment above a list counts for all who read it
+        first = own or max(group, key=lambda draft: _RANK[draft.severity])
+        kept = [draft for draft in kept if draft is not own]
         related = tuple(Related(module, d.at, "used here") for d in group[:8])
         kept.append(replace(first, at=at, related=(*first.related, *related)))
     return kept
@@ -194,31 +198,3 @@ def _origin(module: Module, judged: Sequence[Judged], entry: Judged) -> Gate | N
 def _same_owner(declared: Gate, user: Gate) -> bool:
     """A list of the module, or of the class in which a gate stands."""
     return declared.qualname == "<module>" or user.qualname.startswith(f"{declared.qualname}.")
-
-
-def _merge(drafts: Sequence[Draft]) -> list[Draft]:
-    """One finding a rule and place, the severest; a split beats an exclusion at the same place."""
-    best: dict[tuple[str, Span], Draft] = {}
-    for draft in drafts:
-        key = (draft.rule, draft.at)
-        if key not in best or _RANK[draft.severity] > _RANK[best[key].severity]:
-            best[key] = draft
-    result = [draft for draft in best.values() if not _outranked(draft, best)]
-    return sorted(result, key=lambda draft: (draft.at, draft.rule))
-
-
-_EXPLAINS = ("capability-type", "leak", "family-split", "excluded", "test-gate")
-
-
-def _outranked(draft: Draft, best: dict[tuple[str, Span], Draft]) -> bool:
-    """Whether another rule says more about the very same place: the severer, then the earlier in the list."""
-    if draft.rule not in _EXPLAINS:
-        return False
-    for order, rule in enumerate(_EXPLAINS):
-        other = best.get((rule, draft.at))
-        if other is None or other is draft:
-            continue
-        mine, its = _RANK[draft.severity], _RANK[other.severity]
-        if its > mine or (its == mine and order < _EXPLAINS.index(draft.rule)):
-            return True
-    return False
