@@ -10,6 +10,7 @@ dynamic ones and cycles end a path; they are never guessed at.
 
 from __future__ import annotations
 
+import builtins
 import os
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -36,6 +37,7 @@ MAX_HOPS = 6
 MAX_PLACES = 120
 """How many definitions are looked at for one use."""
 _MAX_NAMES = 12
+_BUILTIN = frozenset(vars(builtins))
 _WORDS = {
     "list": "code whose decorator names {}",
     "build": "a module that is built for {}",
@@ -118,6 +120,12 @@ class Reach:
     def definition(self, module: Module, use: Use) -> Place | None:
         """The definition that a use in a file leads to; None where it is not in the tree or not known."""
         if module.language != "python" or use.how == "text":
+            return None
+        root, _, rest = use.name.partition(".")
+        known = module.names.get(root)
+        if rest and root not in ("self", "cls") and (known is None or known.op == "import"):
+            return self._absolute(use.name, 0)  # imports stand in uses by their full names
+        if known is None and root in _BUILTIN:
             return None
         outline = self._outlines.of(module.path, module.name)
         return self._resolved(outline, use.name, use.at) if outline is not None else None
