@@ -1,4 +1,4 @@
-"""Findings whose chips never come: tests around the callers keep them away."""
+"""Findings about chips that never get to the function in which they were found."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from bwlint.callers import Callers
 
 _BY_CHIP = frozenset({"leak", "excluded", "tcgen05", "wgmma"})
+"""Rules that say of chips what happens to them where they get."""
+_SHOWN = 4
 
 
 @dataclass(slots=True)
 class Away:
-    """Looks who gets to what is reported. `callers` are asked only when something is."""
+    """Looks who gets to what is reported at a default level. Callers are looked for only when something is."""
 
     tree: Tree
     targets: ChipSet
@@ -29,14 +31,14 @@ class Away:
     _callers: Callers | None = None
 
     def weighed(self, root: str, draft: Draft) -> Draft:
-        """A finding as it is, or as a note where no chip that it is about gets to the function around it."""
+        """A finding of a file below the package root `root`: a note where none of its chips gets to its function."""
         if draft.rule not in _BY_CHIP or draft.severity == "note" or draft.module.language != "python":
             return draft
         concerned = self._concerned(draft)
         found = self._asked().arriving(draft.module.path, root, draft.at)
         if not concerned or not found.stops or found.chips & concerned:
             return draft
-        kept = tuple(Related(stop.module, stop.at, f"keeps {plain(concerned)} away") for stop in found.stops[:4])
+        kept = tuple(Related(stop.module, stop.at, f"keeps {plain(concerned)} away") for stop in found.stops[:_SHOWN])
         message = f"{draft.message}; tests around its callers keep {plain(concerned)} away"
         related = (*draft.related, *kept)
         return replace(draft, severity="note", confidence="low", message=message, related=related)

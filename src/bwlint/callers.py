@@ -12,9 +12,11 @@ what nobody is seen to use, is reached by every chip. Chips are only ever kept a
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 
 from bwlint.budget import Budget
 from bwlint.chips import EVERY, NONE, ChipSet
@@ -26,8 +28,9 @@ from bwlint.readers import ReadError
 from bwlint.readers.python import read_sites
 from bwlint.readers.python.flow import Site
 from bwlint.readers.python.occurrences import Index, Occurrence, Scope, index
-from bwlint.sources.search import Search, search_of
+from bwlint.sources.search import Hit, Search, search_of
 from bwlint.sources.tree import is_project, module_name
+from bwlint.sources.walk import SourceFile
 
 MAX_DEPTH = 5
 """Callers of callers that are followed."""
@@ -60,6 +63,12 @@ class Arrival:
 
 
 ANY = Arrival(EVERY)
+
+
+class _Untold(Exception):
+    """The project is too large, or a file of it cannot be read: nobody can tell who uses something."""
+
+
 Source = Callable[[str], str | None]
 """The text of a file by its real path; None where it cannot be read."""
 
@@ -74,6 +83,8 @@ class _File:
     index: Index
     source: str
     sites: dict[int, tuple[Module, tuple[Site, ...]]] = field(default_factory=dict)
+    wanted: set[int] = field(default_factory=set)
+    """Lines that somebody may ask for soon: a file is read for all of them at once."""
 
     @property
     def is_package(self) -> bool:
@@ -109,8 +120,11 @@ class Callers:
         """The chips that may get to the definition around a place of a file below the package root `root`."""
         if not is_project(real, root):
             return ANY
-        file = self._file(real, root)
-        return ANY if file is None else self._arriving(file, file.around(at))
+        try:
+            file = self._file(real, root)
+        except _Untold:
+            return ANY
+        return self._arriving(file, file.around(at))
 
     # -- definitions
 
@@ -137,26 +151,28 @@ class Callers:
         if outer is not None and outer.kind == "function":
             return self._reaching(file, scope.at, scope.inner)
         defined = self._passing(file, scope.at)
-        uses = self._uses(file, scope, outer)
-        if uses is not None:
-            defined = _both(defined, self._together(uses))
+        others = self._has_other_users(file, scope, outer)
+        used = ANY if others else self._together(self._uses(file, scope, outer))
+        if not self._targets <= used.chips and scope.kind == "class" and self._learned_by_base(file, scope):
+            used = ANY
+        defined = _both(defined, used)
         if outer is None or not defined.chips & self._targets:
             return defined
         return _both(defined, self._arriving(file, scope.inner))
 
-    def _together(self, uses: list[tuple[_File, Occurrence]]) -> Arrival:
+    def _together(self, uses: Iterator[tuple[_File, Occurrence]]) -> Arrival:
         """What all uses let through; every chip where one of them does, or where there is none to be seen."""
-        if not uses or len(uses) > MAX_USES:
+        chips, stops, seen = NONE, list[Stop](), 0
+        try:
+            for seen, (file, use) in enumerate(uses, 1):
+                found = self._by_use(file, use)
+                if self._targets <= found.chips or seen > MAX_USES:
+                    return ANY
+                chips |= found.chips
+                stops += found.stops
+        except _Untold:
             return ANY
-        chips = NONE
-        stops: list[Stop] = []
-        for file, use in uses:
-            found = self._by_use(file, use)
-            if self._targets <= found.chips:
-                return ANY
-            chips |= found.chips
-            stops += found.stops
-        return Arrival(chips, tuple(dict.fromkeys(stops)))
+        return Arrival(chips, tuple(dict.fromkeys(stops))) if seen else ANY
 
     def _by_use(self, file: _File, use: Occurrence) -> Arrival:
         found = self._reaching(file, use.at, use.qualname)
@@ -166,23 +182,30 @@ class Callers:
 
     # -- who uses it
 
-    def _uses(self, file: _File, scope: Scope, outer: Scope | None) -> list[tuple[_File, Occurrence]] | None:
-        """The places that use a definition; None where others may use it too."""
+    def _has_other_users(self, file: _File, scope: Scope, outer: Scope | None) -> bool:
+        """Whether others may use a definition than those who write its name."""
         name = scope.qualname.rpartition(".")[2]
         if any(item.rpartition(".")[2] not in _HARMLESS for item in scope.decorators) or scope.special:
-            return None
-        if outer is not None and not _called_by_name_alone(file, name, outer):
-            return None
-        files = self._mentioning(file, name)
-        if files is None:
-            return None
+            return True
         if outer is not None:
-            return [(one, use) for one in files for use in self._uses_of_method(one, name)]
-        if name == "main" or (not name.startswith("_") and any(self._hands_on(one, file, name) for one in files)):
-            return None
-        if scope.kind == "class" and self._learned_by_base(file, scope):
-            return None
-        return [(one, use) for one in files for use in self._uses_of_global(one, file, name)]
+            return not _called_by_name_alone(file, name, outer)
+        if name.startswith("_"):
+            return False
+        if name == "main" or any(use.how == "export" for use in file.index.names.get(name, ())):
+            return True
+        try:
+            packages = (hit for hit in self._hits(file, name) if os.path.basename(hit.real) == "__init__.py")
+            return any(self._hands_on(self._file(hit.real, hit.root), file, name) for hit in packages)
+        except _Untold:
+            return True
+
+    def _uses(self, file: _File, scope: Scope, outer: Scope | None) -> Iterator[tuple[_File, Occurrence]]:
+        """The places that use a definition, those of its own file first. Raises `_Untold`."""
+        name = scope.qualname.rpartition(".")[2]
+        for one in self._mentioning(file, name):
+            uses = self._uses_of_global(one, file, name) if outer is None else self._uses_of_method(one, name)
+            for use in uses:
+                yield one, use
 
     def _uses_of_method(self, file: _File, name: str) -> Iterator[Occurrence]:
         for use in file.index.names.get(name, ()):
@@ -232,8 +255,11 @@ class Callers:
             return True
         if dotted.partition(".")[0] != home.name.partition(".")[0]:
             return not self._foreign(dotted, home)
-        known = next((one for one in self._files.values() if one is not None and one.name == dotted), None)
-        return known is None or (name not in known.index.scopes and name not in known.index.assigned)
+        real = next((hit for hit in self._hits(home, name) if _dotted(hit) == dotted), None)
+        if real is None:
+            return True
+        index_ = self._file(real.real, real.root).index
+        return name not in index_.scopes and name not in index_.assigned
 
     def _outside(self, file: _File, use: Occurrence) -> bool:
         """Whether what stands in front of a name is imported from outside the project."""
@@ -249,31 +275,34 @@ class Callers:
         search = search_of(file.root, self._searches)
         return search.tops
 
-    def _hands_on(self, file: _File, home: _File, name: str) -> bool:
-        """Whether a package or `__all__` offers a name to everybody."""
-        for use in file.index.names.get(name, ()):
-            if use.how == "export" and (file is home or file.is_package):
-                return True
-            if use.how == "import" and file.is_package and self._leads(use.of, name, home):
-                return True
-        return False
+    def _hands_on(self, package: _File, home: _File, name: str) -> bool:
+        """Whether a package offers a name to everybody."""
+        return any(
+            use.how == "export" or (use.how == "import" and self._leads(use.of, name, home))
+            for use in package.index.names.get(name, ())
+        )
 
     def _learned_by_base(self, file: _File, scope: Scope, depth: int = 0) -> bool:
         """Whether a base class of the project takes note of its subclasses, or nobody can tell."""
         if depth > MAX_DEPTH:
             return True
-        for base in scope.bases:
-            name = base.rpartition(".")[2]
-            for one in self._mentioning(file, name) or ():
-                if any(use.qualname for use in one.index.names.get("__subclasses__", ()) if use.of.endswith(name)):
+        try:
+            return any(self._takes_note(file, base.rpartition(".")[2], scope, depth) for base in scope.bases)
+        except _Untold:
+            return True
+
+    def _takes_note(self, file: _File, name: str, below: Scope, depth: int) -> bool:
+        if any(re.search(rf"\b{name}\.__subclasses__", hit.text) for hit in self._lines(file, "__subclasses__")):
+            return True
+        for hit in self._lines(file, name):
+            if not re.match(rf"\s*class {name}\b", hit.text):
+                continue
+            home = self._file(hit.file.real, hit.file.root)
+            for body in home.index.scopes.values():
+                if body.kind != "class" or body.qualname.rpartition(".")[2] != name or body is below:
+                    continue
+                if body.special or "__init_subclass__" in body.methods or self._learned_by_base(home, body, depth + 1):
                     return True
-                for body in one.index.scopes.values():
-                    if body.kind != "class" or body.qualname.rpartition(".")[2] != name or body is scope:
-                        continue
-                    if body.special or "__init_subclass__" in body.methods:
-                        return True
-                    if self._learned_by_base(one, body, depth + 1):
-                        return True
         return False
 
     # -- places
@@ -287,10 +316,9 @@ class Callers:
 
     def _passing(self, file: _File, at: Span) -> Arrival:
         """The chips that pass the tests in front of a place, as far as the function around it goes."""
-        line = at[0]
-        if line not in file.sites:
-            self._read_sites(file, {line})
-        module, sites = file.sites[line]
+        if at[0] not in file.sites:
+            self._read_sites(file, {at[0], *file.wanted} - file.sites.keys())
+        module, sites = file.sites[at[0]]
         held = [site for site in sites if site.at[:2] <= at[:2] <= site.at[2:]]
         if not held:
             return ANY
@@ -319,31 +347,33 @@ class Callers:
 
     # -- files
 
-    def _mentioning(self, file: _File, name: str) -> list[_File] | None:
-        """The files of the project that mention a name, `file` first; None where that cannot be told."""
+    def _lines(self, file: _File, name: str) -> tuple[Hit, ...]:
+        """The lines of the project on which a name stands. Raises `_Untold` where they cannot all be known."""
         search = search_of(file.root, self._searches)
-        hits = search.word("python", name)
-        if not hits or not search.complete("python"):
-            return None
-        found = [file]
-        for hit in dict.fromkeys(hit.file for hit in hits):
-            if hit.real == file.real:
-                continue
-            one = self._file(hit.real, hit.root)
-            if one is None:
-                return None
-            found.append(one)
-        for one in found:
-            uses = one.index.names.get(name, ())
-            lines = {line for use in uses for line in (use.at[0], *one.definitions(use.qualname))} - one.sites.keys()
-            if lines:
-                self._read_sites(one, lines)
-        return found
+        if not search.complete("python"):
+            raise _Untold
+        return search.word("python", name)
 
-    def _file(self, real: str, root: str) -> _File | None:
+    def _hits(self, file: _File, name: str) -> list[SourceFile]:
+        """The files of the project in which a name stands, its own first. Raises `_Untold`."""
+        found = dict.fromkeys(hit.file for hit in self._lines(file, name))
+        return sorted(found, key=lambda one: (one.real != file.real, one.real))
+
+    def _mentioning(self, file: _File, name: str) -> Iterator[_File]:
+        """The files of `_hits`, read. Raises `_Untold`."""
+        for hit in self._hits(file, name):
+            one = self._file(hit.real, hit.root)
+            uses = one.index.names.get(name, ())
+            one.wanted = {line for use in uses for line in (use.at[0], *one.definitions(use.qualname))}
+            yield one
+
+    def _file(self, real: str, root: str) -> _File:
         if real not in self._files:
             self._files[real] = self._read(real, root)
-        return self._files[real]
+        found = self._files[real]
+        if found is None:
+            raise _Untold
+        return found
 
     def _read(self, real: str, root: str) -> _File | None:
         if not self._budget.allows(real):
@@ -367,6 +397,11 @@ def _beside(module: Module, at: Span) -> Iterator[tuple[Gate, Side]]:
             for side in (gate.yes, gate.no):
                 if not side.rest and side.at is not None and inside(at, side.at):
                     yield gate, side
+
+
+@cache
+def _dotted(file: SourceFile) -> str:
+    return module_name(file.real, file.root)
 
 
 def _both(first: Arrival, second: Arrival) -> Arrival:

@@ -44,6 +44,7 @@ class Request:
     """What is asked for. Empty tuples and None mean that the configuration decides.
 
     `stdin` is the content to check under the name `paths[0]`. `fixes` asks for repairs with the findings.
+    `link_budget` is how many files beyond the given ones may be read.
     """
 
     paths: tuple[str, ...]
@@ -124,7 +125,7 @@ def check(request: Request, stack: ExitStack, advance: Advance | None = None) ->
         (*finished.findings, *carried),
         tuple(sorted(set(skipped), key=lambda skip: (skip.path, skip.reason))),
         finished.suppressed,
-        {"files": scanned, **analysis.stats},
+        {"files": scanned, **analysis.stats, **({"unlinked": len(budget.refused)} if budget.ended else {})},
     )
     severity = settings.run.severity or "warning"
     return Outcome(report, scanned, severity, settings.run.fail_on or "warning", texts, names)

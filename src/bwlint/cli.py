@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from bwlint import __version__
+from bwlint.budget import LINK_FILES
 
 if TYPE_CHECKING:
     from bwlint.check import Outcome, Request
@@ -137,6 +138,12 @@ def app() -> None:
     metavar="N",
     help="Processes to read files with. Default: one a CPU, 8 at most.",
 )
+@click.option(
+    "--link-budget",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help=f"Files beyond those given that may be read to see what they lead to. Default: {LINK_FILES}.",
+)
 @click.option("--no-cache", is_flag=True, help="Accepted for later; there is no cache yet.")
 @click.option("--no-ignore", is_flag=True, help="Read files that .gitignore leaves out too.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 though there are findings.")
@@ -163,7 +170,7 @@ def check(ctx: click.Context, /, **options: Any) -> None:
 def _check(options: dict[str, Any], stack: ExitStack) -> int:
     import time
 
-    from bwlint.report.summary import skipped, summary
+    from bwlint.report.summary import beyond, skipped, summary
 
     start = time.monotonic()
     request = _request(options)
@@ -179,6 +186,7 @@ def _check(options: dict[str, Any], stack: ExitStack) -> int:
         _say(statistics.render(outcome.report))
     if options["verbose"]:
         _say(skipped(outcome.report))
+    _say(beyond(outcome.report))
     _say(f"bwlint: {summary(outcome.report, outcome.severity, time.monotonic() - start)}\n")
     return _code(outcome, options, changed)
 
@@ -199,6 +207,7 @@ def _request(options: dict[str, Any]) -> Request:
         jobs=options["jobs"],
         stdin=data,
         fixes=options["fix"] or options["show_diff"] or options["form"] in _WITH_FIXES,
+        link_budget=options["link_budget"],
     )
 
 

@@ -16,6 +16,7 @@ from bwlint.evaluate.expr import Span
 from bwlint.evaluate.sources import Sources
 from bwlint.evidence import Evidence
 from bwlint.facts import Gate, Module
+from bwlint.faults import one_each
 from bwlint.guards import guards_of, wrappers_of
 from bwlint.judge import Context, Draft, Judged, Related, inside
 from bwlint.libraries import Libraries
@@ -23,6 +24,7 @@ from bwlint.link import Tree
 from bwlint.native import Native
 from bwlint.reach import Outlines, Reach
 from bwlint.rules import checks, file_checks, guard_checks
+from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.tree import project_folder
 from bwlint.sources.walk import SourceFile
 
@@ -54,12 +56,19 @@ def analyse(
     `libraries` is the table with the user's rows.
     """
     budget = Budget() if budget is None else budget
-    tree = Tree(sources, lambda real, dotted: load(real, dotted) if budget.allows(real) else None)
+
+    def found(real: str, dotted: str = "") -> Module | None:
+        return load(real, dotted) if budget.allows(real) else None
+
+    def content(real: str) -> bytes | Unread:
+        return read_bytes(real) if budget.allows(real) else Unread("beyond the budget")
+
+    tree = Tree(sources, found)
     for file, module in collected.modules:
         tree.add(module, file.root)
-    builds = Builds((module for _, module in collected.modules), lambda path: load(path, ""))
-    libraries, native = libraries or Libraries(), Native(tree, builds)
-    reach = Reach(tree, Outlines(tree), libraries)
+    builds = Builds((module for _, module in collected.modules), found)
+    libraries, native = libraries or Libraries(), Native(tree, builds, read=content)
+    reach = Reach(tree, Outlines(tree, content), libraries, native)
     evidence = Evidence(tree, reach, libraries, native, targets)
     context = Context(tree, targets, evidence, builds=builds, native=native)
     gates = 0
@@ -81,7 +90,7 @@ def analyse(
     run = {name: check for name, check in checks().items() if name in wanted}
     run_guards = [check for name, check in guard_checks() if name in wanted]
     run_files = [check for name, check in file_checks() if name in wanted]
-    found = []
+    result = []
     away = Away(tree, targets, budget, source)
     for file, module in collected.modules:
         drafts = [
@@ -103,21 +112,19 @@ def analyse(
             for check_file in run_files
             for draft in check_file(context, part)
         ]
-        merged = [away.weighed(file.root, draft) for draft in _merge(_at_origins(context, module, drafts))]
+        merged = [away.weighed(file.root, draft) for draft in one_each(_at_origins(context, module, drafts))]
         if merged:
-            found.append((file, tuple(merged)))
+            result.append((file, tuple(merged)))
     stats = {
         "modules": len(collected.modules),
         "gates": gates,
         "gates_evaluated": sum(len(judged) for judged in context.judged.values()),
     }
-    return Analysis(tuple(found), context, {file.real: file for file, _ in collected.modules}, stats)
+    return Analysis(tuple(result), context, {file.real: file for file, _ in collected.modules}, stats)
 
 
 _OF_BUILDS = frozenset({"arch-target"})
 """Rules that look at flags of a build, which are named after targets; the others ask for the device."""
-
-
 _LESS = {"high": "medium", "medium": "low", "low": "low"}
 
 
@@ -148,11 +155,14 @@ def _at_origins(context: Context, module: Module, drafts: Sequence[Draft]) -> li
             kept.append(draft)
         else:
             grouped[(draft.rule, origin.at)].append(draft)
-    for (_, at), group in grouped.items():
+    lists = {(d.rule, d.at): d for d in kept if d.gate is not None and d.gate.kind in ("list", "table")}
+    for (rule, at), group in grouped.items():
         if 2 * len({d.gate.at for d in group if d.gate}) < uses[at]:
             kept += group
             continue
-        first = max(group, key=lambda draft: _RANK[draft.severity])
+        own = lists.get((rule, at))  # a comment above a list counts for all who read it
+        first = own or max(group, key=lambda draft: _RANK[draft.severity])
+        kept = [draft for draft in kept if draft is not own]
         related = tuple(Related(module, d.at, "used here") for d in group[:8])
         kept.append(replace(first, at=at, related=(*first.related, *related)))
     return kept
@@ -190,31 +200,3 @@ def _origin(module: Module, judged: Sequence[Judged], entry: Judged) -> Gate | N
 def _same_owner(declared: Gate, user: Gate) -> bool:
     """A list of the module, or of the class in which a gate stands."""
     return declared.qualname == "<module>" or user.qualname.startswith(f"{declared.qualname}.")
-
-
-def _merge(drafts: Sequence[Draft]) -> list[Draft]:
-    """One finding a rule and place, the severest; a split beats an exclusion at the same place."""
-    best: dict[tuple[str, Span], Draft] = {}
-    for draft in drafts:
-        key = (draft.rule, draft.at)
-        if key not in best or _RANK[draft.severity] > _RANK[best[key].severity]:
-            best[key] = draft
-    result = [draft for draft in best.values() if not _outranked(draft, best)]
-    return sorted(result, key=lambda draft: (draft.at, draft.rule))
-
-
-_EXPLAINS = ("capability-type", "leak", "family-split", "excluded", "test-gate")
-
-
-def _outranked(draft: Draft, best: dict[tuple[str, Span], Draft]) -> bool:
-    """Whether another rule says more about the very same place: the severer, then the earlier in the list."""
-    if draft.rule not in _EXPLAINS:
-        return False
-    for order, rule in enumerate(_EXPLAINS):
-        other = best.get((rule, draft.at))
-        if other is None or other is draft:
-            continue
-        mine, its = _RANK[draft.severity], _RANK[other.severity]
-        if its > mine or (its == mine and order < _EXPLAINS.index(draft.rule)):
-            return True
-    return False

@@ -70,7 +70,8 @@ class Evidence:
         if use.how not in ("call", "import"):
             return None
         place = self._reach.definition(module, use)
-        proof = self._chosen(self._reach.proofs(place)) if place is not None else None
+        known = self._reach.proofs(place) if place is not None else self._reach.bound(module.path, use)
+        proof = self._chosen(known)
         if proof is not None:
             return _need(proof, use)
         found = self._definition(module, use)

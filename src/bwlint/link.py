@@ -221,6 +221,12 @@ class Tree:
                     stack.append(module.slots[node.args[0]])
         return False
 
+    def skips(self, module: Module, test: Expr) -> bool:
+        """Whether a call that a test waits for skips a test on some chip: a helper, and not what is tested."""
+        self.interpreter.start()
+        value = self.interpreter.evaluate(test.args[0], self.frame(module)) if test.op == "completes" else None
+        return value is not None and any(isinstance(lane, Raises) and lane.reason in _SKIPS for lane in value.lanes)
+
     def live(self, module: Module, gate: Gate) -> ChipSet:
         """The chips that reach a gate: no test above is false on them, none raises."""
         reached = EVERY
@@ -279,6 +285,7 @@ class Tree:
         return False
 
 
+_SKIPS = frozenset({"skip", "skipTest", "SkipTest", "xfail"})
 _PLATFORM = re.compile(r"^_*(?:is|on)_(?:rocm|hip|amd|xpu|tpu|npu|cpu|hpu|musa|mps|neuron)|^hip$")
 
 

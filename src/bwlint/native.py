@@ -72,7 +72,10 @@ class Native:
         return self._agreed([self._reached(place) for place in places])
 
     def definitions(self, name: str, near: str) -> tuple[Place, ...]:
-        """The definitions that a name may mean, those of the file that uses it first."""
+        """The definitions that a name may mean, those of the file that uses it first.
+
+        In Python it means what is registered under it.
+        """
         asked = _OPS.search(name)
         if asked is not None:
             return self._bound(asked["name"], near)
@@ -80,13 +83,11 @@ class Native:
         if parts[0] in _NOT_OURS or len(parts[-1]) < _SHORTEST or parts[-1].isupper():
             return ()
         key = (parts[-1], near)
-        if key not in self._named:
-            self._named[key] = tuple(self._here(parts[-1], near)) or tuple(self._anywhere(parts[-1], near))
+        if key not in self._named and near.endswith(".py"):
+            self._named[key] = self._bound(parts[-1], near)
+        elif key not in self._named:
+            self._named[key] = tuple(self._in_file(parts[-1], near)) or tuple(self._anywhere(parts[-1], near))
         return self._named[key]
-
-    def _here(self, short: str, near: str) -> Iterator[Place]:
-        if not near.endswith(".py"):
-            yield from self._in_file(short, near)
 
     def _in_file(self, short: str, path: str) -> Iterator[Place]:
         """The free functions, kernels and classes of that name in a file."""
@@ -110,7 +111,7 @@ class Native:
         return paths if len(paths) <= MAX_FILES else ()
 
     def _bound(self, name: str, near: str) -> tuple[Place, ...]:
-        """The definitions behind a registered operation `ns.op`."""
+        """The definitions that are registered as `op` or `ns.op`."""
         short = name.rpartition(".")[2]
         found: dict[tuple[str, str, int], Place] = {}
         for path in self._naming(short, near):

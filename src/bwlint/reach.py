@@ -14,6 +14,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from bwlint.chips import EVERY, ChipSet
 from bwlint.evaluate.expr import Span
@@ -24,6 +25,9 @@ from bwlint.readers.errors import ReadError
 from bwlint.refusals import Refusals
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.wording import plain
+
+if TYPE_CHECKING:
+    from bwlint.native import Native
 
 RANK = ("operation", "list", "gate", "build", "library", "name")
 """Kinds of proof, strongest first: a list names the chips that its author admits, a gate is any other refusal."""
@@ -103,7 +107,8 @@ class Outlines:
 class Reach:
     """The graph of one run."""
 
-    def __init__(self, tree: Tree, outlines: Outlines, libraries: Libraries) -> None:
+    def __init__(self, tree: Tree, outlines: Outlines, libraries: Libraries, native: Native) -> None:
+        self._native = native
         self._tree = tree
         self._libraries = libraries
         self._outlines = outlines
@@ -138,9 +143,7 @@ class Reach:
                 step = _Arrived(here.place, here.chips & self._passing(here.place, use.at), (*here.hops, hop))
                 after = self._resolved(here.place.outline, use.name, use.at) if use.how == "call" else None
                 if after is None:
-                    row = self._libraries.need(here.place.outline.path, use)
-                    if row is not None and row.strength == PROOF:
-                        yield _limited(Proof(row.legal, "library", row.what, row.source, ()), step)
+                    yield from (_limited(found, step) for found in self._outside(here.place.outline.path, use))
                 elif _key(after) not in seen and len(seen) < MAX_PLACES and len(step.hops) <= MAX_HOPS:
                     seen.add(_key(after))
                     waiting.append(replace(step, place=after))
@@ -148,6 +151,18 @@ class Reach:
             if made is not None and _key(made) not in seen:
                 seen.add(_key(made))
                 waiting.append(replace(here, place=made))
+
+    def _outside(self, path: str, use: Use) -> Iterator[Proof]:
+        """What is known of a name that no Python of the tree defines: C++ that is bound to it, or a library."""
+        yield from self.bound(path, use)
+        row = self._libraries.need(path, use)
+        if row is not None and row.strength == PROOF:
+            yield Proof(row.legal, "library", row.what, row.source, ())
+
+    def bound(self, path: str, use: Use) -> tuple[Proof, ...]:
+        """What the C++ behind an operation of torch (`torch.ops.ns.op`) shows."""
+        is_operation = use.how == "call" and "ops." in use.name
+        return self._native.proofs(use.name, path) if is_operation else ()
 
     def _made(self, place: Place) -> Place | None:
         """What runs when a class is called."""

@@ -43,5 +43,14 @@ def skipped(report: Report) -> str:
     return "".join(f"skipped {visible(file.path)}: {visible(file.reason)}\n" for file in report.skipped)
 
 
+def beyond(report: Report) -> str:
+    """A line where the budget of files read for the sake of others ended; else nothing."""
+    files = report.stats.get("unlinked", 0)
+    if not files:
+        return ""
+    words = f"{counted(files, 'file')} that others lead to were left unread; findings may differ with a larger"
+    return f"bwlint: note: {words} --link-budget\n"
+
+
 def _reaches(severity: Severity, shown: Severity) -> bool:
     return SEVERITIES.index(severity) >= SEVERITIES.index(shown)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 
 from bwlint.builds import built
 from bwlint.chips import NO_TARGET, ChipSet, TargetSet, group
 from bwlint.evaluate.expr import Span
 from bwlint.facts import Carry, Module, Operation
-from bwlint.judge import Context, Draft
+from bwlint.judge import Context, Draft, Related
 from bwlint.wording import plain
 
 NAME = "empty-body"
@@ -30,7 +31,9 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             for part in parts:
                 left |= context.tree.compiled(module, part.path)
             if empty := asked - left:
-                yield _draft(context, module, name, at, carry, empty)
+                guard = next((test.at for part in parts for test in reversed(part.path) if test.at), None)
+                found = _draft(context, module, name, at, carry, empty)
+                yield replace(found, related=(Related(module, guard, "the guard"),)) if guard else found
 
 
 def _draft(context: Context, module: Module, name: str, at: Span, carry: Carry, empty: TargetSet) -> Draft:

@@ -187,6 +187,8 @@ def draft(context: Context, rule: str, judged: Judged, test: ChipSet, missing: C
     if sibling is not None:
         severity, confidence = "warning", "high"
         reason = f"; `{sibling.name}` behind it admits {sibling.chips}"
+    elif judged.in_test:
+        severity = "note"  # a test may be for one part
     held, lost = test, missing
     if judged.denies and refuses(judged.other):
         phrase, held, lost = "this guard lets pass", missing, test

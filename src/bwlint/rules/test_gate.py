@@ -19,6 +19,8 @@ NAME = "test-gate"
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
     if not judged.in_test or judged.other.ends != "skip":
         return
+    if judged.gate.kind == "helper-call" and not context.tree.skips(judged.module, judged.gate.test):
+        return  # what is called there is what the test is about
     found = list(leak.leaks(context, judged))
     if found:
         yield leak.draft(NAME, judged, *found[0])

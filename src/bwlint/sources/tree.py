@@ -30,12 +30,22 @@ def folder_root(folder: str) -> str:
         parent = os.path.dirname(current)
         if parent == current:
             break
-        if os.path.isfile(os.path.join(current, "__init__.py")):
+        if _is_package(current):
             root = parent
-        elif any(os.path.exists(os.path.join(current, mark)) for mark in _PROJECT_MARKS):
+        elif _is_marked(current):
             break
         current = parent
     return root
+
+
+@cache
+def _is_package(folder: str) -> bool:
+    return os.path.isfile(os.path.join(folder, "__init__.py"))
+
+
+@cache
+def _is_marked(folder: str) -> bool:
+    return any(os.path.exists(os.path.join(folder, mark)) for mark in _PROJECT_MARKS)
 
 
 def module_name(path: str, root: str) -> str:
@@ -73,7 +83,7 @@ def project_folder(root: str) -> str:
 def _project(root: str) -> str | None:
     folder = root
     for _ in range(_MAX_CLIMB):
-        if any(os.path.exists(os.path.join(folder, mark)) for mark in _PROJECT_MARKS):
+        if _is_marked(folder):
             return folder
         parent = os.path.dirname(folder)
         if parent == folder:

@@ -181,7 +181,7 @@ class _Walk:
         if VENV_MARK in names and not is_top:
             return
         rules = self._rules_in(folder.real, names, folder.rules) if self._use_gitignore else ()
-        root = folder.root if "__init__.py" in names else folder.real
+        root = folder.root if "__init__.py" in names else folder_root(folder.real)
         inside = _Folder(as_base(folder.reported), as_base(folder.real), rules, root)
         for entry in entries:
             try:

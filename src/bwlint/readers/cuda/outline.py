@@ -20,7 +20,8 @@ MAX_DEFINITIONS = 3000
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*")
 _BASES = re.compile(r":(?!:)(.*)$", re.DOTALL)
 _ACCESS = frozenset({"public", "private", "protected", "virtual", "typename"})
-_CALLED = re.compile(r"\s*(?:<(?![<=])|\()")
+_CALLED = re.compile(r"<(?![<=\s])|\s*\(")
+_MEMBER = (".", "->")
 _WORDS = frozenset(
     [
         *("if", "for", "while", "switch", "return", "sizeof", "decltype", "static_assert", "throw", "catch", "alignas"),
@@ -91,7 +92,8 @@ def _names(code: Code, text: str, scope: Scope, certain: list[Stretch], found: D
     uses: dict[str, Use] = {}
     for match in _NAME.finditer(text, scope.open, scope.close):
         name = re.sub(r"\s*::\s*", ".", match[0])
-        if name in _WORDS or len(name) < 3 or not _CALLED.match(text, match.end(), scope.close):
+        member = text.endswith(_MEMBER, match.start() - 2, match.start())
+        if name in _WORDS or len(name) < 3 or member or not _CALLED.match(text, match.end(), scope.close):
             continue
         index = bisect_right(starts, match.start()) - 1
         is_sure = (

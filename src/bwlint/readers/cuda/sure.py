@@ -9,7 +9,7 @@ from bwlint.readers.cuda.failures import fails
 from bwlint.readers.cuda.statements import Statement, leaves
 
 Stretch = tuple[int, int]
-_NAMED = re.compile(r"(?<!\w)(?P<name>[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*)\s*(?:<(?![<=])|\()")
+_NAMED = re.compile(r"(?<!\w)(?P<name>[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*)(?:<(?![<=\s])|\s*\()")
 _CALL = re.compile(r"[A-Za-z_]\w*\s*[(<]")
 _CHOICE = re.compile(r"\?|&&|\|\|")
 _DEVICE = re.compile(r"[Ss][Mm]|[Aa]rch|[Cc]apab|[Mm]ajor|[Mm]inor|version|[Cc][Cc]\b|[Dd]evice")

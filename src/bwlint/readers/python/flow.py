@@ -373,20 +373,25 @@ class Flow:
         return self.block(node.body, rest)
 
     def _try(self, node: ast.Try, rest: Sequence[ast.stmt]) -> bool:
-        """The body is taken to succeed; handlers are walked for their gates."""
+        """The body is taken to succeed, but its tests hold neither in a handler nor after one that goes on."""
         before = dict(self.lowerer.scope.env)
+        depth = len(self.path)
         left = self.block(node.body, rest)
         after = self.lowerer.scope.env
-        depth = len(self.path)
+        passed = self.path[depth:]
+        went_on = None
         for handler in node.handlers:
             self.lowerer.scope.env = dict(before)
-            self.path.append(unknown(f"exception at line {handler.lineno}"))
-            self.block(handler.body, ())
-            del self.path[depth:]
-        self.lowerer.scope.env = after
+            self.path[depth:] = [unknown(f"exception at line {handler.lineno}")]
+            if not self.block(handler.body, ()) and went_on is None:
+                went_on = self.lowerer.scope.env
+        self.path[depth:] = passed
+        self.lowerer.scope.env = after if not left or went_on is None else went_on
         if not left:
             left = self.block(node.orelse, rest)
-        return self.block(node.finalbody, rest) or left
+        if went_on is not None:
+            del self.path[depth:]
+        return self.block(node.finalbody, rest) or (left and went_on is None)
 
     def _match(self, node: ast.Match, rest: Sequence[ast.stmt]) -> bool:
         subject = self.lowerer.lower(node.subject)
