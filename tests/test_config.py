@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bwlint import config
-from bwlint.config import DEFAULT, FORMS, Config, ConfigError, Configs, load
+from bwlint.config import DEFAULT, FORMS, Config, ConfigError, Configs, OwnLibrary, load
 
 FULL = """
 target = ["sm_120", "sm_121"]
@@ -22,6 +22,11 @@ exclude = ["build/", "*_pb2.py"]
 [sources]
 arch-lists = ["my_archs", "pkg.ARCHS"]
 capability-functions = { "pkg.mod.get_cc" = "tuple", get_sm = "joined" }
+
+[[library]]
+name = "mylib.kernels.fp8_*"
+chips = ["9.0", "10.0"]
+what = "our FP8 kernels"
 """
 
 
@@ -31,10 +36,15 @@ def write(path: Path, text: str) -> str:
     return str(path)
 
 
+def library(more: str = "", name: str = "'a.b'", chips: str = "['10.0']", what: str = "'kernels'") -> str:
+    """A row of a library, with a key more or another value."""
+    return f"[[library]]\nname = {name}\nchips = {chips}\nwhat = {what}\n{more}"
+
+
 def in_pyproject(text: str) -> str:
     return "[tool.bwlint]\n" + text.replace("[per-file", "[tool.bwlint.per-file").replace(
         "[sources]", "[tool.bwlint.sources]"
-    )
+    ).replace("[[library]]", "[[tool.bwlint.library]]")
 
 
 @pytest.mark.parametrize("name", ["bwlint.toml", "pyproject.toml"])
@@ -51,6 +61,7 @@ def test_every_key(tmp_path: Path, name: str) -> None:
         per_file_ignores=(("tests/**", ("leak", "excluded")),),
         arch_lists=("my_archs", "pkg.ARCHS"),
         capability_functions=(("pkg.mod.get_cc", "tuple"), ("get_sm", "joined")),
+        library=(OwnLibrary("mylib.kernels.fp8_*", ("9.0", "10.0"), "our FP8 kernels"),),
     )
 
 
@@ -97,6 +108,23 @@ def test_every_key(tmp_path: Path, name: str) -> None:
             "sources = { capability-functions = { 'os.system()' = 'tuple' } }",
             "expected a dotted name of Python",
         ),
+        ("library = 'a'", "`library`: expected tables ([[library]]), found a string"),
+        ("library = ['a']", "`library.1`: expected a table, found a string"),
+        ("[[library]]\nname = 'a'\nchips = ['10.0']", "`library.1`: expected name, chips and what, found no `what`"),
+        (library("regex = 'a'"), "`library.1`: expected name, chips and what, found the key `regex`"),
+        (library("names = 'a'"), "found the key `names`; did you mean `name`?"),
+        (library(name="'(a+)+'"), "`library.1.name`: expected a dotted name of Python, with at most one `*` in a part"),
+        (library(name="'a..b'"), "`library.1.name`: expected a dotted name"),
+        (library(name="'a*b*c'"), "`library.1.name`: expected a dotted name"),
+        (library(name="'*.*'"), "`library.1.name`: expected a dotted name"),
+        (library(name="''"), "`library.1.name`: expected a dotted name"),
+        (library(name="1"), "`library.1.name`: expected a dotted name of Python, found an integer"),
+        (library(chips="'10.0'"), "`library.1.chips`: expected a list of strings, found a string"),
+        (library(chips="['sm_100']"), '`library.1.chips`: expected compute capabilities such as "10.0", found unknown'),
+        (library(chips="[]"), '`library.1.chips`: expected compute capabilities such as "10.0", found an empty list'),
+        (library(what="''"), "`library.1.what`: expected a phrase for messages of at most 200 printable characters"),
+        (library(what='"\\u001b[2J"'), "`library.1.what`: expected a phrase for messages"),
+        (library(what="['a']"), "`library.1.what`: expected a phrase for messages, found a list"),
         ("target = [", "not TOML"),
         ("a = " + "[" * 5000, "bwlint.toml: "),
     ],
@@ -222,6 +250,7 @@ def test_no_key_can_name_a_program_an_output_or_an_index() -> None:
         "fail-on",
         "exclude",
         "per-file-ignores",
+        "library",
         "arch-lists",
         "capability-functions",
     }

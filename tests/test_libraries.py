@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 from packaging.specifiers import SpecifierSet
 
+from bwlint.check import Request, check
 from bwlint.chips import ChipSet, group
 from bwlint.data import table
 from bwlint.facts import Use
-from bwlint.libraries import Libraries, Need, row_of
+from bwlint.libraries import Libraries, Need, own_row, row_of
 from bwlint.readers.python.sides import Collector, Imports
 
 ROWS = [(kind, row) for kind in ("need", "works") for row in table("libraries")[kind]]
@@ -165,3 +167,45 @@ def test_what_a_machine_needs_is_held_against_chips_of_which_no_product_has_it(t
     (found,) = needs("torch.ops.symm_mem.multimem_all_reduce_(x, 'sum', group)", tmp_path)
     assert not found.legal & group("no-nvlink")
     assert group("hopper") | group("datacenter-blackwell") <= found.legal
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "found"),
+    [
+        ("mylib.gemm", "import mylib\nmylib.gemm(a)", True),
+        ("mylib.gemm", "from mylib import gemm", True),
+        ("mylib.gemm", "vendored.mylib.gemm(a)", True),
+        ("mylib.fp8_*", "mylib.fp8_gemm(a)", True),
+        ("mylib.*", "mylib.fp8_gemm(a)", True),
+        ("*lib.gemm", "mylib.gemm(a)", True),
+        ("mylib.gemm", "mylib.gemmini(a)", False),
+        ("mylib.gemm", "amylib.gemm(a)", False),
+        ("mylib.gemm", "mylib.sub.gemm(a)", False),
+        ("mylib.gemm", "gemm(a)", False),
+        ("mylib.*", "mylib.sub.gemm(a)", False),
+        ("mylib.gemm", "x = mylib.gemm", False),
+        ("mylib", "backend = 'mylib'", False),
+    ],
+)
+def test_rows_of_the_user(name: str, code: str, found: bool) -> None:
+    libraries = Libraries((own_row(name, ["9.0"], "kernels", "a file"),))
+    needs = [need for use in uses(code) if (need := libraries.of_user(use)) is not None]
+    assert [need.legal for need in needs] == ([ChipSet.of("9.0")] if found else [])
+
+
+def test_a_row_of_the_user_is_matched_in_time() -> None:
+    row = own_row("a*.a*.a*.a*.*b", ["9.0"], "kernels", "a file")
+    assert not row.matches(Use("a." * 200 + "a" * 2000, "call", (1, 0, 1, 1)))
+
+
+def test_a_row_of_the_user_decides_a_gate(tmp_path: Path) -> None:
+    (tmp_path / "bwlint.toml").write_text("[[library]]\nname = 'mylib.fp8_*'\nchips = ['9.0']\nwhat = 'our kernels'\n")
+    (tmp_path / "a.py").write_text(
+        "import mylib\nimport torch\n\n\ndef f(x):\n"
+        "    if torch.cuda.get_device_capability()[0] >= 9:\n        return mylib.fp8_mm(x)\n    return x\n"
+    )
+    with ExitStack() as stack:
+        outcome = check(Request((str(tmp_path),), jobs=1), stack)
+    (finding,) = outcome.report.findings
+    assert (finding.name, finding.severity) == ("leak", "warning")
+    assert "our kernels" in finding.message

@@ -20,6 +20,7 @@ from bwlint.engine import analyse
 from bwlint.evaluate.sources import Sources
 from bwlint.findings import Finding, Report, Severity, Skipped
 from bwlint.finish import Names, Texts, finish
+from bwlint.libraries import Libraries, own_row
 from bwlint.readers import ReadError, reader
 from bwlint.report.escape import visible
 from bwlint.sources.ignore import BadPattern
@@ -110,7 +111,8 @@ def check(request: Request, stack: ExitStack, advance: Advance | None = None) ->
         raise UsageError(str(error)) from None
     sources = Sources(dict(settings.run.capability_functions))
     budget = Budget.of(request.link_budget, (file.real for file in found.files))
-    analysis = analyse(collected, sources, targets, settings.all_rules(found.files), budget, texts.source)
+    rules, libraries = settings.all_rules(found.files), settings.libraries()
+    analysis = analyse(collected, sources, targets, rules, budget, texts.source, libraries)
     names = Names({file.real: file for file in found.files})
     unread = {skip.path for skip in collected.skipped}
     marked = [file for file in collected.marked if file.path not in unread]
@@ -186,6 +188,11 @@ class _Settings:
         """Names that the configuration adds: of architecture lists, and of functions that read the device."""
         functions = (name.rpartition(".")[2] for name, _ in self.run.capability_functions)
         return frozenset((*self.run.arch_lists, *functions))
+
+    def libraries(self) -> Libraries:
+        """The table of libraries with the rows of the configuration in front."""
+        source = f"the configuration {self.run.file}"
+        return Libraries(tuple(own_row(row.name, row.chips, row.what, source) for row in self.run.library))
 
     def all_rules(self, files: Sequence[SourceFile]) -> frozenset[str]:
         """The names of the rules that run on any of the files."""

@@ -17,6 +17,7 @@ from pathlib import PurePath
 from typing import Any, cast
 
 from bwlint import catalog
+from bwlint.chips.devices import chip
 from bwlint.findings import SEVERITIES, Severity
 from bwlint.sources.ignore import BadPattern, Matcher, compiled
 from bwlint.sources.read import Unread, read_bytes
@@ -36,6 +37,15 @@ FORMS = (
     "smem-optin",
 )
 """What a capability function can be said to return: the kinds of `chips/sources.toml`."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnLibrary:
+    """A library of the user's: a dotted name whose parts may hold one `*` each, and the chips on which it works."""
+
+    name: str
+    chips: tuple[str, ...]
+    what: str
 
 
 class ConfigError(Exception):
@@ -59,6 +69,7 @@ class Config:
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
     arch_lists: tuple[str, ...] = ()
     capability_functions: tuple[tuple[str, str], ...] = ()
+    library: tuple[OwnLibrary, ...] = ()
 
     def override(
         self,
@@ -228,6 +239,59 @@ def _functions(value: object) -> tuple[tuple[str, str], ...]:
     return tuple(rows)
 
 
+_LIBRARY_KEYS = ("name", "chips", "what")
+_MAX_WHAT = 200
+
+
+def _libraries(value: object) -> tuple[OwnLibrary, ...]:
+    if not isinstance(value, list):
+        raise _Wrong("tables ([[library]])", _type_of(value))
+    return tuple(_at(str(number), _library, row) for number, row in enumerate(value, 1))
+
+
+def _library(value: object) -> OwnLibrary:
+    row = _table(value)
+    for key in row:
+        if key not in _LIBRARY_KEYS:
+            raise _Wrong("name, chips and what", f"the key `{key}`{_did_you_mean(key, _LIBRARY_KEYS)}")
+    for key in _LIBRARY_KEYS:
+        if key not in row:
+            raise _Wrong("name, chips and what", f"no `{key}`")
+    name, chips = _at("name", _dotted_glob, row["name"]), _at("chips", _chips, row["chips"])
+    return OwnLibrary(name, chips, _at("what", _phrase, row["what"]))
+
+
+def _dotted_glob(value: object) -> str:
+    if not isinstance(value, str):
+        raise _Wrong("a dotted name of Python", _type_of(value))
+    parts = value.split(".")
+    # One star a part: several could be matched in too many ways.
+    one_star = all(part.count("*") <= 1 and part.replace("*", "x", 1).isidentifier() for part in parts)
+    if not one_star or all(part == "*" for part in parts):
+        raise _Wrong("a dotted name of Python, with at most one `*` in a part", repr(value))
+    return value
+
+
+def _chips(value: object) -> tuple[str, ...]:
+    names = _strings(value)
+    for name in names:
+        try:
+            chip(name)
+        except ValueError as error:
+            raise _Wrong('compute capabilities such as "10.0"', str(error)) from None
+    if not names:
+        raise _Wrong('compute capabilities such as "10.0"', "an empty list")
+    return names
+
+
+def _phrase(value: object) -> str:
+    if not isinstance(value, str):
+        raise _Wrong("a phrase for messages", _type_of(value))
+    if not value.isprintable() or not 0 < len(value.strip()) <= _MAX_WHAT:
+        raise _Wrong(f"a phrase for messages of at most {_MAX_WHAT} printable characters", repr(value[:_MAX_WHAT]))
+    return value.strip()
+
+
 def _form(value: object) -> str:
     return _one_of(FORMS, value)
 
@@ -269,6 +333,7 @@ _KEYS: dict[str, _Reader] = {
     "fail-on": _level,
     "exclude": _globs,
     "per-file-ignores": _rules_by_glob,
+    "library": _libraries,
 }
 _SOURCE_KEYS: dict[str, _Reader] = {"arch-lists": _names, "capability-functions": _functions}
 

@@ -48,10 +48,12 @@ def analyse(
     rules: Iterable[str],
     budget: Budget | None = None,
     source: Callable[[str], str | None] = lambda real: None,
+    libraries: Libraries | None = None,
 ) -> Analysis:
     """Judge every gate of the collected modules by the named rules.
 
-    `budget` is what may be read besides, `source` gives the text of a file by its real path.
+    `budget` is what may be read besides, `source` gives the text of a file by its real path,
+    `libraries` is the table with the user's rows.
     """
     budget = Budget() if budget is None else budget
 
@@ -65,7 +67,7 @@ def analyse(
     for file, module in collected.modules:
         tree.add(module, file.root)
     builds = Builds((module for _, module in collected.modules), found)
-    libraries, native = Libraries(), Native(tree, builds, read=content)
+    libraries, native = libraries or Libraries(), Native(tree, builds, read=content)
     reach = Reach(tree, Outlines(tree, content), libraries, native)
     evidence = Evidence(tree, reach, libraries, native, targets)
     context = Context(tree, targets, evidence, builds=builds, native=native)

@@ -89,7 +89,7 @@ class Evidence:
         of_cpp = module.language == "cuda" and use.how == "call"
         if of_cpp and admits(self._native.proofs(use.name, module.path), self._targets):
             return None
-        return self.libraries.need(module.path, self._last_if_ours(module, use))
+        return self.libraries.of_user(use) or self.libraries.need(module.path, self._last_if_ours(module, use))
 
     def _last_if_ours(self, module: Module, use: Use) -> Use:
         """Only the last name of a path through the tree's own modules: a module's name is no library."""

@@ -132,6 +132,13 @@ def row_of(row: dict[str, Any]) -> Row:
     )
 
 
+def own_row(name: str, chips: Iterable[str], what: str, source: str) -> Row:
+    """A row of the user's: a dotted name, at its full length or without its first parts, with `*` within a part."""
+    parts = (re.escape(part).replace(r"\*", r"\w*") for part in name.split("."))
+    pattern = re.compile(r"(?:[\w.]*\.)?" + r"\.".join(parts))
+    return Row(pattern, frozenset({"call", "import"}), ChipSet.of(*chips), PROOF, what, source)
+
+
 def _bordered(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![A-Za-z0-9])(?:{name})(?![A-Za-z0-9])")
 
@@ -171,6 +178,10 @@ class Libraries:
     def need(self, path: str, use: Use) -> Need | None:
         """What a use needs, by its name."""
         return next((need_of(row, use) for row in self._matching("need", use) if self._counts(row, path)), None)
+
+    def of_user(self, use: Use) -> Need | None:
+        """What the user says that a use needs."""
+        return next((need_of(row, use) for row in self._own if row.matches(use)), None)
 
     def by_name(self, path: str, names: Iterable[str], at: Span, how: str = "define") -> Need | None:
         """What the names around a gate (function, class) or the words of a skip reason say is behind it."""
