@@ -96,6 +96,14 @@ def _wildcard(source: str) -> re.Pattern[str]:
     return re.compile(r"[^/]*?".join(parts))
 
 
+def ends_in(path: str, source: str) -> bool:
+    """Whether a path ends in a source's, in which a star stands for an unknown part of a name."""
+    named = source.lstrip("./")
+    folders = named.count("/") + 1
+    tail = "/".join(path.replace(os.sep, "/").rsplit("/", folders)[-folders:])
+    return _wildcard(named).fullmatch(tail) is not None
+
+
 def runs_on(carries: Iterable[Carry]) -> ChipSet:
     """The chips that load what builds compile, or whose driver compiles the PTX in it."""
     found = NONE
