@@ -125,7 +125,7 @@ class Native:
         source = data if isinstance(data, Unread) else decode(data)
         if isinstance(source, Unread):
             return {}
-        from bwlint.readers.python.kernels import kernel_sources
+        from bwlint.readers.kernels import kernel_sources
 
         try:
             return kernel_sources(ast.parse(source))

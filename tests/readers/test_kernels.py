@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from bwlint.readers.python.kernels import kernel_sources
+from bwlint.readers.kernels import kernel_sources
 
 
 @pytest.mark.parametrize(

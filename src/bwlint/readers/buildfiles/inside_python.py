@@ -12,7 +12,7 @@ from bwlint.facts import Carry
 from bwlint.readers.buildfiles.flags import find_flags
 from bwlint.readers.buildfiles.targets import Listed, parse_list
 from bwlint.readers.buildfiles.text import names_lists
-from bwlint.readers.python.kernels import source_name
+from bwlint.readers.kernels import source_name
 
 WORDS = (
     *("arch=compute_", "-arch", "--gpu-name", "nvcc_flags", 'rch("sm_', "rch('sm_", 'arch="sm_'),
