@@ -11,12 +11,14 @@ from dataclasses import replace
 
 from bwlint.evaluate.expr import Span
 from bwlint.judge import Draft, Related, inside
+from bwlint.rules.message import REPEATS
 
 _RANK = {"error": 2, "warning": 1, "note": 0}
 _EXPLAINS = ("capability-type", "p2p-atomics", "leak", "family-split", "excluded", "test-gate", "suffix-lost")
 """Rules of which one test breaks several at once, the one that says most first."""
 _DEPENDS = frozenset({"message", "empty-body"})
-"""Rules about what follows from a test: the first related place is the test."""
+"""Rules about what follows from a test: the first related place is the test. A text that says something else than its
+test is a fault of its own."""
 _MAX_RELATED = 12
 
 
@@ -60,6 +62,8 @@ def _same_fault(first: Draft, second: Draft) -> bool:
 def _rests_on(dependent: Draft, other: Draft) -> bool:
     """Whether a draft is about what follows from the test of another."""
     if dependent.rule not in _DEPENDS or other.rule in _DEPENDS or not dependent.related:
+        return False
+    if dependent.rule == "message" and dependent.label != REPEATS:
         return False
     test = dependent.related[0].at
     return test == other.at or (other.gate is not None and test == other.gate.at)

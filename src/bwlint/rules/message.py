@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from bwlint.chips import ChipSet, group
 from bwlint.facts import Text
@@ -22,6 +23,8 @@ _NEGATIVE = re.compile(
     re.I,
 )
 """The text says where it does not work: what it names is refused, not admitted."""
+REPEATS = "the same in words"
+"""The label of a text that says what the test beside it does."""
 _DEMAND = re.compile(r"\brequires?\b|\bneeds?\b|\bmust\b", re.I)
 
 
@@ -69,7 +72,8 @@ def _repeats(context: Context, judged: Judged, text: Text, said: Mention) -> Ite
     if family_split.split(context, judged) is None or len(said.exact & context.targets) != 1:
         return
     message = f"the text repeats that {_only(said.exact & context.targets)} will do, as the test beside it does"
-    yield _draft(judged, text, "note", message, "name the family in the test and here")
+    repeated = _draft(judged, text, "note", message, "name the family in the test and here")
+    yield replace(repeated, label=REPEATS)
 
 
 def _promises(context: Context, judged: Judged, text: Text, said: Mention) -> Iterator[Draft]:

@@ -1,0 +1,60 @@
+"""leak: a question for support that says yes on a chip which the thing itself refuses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bwlint.chips import ChipSet
+from bwlint.facts import Module, Use
+from bwlint.judge import Context, Draft, Judged, Related
+from bwlint.reach import Proof
+from bwlint.wording import plain
+
+NAME = "leak"
+_QUESTION = re.compile(r"_*(?:supports?|can_(?:use|run)|is|has)_(\w+?)(?:_(?:supported|available|usable|eligible))?$")
+_SAYS = frozenset({"list", "gate", "build"})
+
+
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    if context.in_test(module):
+        return
+    for judged in context.judged.get(module.path, ()):
+        if judged.module is not module or judged.gate.kind != "predicate" or judged.sets.guessed:
+            continue
+        for proof in _proofs(context, judged):
+            wrong = context.targets & judged.sets.live & judged.sets.core & proof.against
+            if wrong:
+                yield _draft(judged, wrong, proof)
+                break
+
+
+def _proofs(context: Context, judged: Judged) -> Iterator[Proof]:
+    """What the thing says of itself that a question is named after, where the file has it or imports it."""
+    asked = _QUESTION.match(judged.gate.name)
+    if asked is None or "." in judged.gate.qualname:
+        return
+    for name in (asked[1], f"_{asked[1]}"):
+        for proof in context.evidence.proofs(judged.module, Use(name, "call", judged.gate.at)):
+            if proof.kind in _SAYS and proof.hops:
+                yield proof
+
+
+def _draft(judged: Judged, wrong: ChipSet, proof: Proof) -> Draft:
+    return Draft(
+        NAME,
+        NAME,
+        "warning",
+        "medium",
+        judged.module,
+        judged.at,
+        f"`{judged.gate.name}` says yes on {plain(wrong)}, where {proof.what}",
+        f"true on {judged.core}",
+        "give the question the bounds that the thing itself has",
+        judged.may,
+        judged.must,
+        proof.legal,
+        judged.gate,
+        tuple(Related(hop, hop.at, hop.text) for hop in proof.hops[:8]),
+        evidence=proof.source,
+    )
