@@ -31,7 +31,7 @@ def source_name(node: ast.expr) -> str:
     """A string that names a source file, with a star for each part that is not known; "" for any other."""
     parts = node.values if isinstance(node, ast.JoinedStr) else [node]
     text = "".join(str(part.value) if isinstance(part, ast.Constant) else "*" for part in parts)
-    return text if _SOURCE.fullmatch(text) and text.count("*") <= _MOST_STARS and len(text) < _LONGEST else ""
+    return text if len(text) < _LONGEST and text.count("*") <= _MOST_STARS and _SOURCE.fullmatch(text) else ""
 
 
 def _functions(body: list[ast.stmt], around: str) -> Iterator[tuple[str, ast.stmt]]:
