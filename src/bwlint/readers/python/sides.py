@@ -245,7 +245,7 @@ class Collector:
             self.expression(node.values[0], sure)
             for value in node.values[1:]:
                 self.expression(value, False)
-        elif isinstance(node, ast.List | ast.Tuple | ast.Set) and len(node.elts) > 1:
+        elif isinstance(node, ast.List | ast.Set) and len(node.elts) > 1:
             for item in node.elts:
                 self.expression(item, sure and isinstance(item, ast.Call))  # names to choose from are not chosen
         elif isinstance(node, ast.IfExp):
