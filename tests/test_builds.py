@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bwlint.builds import Builds, runs_on
+from bwlint.builds import Builds, ends_in, runs_on
 from bwlint.collect import load
 from bwlint.facts import Carry
 
@@ -68,6 +68,8 @@ CMAKE = 'archs_of(ARCHS "9.0a" "${ASKED}")\nset(SRCS "csrc/a.cu")\nflags(SRCS "$
     [
         ("CMakeLists.txt", "csrc/a.cu", "9.0 only"),
         ("part/CMakeLists.txt", "part/csrc/a.cu", "9.0 only"),
+        ("kernels.cmake", "csrc/a.cu", "9.0 only"),
+        ("cmake/kernels.cmake", "csrc/a.cu", ""),
         ("part/CMakeLists.txt", "csrc/a.cu", ""),
         ("CMakeLists.txt", "csrc/b.cu", ""),
         ("build.txt", "csrc/a.cu", ""),
@@ -98,3 +100,23 @@ def test_nothing_above_the_project_is_read(tmp_path: Path) -> None:
 )
 def test_what_runs(sass: tuple[str, ...], ptx: tuple[str, ...], expected: str) -> None:
     assert str(runs_on([Carry("list", "ARCHS", sass, ptx, (1, 0, 1, 5))])) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "expected"),
+    [
+        ("/a/b/c.cu", "c.cu", True),
+        ("/a/b/c.cu", "./b/c.cu", True),
+        ("/a/b/c_sm90.cu", "c_*.cu", True),
+        ("/a/b/c_x_sm90.cu", "c*_*_sm90.cu", True),
+        ("/a/b/c.cu", "*.cu", True),
+        ("/a/b/c.cu", "bc.cu", False),
+        ("/a/b/c.cu", "a/c.cu", False),
+        ("/a/b/c.cu", "b*.cu", False),
+        ("/a/b/aa.cu", "a*a*a.cu", False),
+        ("c.cu", "b/c.cu", False),
+        ("/" + "a" * 4000 + ".cu", "*a" * 8 + "b.cu", False),
+    ],
+)
+def test_ends_of_paths(path: str, source: str, expected: bool) -> None:
+    assert ends_in(path, source) == expected

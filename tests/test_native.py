@@ -136,3 +136,25 @@ def test_a_name_that_stands_in_many_files_says_nothing(tmp_path: Path) -> None:
 def test_circles_end(tmp_path: Path) -> None:
     files = {"a.cu": "void run_matmul() { back_again(); }", "b.cu": "void back_again() { run_matmul(); }"}
     assert shown(tmp_path, files) == []
+
+
+GENERATOR = 'def generate(kind):\n    return build("name", [CSRC / "sub" / f"{kind}_sm100.cu"], flags=FLAGS)\n'
+
+
+@pytest.mark.parametrize(
+    ("kernel", "expected"),
+    [
+        ('__global__ void f() { asm volatile("tcgen05.wait::ld.sync.aligned;"); }', ["operation"]),
+        ('__global__ void f() {\n#if X\nasm volatile("tcgen05.wait::ld.sync.aligned;");\n#endif\n}', []),
+        ("__global__ void f() { __syncthreads(); }", []),
+    ],
+)
+def test_a_generator(tmp_path: Path, kernel: str, expected: list[str]) -> None:
+    native, _ = tree(tmp_path, {"jit.py": GENERATOR})
+    for folder in ("sub", "other"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "gemm_sm100.cu").write_text(kernel)
+    jit = str(tmp_path / "jit.py")
+    assert [Path(path).parent.name for path in native.sources_of(jit, "generate")] == ["sub"]
+    assert [proof.kind for proof in native.generated(jit, "generate")][:1] == expected
+    assert native.sources_of(jit, "other") == ()

@@ -1,15 +1,13 @@
 """Which builds of the tree compile a source file, and for which targets."""
 
 # Paths are plain strings here, as in `sources.tree`.
-# ruff: noqa: PTH113, PTH118, PTH120
+# ruff: noqa: PTH118, PTH120, PTH208
 
 from __future__ import annotations
 
 import os
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from functools import cache
 
 from bwlint.chips import NO_TARGET, NONE, ChipSet, Target, TargetSet
 from bwlint.facts import Carry, Module
@@ -17,6 +15,7 @@ from bwlint.sources.tree import folder_root, project_folder
 
 _BUILD_FILES = ("CMakeLists.txt", "setup.py")
 _MOST_FOLDERS = 30
+_MOST_FILES = 50
 
 Load = Callable[[str], Module | None]
 """Reads a build file by its real path; None where it cannot."""
@@ -32,7 +31,7 @@ class Builds:
     def __init__(self, modules: Iterable[Module], load: Load = lambda path: None) -> None:
         self._load = load
         self._by_name: dict[str, list[tuple[str, str, Carry]]] = defaultdict(list)
-        self._patterns: list[tuple[str, re.Pattern[str], str, Carry]] = []
+        self._patterns: list[tuple[str, str, str, Carry]] = []
         self._read: set[str] = set()
         self._folders: set[str] = set()
         self._found: dict[str, tuple[tuple[str, Carry], ...]] = {}
@@ -55,8 +54,9 @@ class Builds:
             folder = os.path.dirname(origin)
             if path.startswith(f"{folder}/") and path.endswith(f"/{source.lstrip('./')}"):
                 yield origin, carry
-        for folder, pattern, origin, carry in self._patterns:
-            if path.startswith(f"{folder}/") and pattern.fullmatch(path, len(folder) + 1):
+        for folder, source, origin, carry in self._patterns:
+            below = path.removeprefix(f"{folder}/")
+            if below != path and below.count("/") == source.count("/") and ends_in(below, source):
                 yield origin, carry
 
     def _look_above(self, real: str) -> None:
@@ -67,12 +67,11 @@ class Builds:
             if folder in self._folders:
                 return
             self._folders.add(folder)
-            for name in _BUILD_FILES:
+            for name in _build_files(folder):
                 path = os.path.join(folder, name)
-                if path not in self._read and os.path.isfile(path):
-                    found = self._load(path)
-                    if found is not None:
-                        self._add(found)
+                found = self._load(path) if path not in self._read else None
+                if found is not None:
+                    self._add(found)
             parent = os.path.dirname(folder)
             if folder == project or parent == folder:
                 return
@@ -84,16 +83,42 @@ class Builds:
             for source in carry.sources:
                 if "*" in source:
                     folder = os.path.dirname(module.path).replace(os.sep, "/")
-                    self._patterns.append((folder, _wildcard(source), module.path, carry))
+                    self._patterns.append((folder, source.removeprefix("./"), module.path, carry))
                 else:
                     self._by_name[source.rpartition("/")[2]].append((module.path, source, carry))
 
 
-@cache
-def _wildcard(source: str) -> re.Pattern[str]:
-    """A source with stars for what is not known, each within one part of the path."""
-    parts = [re.escape(part) for part in source.split("*")]
-    return re.compile(r"[^/]*?".join(parts))
+def _build_files(folder: str) -> list[str]:
+    """The names of the build files of a folder that may name sources."""
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    return [name for name in names if name in _BUILD_FILES or name.endswith(".cmake")][:_MOST_FILES]
+
+
+def _fits(name: str, pattern: str) -> bool:
+    """Whether one part of a path is what a pattern says, in which a star stands for anything."""
+    first, *rest = pattern.split("*")
+    if not rest:
+        return name == pattern
+    last = rest.pop()
+    if not name.startswith(first) or len(name) < len(first) + len(last) or not name.endswith(last):
+        return False
+    at, stop = len(first), len(name) - len(last)
+    for part in rest:
+        at = name.find(part, at, stop)
+        if at < 0:
+            return False
+        at += len(part)
+    return True
+
+
+def ends_in(path: str, source: str) -> bool:
+    """Whether a path ends in a source's, in which a star stands for an unknown part of a name."""
+    named = source.lstrip("./").split("/")
+    parts = path.replace(os.sep, "/").split("/")[-len(named) :]
+    return len(parts) == len(named) and all(map(_fits, parts, named))
 
 
 def runs_on(carries: Iterable[Carry]) -> ChipSet:

@@ -6,13 +6,14 @@ claim holds only where every definition of that name agrees with it; a name with
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from bwlint.builds import Builds, runs_on
+from bwlint.builds import Builds, ends_in, runs_on
 from bwlint.chips import EVERY, NONE, ChipSet, Target
 from bwlint.chips.atoms import atom
 from bwlint.chips.instructions import parse, verdict
@@ -33,6 +34,8 @@ MAX_FILES = 16
 """How many files may name a function that is looked up: one that more do is a common word."""
 MAX_READ = 600
 """How many files are outlined in one run."""
+MAX_SOURCES = 100
+"""How many sources of one generator are looked at."""
 _SHORTEST = 6
 _COMPILED = (".cu",)
 _DEVICE_CODE = re.compile(r"<<<|__global__|__device__|\.cuh[\">]|\bcutlass\b|\bcub/|\bthrust/|cutlass_extensions")
@@ -57,6 +60,7 @@ class Native:
     read: Callable[[str], bytes | Unread] = read_bytes
     _files: dict[str, _File | None] = field(default_factory=dict)
     _modules: dict[str, Module | None] = field(default_factory=dict)
+    _generators: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
     _named: dict[tuple[str, str], tuple[Place, ...]] = field(default_factory=dict)
     _proofs: dict[tuple[str, str], tuple[Proof, ...]] = field(default_factory=dict)
     _own: dict[tuple[str, str], tuple[Proof, ...]] = field(default_factory=dict)
@@ -88,6 +92,45 @@ class Native:
         elif key not in self._named:
             self._named[key] = tuple(self._in_file(parts[-1], near)) or tuple(self._anywhere(parts[-1], near))
         return self._named[key]
+
+    def sources_of(self, path: str, qualname: str) -> tuple[str, ...]:
+        """The files of the project (real paths) that a Python function hands to a compiler, such as a JIT generator."""
+        if path not in self._generators:
+            self._generators[path] = self._kernels(path)
+        named = self._generators[path].get(qualname, ())
+        search = search_of(package_root(path), self.searches) if named else None
+        files = [file.real for file in search.files("cuda")] if search is not None else []
+        found = (real for name in named for real in files if ends_in(real, name))
+        return tuple(dict.fromkeys(found))
+
+    def generated(self, path: str, qualname: str) -> tuple[Proof, ...]:
+        """What a Python function compiles at run time: kernels in it that some chips have no instructions for.
+
+        One such kernel is enough, for the compiler then refuses all of it.
+        """
+        return tuple(
+            replace(proof, hops=(Hop(path, (1, 0, 1, 0), f"`{qualname}` compiles {_base(real)}"), *proof.hops))
+            for real in self.sources_of(path, qualname)[:MAX_SOURCES]
+            for proof in self._refused_by_the_compiler(real)
+        )
+
+    def _refused_by_the_compiler(self, real: str) -> Iterator[Proof]:
+        file = self._file(real)
+        for definition in file.outline.definitions.values() if file is not None else ():
+            if file is not None and definition.kind == "kernel":
+                yield from _operations(Place(file.outline, definition))
+
+    def _kernels(self, path: str) -> dict[str, tuple[str, ...]]:
+        data = self.read(path)
+        source = data if isinstance(data, Unread) else decode(data)
+        if isinstance(source, Unread):
+            return {}
+        from bwlint.readers.kernels import kernel_sources
+
+        try:
+            return kernel_sources(ast.parse(source))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return {}
 
     def _in_file(self, short: str, path: str) -> Iterator[Place]:
         """The free functions, kernels and classes of that name in a file."""
@@ -204,7 +247,7 @@ class Native:
             return
         origin, first = placed[0]
         targets = listed([f"sm_{name}" for name in dict.fromkeys(t for one in carries for t in (*one.sass, *one.ptx))])
-        base, script = path.rpartition(os.sep)[2], origin.rpartition(os.sep)[2]
+        base, script = _base(path), _base(origin)
         hops = (
             Hop(path, place.definition.at, f"`{name}` stands in {base}"),
             Hop(origin, first.at, f"{base} is compiled for {targets}"),
@@ -240,6 +283,10 @@ def _operations(place: Place) -> Iterator[Proof]:
             hop = Hop(place.outline.path, use.at, f"`{name}` works on {legal}")
             what = row.what if row is not None else f"`{name}`"
             yield Proof(legal, "operation", what, f"{name} in {place.definition.qualname}", (hop,))
+
+
+def _base(path: str) -> str:
+    return path.rpartition(os.sep)[2]
 
 
 def _known(carry: Carry) -> bool:

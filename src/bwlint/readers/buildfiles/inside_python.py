@@ -12,6 +12,7 @@ from bwlint.facts import Carry
 from bwlint.readers.buildfiles.flags import find_flags
 from bwlint.readers.buildfiles.targets import Listed, parse_list
 from bwlint.readers.buildfiles.text import names_lists
+from bwlint.readers.kernels import source_name
 
 WORDS = (
     *("arch=compute_", "-arch", "--gpu-name", "nvcc_flags", 'rch("sm_', "rch('sm_", 'arch="sm_'),
@@ -26,9 +27,6 @@ _MOST = 500
 _EXTENSION = "CUDAExtension"
 _OPEN_FLAG = re.compile(r"(?:compute|sm)_(?![a-z])|arch=")
 """A piece of a flag for an architecture."""
-_SOURCE = re.compile(r"[\w./*+-]*[\w*+-]\.(?:cu|cpp|cc|cxx)")
-_MOST_STARS = 8
-_LONGEST = 200
 
 
 def carries_of_python(tree: ast.Module, source: str) -> tuple[Carry, ...]:
@@ -58,18 +56,11 @@ def _extension(tree: ast.Module, carries: list[Carry]) -> Iterator[Carry]:
     written = [text for node in texts if isinstance(text := getattr(node, "value", None), str)]
     if not flags or any(_OPEN_FLAG.search(text) and not any(find_flags(text)) for text in written):
         return
-    sources = tuple(dict.fromkeys(source for node in texts if (source := _source(node))))[:_MOST]
+    sources = tuple(dict.fromkeys(source for node in texts if (source := source_name(node))))[:_MOST]
     sass = tuple(dict.fromkeys(name for flag in flags for name in flag.sass))
     ptx = tuple(dict.fromkeys(name for flag in flags for name in flag.ptx))
     if sources:
         yield Carry("extension", _EXTENSION, sass, ptx, flags[0].at, sources)
-
-
-def _source(node: ast.Constant | ast.JoinedStr) -> str:
-    """A string that names a source file, with a star for each part that is not known; "" for any other."""
-    parts = node.values if isinstance(node, ast.JoinedStr) else [node]
-    text = "".join(str(part.value) if isinstance(part, ast.Constant) else "*" for part in parts)
-    return text if _SOURCE.fullmatch(text) and text.count("*") <= _MOST_STARS and len(text) < _LONGEST else ""
 
 
 @dataclass(slots=True)

@@ -137,7 +137,7 @@ class _Walk:
         return tuple(self.exits)
 
     def _leave(self, ends: str, start: int, end: int, test: Expr | None = None) -> None:
-        """Note a way out. What stands in a loop, a lambda or a branch of the preprocessor may not be taken."""
+        """Note a way out. What stands in a loop, a try, a lambda or a branch of the preprocessor may not be taken."""
         path = (*self.path, test) if test is not None else tuple(self.path)
         around = self.directives.path(self.scope.open)
         doubtful = self.doubts > 0 or (ends == "raise" and self.directives.path(start) != around)
@@ -198,10 +198,10 @@ class _Walk:
             self._if(statement, rest)
         elif kind == "switch":
             self._switch(statement)
+        elif kind == "loop" or (kind == "block" and self.text.startswith("try", statement.start)):
+            self._perhaps(statement.body)
         elif kind == "block":
             self.block(statement.body)
-        elif kind == "loop":
-            self._perhaps(statement.body)
         elif kind == "return" and statement.test:
             start, end = statement.test
             if self.text[start:end].strip():
@@ -214,7 +214,9 @@ class _Walk:
         elif kind == "throw":
             self._leave("raise", statement.start, statement.end)
         elif kind == "expression" and statement.test:
+            self.doubts += bool(statement.inner)
             self._expression(*statement.test)
+            self.doubts -= bool(statement.inner)
         for inner in statement.inner:
             self._perhaps(inner)
 
