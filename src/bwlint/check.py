@@ -110,7 +110,7 @@ def check(request: Request, stack: ExitStack, advance: Advance | None = None) ->
         raise UsageError(str(error)) from None
     sources = Sources(dict(settings.run.capability_functions))
     budget = Budget.of(request.link_budget, (file.real for file in found.files))
-    analysis = analyse(collected, sources, targets, settings.all_rules(found.files), budget, texts.source)
+    analysis = analyse(collected, sources, targets, settings.all_rules(found.files), budget, texts.source, texts.given)
     names = Names({file.real: file for file in found.files})
     unread = {skip.path for skip in collected.skipped}
     marked = [file for file in collected.marked if file.path not in unread]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bwlint.away import Away
@@ -48,10 +48,12 @@ def analyse(
     rules: Iterable[str],
     budget: Budget | None = None,
     source: Callable[[str], str | None] = lambda real: None,
+    given: Mapping[str, str] | None = None,
 ) -> Analysis:
     """Judge every gate of the collected modules by the named rules.
 
-    `budget` is what may be read besides, `source` gives the text of a file by its real path.
+    `budget` is what may be read besides, `source` gives the text of a file by its real path, `given` are
+    texts that are not on disk as they are judged.
     """
     budget = Budget() if budget is None else budget
 
@@ -59,6 +61,8 @@ def analyse(
         return load(real, dotted) if budget.allows(real) else None
 
     def content(real: str) -> bytes | Unread:
+        if given and real in given:
+            return given[real].encode("utf-8", "surrogatepass")
         return read_bytes(real) if budget.allows(real) else Unread("beyond the budget")
 
     tree = Tree(sources, found)
