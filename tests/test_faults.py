@@ -29,6 +29,10 @@ CASES = {
         [draft("test-gate", "note", TEST), draft("message", "warning", TEXT, TEST)],
         [("message", TEXT)],
     ),
+    "a text that repeats a test of which the toolkit was taken for granted": (
+        [draft("leak", "note", TEST), draft("message", "note", TEXT, TEST, f"{REPEATS} (tests of the toolkit)")],
+        [("leak", TEST)],
+    ),
     "a guard and the kernel that it empties": (
         [draft("empty-body", "warning", OTHER, TEST), draft("family-split", "warning", TEST)],
         [("family-split", TEST)],
