@@ -242,6 +242,27 @@ def test_standard_input(here: Path) -> None:
     assert invoke("--stdin-filename", "a.py", "--fix", stdin=CLEAN).exit_code == 2
 
 
+GUARDED = """import torch
+@supported_compute_capability([100, 103{more}])
+def fused(a):
+    return a
+def caller(a):
+    # the part that has the fused path
+    if torch.cuda.get_device_capability() == (12, 0):
+        a = fused(a)
+    return a
+"""
+
+
+@pytest.mark.parametrize("on_disk", ["", GUARDED.format(more="")])
+def test_what_is_given_counts_and_not_what_is_on_disk(on_disk: str, here: Path) -> None:
+    if on_disk:
+        (here / "a.py").write_text(on_disk)
+    given = GUARDED.format(more=", 120, 121")
+    result = invoke("--stdin-filename", "a.py", "--format", "concise", stdin=given)
+    assert "elsewhere `fused`" in result.stdout
+
+
 @pytest.mark.parametrize("data", [b"\xff\xfe arch", b"arch = (\n", b"# coding: latin-9000\narch = 1\n"])
 def test_bad_standard_input_is_a_skip(data: bytes, here: Path) -> None:
     done = program("--stdin-filename", "a.py", "--verbose", stdin=data)

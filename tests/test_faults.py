@@ -9,14 +9,15 @@ from bwlint.evaluate.expr import Span
 from bwlint.facts import Module
 from bwlint.faults import one_each
 from bwlint.judge import Draft, Related
+from bwlint.rules.message import REPEATS
 
 HERE = Module("a.py", "a", False, {}, (), (), {}, {}, (), {})
 TEST, PART, TEXT, OTHER = (3, 4, 3, 40), (3, 8, 3, 20), (4, 8, 4, 30), (9, 4, 9, 40)
 
 
-def draft(rule: str, severity: str, at: Span, about: Span | None = None) -> Draft:
+def draft(rule: str, severity: str, at: Span, about: Span | None = None, label: str = REPEATS) -> Draft:
     related = (Related(HERE, about, "the test"),) if about else ()
-    return Draft(rule, rule, severity, "high", HERE, at, "", "", "", NONE, NONE, None, None, related)
+    return Draft(rule, rule, severity, "high", HERE, at, "", label, "", NONE, NONE, None, None, related)
 
 
 CASES = {
@@ -27,6 +28,10 @@ CASES = {
     "the severer stays": (
         [draft("test-gate", "note", TEST), draft("message", "warning", TEXT, TEST)],
         [("message", TEXT)],
+    ),
+    "a text that repeats a test of which the toolkit was taken for granted": (
+        [draft("leak", "note", TEST), draft("message", "note", TEXT, TEST, f"{REPEATS} (tests of the toolkit)")],
+        [("leak", TEST)],
     ),
     "a guard and the kernel that it empties": (
         [draft("empty-body", "warning", OTHER, TEST), draft("family-split", "warning", TEST)],
@@ -39,6 +44,10 @@ CASES = {
     "two rules at one test": (
         [draft("excluded", "note", TEST), draft("leak", "note", TEST)],
         [("leak", TEST)],
+    ),
+    "a text that says something else than its test": (
+        [draft("test-gate", "note", TEST), draft("message", "warning", TEXT, TEST, "this text")],
+        [("test-gate", TEST), ("message", TEXT)],
     ),
     "a text alone": ([draft("message", "note", TEXT, TEST)], [("message", TEXT)]),
     "the text of another test": (

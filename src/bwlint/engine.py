@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bwlint.away import Away
@@ -49,11 +49,12 @@ def analyse(
     budget: Budget | None = None,
     source: Callable[[str], str | None] = lambda real: None,
     libraries: Libraries | None = None,
+    given: Mapping[str, str] | None = None,
 ) -> Analysis:
     """Judge every gate of the collected modules by the named rules.
 
     `budget` is what may be read besides, `source` gives the text of a file by its real path,
-    `libraries` is the table with the user's rows.
+    `libraries` is the table with the user's rows, `given` are texts that are not on disk as they are judged.
     """
     budget = Budget() if budget is None else budget
 
@@ -61,6 +62,8 @@ def analyse(
         return load(real, dotted) if budget.allows(real) else None
 
     def content(real: str) -> bytes | Unread:
+        if given and real in given:
+            return given[real].encode("utf-8", "surrogatepass")
         return read_bytes(real) if budget.allows(real) else Unread("beyond the budget")
 
     tree = Tree(sources, found)

@@ -63,7 +63,7 @@ def _rests_on(dependent: Draft, other: Draft) -> bool:
     """Whether a draft is about what follows from the test of another."""
     if dependent.rule not in _DEPENDS or other.rule in _DEPENDS or not dependent.related:
         return False
-    if dependent.rule == "message" and dependent.label != REPEATS:
+    if dependent.rule == "message" and not dependent.label.startswith(REPEATS):
         return False
     test = dependent.related[0].at
     return test == other.at or (other.gate is not None and test == other.gate.at)

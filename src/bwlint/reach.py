@@ -198,7 +198,8 @@ class Reach:
             yield Proof(refusal.legal, refusal.kind, what, f"the gate of {module.name}.{name}", (hop,))
 
     def _facts(self, outline: Outline) -> Module | None:
-        return self._tree.module(outline.name) if self._tree.file(outline.name) == outline.path else None
+        module = self._tree.module(outline.name)
+        return module if module is not None and module.path == outline.path else None
 
     # -- names
 

@@ -6,6 +6,7 @@ Where the two disagree, one of them is wrong.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -14,8 +15,10 @@ from bwlint.facts import Hop, Module, Side, Use
 from bwlint.judge import Context, Judged
 from bwlint.libraries import named_for_others
 from bwlint.reach import Proof
+from bwlint.wording import plain
 
 _FAMILY = group("consumer-blackwell")
+_FOR_FAMILY = re.compile(r"sm_?12(?:\d|x)(?!\d)|b12x", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,30 @@ def admits(context: Context, judged: Judged, chips: ChipSet) -> Admission | None
             return None
         first = first or found
     return first
+
+
+def elsewhere(context: Context, judged: Judged, chips: ChipSet) -> Admission | None:
+    """Another gate of the file that lets the whole family to the same kernel for it, `chips` among them."""
+    for use in calls(context, judged, judged.working):
+        if not _FOR_FAMILY.search(use.name.rpartition(".")[2]):
+            continue
+        for other in context.judged[judged.module.path]:
+            if not other.sets.flags and chips <= other.must <= _FAMILY and _calls(other.working, use):
+                at = Hop(judged.module.path, other.at, f"this gate lets {plain(other.must)} to it")
+                return Admission(use.name.rpartition(".")[2], other.must, at)
+    return None
+
+
+def peer(context: Context, judged: Judged, chips: ChipSet) -> Judged | None:
+    """A list or table of the same file that names what this one does and `chips` besides."""
+    for other in context.judged[judged.module.path]:
+        if other.gate.kind == judged.gate.kind and other.core == judged.core | chips:
+            return other
+    return None
+
+
+def _calls(side: Side, use: Use) -> bool:
+    return any(other.how == "call" and other.name == use.name and other.at != use.at for other in side.uses)
 
 
 def calls(context: Context, judged: Judged, side: Side) -> Iterator[Use]:

@@ -10,7 +10,7 @@ from bwlint.evaluate.expr import Expr, walk
 from bwlint.evaluate.objects import ClassValue, Frame
 from bwlint.facts import Side
 from bwlint.judge import Context, Draft, Judged, Related, inside, refuses
-from bwlint.siblings import Admission, admits
+from bwlint.siblings import Admission, admits, elsewhere, peer
 from bwlint.wording import plain
 
 NAME = "family-split"
@@ -186,7 +186,7 @@ def draft(context: Context, rule: str, judged: Judged, test: ChipSet, missing: C
     sibling = _sibling(context, judged, test, missing)
     if sibling is not None:
         severity, confidence = "warning", "high"
-        reason = f"; `{sibling.name}` behind it admits {sibling.chips}"
+        reason = f"; elsewhere `{sibling.name}`, which is behind it, is for {sibling.chips}"
     elif judged.in_test:
         severity = "note"  # a test may be for one part
     held, lost = test, missing
@@ -209,18 +209,28 @@ def draft(context: Context, rule: str, judged: Judged, test: ChipSet, missing: C
         judged.must,
         None,
         judged.gate,
-        (*_seen_sides(judged), *((Related(sibling.at, sibling.at.at, sibling.at.text),) if sibling else ())),
+        (*_seen_sides(judged), *_other_places(context, judged, missing, sibling)),
         wanted=judged.core | missing if _names_members(judged) else judged.core - test,
         evidence="the sibling only meets an error" if _only_refused(judged) else "",
         unsafe=_doubt(severity, judged),
     )
 
 
+def _other_places(context: Context, judged: Judged, missing: ChipSet, sibling: Admission | None) -> tuple[Related, ...]:
+    """Where the tree says otherwise."""
+    if sibling is not None:
+        return (Related(sibling.at, sibling.at.at, sibling.at.text),)
+    other = peer(context, judged, missing) if judged.gate.kind in ("list", "table") else None
+    return (Related(other.module, other.at, f"this {other.gate.kind} has {plain(missing)} too"),) if other else ()
+
+
 def _sibling(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> Admission | None:
     """A gate behind this one that admits the missing member; a text that says what was tested stands against it."""
     texts = (judged.gate.comment, *(text.text for side in (judged.gate.yes, judged.gate.no) for text in side.texts))
     meant = test & group("second-consumer") or any(_VALIDATED.search(text) for text in texts)
-    return None if meant or context.builds_exact(judged) else admits(context, judged, missing)
+    if meant or context.builds_exact(judged):
+        return None
+    return admits(context, judged, missing) or elsewhere(context, judged, missing)
 
 
 def _only_refused(judged: Judged) -> bool:

@@ -85,7 +85,8 @@ def _promises(context: Context, judged: Judged, text: Text, said: Mention) -> It
             return
     if said.open_ended and any(leak.open_bound(context, judged, NAME)):
         message = "the text promises every later chip; nothing in this file shows that 12.x will do"
-        yield _draft(judged, text, "note", message, "name the chips that it was written for")
+        repeated = _draft(judged, text, "note", message, "name the chips that it was written for")
+        yield replace(repeated, label=REPEATS)
 
 
 def _contradicts(context: Context, judged: Judged, said: Mention) -> bool:
