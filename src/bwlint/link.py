@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -72,6 +72,7 @@ class Tree:
         self._roots: dict[str, None] = {}
         self._load = load
         self._frames: dict[int, Frame] = {}
+        self._literals: dict[tuple[str, str], frozenset[str]] = {}
         self._passed: dict[tuple[int, str, Span | None], ChipSet] = {}
         self.interpreter = Interpreter(self, sources)
         self.compiler = Interpreter(self, sources, compile_time=True)
@@ -84,10 +85,6 @@ class Tree:
             return
         self._modules.setdefault(module.name, module)
         self._files.setdefault(module.name, module.path)
-        for body in module.classes.values():
-            self.interpreter.literal_attributes.update(
-                name for name, value in body.names.items() if value.op == "const" and isinstance(value.args[0], int)
-            )
         self._roots.setdefault(root)
         for other in import_roots(root):
             self._roots.setdefault(other)
@@ -118,6 +115,14 @@ class Tree:
 
     def owner_class(self, module: Module, qualname: str) -> Class | None:
         return module.classes.get(qualname.rpartition(".")[0])
+
+    def is_literal_attribute(self, module: Module, name: str) -> bool:
+        key = (module.path, module.language)
+        if key not in self._literals:
+            imported = (self.module(node.args[0]) for node in module.names.values() if node.op == "import")
+            near = {one.path: one for one in (module, *imported) if one is not None}
+            self._literals[key] = frozenset(found for one in near.values() for found in _literals(one))
+        return name in self._literals[key]
 
     def definers(self, module: Module, macro: str) -> Sequence[Module]:
         return self.headers.definers(module, macro)
@@ -283,6 +288,14 @@ class Tree:
             if lanes[second] is False and lanes[first] is not False:
                 return True
         return False
+
+
+def _literals(module: Module) -> Iterator[str]:
+    """The attributes of a module's classes that are numbers."""
+    for body in module.classes.values():
+        for name, value in body.names.items():
+            if value.op == "const" and isinstance(value.args[0], int):
+                yield name
 
 
 _SKIPS = frozenset({"skip", "skipTest", "SkipTest", "xfail"})

@@ -58,7 +58,6 @@ class Interpreter:
     toolkit: bool = False
     compile_time: bool = False
     """Lanes are compile targets and macros have values; otherwise lanes are chips and macros have none."""
-    literal_attributes: set[str] = field(default_factory=set)
     _memos: dict[bool, dict[str, Any]] = field(default_factory=lambda: {False: {}, True: {}})
     globals: dict[tuple[int, str], Vec] = field(default_factory=dict)
     calls: dict[tuple[Any, ...], Vec] = field(default_factory=dict)

@@ -47,9 +47,10 @@ def attribute(run: Interpreter, node: Expr, frame: Frame) -> Vec:
             return vectors.UNKNOWN
         if run.sources.find(f"?.{name}") is not None:
             return Vec((Ref(f"?.{name}"),))
-        if name in run.literal_attributes:
-            return vectors.UNKNOWN  # a class of the tree sets it to a number: a kernel's own, not the device's
-        return guess(name) or Vec((Unknown(f"{owner.key}.{name}" if owner.key else ""),))
+        guessed = guess(name)
+        if guessed is not None and run.world.is_literal_attribute(frame.module, name):
+            return vectors.UNKNOWN  # a class sets it to a number: a kernel's own, not the device's
+        return guessed or Vec((Unknown(f"{owner.key}.{name}" if owner.key else ""),))
     if isinstance(owner, FunctionValue | LambdaValue | PartialValue):
         return vectors.UNKNOWN
     return lift(lambda value: builtins.attribute(value, name), base)

@@ -88,6 +88,10 @@ class World(Protocol):
 
     def owner_class(self, module: Module, qualname: str) -> Class | None: ...
 
+    def is_literal_attribute(self, module: Module, name: str) -> bool:
+        """Whether a class of a module, or of one that it imports, has a number under a name."""
+        ...
+
     def definers(self, module: Module, macro: str) -> Sequence[Module]:
         """The files of the tree that define a macro and reach a file by its includes."""
         ...

@@ -29,6 +29,9 @@ class _World:
     def owner_class(self, module: Module, qualname: str) -> Class | None:
         return self.tree.owner_class(module, qualname)
 
+    def is_literal_attribute(self, module: Module, name: str) -> bool:
+        return self.tree.is_literal_attribute(module, name)
+
     def definers(self, module: Module, macro: str) -> Sequence[Module]:
         return self.tree.definers(module, macro)
 

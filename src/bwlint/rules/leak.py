@@ -160,7 +160,9 @@ def _need(context: Context, judged: Judged, side: Side) -> Need | None:
         return found  # the author names the chip
     libraries, path = context.evidence.libraries, judged.module.path
     reason = judged.other.texts[0].text if refuses(judged.other) and judged.other.texts else ""
-    if reason and not _says_so(reason, context.targets):
+    if reason and _says_so(reason, context.targets):
+        return found  # so does the refusal
+    if reason:
         named = libraries.by_name(path, (reason,), at, "text")
         if named is not None:
             return named
