@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from bwlint.budget import Budget
 from bwlint.check import Advance, Gathered, Request, UsageError, gather
 from bwlint.chips import EVERY, parse_targets, sold_chips
 from bwlint.collect import load
@@ -56,11 +57,12 @@ def _chips(targets: Sequence[str]) -> tuple[str, ...]:
 
 def _matrix(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str]) -> Matrix:
     files = tuple(file for file in gathered.found.files if file.kind == "python")
-    tree = Tree(gathered.sources, load)
+    budget = Budget.of(None, (file.real for file in files))
+    tree = Tree(gathered.sources, lambda real, dotted: load(real, dotted) if budget.allows(real) else None)
     for file, module in gathered.collected.modules:
         if file.kind == "python":
             tree.add(module, file.root)
-    interfaces = Interfaces.of(files)
+    interfaces = Interfaces.of(files, budget)
     judge = Cells(tree, interfaces)
     wanted = [
         entry

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from bwlint.budget import Budget
 from bwlint.evaluate.expr import Span
 from bwlint.readers.errors import ReadError
 from bwlint.readers.python.interface import Choice, Interface, Offer, interface
@@ -71,12 +72,13 @@ class Interfaces:
     """The files of a run by dotted name, and others that lie beside them, parsed when they are asked for."""
 
     files: dict[str, SourceFile]
+    budget: Budget
     _roots: tuple[str, ...] = ()
     _known: dict[str, Interface | None] = field(default_factory=dict)
     _paths: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, files: Iterable[SourceFile]) -> Interfaces:
+    def of(cls, files: Iterable[SourceFile], budget: Budget) -> Interfaces:
         named: dict[str, SourceFile] = {}
         roots: dict[str, None] = {}
         for file in files:
@@ -84,14 +86,14 @@ class Interfaces:
             roots.setdefault(file.root)
             for other in import_roots(file.root):
                 roots.setdefault(other)
-        return cls(named, tuple(roots))
+        return cls(named, budget, tuple(roots))
 
     def get(self, dotted: str) -> Interface | None:
         """The interface of a module; None where there is none in the tree or it cannot be read."""
         if dotted not in self._known:
             self._known[dotted] = None
             path = self.path(dotted)
-            if path:
+            if path and self.budget.allows(path):
                 self._known[dotted] = _read(path, dotted)
         return self._known[dotted]
 
