@@ -105,6 +105,39 @@ BODIES = {
         """,
         "oyyooo",
     ),
+    "an arm that calls what refuses": (
+        """
+        from .cc import get_compute_capability
+        def op(x):
+            major = get_compute_capability(x.device)[0]
+            if major == 9:
+                return one(x)
+            elif major >= 10:
+                return two(x)
+        def one(x):
+            return 1
+        def two(x):
+            return get_module().run(x)
+        def get_module():
+            return Spec(supported_major_versions=[10])
+        """,
+        "yyy---",
+    ),
+    "an arm that calls what refuses, and goes on": (
+        """
+        from .cc import get_compute_capability
+        def op(x):
+            if get_compute_capability(x.device)[0] >= 10:
+                two(x)
+            else:
+                one(x)
+            return x
+        def one(x): ...
+        def two(x):
+            assert get_compute_capability(x.device) == (12, 0)
+        """,
+        "o---y-",
+    ),
     "a backend that the device chooses": (
         """
         from .cc import get_compute_capability
@@ -149,7 +182,7 @@ BODIES = {
                 self.arch = "sm_100a"
                 self.atom = tcgen05.MmaF16BF16Op()
         """,
-        "-yyy--",
+        "-???--",
     ),
 }
 

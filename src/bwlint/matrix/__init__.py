@@ -23,7 +23,7 @@ from bwlint.sources.walk import SourceFile
 MAX_TEXT = 200
 """Characters of a gate that are shown."""
 
-_HELPER = re.compile(r"(?:get|gen|load|build|make|is|has|can|should|check|validate|require|warn|log)_")
+_HELPER = re.compile(r"(?:get|gen|load|build|make|is|has|can|should|check|validate|require|warn|log)_|(?:run|main)$")
 """Functions that prepare or ask, and that users of an operation do not call by themselves."""
 
 _SPACE = re.compile(r"\s+")

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bwlint import reach
-from bwlint.chips import EVERY
+from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.evaluate.expr import Expr, Span
-from bwlint.evaluate.objects import Frame
-from bwlint.evaluate.values import CHIPS, Raises, Vec
+from bwlint.evaluate.objects import Frame, FunctionValue
+from bwlint.evaluate.values import CHIPS, Raises, Ref, Vec
 from bwlint.facts import Function, Gate, Module, Side
 from bwlint.libraries import Libraries
 from bwlint.link import Tree
@@ -51,8 +51,8 @@ class Place:
 class Ruling:
     """The gates of a row on every chip: `refused` by chip name, and one that decides for the others.
 
-    `by` is None where nothing asks for the device. `other` are chips that take an arm for whatever nobody names, with
-    what that arm is called.
+    `by` is None where nothing asks for the device: what is not refused is then open. `other` are chips that take an
+    arm for whatever nobody names, with what that arm is called.
     """
 
     refused: Mapping[str, Place] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class Ruling:
     other: Mapping[str, tuple[str, Place]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return self.by is not None
+        return self.by is not None or bool(self.refused)
 
 
 OPEN = Ruling()
@@ -77,16 +77,16 @@ def together(rulings: Iterable[Ruling]) -> Ruling:
         other |= ruling.other
         for chip, place in ruling.refused.items():
             refused.setdefault(chip, place)
-    return Ruling(refused, found[0].by, other) if found else OPEN
+    return Ruling(refused, next((ruling.by for ruling in found if ruling.by), None), other)
 
 
 def either(rulings: Sequence[Ruling]) -> Ruling:
-    """One that lets a chip through is enough; where one is open, nothing is known of those that the others refuse."""
-    if not rulings or not all(rulings):
+    """One that lets a chip through is enough; where one is open, so are the chips that not all refuse."""
+    if not rulings:
         return OPEN
     first, *rest = rulings
     refused = {chip: at for chip, at in first.refused.items() if all(chip in other.refused for other in rest)}
-    return Ruling(refused, first.by)
+    return Ruling(refused, first.by if all(ruling.by for ruling in rulings) else None)
 
 
 @dataclass(slots=True)
@@ -147,8 +147,7 @@ class Cells:
             parts.append(Ruling({}, place, other))
             if arm.name in backends:
                 behind = self._of_definition(site, {backends[arm.name]: arm.name})
-                refused = {chip: at for chip, at in behind.refused.items() if chip in arm.chips}
-                parts.append(Ruling(refused, place))
+                parts.append(Ruling({chip: at for chip, at in behind.refused.items() if chip in arm.chips}))
         return together(parts)
 
     def _is_own(self, site: Site, name: str) -> bool:
@@ -220,9 +219,28 @@ class Cells:
             callee = self.interfaces.called(site.module, qualname, call.name)
             if callee is None:
                 continue
+            coming = self._coming(site, qualname, call, bound)
+            if not coming:
+                continue
             self._open.append(qualname)
-            yield self._of_definition(callee, _given(call, callee.offer.parameters, bound))
+            behind = self._of_definition(callee, _given(call, callee.offer.parameters, bound))
             self._open.pop()
+            yield behind if coming == EVERY else _only(behind, coming)
+
+    def _coming(self, site: Site, qualname: str, call: Call, bound: Mapping[str, str]) -> ChipSet:
+        """The chips that surely come to a call, by the tests around it that the device alone decides."""
+        module = self.module(site)
+        coming = EVERY
+        for at, outcome in call.tests:
+            gates = () if module is None else module.gates
+            gate = next((gate for gate in gates if gate.at == at and gate.kind == "condition"), None)
+            if module is None or gate is None:
+                return NONE
+            frame = Frame(module, {(qualname, name): Vec((text,)) for name, text in bound.items()})
+            self.tree.interpreter.start()
+            lanes = self.tree.interpreter.truth(gate.test, frame).spread()
+            coming &= ChipSet.joining(chip for chip, lane in zip(CHIPS, lanes, strict=True) if lane is outcome)
+        return coming
 
     def _proved(self, site: Site, qualname: str) -> Ruling:
         """What a function surely comes to in the end: instructions, and libraries, that not every chip has."""
@@ -234,7 +252,7 @@ class Cells:
         for proof in self.graph.proofs(reach.Place(outline, definition)):
             if proof.kind in _PROVING and proof.legal and proof.against and proof.hops and self._counts(proof):
                 place = Place(proof.hops[-1].path, proof.hops[-1].at)
-                parts.append(Ruling({chip.name: place for chip in proof.against}, place))
+                parts.append(Ruling({chip.name: place for chip in proof.against}))
         return together(parts)
 
     def _counts(self, proof: reach.Proof) -> bool:
@@ -306,13 +324,16 @@ class Cells:
             return OPEN
         args = {(qualname, name): Vec((text,)) for name, text in bound.items() if name in function.params}
         ways = self._ways(module, function, Frame(module, args), answer)
-        anyway = function.at if says_all else None
-        refused = {chip.name: at for index, chip in enumerate(CHIPS) if (at := _refusal(ways, index, anyway))}
+        behind = [self._behind(module, way.value, Frame(module, args)) if not says_all else OPEN for way in ways]
+        ways = [way.refusing(ruling.refused) for way, ruling in zip(ways, behind, strict=True)]
+        own = Place(module.path, function.at)
+        found = (_refusal(ways, index, own if says_all else None) for index in range(len(CHIPS)))
+        refused = {chip.name: place for chip, place in zip(CHIPS, found, strict=True) if place is not None}
         if not refused or (len(refused) == len(CHIPS) and not says_all):
             granted = says_all and all(_grants(ways, index) for index in range(len(CHIPS)))
-            return Ruling({}, Place(module.path, function.at)) if granted else OPEN
-        places = {chip: Place(module.path, at) for chip, at in refused.items()}
-        return Ruling(places, next(iter(places.values())))
+            return Ruling({}, own) if granted else OPEN
+        proved = {place for ruling in behind if ruling.by is None for place in ruling.refused.values()}
+        return Ruling(refused, next((place for place in refused.values() if place not in proved), None))
 
     def _ways(self, module: Module, function: Function, frame: Frame, answer: _Answer) -> list[_Way]:
         found = []
@@ -323,7 +344,27 @@ class Cells:
             outcome = run.evaluate(value, frame)
             lanes = outcome.spread()
             says = tuple(answer(lane, index) for index, lane in enumerate(lanes))
-            found.append(_Way(tuple(tests), says, outcome.device, value.at))
+            found.append(_Way(module.path, tuple(tests), says, outcome.device, value))
+        return found
+
+    def _behind(self, module: Module, value: Expr, frame: Frame) -> Ruling:
+        """The ruling of the definition whose result a function returns."""
+        while value.op == "attr" or (value.op == "call" and value.args[0].op == "attr" and _on_call(value.args[0])):
+            value = value.args[0]
+        if value.op != "call" or len(self._open) >= MAX_CALLS:
+            return OPEN
+        self.tree.interpreter.start()
+        target = self.tree.interpreter.evaluate(value.args[0], frame).only()
+        site = None
+        if isinstance(target, FunctionValue) and target.owner is None:
+            site = self.interfaces.local(target.module.name, target.function.qualname)
+        elif isinstance(target, Ref):
+            site = self.interfaces.find(target.name)
+        if site is None:
+            return OPEN
+        self._open.append(site.offer.name)
+        found = self._of_definition(site)
+        self._open.pop()
         return found
 
 
@@ -331,10 +372,18 @@ class Cells:
 class _Way:
     """One way out of a function: the tests on it, what it says on each chip, and whether that depends on the chip."""
 
+    path: str
     tests: tuple[tuple[Expr, Vec], ...]
     says: tuple[bool | None, ...]
     device: bool
-    at: Span | None
+    value: Expr
+    gates: tuple[Place | None, ...] = ()
+    """What refuses each chip further on."""
+
+    def refusing(self, refused: Mapping[str, Place]) -> _Way:
+        """The same way where what it leads to refuses some chips."""
+        says = tuple(False if chip.name in refused else said for chip, said in zip(CHIPS, self.says, strict=True))
+        return replace(self, says=says, gates=tuple(refused.get(chip.name) for chip in CHIPS))
 
     def taken(self, index: int) -> bool | None:
         """Whether a chip takes it; None where that is open."""
@@ -346,38 +395,39 @@ class _Way:
             sure = sure and lane is True
         return True if sure else None
 
-    def gate(self, index: int) -> Span | None:
-        """The last test on the way that asks for the device; None where none does."""
-        if self.device:
-            return self.at
+    def gate(self, index: int) -> Place | None:
+        """What it leads to that refuses a chip, or the last test on it that asks for the device; None without."""
+        if self.gates and self.gates[index] is not None:
+            return self.gates[index]
         asking = [test.at for test, outcome in self.tests if outcome.device and outcome.spread()[index] is True]
-        return asking[-1] if asking else None
+        at = self.value.at if self.device else asking[-1] if asking else None
+        return None if at is None else Place(self.path, at)
 
 
-def _refusal(ways: Sequence[_Way], index: int, anyway: Span | None) -> Span | None:
+def _refusal(ways: Sequence[_Way], index: int, anyway: Place | None) -> Place | None:
     """The gate that refuses a chip; None where some way may be left to it.
 
     `anyway` is what refuses it where no gate asks for the device.
     """
-    at: Span | None = None
+    found: Place | None = None
     for way in ways:
         taken = way.taken(index)
         if taken is False:
             continue
         if way.says[index] is not False:
             return None
-        at = at or way.gate(index)
+        found = found or way.gate(index)
         if taken:
-            return at or anyway
-    return at or _stopped(ways, index) or (anyway if ways else None)
+            return found or anyway
+    return found or _stopped(ways, index) or (anyway if ways else None)
 
 
-def _stopped(ways: Sequence[_Way], index: int) -> Span | None:
+def _stopped(ways: Sequence[_Way], index: int) -> Place | None:
     """The call that does not return on a chip, where that leaves no way out."""
     for way in ways:
         for test, outcome in way.tests:
-            if test.op == "completes" and outcome.device and outcome.spread()[index] is False:
-                return test.at
+            if test.op == "completes" and test.at and outcome.device and outcome.spread()[index] is False:
+                return Place(way.path, test.at)
     return None
 
 
@@ -410,6 +460,18 @@ def _says_least(value: Any, index: int) -> bool | None:
     if isinstance(value, int) and not isinstance(value, bool):
         return CHIPS[index].joined >= value
     return None
+
+
+def _on_call(node: Expr) -> bool:
+    """Whether an attribute is one of a result: `f().g`."""
+    while node.op == "attr":
+        node = node.args[0]
+    return node.op == "call"
+
+
+def _only(ruling: Ruling, chips: ChipSet) -> Ruling:
+    """What a ruling refuses of some chips; it says nothing of the others."""
+    return Ruling({chip: at for chip, at in ruling.refused.items() if chip in chips})
 
 
 def _given(call: Call, parameters: Sequence[str], bound: Mapping[str, str]) -> dict[str, str]:

@@ -127,14 +127,14 @@ CALLS = {
     "in a with": ("with a():\n    b()", {"a": "", "b": ""}),
     "in try with finally": ("try:\n    a()\nfinally:\n    b()", {"a": "", "b": ""}),
     "after a check": ("if x is None:\n    raise E\na()", {"a": ""}),
-    "in a test": ("if a():\n    b()", {"a": ""}),
+    "in a test": ("if a():\n    b()", {"a": "", "b": "if"}),
     "on an option": ("if backend == 'k':\n    a()\nelse:\n    b()\nc()", {"a": "k", "b": "not k", "c": ""}),
     "on one of several": ("if backend in ('k', 'l'):\n    a()", {"a": "k,l"}),
     "after an option has left": ("if backend == 'k':\n    return a()\nb()", {"a": "k", "b": "not k"}),
     "in a loop": ("for y in x:\n    a()", {}),
     "where errors are caught": ("try:\n    a()\nexcept E:\n    b()", {}),
-    "in a branch": ("if x:\n    a()\nelse:\n    b()", {}),
-    "after a branch that may return": ("if x:\n    return\na()", {}),
+    "in a branch": ("if x:\n    a()\nelif y:\n    b()", {"a": "if", "b": "else if"}),
+    "after a branch that may return": ("if x:\n    return a()\nb()", {"a": "if"}),
     "after a loop that may return": ("for y in x:\n    return y\na()", {}),
     "in an expression that may stop": ("x and a()\ny = a() if x else b()\nz = [a() for y in x]\nlambda: a()", {}),
     "in an inner function": ("def g():\n    a()", {}),
@@ -147,7 +147,12 @@ def test_calls(case: str) -> None:
     body, expected = CALLS[case]
     source = "def op(x, backend):\n" + "\n".join(f"    {line}" for line in body.splitlines())
     found = {
-        call.name: " ".join(("" if o.inside else "not ") + ",".join(sorted(o.values)) for o in call.under)
+        call.name: " ".join(
+            [
+                *(("" if o.inside else "not ") + ",".join(sorted(o.values)) for o in call.under),
+                *("if" if outcome else "else" for _, outcome in call.tests),
+            ]
+        )
         for call in read(source).calls["op"]
     }
     found.pop("E", None)

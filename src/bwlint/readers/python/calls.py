@@ -1,6 +1,6 @@
-"""Calls that a function makes whatever it is given, or whenever an option of it has a certain value.
+"""Calls that a function makes whatever it is given, or whenever the tests around them hold.
 
-A call under any other test, in a loop, behind an early return or where an exception is caught is none of them.
+A call in a loop, behind an early return or where an exception is caught is none of them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bwlint.readers.python.sides import dotted, statements
+from bwlint.evaluate.expr import Span
+from bwlint.readers.python.sides import dotted, span, statements
 
 MAX_CALLS = 200
 _FALLS, _LEAVES, _OPEN = "falls", "leaves", "open"
@@ -29,18 +30,21 @@ class Call:
     """What is called, by its dotted local name, on which options, and with what.
 
     `strings` are given, by keyword or position ("0" is the first); `handed_on` are options of the caller, likewise.
+    `tests` are the places of other tests around it, each with the outcome that leads to it.
     """
 
     name: str
     under: tuple[Option, ...]
     strings: tuple[tuple[str, str], ...] = ()
     handed_on: tuple[tuple[str, str], ...] = ()
+    tests: tuple[tuple[Span, bool], ...] = ()
 
 
 @dataclass(slots=True)
 class _Walk:
     found: list[Call]
     parameters: frozenset[str]
+    tests: tuple[tuple[Span, bool], ...] = ()
 
     def block(self, body: Sequence[ast.stmt], under: tuple[Option, ...]) -> str:
         """Collect the calls of a block; how it ends: it falls through, leaves, or nobody knows."""
@@ -67,6 +71,11 @@ class _Walk:
 
     def _plain(self, node: ast.If, under: tuple[Option, ...]) -> tuple[str, tuple[Option, ...]]:
         self._calls(node.test, under)
+        outer = self.tests
+        for body, outcome in ((node.body, True), (node.orelse, False)):
+            self.tests = (*outer, (span(node.test), outcome))
+            self.block(body, under)
+        self.tests = outer
         return (_OPEN if _returns(node) else _FALLS), under
 
     def _chosen(self, node: ast.If, option: Option, under: tuple[Option, ...]) -> tuple[str, tuple[Option, ...]]:
@@ -97,7 +106,7 @@ class _Walk:
         for call in _sure(node):
             name = dotted(call.func) if not isinstance(call.func, ast.Call) else ""
             if name and not _through_call(call.func) and len(self.found) < MAX_CALLS:
-                self.found.append(Call(name, under, tuple(_strings(call)), tuple(self._handed_on(call))))
+                self.found.append(Call(name, under, tuple(_strings(call)), tuple(self._handed_on(call)), self.tests))
 
     def _handed_on(self, call: ast.Call) -> Iterator[tuple[str, str]]:
         for key, value in _given(call):
