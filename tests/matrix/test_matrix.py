@@ -583,3 +583,31 @@ def test_selection_and_counts(tmp_path: Path) -> None:
     assert (len(everything.rows), everything.unasked, everything.scanned) == (2, 1, 2)
     assert list(rows(made(tmp_path, files, "*attention*"))) == ["pkg.fast_attention"]
     assert list(rows(made(tmp_path, files, "pkg.gemm"))) == ["pkg.gemm"]
+
+
+def test_stars_and_bases_in_every_direction(tmp_path: Path) -> None:
+    names = [f"m{i}" for i in range(30)]
+    stars = "".join(f"from .{name} import *\n" for name in names)
+    bases = ", ".join(f"B{i}" for i in range(30))
+    classes = "".join(f"class B{i}({bases}): ...\n" for i in range(30))
+    files = {"pkg/__init__.py": stars, **{f"pkg/{name}.py": f"{stars}{classes}" for name in names}}
+    files["pkg/m29.py"] += GATED.format("op")
+    assert rows(made(tmp_path, files)) == {"pkg.op": "y-----"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from . import *\nfrom .. import *\nfrom ..... import x\n",
+        "import pkg\nfrom pkg import pkg\n",
+        "__all__ = ['', '.', 'a.b', '\\x00', 'op2']\n",
+        "class E:\n    A = '" + "a." * 20_000 + "b'\n    B = 'pkg.\\x00.b'\n",
+        "@f(*a, **k)\n@g({'a': op, None: 1, **{}})\n@h.i()[0]\ndef op(*x, **y): ...\n",
+        "@register()\n@register('')\n@register(1)\n@register('a', 'b')\nclass C(*a, metaclass=B): ...\n",
+        "def op(backend: Literal[1, 'a', *b] = 1, /, *, c: Literal = 2): ...\n",
+        "x: int\n(a, b) = c = 1\n",
+    ],
+)
+def test_odd_sources(text: str, tmp_path: Path) -> None:
+    files = {"pkg/__init__.py": f"{text}from .a import op2\n", "pkg/a.py": GATED.format("op2")}
+    assert rows(made(tmp_path, files))["pkg.op2"] == "y-----"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from bwlint.budget import Budget
@@ -132,6 +132,7 @@ class _Table:
     near: SourceFile | None
     paths: Callable[[str], str]
     """The real path of a module."""
+    _gates: dict[Place, Gate] = field(default_factory=dict)
 
     def row(self, entry: Entry, ruling: Ruling, below: bool) -> Row:
         at = span_of(entry)
@@ -154,6 +155,11 @@ class _Table:
         return Cell(YES, self._gate(ruling.by)) if ruling.by else Cell(UNKNOWN)
 
     def _gate(self, place: Place) -> Gate:
+        if place not in self._gates:
+            self._gates[place] = self._read(place)
+        return self._gates[place]
+
+    def _read(self, place: Place) -> Gate:
         line, column, end_line, end_column = place.at
         text = self.texts.of(place.path)
         code = "" if text is None else _slice(text.lines, line, column, end_line, end_column)

@@ -27,8 +27,8 @@ from bwlint.refusals import Refusals
 
 MAX_CALLS = 12
 """How deep calls are followed."""
-MAX_DEPTH = 8
-"""How far base classes are followed."""
+MAX_BASES = 40
+"""How many base classes are followed."""
 _ALL_RETURNS = 60
 """Where a function has so many ways out, not all of them were read."""
 _PROVING = frozenset({"operation", "library"})
@@ -279,25 +279,26 @@ class Cells:
                 parts.append(Ruling({chip.name: place for chip in EVERY - refusal.legal}, place))
         return together(parts)
 
-    def _answers(self, site: Site, depth: int = MAX_DEPTH) -> set[str]:
+    def _answers(self, site: Site) -> set[str]:
         """The methods by which a class and its bases say where they work."""
-        found = {name for name in site.offer.methods if ANSWERS.fullmatch(name)}
-        for base in site.offer.bases if depth else ():
-            above = self._check(site, base)
-            if above is not None:
-                found |= self._answers(above, depth - 1)
-        return found
+        return {name for owner in self._line(site) for name in owner.offer.methods if ANSWERS.fullmatch(name)}
 
-    def _owner(self, site: Site, method: str, depth: int = MAX_DEPTH) -> Site | None:
+    def _owner(self, site: Site, method: str) -> Site | None:
         """The class that defines a method, the class itself or the first of its bases."""
-        if method in site.offer.methods:
-            return site
-        for base in site.offer.bases if depth else ():
-            above = self._check(site, base)
-            found = None if above is None else self._owner(above, method, depth - 1)
-            if found is not None:
-                return found
-        return None
+        return next((owner for owner in self._line(site) if method in owner.offer.methods), None)
+
+    def _line(self, site: Site) -> list[Site]:
+        """A class and its bases, each once, the bases of the first before the second."""
+        found: dict[tuple[str, str], Site] = {}
+        waiting = [site]
+        while waiting and len(found) < MAX_BASES:
+            owner = waiting.pop()
+            if (owner.path, owner.offer.name) in found:
+                continue
+            found[(owner.path, owner.offer.name)] = owner
+            above = (self._check(owner, base) for base in reversed(owner.offer.bases))
+            waiting += [base for base in above if base is not None]
+        return list(found.values())
 
     def _declared(self, site: Site) -> Ruling:
         """The lists that decorators of a definition declare."""
@@ -395,11 +396,15 @@ class _Way:
             sure = sure and lane is True
         return True if sure else None
 
-    def gate(self, index: int) -> Place | None:
-        """What it leads to that refuses a chip, or the last test on it that asks for the device; None without."""
+    def gate(self, index: int, near: bool) -> Place | None:
+        """What it leads to that refuses a chip, or a test on it that asks for the device; None without.
+
+        With `near` only the last test counts: others may just stand above.
+        """
         if self.gates and self.gates[index] is not None:
             return self.gates[index]
-        asking = [test.at for test, outcome in self.tests if outcome.device and outcome.spread()[index] is True]
+        tests = self.tests[-1:] if near else self.tests
+        asking = [test.at for test, outcome in tests if outcome.device and outcome.spread()[index] is True]
         at = self.value.at if self.device else asking[-1] if asking else None
         return None if at is None else Place(self.path, at)
 
@@ -409,17 +414,20 @@ def _refusal(ways: Sequence[_Way], index: int, anyway: Place | None) -> Place | 
 
     `anyway` is what refuses it where no gate asks for the device.
     """
-    found: Place | None = None
+    left: list[_Way] = []
     for way in ways:
         taken = way.taken(index)
         if taken is False:
             continue
         if way.says[index] is not False:
             return None
-        found = found or way.gate(index)
+        left.append(way)
         if taken:
-            return found or anyway
-    return found or _stopped(ways, index) or (anyway if ways else None)
+            break
+    near = (way.gate(index, near=True) for way in left)
+    far = (way.gate(index, near=False) for way in left)
+    found = next((place for place in (*near, *far) if place is not None), None)
+    return found or (None if left else _stopped(ways, index)) or (anyway if ways else None)
 
 
 def _stopped(ways: Sequence[_Way], index: int) -> Place | None:

@@ -21,6 +21,8 @@ from bwlint.sources.walk import SourceFile
 
 MAX_HOPS = 20
 """How often a name may be handed on before it counts as lost."""
+MAX_STARS = 500
+"""How many modules a name is looked for in that others take whole."""
 MAX_EXPORTS = 5000
 """Names of one package that are followed; what hands on more is no interface for people."""
 
@@ -32,7 +34,7 @@ ANSWERS = re.compile(
 
 _ELSEWHERE = re.compile(
     r"(?:^|[_./\[])(?:rocm|hip|aiter|amd|rdna\d?|cdna\d?|xpu|cpu|amx|tpu|npu|hpu|musa|mps|neuron|ascend)(?:[_./\]]|$)"
-    r"|ROCm|Rocm|Aiter|(?<![A-Za-z])(?:XPU|CPU|TPU|HPU|NPU|MUSA)(?![a-z])",
+    r"|ROCm|Rocm|Aiter|(?:XPU|CPU|TPU|HPU|NPU|MUSA)(?![a-z])",
 )
 """Names of what is for processors or GPUs of another maker."""
 
@@ -76,6 +78,7 @@ class Interfaces:
     _roots: tuple[str, ...] = ()
     _known: dict[str, Interface | None] = field(default_factory=dict)
     _paths: dict[str, str] = field(default_factory=dict)
+    _sites: dict[tuple[str, str], Site | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, files: Iterable[SourceFile], budget: Budget) -> Interfaces:
@@ -135,22 +138,36 @@ class Interfaces:
 
     def local(self, module: str, name: str, hops: int = MAX_HOPS) -> Site | None:
         """The definition that a name in a module stands for."""
-        found = self.get(module)
-        if found is None or not hops:
-            return None
+        key = (module, name)
+        if key not in self._sites:
+            self._sites[key] = None  # a name that is handed on in a circle
+            self._sites[key] = self._local(module, name, hops)
+        return self._sites[key]
+
+    def _local(self, module: str, name: str, hops: int) -> Site | None:
         first, _, rest = name.partition(".")
-        if first in found.offers:
-            return None if rest else Site(module, self.path(module), found.offers[first])
-        if first in found.imports:
-            target = found.imports[first]
-            return self.find(f"{target}.{rest}" if rest else target, hops - 1)
-        if self.path(f"{module}.{first}") and rest:
-            return self.local(f"{module}.{first}", rest, hops - 1)
-        for star in found.stars:
-            site = self.local(star, name, hops - 1) if star != module else None
-            if site is not None:
-                return site
-        return None
+        for owner in self._with_stars(module) if hops else ():
+            found = self.get(owner)
+            if found is None:
+                continue
+            if first in found.offers:
+                return None if rest else Site(owner, self.path(owner), found.offers[first])
+            if first in found.imports:
+                target = found.imports[first]
+                return self.find(f"{target}.{rest}" if rest else target, hops - 1)
+        inner = f"{module}.{first}"
+        return self.local(inner, rest, hops - 1) if rest and hops and self.path(inner) else None
+
+    def _with_stars(self, module: str) -> Iterator[str]:
+        """A module, and those that it takes whole, nearest first."""
+        waiting, seen = [module], {module}
+        for owner in waiting:  # grows as it runs
+            yield owner
+            found = self.get(owner)
+            for star in found.stars if found and len(seen) < MAX_STARS else ():
+                if star not in seen:
+                    seen.add(star)
+                    waiting.append(star)
 
 
 def _read(path: str, dotted: str) -> Interface | None:
@@ -220,16 +237,21 @@ def _public(interfaces: Interfaces, names: dict[str, SourceFile]) -> Iterator[tu
         yield dotted, site
 
 
-def _exports(interfaces: Interfaces, package: str, hops: int = 4) -> Sequence[str]:
-    found = interfaces.get(package)
-    if found is None:
-        return ()
-    if found.declared is not None:
-        return found.declared[:MAX_EXPORTS]
-    names = [name for name in (*found.imports, *found.offers) if not name.startswith("_")]
-    for star in found.stars if hops else ():
-        names += [name for name in _exports(interfaces, star, hops - 1) if not name.startswith("_")]
-    return tuple(dict.fromkeys(names))[:MAX_EXPORTS]
+def _exports(interfaces: Interfaces, package: str) -> Sequence[str]:
+    """The names that a module hands on, those of the modules that it takes whole included."""
+    names: dict[str, None] = {}
+    seen, waiting = {package}, [package]
+    while waiting and len(names) < MAX_EXPORTS:
+        found = interfaces.get(waiting.pop())
+        if found is None:
+            continue
+        if found.declared is not None:
+            names.update(dict.fromkeys(found.declared))
+            continue
+        names.update({name: None for name in (*found.imports, *found.offers) if not name.startswith("_")})
+        waiting += [star for star in found.stars if star not in seen]
+        seen |= set(found.stars)
+    return tuple(names)[:MAX_EXPORTS]
 
 
 def _loose(interfaces: Interfaces, names: dict[str, SourceFile]) -> Iterator[tuple[str, Site]]:

@@ -20,6 +20,9 @@ from bwlint.readers.python.sides import statements as within
 MAX_MEMBERS = 400
 """Rows of one table that are read; a longer one lists data, not backends."""
 
+MAX_PATH = 300
+"""Letters of a dotted path."""
+
 _CHECK = re.compile(r"check|require|support|valid|guard", re.IGNORECASE)
 _REGISTERS = re.compile(r"_*register_?(.*)")
 _PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*[.:][A-Za-z_]\w*")
@@ -266,7 +269,8 @@ def _rows(pairs: Iterable[tuple[ast.expr | None, ast.expr]], at: ast.expr | None
 def _path(value: ast.expr) -> str:
     """`"module.Class"`, `"module:attribute"` and `("module", "attribute")`; else ""."""
     if isinstance(value, ast.Constant) and isinstance(value.value, str):
-        return value.value if _PATH.fullmatch(value.value.lstrip(".")) else ""
+        text = value.value
+        return text if len(text) <= MAX_PATH and _PATH.fullmatch(text.lstrip(".")) else ""
     parts = _strings(value)
     return f"{parts[0]}.{parts[1]}" if parts and len(parts) == 2 and _PATH.fullmatch(".".join(parts).strip(".")) else ""
 
@@ -282,7 +286,9 @@ def _registered(statements: Iterable[ast.stmt]) -> dict[str, tuple[Choice, ...]]
             if registry and isinstance(decorator, ast.Call):
                 names = [arg.value for arg in decorator.args if isinstance(arg, ast.Constant)]
                 found.setdefault(registry, []).extend(
-                    Choice(name, node.name, span(node)) for name in names[:1] if isinstance(name, str) and name
+                    Choice(name, node.name, span(node))
+                    for name in names[:1]
+                    if isinstance(name, str) and name and "::" not in name
                 )
     return {registry: tuple(choices) for registry, choices in found.items()}
 
