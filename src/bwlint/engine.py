@@ -41,6 +41,36 @@ class Analysis:
     stats: dict[str, int]
 
 
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """The files of a run as one world."""
+
+    tree: Tree
+    builds: Builds
+    libraries: Libraries
+    native: Native
+    outlines: Outlines
+    reach: Reach
+
+
+def linked(collected: Collected, sources: Sources, budget: Budget) -> Linked:
+    """The world around the collected modules; `budget` is what may be read besides."""
+
+    def found(real: str, dotted: str = "") -> Module | None:
+        return load(real, dotted) if budget.allows(real) else None
+
+    def content(real: str) -> bytes | Unread:
+        return read_bytes(real) if budget.allows(real) else Unread("beyond the budget")
+
+    tree = Tree(sources, found)
+    for file, module in collected.modules:
+        tree.add(module, file.root)
+    builds = Builds((module for _, module in collected.modules), found)
+    libraries, native = Libraries(), Native(tree, builds, read=content)
+    outlines = Outlines(tree, content)
+    return Linked(tree, builds, libraries, native, outlines, Reach(tree, outlines, libraries, native))
+
+
 def analyse(
     collected: Collected,
     sources: Sources,
@@ -54,20 +84,9 @@ def analyse(
     `budget` is what may be read besides, `source` gives the text of a file by its real path.
     """
     budget = Budget() if budget is None else budget
-
-    def found(real: str, dotted: str = "") -> Module | None:
-        return load(real, dotted) if budget.allows(real) else None
-
-    def content(real: str) -> bytes | Unread:
-        return read_bytes(real) if budget.allows(real) else Unread("beyond the budget")
-
-    tree = Tree(sources, found)
-    for file, module in collected.modules:
-        tree.add(module, file.root)
-    builds = Builds((module for _, module in collected.modules), found)
-    libraries, native = Libraries(), Native(tree, builds, read=content)
-    reach = Reach(tree, Outlines(tree, content), libraries, native)
-    evidence = Evidence(tree, reach, libraries, native, targets)
+    world = linked(collected, sources, budget)
+    tree, builds, native = world.tree, world.builds, world.native
+    evidence = Evidence(tree, world.reach, world.libraries, native, targets)
     context = Context(tree, targets, evidence, builds=builds, native=native)
     gates = 0
     for file, module in collected.modules:
