@@ -11,10 +11,9 @@ from fnmatch import fnmatchcase
 from bwlint.budget import Budget
 from bwlint.check import Advance, Gathered, Request, UsageError, gather
 from bwlint.chips import EVERY, parse_targets, sold_chips
-from bwlint.collect import load
+from bwlint.engine import linked
 from bwlint.facts import Module
 from bwlint.finish import Names, Texts
-from bwlint.link import Tree
 from bwlint.matrix.cells import Cells, Place, Ruling
 from bwlint.matrix.rows import ANSWERS, Entry, Interfaces, entries, span_of
 from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, Gate, Matrix, Row
@@ -58,12 +57,8 @@ def _chips(targets: Sequence[str]) -> tuple[str, ...]:
 def _matrix(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str]) -> Matrix:
     files = tuple(file for file in gathered.found.files if file.kind == "python")
     budget = Budget.of(None, (file.real for file in files))
-    tree = Tree(gathered.sources, lambda real, dotted: load(real, dotted) if budget.allows(real) else None)
-    for file, module in gathered.collected.modules:
-        if file.kind == "python":
-            tree.add(module, file.root)
     interfaces = Interfaces.of(files, budget)
-    judge = Cells(tree, interfaces)
+    judge = Cells.of(linked(gathered.collected, gathered.sources, budget), interfaces)
     wanted = [
         entry
         for entry in entries(interfaces, _of_modules(gathered, _gated_in), _of_modules(gathered, _refusing_in))

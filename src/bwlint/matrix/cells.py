@@ -14,11 +14,11 @@ from typing import Any
 
 from bwlint import reach
 from bwlint.chips import EVERY, NONE, ChipSet
+from bwlint.engine import Linked
 from bwlint.evaluate.expr import Expr, Span
 from bwlint.evaluate.objects import Frame, FunctionValue
 from bwlint.evaluate.values import CHIPS, Raises, Ref, Vec
 from bwlint.facts import Function, Gate, Module, Side
-from bwlint.libraries import Libraries
 from bwlint.link import Tree
 from bwlint.matrix import arms
 from bwlint.matrix.rows import ANSWERS, Entry, Interfaces, Site
@@ -95,16 +95,15 @@ class Cells:
 
     tree: Tree
     interfaces: Interfaces
-    outlines: reach.Outlines = field(init=False)
-    graph: reach.Reach = field(init=False)
-    refusals: Refusals = field(init=False)
+    outlines: reach.Outlines
+    graph: reach.Reach
+    refusals: Refusals
     _known: dict[tuple[Any, ...], Ruling] = field(default_factory=dict)
     _open: list[str] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        self.outlines = reach.Outlines(self.tree)
-        self.refusals = Refusals(self.tree)
-        self.graph = reach.Reach(self.tree, self.outlines, Libraries())
+    @classmethod
+    def of(cls, world: Linked, interfaces: Interfaces) -> Cells:
+        return cls(world.tree, interfaces, world.outlines, world.reach, Refusals(world.tree))
 
     def ruling(self, entry: Entry) -> Ruling:
         """The gates of a row."""
