@@ -325,6 +325,16 @@ def test_a_check_for_all_backends(tmp_path: Path) -> None:
     assert of_body(tmp_path, body) == {"pkg.op": "yy----"}
 
 
+def test_a_checked_function_that_no_package_hands_on(tmp_path: Path) -> None:
+    body = """
+        @supported_compute_capability([90, 100])
+        def _check(x): return True
+        @requirement({}, common_check=_check)
+        def op(x): ...
+        """
+    assert rows(made(tmp_path, {"pkg/__init__.py": "", "pkg/ops.py": body})) == {"pkg.ops.op": "yy----"}
+
+
 def test_backends_of_a_parameter(tmp_path: Path) -> None:
     body = """
         from typing import Literal

@@ -197,6 +197,7 @@ def entries(interfaces: Interfaces, gated: frozenset[str], refusing: frozenset[s
     shared_names = {(dotted.rpartition(".")[0], dotted.rpartition(".")[2]) for dotted in public}
     shared = {site.module for site in public.values()}
     gated |= {name for name in refusing if name.rpartition(".")[0] in shared}
+    gated |= set(_checked(interfaces, {name.rpartition(".")[0] for name in gated}))
     for dotted, site in (*public.items(), *loose, *_gated(interfaces, names, gated, public)):
         module, _, name = dotted.rpartition(".")
         found.setdefault((module, name), Entry(module, name, site))
@@ -274,6 +275,15 @@ def _gated(
         site = interfaces.local(module, name)
         if site is not None and (site.path, site.offer.name) not in known:
             yield dotted, site
+
+
+def _checked(interfaces: Interfaces, modules: Iterable[str]) -> Iterator[str]:
+    """Definitions with a check on them, in modules where something declares where it works."""
+    for module in modules:
+        found = interfaces.get(module)
+        for name, offer in ({} if found is None else found.offers).items():
+            if offer.choices or offer.checks:
+                yield f"{module}.{name}"
 
 
 def _backends(interfaces: Interfaces, entry: Entry) -> Iterator[Entry]:
