@@ -510,3 +510,54 @@ def test_a_hostile_gate_is_answered_soon(expression: str) -> None:
     start = time.monotonic()
     assert cli.run(["explain", "--gate", expression]) in (0, 2)
     assert time.monotonic() - start < 5
+
+
+MATRIX = {
+    "pkg/__init__.py": "from .ops import fast\n",
+    "pkg/ops.py": SPLIT.replace("import torch\n", "import torch\nimport os\n"),
+}
+
+
+def tree_of(here: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (here / name).parent.mkdir(parents=True, exist_ok=True)
+        (here / name).write_text(text)
+
+
+def test_a_matrix(here: Path) -> None:
+    tree_of(here, MATRIX)
+    result = invoke("matrix", "pkg", "--target", "12.0", "--target", "sm_121")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[:3] == [
+        "        12.0  12.1",
+        "pkg",
+        "  fast   yes    no  ops.py:5  torch.cuda.get_device_capability() == (12, 0)",
+    ]
+    assert "bwlint: 1 row" in result.stderr
+
+
+def test_a_matrix_as_json(here: Path) -> None:
+    tree_of(here, MATRIX)
+    result = invoke("matrix", "--format", "json", "--output", "m.json")
+    assert (result.exit_code, result.stdout) == (0, "")
+    (row,) = json.loads((here / "m.json").read_text())["rows"]
+    assert (row["module"], row["name"], row["chips"]["12.1"]["support"]) == ("pkg", "fast", "no")
+    assert len(row["chips"]) > 10
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("matrix", "missing"), 2, "missing"),
+        (("matrix", "pkg", "--target", "sm_999"), 2, "sm_999"),
+        (("matrix", "pkg", "--format", "sarif"), 2, "sarif"),
+        (("matrix", "pkg", "--output", "no/where"), 2, "cannot write"),
+        (("matrix", "pkg", "--select", "nothing"), 3, "0 rows"),
+        (("matrix", "empty"), 3, "0 rows"),
+        (("matrix", "bad"), 3, "1 file skipped"),
+    ],
+)
+def test_what_a_matrix_cannot_do(arguments: tuple[str, ...], code: int, words: str, here: Path) -> None:
+    tree_of(here, {**MATRIX, "empty/a.txt": "", "bad/__init__.py": "def f(arch=sm_120\n"})
+    result = invoke(*arguments)
+    assert (result.exit_code, words in result.stderr) == (code, True)

@@ -83,7 +83,7 @@ Advance = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class Found:
     files: tuple[SourceFile, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     mounts: tuple[str, ...] = ()
@@ -96,24 +96,13 @@ def check(request: Request, stack: ExitStack, advance: Advance | None = None) ->
 
     Raises UsageError and ConfigError.
     """
-    settings = _Settings(request)
-    if request.stdin is not None:
-        found, collected, texts = _given(request, request.stdin, settings)
-    else:
-        found, texts = _discovered(request, settings, stack), Texts()
-        own = settings.own_words()
-        texts_of = tuple(file for file in found.files if file.kind != BINARY)
-        collected = collect(texts_of, _jobs(request.jobs), _counted(advance, len(texts_of)), own)
-    settings.mounts = found.mounts
-    try:
-        targets, _ = parse_targets(settings.run.target or DEFAULT_TARGETS)
-    except ValueError as error:
-        raise UsageError(str(error)) from None
-    sources = Sources(dict(settings.run.capability_functions))
+    gathered = gather(request, stack, advance)
+    found, collected, texts = gathered.found, gathered.collected, gathered.texts
+    settings, targets, sources = gathered.settings, gathered.targets, gathered.sources
     budget = Budget.of(request.link_budget, (file.real for file in found.files))
     rules, libraries = settings.all_rules(found.files), settings.libraries()
     analysis = analyse(collected, sources, targets, rules, budget, texts.source, libraries, texts.given)
-    names = Names({file.real: file for file in found.files})
+    names = gathered.names
     unread = {skip.path for skip in collected.skipped}
     marked = [file for file in collected.marked if file.path not in unread]
     finished = finish(analysis, marked, texts, names, settings.enabled, fixes=request.fixes)
@@ -131,8 +120,31 @@ def check(request: Request, stack: ExitStack, advance: Advance | None = None) ->
     return Outcome(report, scanned, severity, settings.run.fail_on or "warning", texts, names)
 
 
+def gather(
+    request: Request, stack: ExitStack, advance: Advance | None = None, kinds: frozenset[str] | None = None
+) -> Gathered:
+    """The facts of what a request names, of files of some kinds where that is all it takes.
+
+    What it unpacks lives as long as `stack`. Raises UsageError and ConfigError.
+    """
+    settings = Settings(request)
+    if request.stdin is not None:
+        found, collected, texts = _given(request, request.stdin, settings)
+    else:
+        found, texts = _discovered(request, settings, stack), Texts()
+        own = settings.own_words()
+        texts_of = tuple(file for file in found.files if file.kind != BINARY and (not kinds or file.kind in kinds))
+        collected = collect(texts_of, _jobs(request.jobs), _counted(advance, len(texts_of)), own)
+    settings.mounts = found.mounts
+    try:
+        targets, _ = parse_targets(settings.run.target or DEFAULT_TARGETS)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    return Gathered(found, collected, texts, settings, targets)
+
+
 def _carried(
-    found: _Found, collected: Collected, targets: ChipSet, settings: _Settings, texts: Texts, names: Names
+    found: Found, collected: Collected, targets: ChipSet, settings: Settings, texts: Texts, names: Names
 ) -> tuple[list[Finding], list[Skipped]]:
     """Findings in the binaries of the tree and of wheels, and those that could not be read."""
     binaries = [file for file in found.files if file.kind == BINARY]
@@ -146,7 +158,7 @@ def _carried(
 
 
 @dataclass(slots=True)
-class _Settings:
+class Settings:
     """What the nearest configuration of each file and the command line say.
 
     One run has one configuration for its targets, levels and sources: that of the folder which holds all
@@ -222,6 +234,25 @@ class _Settings:
         return self._known[config]
 
 
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What a run has read: the files, their facts, and what it is to judge them by."""
+
+    found: Found
+    collected: Collected
+    texts: Texts
+    settings: Settings
+    targets: ChipSet
+
+    @property
+    def sources(self) -> Sources:
+        return Sources(dict(self.settings.run.capability_functions))
+
+    @property
+    def names(self) -> Names:
+        return Names({file.real: file for file in self.found.files})
+
+
 def _common_folder(paths: Sequence[str]) -> str:
     reals = [os.path.realpath(path) for path in paths if not is_package(path)]
     if not reals:
@@ -233,7 +264,7 @@ def _common_folder(paths: Sequence[str]) -> str:
     return common if os.path.isdir(common) else os.path.dirname(common)
 
 
-def _discovered(request: Request, settings: _Settings, stack: ExitStack) -> _Found:
+def _discovered(request: Request, settings: Settings, stack: ExitStack) -> Found:
     paths: list[str | Mount] = []
     wheels: list[tuple[str, str]] = []
     refused: list[Skipped] = []
@@ -256,7 +287,7 @@ def _discovered(request: Request, settings: _Settings, stack: ExitStack) -> _Fou
         raise UsageError("\n".join(f"{visible(error.path)}: {error.reason}" for error in found.errors))
     settings.mounts = tuple(os.path.realpath(path.real) + os.sep for path in paths if isinstance(path, Mount))
     files = tuple(file for file in found.files if not settings.is_excluded(file))
-    return _Found(files, (*refused, *found.skipped), settings.mounts, tuple(wheels))
+    return Found(files, (*refused, *found.skipped), settings.mounts, tuple(wheels))
 
 
 def _scratch(stack: ExitStack) -> Path:
@@ -265,16 +296,16 @@ def _scratch(stack: ExitStack) -> Path:
     return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bwlint-", ignore_cleanup_errors=True)))
 
 
-def _given(request: Request, data: bytes, settings: _Settings) -> tuple[_Found, Collected, Texts]:
+def _given(request: Request, data: bytes, settings: Settings) -> tuple[Found, Collected, Texts]:
     """Standard input as the one file of the run, standing where its name says."""
     name = request.paths[0]
     real = os.path.realpath(name)
     file = SourceFile(name, real, kind_of(os.path.basename(name)) or "python", package_root(real), named=True)
     if settings.is_excluded(file):
-        return _Found(), Collected((), (), ()), Texts()
+        return Found(), Collected((), (), ()), Texts()
     if file.kind == BINARY:
         raise UsageError(f"{visible(name)}: a binary is not read from standard input")
-    found = _Found((file,))
+    found = Found((file,))
     source = decode(data)
     if isinstance(source, Unread):
         return found, Collected((), (Skipped(name, source.reason),), ()), Texts()

@@ -26,6 +26,7 @@ INTERRUPTED = 130
 
 _LEVELS = click.Choice(["note", "warning", "error"])
 _FORMATS = click.Choice(["text", "concise", "json", "sarif"])
+_TABLES = click.Choice(["text", "json"])
 _INSPECTIONS = click.Choice(["text", "json", "sarif"])
 _WITH_FIXES = frozenset({"json", "sarif"})
 _PLAIN_WIDTH = 120
@@ -413,6 +414,68 @@ def _inspection(found: Inspected, options: dict[str, Any]) -> str | Iterable[str
 
     chips = inspection.asked if options["target"] else ()
     return inspection_text.render(inspection, setting, options["kernels"], chips, readable)
+
+
+@app.command()
+@click.argument("paths", nargs=-1)
+@click.option(
+    "--target",
+    multiple=True,
+    metavar="SM",
+    help="Chip to show, such as sm_120 or 12.1; repeatable. Default: every chip that is sold.",
+)
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="PATTERN",
+    help="Show only operations whose name, or module and name, match: '*attention*'. Repeatable.",
+)
+@click.option("--format", "form", type=_TABLES, default="text", show_default=True, help="Form of the report.")
+@click.option("--output", type=click.Path(dir_okay=False), help="Write the report to this file instead of stdout.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Processes to read files with. Default: one a CPU, 8 at most.",
+)
+@click.option("--verbose", "-v", is_flag=True, help="Show every gate of a row, and list skipped files.")
+@click.pass_context
+def matrix(ctx: click.Context, /, **options: Any) -> None:
+    """Say what a tree supports: its public operations and their backends down, chips across.
+
+    PATHS are files, folders, wheels or pypi:NAME[==VERSION] (default: the current folder). Rows are what packages
+    hand on, backends that a decorator, registry or enumeration names, and classes that say where they work;
+    operations without a gate are counted. Nothing is imported or executed.
+
+    Exit codes: 0 there is a table, 2 wrong usage or configuration or an internal error, 3 nothing was found.
+    """
+    with ExitStack() as stack:
+        ctx.exit(_matrix(options, stack))
+
+
+def _matrix(options: dict[str, Any], stack: ExitStack) -> int:
+    from bwlint.check import UsageError
+    from bwlint.config import ConfigError
+    from bwlint.matrix import matrix as made
+    from bwlint.progress import progress
+    from bwlint.report import matrix_json, matrix_text
+    from bwlint.report.summary import not_read
+
+    paths = options["paths"] or (".",)
+    try:
+        with progress() as advance:
+            found = made(paths, options["target"], options["select"], options["jobs"], stack, advance)
+    except (UsageError, ConfigError) as error:
+        raise _failure(error) from None
+    setting = _setting(options)
+    if options["form"] == "json":
+        _write(matrix_json.render(found, setting), options)
+    else:
+        _write(matrix_text.render(found, setting, options["verbose"]), options)
+    if options["verbose"]:
+        _say(not_read(found.skipped))
+    _say(f"bwlint: {matrix_text.summary(found)}\n")
+    return CLEAN if found.rows else NOTHING
 
 
 @app.command()

@@ -41,6 +41,44 @@ class Analysis:
     stats: dict[str, int]
 
 
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """The files of a run as one world."""
+
+    tree: Tree
+    builds: Builds
+    libraries: Libraries
+    native: Native
+    outlines: Outlines
+    reach: Reach
+
+
+def linked(
+    collected: Collected,
+    sources: Sources,
+    budget: Budget,
+    libraries: Libraries | None = None,
+    given: Mapping[str, str] | None = None,
+) -> Linked:
+    """The world around the collected modules. The arguments are those of `analyse`."""
+    known = libraries or Libraries()
+
+    def found(real: str, dotted: str = "") -> Module | None:
+        return load(real, dotted) if budget.allows(real) else None
+
+    def content(real: str) -> bytes | Unread:
+        if given and real in given:
+            return given[real].encode("utf-8", "surrogatepass")
+        return read_bytes(real) if budget.allows(real) else Unread("beyond the budget")
+
+    tree = Tree(sources, found)
+    for file, module in collected.modules:
+        tree.add(module, file.root)
+    builds = Builds((module for _, module in collected.modules), found)
+    native, outlines = Native(tree, builds, read=content), Outlines(tree, content)
+    return Linked(tree, builds, known, native, outlines, Reach(tree, outlines, known, native))
+
+
 def analyse(
     collected: Collected,
     sources: Sources,
@@ -57,22 +95,9 @@ def analyse(
     `libraries` is the table with the user's rows, `given` are texts that are not on disk as they are judged.
     """
     budget = Budget() if budget is None else budget
-
-    def found(real: str, dotted: str = "") -> Module | None:
-        return load(real, dotted) if budget.allows(real) else None
-
-    def content(real: str) -> bytes | Unread:
-        if given and real in given:
-            return given[real].encode("utf-8", "surrogatepass")
-        return read_bytes(real) if budget.allows(real) else Unread("beyond the budget")
-
-    tree = Tree(sources, found)
-    for file, module in collected.modules:
-        tree.add(module, file.root)
-    builds = Builds((module for _, module in collected.modules), found)
-    libraries, native = libraries or Libraries(), Native(tree, builds, read=content)
-    reach = Reach(tree, Outlines(tree, content), libraries, native)
-    evidence = Evidence(tree, reach, libraries, native, targets)
+    world = linked(collected, sources, budget, libraries, given)
+    tree, builds, native = world.tree, world.builds, world.native
+    evidence = Evidence(tree, world.reach, world.libraries, native, targets)
     context = Context(tree, targets, evidence, builds=builds, native=native)
     gates = 0
     for file, module in collected.modules:

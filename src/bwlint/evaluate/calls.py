@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bwlint.evaluate import builtins, sources, vectors
+from bwlint.evaluate.names import DEVICE
 from bwlint.evaluate.objects import ClassValue, Frame, FunctionValue, Instance, LambdaValue, PartialValue
-from bwlint.evaluate.values import CHIPS, Method, Raises, Ref, Unknown, Vec, lift, truth
+from bwlint.evaluate.values import CHIPS, Capability, Method, Raises, Ref, Unknown, Vec, lift, truth
 from bwlint.facts import Function
 
 if TYPE_CHECKING:
@@ -37,12 +38,22 @@ def call(run: Interpreter, target: Any, args: list[Vec], keywords: dict[str, Vec
     if isinstance(target, PartialValue):
         return call(run, target.function, [*target.arguments, *args], {**dict(target.keywords), **keywords})
     if isinstance(target, ClassValue):
-        return Vec((Instance(target.module, target.body),))
+        return _capability(run, target, args) or Vec((Instance(target.module, target.body),))
     if isinstance(target, Method):
         return lift(lambda *rest: builtins.method(target, rest), *args) if args else Vec((builtins.method(target, ()),))
     if isinstance(target, Ref):
         return _outside(run, target, args, keywords)
     return vectors.UNKNOWN
+
+
+def _capability(run: Interpreter, target: ClassValue, args: list[Vec]) -> Vec | None:
+    """`DeviceCapability(9, 0)` of a NamedTuple of the tree: it compares like the tuple; None for other classes."""
+    if len(args) != 2 or not DEVICE.search(target.body.qualname):
+        return None
+    bases = (run.evaluate(base, Frame(target.module)).lanes[0] for base in target.body.bases)
+    if not any(isinstance(base, Ref) and base.name.rpartition(".")[2] == "NamedTuple" for base in bases):
+        return None
+    return lift(lambda major, minor: Capability((major, minor)), *args)
 
 
 def _outside(run: Interpreter, target: Ref, args: list[Vec], keywords: dict[str, Vec]) -> Vec:

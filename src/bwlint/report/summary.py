@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 
-from bwlint.findings import SEVERITIES, Report, Severity
+from bwlint.findings import SEVERITIES, Report, Severity, Skipped
 from bwlint.report.escape import visible
 from bwlint.wording import counted
 
@@ -40,7 +41,12 @@ def summary(report: Report, shown: Severity = "note", seconds: float | None = No
 
 def skipped(report: Report) -> str:
     """The files that were not read, one a line, each with its reason."""
-    return "".join(f"skipped {visible(file.path)}: {visible(file.reason)}\n" for file in report.skipped)
+    return not_read(report.skipped)
+
+
+def not_read(files: Iterable[Skipped]) -> str:
+    """The same for a list of files."""
+    return "".join(f"skipped {visible(file.path)}: {visible(file.reason)}\n" for file in files)
 
 
 def beyond(report: Report) -> str:

@@ -23,7 +23,10 @@ __all__ = ["ReadError", "may_matter", "may_read_device", "parse", "read", "read_
 _BUILD_WORDS = tuple(word.encode() for word in WORDS)
 
 _EXACT_TARGET = re.compile(r"(?:sm|compute)_120a\b|\b120a\b")
-_OPERATION = re.compile(r"\b(?:tcgen05|wgmma|warpgroup)\.\w+|\btcgen05_\w+|\bTcgen05\w+")
+# Layouts of shared memory and the enumerations around them are made on the host, for kernels of any chip.
+_OPERATION = re.compile(
+    r"\b(?:tcgen05|wgmma|warpgroup)\.(?!make_smem_layout|SmemLayout|Operand(?:MajorMode|Source)\b)\w+|\btcgen05_\w+|\bTcgen05\w+"
+)
 
 
 def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:

@@ -1,0 +1,177 @@
+"""One `bwlint matrix`: what a tree offers to its users, and on which chips that works."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from bwlint.budget import Budget
+from bwlint.check import Advance, Gathered, Request, UsageError, gather
+from bwlint.chips import EVERY, parse_targets, sold_chips
+from bwlint.engine import linked
+from bwlint.facts import Module
+from bwlint.finish import Names, Texts
+from bwlint.matrix.cells import Cells, Place, Ruling
+from bwlint.matrix.rows import ANSWERS, Entry, Interfaces, entries, span_of
+from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, Gate, Matrix, Row
+from bwlint.sources.walk import SourceFile
+
+MAX_TEXT = 200
+"""Characters of a gate that are shown."""
+
+_HELPER = re.compile(r"(?:get|gen|load|build|make|is|has|can|should|check|validate|require|warn|log)_|(?:run|main)$")
+"""Functions that prepare or ask, and that users of an operation do not call by themselves."""
+
+_SPACE = re.compile(r"\s+")
+
+
+def matrix(
+    paths: Sequence[str],
+    targets: Sequence[str] = (),
+    select: Sequence[str] = (),
+    jobs: int | None = None,
+    stack: ExitStack | None = None,
+    advance: Advance | None = None,
+) -> Matrix:
+    """The matrix of what `paths` offer. `select` are patterns for names, such as `*attention*`.
+
+    Raises UsageError and ConfigError.
+    """
+    with ExitStack() as own:
+        gathered = gather(Request(tuple(paths), jobs=jobs), stack or own, advance, frozenset({"python"}))
+        return _matrix(gathered, _chips(targets), select)
+
+
+def _chips(targets: Sequence[str]) -> tuple[str, ...]:
+    if not targets:
+        return tuple(chip.name for chip in sold_chips())
+    try:
+        return parse_targets(targets)[0].names
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def _matrix(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str]) -> Matrix:
+    files = tuple(file for file in gathered.found.files if file.kind == "python")
+    budget = Budget.of(None, (file.real for file in files))
+    interfaces = Interfaces.of(files, budget)
+    judge = Cells.of(linked(gathered.collected, gathered.sources, budget), interfaces)
+    wanted = [
+        entry
+        for entry in entries(interfaces, _of_modules(gathered, _gated_in), _of_modules(gathered, _refusing_in))
+        if _selected(entry, select)
+    ]
+    near = files[0] if files else None
+    table = _Table(chips, gathered.texts, gathered.names, {file.real: file for file in files}, near, interfaces.path)
+    judged = [(entry, judge.ruling(entry)) for entry in wanted]
+    kept = _kept(judged)
+    above = {(entry.module, entry.name) for entry, _ in kept if entry.backend is None}
+    made = tuple(table.row(entry, ruling, (entry.module, entry.name) in above) for entry, ruling in kept)
+    skipped = tuple(sorted({*gathered.found.skipped, *gathered.collected.skipped}, key=lambda skip: skip.path))
+    unasked = sum(1 for entry, ruling in judged if entry.site and not entry.backend and not ruling)
+    return Matrix(chips, made, unasked, len(files) - len(gathered.collected.skipped), skipped)
+
+
+def _of_modules(gathered: Gathered, find: Callable[[Module], Iterable[str]]) -> frozenset[str]:
+    return frozenset(name for _, module in gathered.collected.modules for name in find(module))
+
+
+def _gated_in(module: Module) -> Iterable[str]:
+    """Definitions that declare where they work, or answer it."""
+    for gate in module.gates:
+        if gate.kind == "list" and gate.qualname == "<module>":
+            yield f"{module.name}.{gate.name}"
+    for qualname in module.functions:
+        owner, _, name = qualname.rpartition(".")
+        if owner and "." not in owner and ANSWERS.fullmatch(name):
+            yield f"{module.name}.{owner}"
+
+
+def _refusing_in(module: Module) -> Iterable[str]:
+    """Functions with a gate in them, or with a choice of values by the device."""
+    for gate in module.gates:
+        if gate.qualname in module.functions and "." not in gate.qualname and not _HELPER.match(gate.qualname):
+            yield f"{module.name}.{gate.qualname}"
+
+
+def _selected(entry: Entry, patterns: Sequence[str]) -> bool:
+    name = f"{entry.module}.{entry.name}"
+    return not patterns or any(fnmatchcase(name, pattern) or fnmatchcase(entry.name, pattern) for pattern in patterns)
+
+
+def _kept(judged: Sequence[tuple[Entry, Ruling]]) -> list[tuple[Entry, Ruling]]:
+    """The rows that tell chips apart, with the operation or the table around them."""
+    telling = {(entry.module, entry.name) for entry, ruling in judged if _tells(ruling)}
+    return [
+        (entry, ruling)
+        for entry, ruling in judged
+        if (entry.module, entry.name) in telling and (entry.backend is None or ruling or entry.backend.stands_for)
+    ]
+
+
+def _tells(ruling: Ruling) -> bool:
+    return 0 < len(ruling.refused) < len(EVERY) or 0 < len(ruling.other) < len(EVERY)
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Turns rulings into rows with reported paths and the text of gates."""
+
+    chips: tuple[str, ...]
+    texts: Texts
+    names: Names
+    files: Mapping[str, SourceFile]
+    near: SourceFile | None
+    paths: Callable[[str], str]
+    """The real path of a module."""
+    _gates: dict[Place, Gate] = field(default_factory=dict)
+
+    def row(self, entry: Entry, ruling: Ruling, below: bool) -> Row:
+        at = span_of(entry)
+        path = entry.site.path if entry.site else ""
+        if entry.site is None and entry.check is not None:
+            path, at = entry.check.path, entry.check.offer.at
+        elif entry.site is None:
+            path = self.paths(entry.module)
+        cells = {chip: self._cell(ruling, chip) for chip in self.chips}
+        backend = entry.backend.name if entry.backend else ""
+        nested = below and entry.backend is not None
+        return Row(entry.module, entry.name, backend, self._reported(path), at[0] if at else 1, cells, nested)
+
+    def _cell(self, ruling: Ruling, chip: str) -> Cell:
+        if chip in ruling.refused:
+            return Cell(NO, self._gate(ruling.refused[chip]))
+        if chip in ruling.other:
+            arm, place = ruling.other[chip]
+            return Cell(FALLBACK, self._gate(place), arm)
+        return Cell(YES, self._gate(ruling.by)) if ruling.by else Cell(UNKNOWN)
+
+    def _gate(self, place: Place) -> Gate:
+        if place not in self._gates:
+            self._gates[place] = self._read(place)
+        return self._gates[place]
+
+    def _read(self, place: Place) -> Gate:
+        line, column, end_line, end_column = place.at
+        text = self.texts.of(place.path)
+        code = "" if text is None else _slice(text.lines, line, column, end_line, end_column)
+        return Gate(self._reported(place.path), line, column + 1, code)
+
+    def _reported(self, real: str) -> str:
+        near = self.files.get(real, self.near)
+        return real if near is None else self.names.reported(real, near)
+
+
+def _slice(lines: Sequence[str], line: int, column: int, end_line: int, end_column: int) -> str:
+    """The code of a span in one line; columns count bytes."""
+    found = [text.encode("utf-8", "surrogatepass") for text in lines[line - 1 : min(end_line, line + 20)]]
+    if not found:
+        return ""
+    if len(found) == end_line - line + 1:
+        found[-1] = found[-1][:end_column]
+    found[0] = found[0][column:]
+    code = b" ".join(found).decode("utf-8", "replace")
+    return _SPACE.sub(" ", code).strip()[:MAX_TEXT]

@@ -1,0 +1,496 @@
+"""Whether an operation works on each chip: its own gates, run where they stand, with the backend that a row names.
+
+A chip is refused where nothing is left to an operation but to raise, whatever else it is given; by a declared list on
+it or on the check of its backend; or where its class answers that it does not work there. What is not decided
+by the code stays open.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from bwlint import reach
+from bwlint.chips import EVERY, NONE, ChipSet
+from bwlint.engine import Linked
+from bwlint.evaluate.expr import Expr, Span
+from bwlint.evaluate.objects import Frame, FunctionValue
+from bwlint.evaluate.values import CHIPS, Raises, Ref, Vec
+from bwlint.facts import Function, Gate, Module, Side
+from bwlint.link import Tree
+from bwlint.matrix import arms
+from bwlint.matrix.rows import ANSWERS, Entry, Interfaces, Site
+from bwlint.readers.python.calls import Call, Option
+from bwlint.refusals import Refusals
+
+MAX_CALLS = 12
+"""How deep calls are followed."""
+MAX_BASES = 40
+"""How many base classes are followed."""
+_ALL_RETURNS = 60
+"""Where a function has so many ways out, not all of them were read."""
+_PROVING = frozenset({"operation", "library"})
+_DECLARES = re.compile(r"support|admissible|allowed")
+_ASKS = re.compile(r"_*(?:get|is|has|can|should|supports?|determine|select|choose|pick|default)_")
+"""Functions that answer a question: what they choose among is the answer, and no way of working."""
+_RUNS = ("__init__", "plan", "run", "forward", "__call__", "apply")
+"""Methods that whoever uses a class calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A gate: the real path of its file, and its span."""
+
+    path: str
+    at: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """The gates of a row on every chip: `refused` by chip name, and one that decides for the others.
+
+    `by` is None where nothing asks for the device: what is not refused is then open. `other` are chips that take an
+    arm for whatever nobody names, with what that arm is called.
+    """
+
+    refused: Mapping[str, Place] = field(default_factory=dict)
+    by: Place | None = None
+    other: Mapping[str, tuple[str, Place]] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return self.by is not None or bool(self.refused)
+
+
+OPEN = Ruling()
+_Answer = Callable[[object, int], "bool | None"]
+"""What a returned value says on a chip (by its place among the chips): works, does not, or neither."""
+
+
+def together(rulings: Iterable[Ruling]) -> Ruling:
+    """All have to let a chip through."""
+    found = [ruling for ruling in rulings if ruling]
+    refused: dict[str, Place] = {}
+    other: dict[str, tuple[str, Place]] = {}
+    for ruling in found:
+        other |= ruling.other
+        for chip, place in ruling.refused.items():
+            refused.setdefault(chip, place)
+    return Ruling(refused, next((ruling.by for ruling in found if ruling.by), None), other)
+
+
+def either(rulings: Sequence[Ruling]) -> Ruling:
+    """One that lets a chip through is enough; where one is open, so are the chips that not all refuse."""
+    if not rulings:
+        return OPEN
+    first, *rest = rulings
+    refused = {chip: at for chip, at in first.refused.items() if all(chip in other.refused for other in rest)}
+    return Ruling(refused, first.by if all(ruling.by for ruling in rulings) else None)
+
+
+@dataclass(slots=True)
+class Cells:
+    """Judges rows in one tree."""
+
+    tree: Tree
+    interfaces: Interfaces
+    outlines: reach.Outlines
+    graph: reach.Reach
+    refusals: Refusals
+    _known: dict[tuple[Any, ...], Ruling] = field(default_factory=dict)
+    _open: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, world: Linked, interfaces: Interfaces) -> Cells:
+        return cls(world.tree, interfaces, world.outlines, world.reach, Refusals(world.tree))
+
+    def ruling(self, entry: Entry) -> Ruling:
+        """The gates of a row."""
+        if entry.site is None:
+            return self._of_definition(entry.check) if entry.check else OPEN
+        if entry.backend is None:
+            return self._of_operation(entry.site)
+        bound = {entry.parameter: entry.backend.name}
+        if entry.backend.stands_for:
+            return self._of_choice(entry.site, entry.check, bound)
+        own, any_other = self._of_definition(entry.site, bound), self._of_definition(entry.site)
+        return OPEN if own == any_other else own  # the name decides nothing
+
+    def _of_operation(self, site: Site) -> Ruling:
+        choices = site.offer.choices
+        if not choices:
+            return together((self._of_definition(site), self._dispatched(site)))
+        checks = [self._check(site, choice.stands_for) for choice in choices]
+        own = [self._of_choice(site, check, {}) for check in checks]
+        return together((self._of_definition(site, lists=False), either(own)))
+
+    def _dispatched(self, site: Site) -> Ruling:
+        """What an operation chooses by itself, where it asks for the device and for nothing else."""
+        module = self.module(site)
+        if module is None or site.offer.kind != "function" or _ASKS.match(site.offer.name):
+            return OPEN
+        bound = {name: "auto" for name, values in site.offer.options if "backend" in name and "auto" in values}
+        backends = {text: name for name, values in site.offer.options for text in values if "backend" in name}
+
+        def name_of(gate: Gate, side: Side) -> str | None:
+            if gate.kind == "expression":
+                return arms.chosen(side)
+            other = gate.no if side is gate.yes else gate.yes
+            return arms.called(side, other, lambda name: self._is_own(site, name))
+
+        parts = []
+        for arm in arms.arms(self.tree, module, site.offer.name, bound, name_of):
+            place = Place(module.path, arm.at)
+            other = {chip.name: (arm.name, place) for chip in arm.chips} if arm.general else {}
+            parts.append(Ruling({}, place, other))
+            if arm.name in backends:
+                behind = self._of_definition(site, {backends[arm.name]: arm.name})
+                parts.append(Ruling({chip: at for chip, at in behind.refused.items() if chip in arm.chips}))
+        return together(parts)
+
+    def _is_own(self, site: Site, name: str) -> bool:
+        return self.interfaces.called(site.module, site.offer.name, name) is not None
+
+    def _of_choice(self, site: Site, check: Site | None, bound: Mapping[str, str]) -> Ruling:
+        """A backend that has a check. What its check declares counts instead of what a check for all declares."""
+        own = self._of_check(check)
+        declared = check is not None and bool(self._declared(check))
+        return together((own, self._of_definition(site, bound, lists=not declared)))
+
+    def _check(self, site: Site, name: str) -> Site | None:
+        return self.interfaces.local(site.module, name)
+
+    def module(self, site: Site) -> Module | None:
+        """The facts of the file in which a definition stands."""
+        found = self.tree.module(site.module)
+        return found if found is not None and found.path == site.path else None
+
+    def _of_definition(self, site: Site, bound: Mapping[str, str] | None = None, lists: bool = True) -> Ruling:
+        """A definition and the checks for all its backends; `lists` says whether those count that they declare."""
+        checks = [check for name in site.offer.checks if (check := self._check(site, name)) is not None]
+        parts = [self._declared(site), *(self._of_check(check, lists) for check in checks)]
+        if site.offer.kind == "function":
+            parts.append(self._runs(site, site.offer.name, bound or {}))
+        else:
+            parts += self._of_class(site, bound or {})
+        return together(parts)
+
+    def _of_check(self, site: Site | None, lists: bool = True) -> Ruling:
+        """A function that answers whether something may be used, or a class that does."""
+        if site is None:
+            return OPEN
+        if site.offer.kind == "class":
+            return self._of_definition(site)
+        declared = self._declared(site) if lists else OPEN
+        return together((declared, self._body(site, site.offer.name, {}, _says_no)))
+
+    def _of_class(self, site: Site, bound: Mapping[str, str]) -> Iterator[Ruling]:
+        for name in sorted(self._answers(site)):
+            owner = self._owner(site, name)
+            if owner is not None:
+                answer = _says_least if "min" in name.split("_") else _answers_no
+                yield self._body(owner, f"{owner.offer.name}.{name}", {}, answer, says_all=True)
+        for name in _RUNS:
+            owner = self._owner(site, name)
+            if owner is not None:
+                yield self._runs(owner, f"{owner.offer.name}.{name}", bound)
+
+    def _runs(self, site: Site, qualname: str, bound: Mapping[str, str]) -> Ruling:
+        """What a function and those that it calls let through, memorised."""
+        key = (site.path, qualname, tuple(sorted(bound.items())))
+        if key not in self._known:
+            self._known[key] = OPEN  # a function that calls itself
+            parts = [
+                self._body(site, qualname, bound, _raises),
+                self._listed(site, qualname),
+                self._proved(site, qualname),
+            ]
+            self._known[key] = together((*parts, *self._led_to(site, qualname, bound)))
+        return self._known[key]
+
+    def _led_to(self, site: Site, qualname: str, bound: Mapping[str, str]) -> Iterator[Ruling]:
+        """The rulings of what a function surely calls."""
+        found = self.interfaces.get(site.module)
+        for call in found.calls.get(qualname, ()) if found and len(self._open) < MAX_CALLS else ():
+            if not all(bound.get(o.parameter) is not None and _holds(o, bound[o.parameter]) for o in call.under):
+                continue
+            callee = self.interfaces.called(site.module, qualname, call.name)
+            if callee is None:
+                continue
+            coming = self._coming(site, qualname, call, bound)
+            if not coming:
+                continue
+            self._open.append(qualname)
+            behind = self._of_definition(callee, _given(call, callee.offer.parameters, bound))
+            self._open.pop()
+            yield behind if coming == EVERY else _only(behind, coming)
+
+    def _coming(self, site: Site, qualname: str, call: Call, bound: Mapping[str, str]) -> ChipSet:
+        """The chips that surely come to a call, by the tests around it that the device alone decides."""
+        module = self.module(site)
+        coming = EVERY
+        for at, outcome in call.tests:
+            gates = () if module is None else module.gates
+            gate = next((gate for gate in gates if gate.at == at and gate.kind == "condition"), None)
+            if module is None or gate is None:
+                return NONE
+            frame = Frame(module, {(qualname, name): Vec((text,)) for name, text in bound.items()})
+            self.tree.interpreter.start()
+            lanes = self.tree.interpreter.truth(gate.test, frame).spread()
+            coming &= ChipSet.joining(chip for chip, lane in zip(CHIPS, lanes, strict=True) if lane is outcome)
+        return coming
+
+    def _proved(self, site: Site, qualname: str) -> Ruling:
+        """What a function surely comes to in the end: instructions, and libraries, that not every chip has."""
+        outline = self.outlines.named(site.module)
+        definition = outline.definitions.get(qualname) if outline and outline.path == site.path else None
+        if outline is None or definition is None:
+            return OPEN
+        parts = []
+        for proof in self.graph.proofs(reach.Place(outline, definition)):
+            if proof.kind in _PROVING and proof.legal and proof.against and proof.hops and self._counts(proof):
+                place = Place(proof.hops[-1].path, proof.hops[-1].at)
+                parts.append(Ruling({chip.name: place for chip in proof.against}))
+        return together(parts)
+
+    def _counts(self, proof: reach.Proof) -> bool:
+        """Not a string, which may be compared with, and not a module of the tree that is called like a library."""
+        if proof.kind != "library":
+            return True
+        hop = proof.hops[-1]
+        outline = self.outlines.of(hop.path, "")
+        uses = [use for found in outline.definitions.values() for use in found.uses] if outline else []
+        how = {use.how: use.name for use in uses if use.at == hop.at}
+        name = how.get("call") or how.get("import")
+        return name is not None and not self.interfaces.path(name.partition(".")[0])
+
+    def _listed(self, site: Site, qualname: str) -> Ruling:
+        """Lists of what is supported that a function hands to what builds its kernels."""
+        module = self.module(site)
+        if module is None:
+            return OPEN
+        lists = {gate.at: gate.name for gate in module.gates if gate.kind == "list"}
+        parts = []
+        for refusal in self.refusals.of(module, qualname):
+            if refusal.kind == "build" and _DECLARES.search(lists.get(refusal.at, "")):
+                place = Place(module.path, refusal.at)
+                parts.append(Ruling({chip.name: place for chip in EVERY - refusal.legal}, place))
+        return together(parts)
+
+    def _answers(self, site: Site) -> set[str]:
+        """The methods by which a class and its bases say where they work."""
+        return {name for owner in self._line(site) for name in owner.offer.methods if ANSWERS.fullmatch(name)}
+
+    def _owner(self, site: Site, method: str) -> Site | None:
+        """The class that defines a method, the class itself or the first of its bases."""
+        return next((owner for owner in self._line(site) if method in owner.offer.methods), None)
+
+    def _line(self, site: Site) -> list[Site]:
+        """A class and its bases, each once, the bases of the first before the second."""
+        found: dict[tuple[str, str], Site] = {}
+        waiting = [site]
+        while waiting and len(found) < MAX_BASES:
+            owner = waiting.pop()
+            if (owner.path, owner.offer.name) in found:
+                continue
+            found[(owner.path, owner.offer.name)] = owner
+            above = (self._check(owner, base) for base in reversed(owner.offer.bases))
+            waiting += [base for base in above if base is not None]
+        return list(found.values())
+
+    def _declared(self, site: Site) -> Ruling:
+        """The lists that decorators of a definition declare."""
+        module = self.module(site)
+        if module is None:
+            return OPEN
+        within = [gate for gate in module.gates if any(_inside(gate.at, span) for span in site.offer.decorators)]
+        return together(self._list(module, gate) for gate in within if gate.kind == "list")
+
+    def _list(self, module: Module, gate: Gate) -> Ruling:
+        sets = self.tree.sets(module, gate)
+        if sets is None or not sets.decided:
+            return OPEN
+        place = Place(module.path, gate.at)
+        return Ruling({chip.name: place for chip in EVERY - sets.may}, place)
+
+    def _body(
+        self, site: Site, qualname: str, bound: Mapping[str, str], answer: _Answer, says_all: bool = False
+    ) -> Ruling:
+        """What the ways out of a function say. With `says_all` its answer counts though it is one for all chips."""
+        module = self.module(site)
+        function = None if module is None else module.functions.get(qualname)
+        if module is None or function is None or len(function.returns) >= _ALL_RETURNS:
+            return OPEN
+        args = {(qualname, name): Vec((text,)) for name, text in bound.items() if name in function.params}
+        ways = self._ways(module, function, Frame(module, args), answer)
+        behind = [self._behind(module, way.value, Frame(module, args)) if not says_all else OPEN for way in ways]
+        ways = [way.refusing(ruling.refused) for way, ruling in zip(ways, behind, strict=True)]
+        own = Place(module.path, function.at)
+        found = (_refusal(ways, index, own if says_all else None) for index in range(len(CHIPS)))
+        refused = {chip.name: place for chip, place in zip(CHIPS, found, strict=True) if place is not None}
+        if not refused or (len(refused) == len(CHIPS) and not says_all):
+            granted = says_all and all(_grants(ways, index) for index in range(len(CHIPS)))
+            return Ruling({}, own) if granted else OPEN
+        proved = {place for ruling in behind if ruling.by is None for place in ruling.refused.values()}
+        return Ruling(refused, next((place for place in refused.values() if place not in proved), None))
+
+    def _ways(self, module: Module, function: Function, frame: Frame, answer: _Answer) -> list[_Way]:
+        found = []
+        run = self.tree.interpreter
+        for path, value in function.returns:
+            run.start()
+            tests = [(test, run.truth(test, frame)) for test in path]
+            outcome = run.evaluate(value, frame)
+            lanes = outcome.spread()
+            says = tuple(answer(lane, index) for index, lane in enumerate(lanes))
+            found.append(_Way(module.path, tuple(tests), says, outcome.device, value))
+        return found
+
+    def _behind(self, module: Module, value: Expr, frame: Frame) -> Ruling:
+        """The ruling of the definition whose result a function returns."""
+        while value.op == "attr" or (value.op == "call" and value.args[0].op == "attr" and _on_call(value.args[0])):
+            value = value.args[0]
+        if value.op != "call" or len(self._open) >= MAX_CALLS:
+            return OPEN
+        self.tree.interpreter.start()
+        target = self.tree.interpreter.evaluate(value.args[0], frame).only()
+        site = None
+        if isinstance(target, FunctionValue) and target.owner is None:
+            site = self.interfaces.local(target.module.name, target.function.qualname)
+        elif isinstance(target, Ref):
+            site = self.interfaces.find(target.name)
+        if site is None:
+            return OPEN
+        self._open.append(site.offer.name)
+        found = self._of_definition(site)
+        self._open.pop()
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """One way out of a function: the tests on it, what it says on each chip, and whether that depends on the chip."""
+
+    path: str
+    tests: tuple[tuple[Expr, Vec], ...]
+    says: tuple[bool | None, ...]
+    device: bool
+    value: Expr
+    gates: tuple[Place | None, ...] = ()
+    """What refuses each chip further on."""
+
+    def refusing(self, refused: Mapping[str, Place]) -> _Way:
+        """The same way where what it leads to refuses some chips."""
+        says = tuple(False if chip.name in refused else said for chip, said in zip(CHIPS, self.says, strict=True))
+        return replace(self, says=says, gates=tuple(refused.get(chip.name) for chip in CHIPS))
+
+    def taken(self, index: int) -> bool | None:
+        """Whether a chip takes it; None where that is open."""
+        sure = True
+        for _, outcome in self.tests:
+            lane = outcome.spread()[index]
+            if lane is False:
+                return False
+            sure = sure and lane is True
+        return True if sure else None
+
+    def gate(self, index: int, near: bool) -> Place | None:
+        """What it leads to that refuses a chip, or a test on it that asks for the device; None without.
+
+        With `near` only the last test counts: others may just stand above.
+        """
+        if self.gates and self.gates[index] is not None:
+            return self.gates[index]
+        tests = self.tests[-1:] if near else self.tests
+        asking = [test.at for test, outcome in tests if outcome.device and outcome.spread()[index] is True]
+        at = self.value.at if self.device else asking[-1] if asking else None
+        return None if at is None else Place(self.path, at)
+
+
+def _refusal(ways: Sequence[_Way], index: int, anyway: Place | None) -> Place | None:
+    """The gate that refuses a chip; None where some way may be left to it.
+
+    `anyway` is what refuses it where no gate asks for the device.
+    """
+    left: list[_Way] = []
+    for way in ways:
+        taken = way.taken(index)
+        if taken is False:
+            continue
+        if way.says[index] is not False:
+            return None
+        left.append(way)
+        if taken:
+            break
+    near = (way.gate(index, near=True) for way in left)
+    far = (way.gate(index, near=False) for way in left)
+    found = next((place for place in (*near, *far) if place is not None), None)
+    return found or (None if left else _stopped(ways, index)) or (anyway if ways else None)
+
+
+def _stopped(ways: Sequence[_Way], index: int) -> Place | None:
+    """The call that does not return on a chip, where that leaves no way out."""
+    for way in ways:
+        for test, outcome in way.tests:
+            if test.op == "completes" and test.at and outcome.device and outcome.spread()[index] is False:
+                return Place(way.path, test.at)
+    return None
+
+
+def _grants(ways: Sequence[_Way], index: int) -> bool:
+    taken = [way for way in ways if way.taken(index) is not False]
+    return bool(taken) and all(way.says[index] is True for way in taken)
+
+
+def _raises(value: object, index: int) -> bool | None:
+    return False if isinstance(value, Raises) else None
+
+
+def _says_no(value: object, index: int) -> bool | None:
+    """A check function: it raises, or returns False, None or a pair that begins with one of them."""
+    return _answers_no(value, index) if value is not None else None
+
+
+def _answers_no(value: Any, index: int) -> bool | None:
+    if isinstance(value, Raises):
+        return False
+    if isinstance(value, tuple) and value:
+        value = value[0]
+    if value is None or isinstance(value, bool):
+        return bool(value)
+    return None
+
+
+def _says_least(value: Any, index: int) -> bool | None:
+    """A method that returns the lowest capability, as joined digits."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return CHIPS[index].joined >= value
+    return None
+
+
+def _on_call(node: Expr) -> bool:
+    """Whether an attribute is one of a result: `f().g`."""
+    while node.op == "attr":
+        node = node.args[0]
+    return node.op == "call"
+
+
+def _only(ruling: Ruling, chips: ChipSet) -> Ruling:
+    """What a ruling refuses of some chips; it says nothing of the others."""
+    return Ruling({chip: at for chip, at in ruling.refused.items() if chip in chips})
+
+
+def _given(call: Call, parameters: Sequence[str], bound: Mapping[str, str]) -> dict[str, str]:
+    """The strings that the parameters of a callee are given."""
+    given = {key: bound[name] for key, name in call.handed_on if name in bound} | dict(call.strings)
+    places = {str(place): name for place, name in enumerate(parameters)}
+    return {places.get(key, key): text for key, text in given.items() if not key.isdigit() or key in places}
+
+
+def _holds(option: Option, value: str) -> bool:
+    return (value in option.values) == option.inside
+
+
+def _inside(inner: Span, outer: Span) -> bool:
+    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]

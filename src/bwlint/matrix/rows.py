@@ -1,0 +1,338 @@
+"""What a tree offers to its users: the rows of the matrix, before anything is judged."""
+
+# Paths are plain strings here, as in `sources.tree`.
+# ruff: noqa: PTH113, PTH118, PTH119
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from bwlint.budget import Budget
+from bwlint.evaluate.expr import Span
+from bwlint.readers.errors import ReadError
+from bwlint.readers.python.interface import Choice, Interface, Offer, interface
+from bwlint.readers.python.vocabulary import arch_text
+from bwlint.sources.read import Unread, decode, read_bytes
+from bwlint.sources.tree import import_roots, module_name
+from bwlint.sources.walk import SourceFile
+
+MAX_HOPS = 20
+"""How often a name may be handed on before it counts as lost."""
+MAX_STARS = 500
+"""How many modules a name is looked for in that others take whole."""
+MAX_EXPORTS = 5000
+"""Names of one package that are followed; what hands on more is no interface for people."""
+
+ANSWERS = re.compile(
+    r"_*(?:supports?|is|get|check)_(?:\w+_)?(?:compute_)?(?:capability|capabilities|archs?|device|sms?)(?:_supported)?"
+    r"|_*(?:is_)?supported(?:_\w+)?|can_implement"
+)
+"""Methods by which a class says where it works."""
+
+_ELSEWHERE = re.compile(
+    r"(?:^|[_./\[])(?:rocm|hip|aiter|amd|rdna\d?|cdna\d?|xpu|cpu|amx|tpu|npu|hpu|musa|mps|neuron|ascend)(?:[_./\]]|$)"
+    r"|ROCm|Rocm|Aiter|(?:XPU|CPU|TPU|HPU|NPU|MUSA)(?![a-z])",
+)
+"""Names of what is for processors or GPUs of another maker."""
+
+_OUTSIDE = re.compile(
+    r"(?:^|/)(?:tests?|testing|benchmarks?|examples?|docs?|scripts|tools|ci|profiler)/"
+    r"|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest|setup)\.py$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A definition and where it stands; `path` is real, `module` dotted."""
+
+    module: str
+    path: str
+    offer: Offer
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row to be judged: `name` in `module` as users write it, and `backend` for one of its backends.
+
+    `backend` holds the name and the place that names it; `check` is the definition that stands for it, `parameter` the
+    one that chooses it.
+    """
+
+    module: str
+    name: str
+    site: Site | None
+    backend: Choice | None = None
+    check: Site | None = None
+    parameter: str = ""
+
+
+@dataclass(slots=True)
+class Interfaces:
+    """The files of a run by dotted name, and others that lie beside them, parsed when they are asked for."""
+
+    files: dict[str, SourceFile]
+    budget: Budget
+    _roots: tuple[str, ...] = ()
+    _known: dict[str, Interface | None] = field(default_factory=dict)
+    _paths: dict[str, str] = field(default_factory=dict)
+    _sites: dict[tuple[str, str], Site | None] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, files: Iterable[SourceFile], budget: Budget) -> Interfaces:
+        named: dict[str, SourceFile] = {}
+        roots: dict[str, None] = {}
+        for file in files:
+            named.setdefault(module_name(file.real, file.root), file)
+            roots.setdefault(file.root)
+            for other in import_roots(file.root):
+                roots.setdefault(other)
+        return cls(named, budget, tuple(roots))
+
+    def get(self, dotted: str) -> Interface | None:
+        """The interface of a module; None where there is none in the tree or it cannot be read."""
+        if dotted not in self._known:
+            self._known[dotted] = None
+            path = self.path(dotted)
+            if path and self.budget.allows(path):
+                self._known[dotted] = _read(path, dotted)
+        return self._known[dotted]
+
+    def path(self, dotted: str) -> str:
+        """The real path of a module of the tree, "" where there is none."""
+        if dotted not in self._paths:
+            self._paths[dotted] = self.files[dotted].real if dotted in self.files else self._beside(dotted)
+        return self._paths[dotted]
+
+    def _beside(self, dotted: str) -> str:
+        relative = dotted.replace(".", os.sep)
+        if not relative or "\0" in relative:
+            return ""
+        for root in self._roots:
+            for candidate in (f"{relative}.py", os.path.join(relative, "__init__.py")):
+                path = os.path.join(root, candidate)
+                if os.path.isfile(path):
+                    return os.path.realpath(path)
+        return ""
+
+    def find(self, dotted: str, hops: int = MAX_HOPS) -> Site | None:
+        """The definition that a dotted path ends in, through imports; None where it leaves the tree."""
+        owner, _, name = dotted.rpartition(".")
+        while owner and not self.path(owner):
+            owner, _, above = owner.rpartition(".")
+            name = f"{above}.{name}"
+        return self.local(owner, name, hops) if owner else None
+
+    def called(self, module: str, qualname: str, name: str) -> Site | None:
+        """The definition that a call in a function leads to."""
+        found = self.get(module)
+        if found is None:
+            return None
+        first, _, rest = name.partition(".")
+        target = found.inner.get((qualname, first))
+        if target is not None:
+            return self.find(f"{target}.{rest}" if rest else target)
+        return self.local(module, name)
+
+    def local(self, module: str, name: str, hops: int = MAX_HOPS) -> Site | None:
+        """The definition that a name in a module stands for."""
+        key = (module, name)
+        if key not in self._sites:
+            self._sites[key] = None  # a name that is handed on in a circle
+            self._sites[key] = self._local(module, name, hops)
+        return self._sites[key]
+
+    def _local(self, module: str, name: str, hops: int) -> Site | None:
+        first, _, rest = name.partition(".")
+        for owner in self._with_stars(module) if hops else ():
+            found = self.get(owner)
+            if found is None:
+                continue
+            if first in found.offers:
+                return None if rest else Site(owner, self.path(owner), found.offers[first])
+            if first in found.imports:
+                target = found.imports[first]
+                return self.find(f"{target}.{rest}" if rest else target, hops - 1)
+        inner = f"{module}.{first}"
+        return self.local(inner, rest, hops - 1) if rest and hops and self.path(inner) else None
+
+    def _with_stars(self, module: str) -> Iterator[str]:
+        """A module, and those that it takes whole, nearest first."""
+        waiting, seen = [module], {module}
+        for owner in waiting:  # grows as it runs
+            yield owner
+            found = self.get(owner)
+            for star in found.stars if found and len(seen) < MAX_STARS else ():
+                if star not in seen:
+                    seen.add(star)
+                    waiting.append(star)
+
+
+def _read(path: str, dotted: str) -> Interface | None:
+    data = read_bytes(path)
+    source = data if isinstance(data, Unread) else decode(data)
+    if isinstance(source, Unread):
+        return None
+    try:
+        return interface(source, dotted, os.path.basename(path) == "__init__.py")
+    except ReadError:
+        return None
+
+
+def entries(interfaces: Interfaces, gated: frozenset[str], refusing: frozenset[str]) -> list[Entry]:
+    """The rows of a tree, by module and name, those of backends after their operation.
+
+    `gated` are dotted names of definitions that declare or answer where they work: public ones are rows though no
+    package hands them on. `refusing` are functions that turn devices away: rows in modules of which a package hands
+    on something else.
+    """
+    inside = {name: file for name, file in interfaces.files.items() if not _OUTSIDE.search(file.path)}
+    names = inside or interfaces.files
+    found: dict[tuple[str, str], Entry] = {}
+    public = dict(_public(interfaces, names))
+    packages = any(os.path.basename(file.real) == "__init__.py" for file in interfaces.files.values())
+    loose = () if packages else _loose(interfaces, names)
+    shared_names = {(dotted.rpartition(".")[0], dotted.rpartition(".")[2]) for dotted in public}
+    shared = {site.module for site in public.values()}
+    gated |= {name for name in refusing if name.rpartition(".")[0] in shared}
+    gated |= set(_checked(interfaces, {name.rpartition(".")[0] for name in gated}))
+    for dotted, site in (*public.items(), *loose, *_gated(interfaces, names, gated, public)):
+        module, _, name = dotted.rpartition(".")
+        found.setdefault((module, name), Entry(module, name, site))
+    tables = list(_tables(interfaces, names))
+    listed = {(row.check.path, row.check.offer.name) for row in tables if row.check}
+    own = [row for key, row in sorted(found.items()) if key in shared_names or _place(row) not in listed]
+    rows = [row for entry in own for row in (entry, *_backends(interfaces, entry))]
+    return [row for row in (*rows, *tables) if not _elsewhere(row)]
+
+
+def _place(entry: Entry) -> tuple[str, str]:
+    return (entry.site.path, entry.site.offer.name) if entry.site else ("", "")
+
+
+def _elsewhere(entry: Entry) -> bool:
+    """Whether names say that a row is for another maker's devices."""
+    site = entry.site or entry.check
+    backend = entry.backend.name.lower() if entry.backend else ""
+    place = "" if site is None else f"{site.module}.{site.offer.name}"
+    return any(_ELSEWHERE.search(name) for name in (entry.name, backend, place))
+
+
+def _public(interfaces: Interfaces, names: dict[str, SourceFile]) -> Iterator[tuple[str, Site]]:
+    """What packages hand on, each definition once, by the shortest name."""
+    best: dict[tuple[str, str], tuple[tuple[int, str], Site]] = {}
+    for package, file in names.items():
+        if os.path.basename(file.real) != "__init__.py" or _private(package):
+            continue
+        for name in _exports(interfaces, package):
+            site = interfaces.local(package, name)
+            if site is None or site.module.partition(".")[0] != package.partition(".")[0]:
+                continue
+            rank = (package.count("."), f"{package}.{name}")
+            key = (site.path, site.offer.name)
+            if key not in best or rank < best[key][0]:
+                best[key] = (rank, site)
+    for (_, dotted), site in best.values():
+        yield dotted, site
+
+
+def _exports(interfaces: Interfaces, package: str) -> Sequence[str]:
+    """The names that a module hands on, those of the modules that it takes whole included."""
+    names: dict[str, None] = {}
+    seen, waiting = {package}, [package]
+    while waiting and len(names) < MAX_EXPORTS:
+        found = interfaces.get(waiting.pop())
+        if found is None:
+            continue
+        if found.declared is not None:
+            names.update(dict.fromkeys(found.declared))
+            continue
+        names.update({name: None for name in (*found.imports, *found.offers) if not name.startswith("_")})
+        waiting += [star for star in found.stars if star not in seen]
+        seen |= set(found.stars)
+    return tuple(names)[:MAX_EXPORTS]
+
+
+def _loose(interfaces: Interfaces, names: dict[str, SourceFile]) -> Iterator[tuple[str, Site]]:
+    """Top-level definitions, where there is no package to hand them on."""
+    for module in names:
+        found = interfaces.get(module)
+        for name, offer in ({} if found is None else found.offers).items():
+            if not name.startswith("_"):
+                yield f"{module}.{name}", Site(module, interfaces.path(module), offer)
+
+
+def _gated(
+    interfaces: Interfaces, names: dict[str, SourceFile], gated: frozenset[str], public: dict[str, Site]
+) -> Iterator[tuple[str, Site]]:
+    known = {(site.path, site.offer.name) for site in public.values()}
+    for dotted in sorted(gated):
+        module, _, name = dotted.rpartition(".")
+        if module not in names or name.startswith("_") or _private(module):
+            continue
+        site = interfaces.local(module, name)
+        if site is not None and (site.path, site.offer.name) not in known:
+            yield dotted, site
+
+
+def _checked(interfaces: Interfaces, modules: Iterable[str]) -> Iterator[str]:
+    """Definitions with a check on them, in modules where something declares where it works."""
+    for module in modules:
+        found = interfaces.get(module)
+        for name, offer in ({} if found is None else found.offers).items():
+            if offer.choices or offer.checks:
+                yield f"{module}.{name}"
+
+
+def _backends(interfaces: Interfaces, entry: Entry) -> Iterator[Entry]:
+    site = entry.site
+    if site is None:
+        return
+    for choice in site.offer.choices:
+        check = interfaces.local(site.module, choice.stands_for)
+        yield Entry(entry.module, entry.name, site, choice, check, _parameter(site.offer, choice.name))
+    if not site.offer.choices:
+        for parameter, strings in site.offer.options:
+            for text in strings:
+                if "backend" in parameter and text != "auto" and not arch_text(text):
+                    yield Entry(entry.module, entry.name, site, Choice(text, "", site.offer.at), None, parameter)
+
+
+def _parameter(offer: Offer, backend: str) -> str:
+    return next((name for name, strings in offer.options if backend in strings), "backend")
+
+
+def _tables(interfaces: Interfaces, names: dict[str, SourceFile]) -> Iterator[Entry]:
+    """Registries: enumerations and dicts of paths, and what decorators register, by name."""
+    for module in sorted(names):
+        found = interfaces.get(module) if _may_hold(interfaces.path(module)) else None
+        if found is None:
+            continue
+        lazy = "__getattr__" in found.offers  # a table of what the module hands on, and not of backends
+        for table, choices in (*(() if lazy else found.tables.items()), *found.registered.items()):
+            for choice in choices:
+                path = choice.stands_for.replace(":", ".")
+                site = interfaces.local(module, path) or interfaces.find(path)
+                if site is not None or interfaces.path(path.rpartition(".")[0]):
+                    yield Entry(module, table, None, choice, site)
+
+
+_TABLE = re.compile(rb"['\"][A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*[.:][A-Za-z_]\w*['\"]|@[\w.]*register")
+
+
+def _may_hold(path: str) -> bool:
+    data = read_bytes(path)
+    return not isinstance(data, Unread) and _TABLE.search(data) is not None
+
+
+def _private(dotted: str) -> bool:
+    return any(part.startswith("_") for part in dotted.split("."))
+
+
+def span_of(entry: Entry) -> Span | None:
+    """Where a row is declared."""
+    if entry.backend is not None and entry.backend.stands_for:
+        return entry.backend.at
+    return None if entry.site is None else entry.site.offer.at

@@ -1,0 +1,57 @@
+"""The matrix itself, for reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bwlint.findings import Skipped
+
+YES, NO, FALLBACK, UNKNOWN = "yes", "no", "fallback", "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Where a cell is decided: `path` as reported, 1-based `line` and `column`, the code there in one line."""
+
+    path: str
+    line: int
+    column: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """`word` is yes, no, fallback or unknown. `gate` decides it, None where it is unknown; `arm` is what a chip falls
+    back to.
+    """
+
+    word: str
+    gate: Gate | None = None
+    arm: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An operation of `module`, or with `backend` one of its backends. `cells` are by chip, `path` and `line` where
+    it is declared. `nested` says that a row of the operation itself stands above.
+    """
+
+    module: str
+    name: str
+    backend: str
+    path: str
+    line: int
+    cells: Mapping[str, Cell]
+    nested: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """`unasked` counts the public operations without a gate, `scanned` the files that were read."""
+
+    chips: tuple[str, ...]
+    rows: tuple[Row, ...]
+    unasked: int = 0
+    scanned: int = 0
+    skipped: tuple[Skipped, ...] = ()

@@ -1,0 +1,46 @@
+"""The JSON of a matrix: an API, described by `matrix.schema.json`; version 1 gains keys but loses none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bwlint.matrix.table import Cell, Gate, Matrix, Row
+from bwlint.report import Setting
+from bwlint.report.encode import dumps
+
+
+def render(matrix: Matrix, setting: Setting) -> str:
+    """`matrix` as JSON."""
+    return dumps(
+        {
+            "version": 1,
+            "tool": {"name": "bwlint", "version": setting.version},
+            "targets": list(matrix.chips),
+            "rows": [_row(row) for row in matrix.rows],
+            "ungated": matrix.unasked,
+            "skipped": [{"path": file.path, "reason": file.reason} for file in matrix.skipped],
+        }
+    )
+
+
+def _row(row: Row) -> dict[str, Any]:
+    return {
+        "module": row.module,
+        "name": row.name,
+        "backend": row.backend or None,
+        "path": row.path,
+        "line": row.line,
+        "chips": {chip: _cell(cell) for chip, cell in row.cells.items()},
+    }
+
+
+def _cell(cell: Cell) -> dict[str, Any]:
+    return {
+        "support": cell.word,
+        "fallback": cell.arm or None,
+        "gate": None if cell.gate is None else _gate(cell.gate),
+    }
+
+
+def _gate(gate: Gate) -> dict[str, Any]:
+    return {"path": gate.path, "line": gate.line, "column": gate.column, "text": gate.text}

@@ -1,0 +1,129 @@
+"""A matrix for people: operations down, chips across, and for each row the gate of its first "no"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from posixpath import commonpath
+
+from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, Gate, Matrix, Row
+from bwlint.report import Setting, text
+from bwlint.report.escape import visible
+from bwlint.report.inspection_table import shortened
+from bwlint.report.snippet import Paint, columns
+from bwlint.wording import counted
+
+MOST_ROOM = 56
+"""Columns that names get at most."""
+
+_LEAST_CODE = 24
+_WORDS = {YES: "yes", NO: "no", FALLBACK: "other", UNKNOWN: "?"}
+_STYLES = {YES: "good", FALLBACK: "fair", NO: "bad"}
+_MEANINGS = {
+    YES: "its gates let the chip through",
+    NO: "refused",
+    FALLBACK: "works by another path than on the chips that it is written for",
+    UNKNOWN: "nothing in reach decides it",
+}
+
+
+def render(matrix: Matrix, setting: Setting, verbose: bool = False) -> str:
+    """The rows by module, and what the words mean; with `verbose` every gate of a row."""
+    if not matrix.rows:
+        return ""
+    return "".join(f"{line}\n" for line in _lines(matrix, setting, verbose))
+
+
+def summary(matrix: Matrix) -> str:
+    """``31 rows, 12 public operations without a gate, 2 files skipped``."""
+    parts = [counted(len(matrix.rows), "row")]
+    if matrix.unasked:
+        parts.append(f"{counted(matrix.unasked, 'public operation')} without a gate")
+    if matrix.skipped:
+        parts.append(f"{counted(len({file.path for file in matrix.skipped}), 'file')} skipped")
+    return ", ".join(parts)
+
+
+def _lines(matrix: Matrix, setting: Setting, verbose: bool) -> Iterator[str]:
+    paint = text.painter(setting.color)
+    folder = _folder(matrix)
+    names = [visible(_name(row)) for row in matrix.rows]
+    room = min(MOST_ROOM, max(map(columns, names)))
+    widths = [max(len(chip), *(len(_WORDS[row.cells[chip].word]) for row in matrix.rows)) for chip in matrix.chips]
+    heads = "".join(f"  {chip:>{width}}" for chip, width in zip(matrix.chips, widths, strict=True))
+    yield paint(" " * room + heads, "title")
+    for module, group in groupby(zip(matrix.rows, names, strict=True), key=lambda pair: pair[0].module):
+        yield paint(visible(module), "title")
+        for row, name in group:
+            cells = "".join(
+                "  " + _painted(cell, width, paint) for cell, width in zip(_cells(row, matrix), widths, strict=True)
+            )
+            short = shortened(name, room, room * 2 // 3)
+            line = short + " " * (room - columns(short)) + cells
+            left = setting.width - room - sum(widths) - 2 * len(widths)
+            yield line if verbose else line + _reason(row, matrix, left, folder)
+            if verbose:
+                yield from _gates(row, matrix, folder)
+    yield ""
+    if folder.strip("/"):
+        yield f"gates are below {visible(folder)}"
+    words = {cell.word for row in matrix.rows for cell in row.cells.values()}
+    yield "; ".join(f"{_WORDS[word]}: {meaning}" for word, meaning in _MEANINGS.items() if word in words)
+
+
+def _name(row: Row) -> str:
+    """The name as it is indented below its module; a backend below its operation."""
+    if not row.backend:
+        return f"  {row.name}"
+    return f"    [{row.backend}]" if row.nested else f"  {row.name}[{row.backend}]"
+
+
+def _cells(row: Row, matrix: Matrix) -> list[Cell]:
+    return [row.cells[chip] for chip in matrix.chips]
+
+
+def _painted(cell: Cell, width: int, paint: Paint) -> str:
+    word = _WORDS[cell.word]
+    style = _STYLES.get(cell.word)
+    return " " * (width - len(word)) + (paint(word, style) if style else word)
+
+
+def _reason(row: Row, matrix: Matrix, room: int, folder: str) -> str:
+    """The gate of the first "no", or what the first chip falls back to; its code where there is room."""
+    first = next((cell for word in (NO, FALLBACK) for cell in _cells(row, matrix) if cell.word == word), None)
+    if first is None or first.gate is None:
+        return ""
+    place = f"  {_place(first.gate, folder)}"
+    code = _code(first)
+    left = room - columns(place) - 2
+    return f"{place}  {shortened(code, left, left)}" if left >= min(_LEAST_CODE, columns(code)) else place
+
+
+def _place(gate: Gate, folder: str) -> str:
+    return f"{visible(gate.path.removeprefix(folder))}:{gate.line}"
+
+
+def _folder(matrix: Matrix) -> str:
+    """The folder that holds every gate, with its slash; "" where there is none to spare."""
+    folders = {cell.gate.path.rpartition("/")[0] for row in matrix.rows for cell in row.cells.values() if cell.gate}
+    try:
+        common = commonpath(folders) if folders else ""
+    except ValueError:  # some are absolute and some are not
+        return ""
+    return f"{common.rstrip('/')}/" if common else ""
+
+
+def _code(cell: Cell) -> str:
+    code = visible(cell.gate.text) if cell.gate else ""
+    return f"{code} -> {visible(cell.arm)}" if cell.arm else code
+
+
+def _gates(row: Row, matrix: Matrix, folder: str) -> Iterator[str]:
+    """Every gate of a row with the chips that it decides, refusals first."""
+    found: dict[tuple[str, Gate, str], list[str]] = {}
+    for chip, cell in zip(matrix.chips, _cells(row, matrix), strict=True):
+        if cell.gate is not None:
+            found.setdefault((cell.word, cell.gate, cell.arm), []).append(chip)
+    order = (NO, FALLBACK, YES)
+    for (word, gate, arm), chips in sorted(found.items(), key=lambda item: order.index(item[0][0])):
+        yield f"      {_WORDS[word]} on {', '.join(chips)}: {_place(gate, folder)}  {_code(Cell(word, gate, arm))}"

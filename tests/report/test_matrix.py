@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from referencing import Registry, Resource
+
+import bwlint.report
+from bwlint.findings import Skipped
+from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, Gate, Matrix, Row
+from bwlint.report import Setting, matrix_json, matrix_text
+
+FOLDER = Path(bwlint.report.__file__).parent
+SCHEMA, FINDINGS = (json.loads((FOLDER / f"{name}.schema.json").read_text("utf-8")) for name in ("matrix", "findings"))
+REGISTRY: Registry[Any] = Registry().with_resource(FINDINGS["$id"], Resource.from_contents(FINDINGS))
+VALIDATOR = Draft202012Validator(SCHEMA, registry=REGISTRY)
+
+CHIPS = ("9.0", "10.0", "12.0")
+GUARD = Gate("a/ops.py", 12, 8, "major not in (10, 12)")
+CHOICE = Gate("a/ops.py", 20, 5, "major == 10")
+
+
+def row(name: str, *words: str, backend: str = "", nested: bool = False, module: str = "pkg") -> Row:
+    gates = {YES: GUARD, NO: GUARD, FALLBACK: CHOICE, UNKNOWN: None}
+    cells = {
+        chip: Cell(word, gates[word], "slow" if word == FALLBACK else "")
+        for chip, word in zip(CHIPS, words, strict=True)
+    }
+    return Row(module, name, backend, "a/ops.py", 10, cells, nested)
+
+
+RICH = Matrix(
+    CHIPS,
+    (
+        row("op", NO, YES, FALLBACK),
+        row("op", UNKNOWN, UNKNOWN, UNKNOWN, backend="b", nested=True),
+        row("Enum", NO, YES, YES, backend="X", module="pkg.sub"),
+    ),
+    3,
+    7,
+    (Skipped("b.py", "not UTF-8"),),
+)
+EMPTY = Matrix(CHIPS, ())
+
+
+@pytest.mark.parametrize("matrix", [RICH, EMPTY])
+def test_it_follows_the_schema(matrix: Matrix) -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+    log = json.loads(matrix_json.render(matrix, Setting(version="1")))
+    assert [error.message for error in VALIDATOR.iter_errors(log)] == []
+
+
+def test_the_contract() -> None:
+    log = json.loads(matrix_json.render(RICH, Setting(version="1")))
+    assert list(log) == ["rows", "skipped", "targets", "tool", "ungated", "version"]
+    assert (log["version"], log["targets"], log["ungated"]) == (1, ["9.0", "10.0", "12.0"], 3)
+    first, second, _ = log["rows"]
+    assert (first["module"], first["name"], first["backend"], first["path"], first["line"]) == (
+        "pkg",
+        "op",
+        None,
+        "a/ops.py",
+        10,
+    )
+    gate = {"path": "a/ops.py", "line": 12, "column": 8, "text": "major not in (10, 12)"}
+    assert first["chips"]["9.0"] == {"support": "no", "fallback": None, "gate": gate}
+    assert first["chips"]["12.0"]["fallback"] == "slow"
+    assert second["chips"]["9.0"] == {"support": "unknown", "fallback": None, "gate": None}
+
+
+def test_text() -> None:
+    assert matrix_text.render(RICH, Setting()).splitlines() == [
+        "           9.0  10.0   12.0",
+        "pkg",
+        "  op        no   yes  other  ops.py:12  major not in (10, 12)",
+        "    [b]      ?     ?      ?",
+        "pkg.sub",
+        "  Enum[X]   no   yes    yes  ops.py:12  major not in (10, 12)",
+        "",
+        "gates are below a/",
+        "yes: its gates let the chip through; no: refused; other: works by another path than on the chips that it is "
+        "written for; ?: nothing in reach decides it",
+    ]
+
+
+def test_every_gate_of_a_row() -> None:
+    lines = matrix_text.render(RICH, Setting(), verbose=True).splitlines()
+    assert lines[3:6] == [
+        "      no on 9.0: ops.py:12  major not in (10, 12)",
+        "      other on 12.0: ops.py:20  major == 10 -> slow",
+        "      yes on 10.0: ops.py:12  major not in (10, 12)",
+    ]
+
+
+def test_nothing_to_show() -> None:
+    assert matrix_text.render(EMPTY, Setting()) == ""
+
+
+@pytest.mark.parametrize(
+    ("matrix", "words"),
+    [(RICH, "3 rows, 3 public operations without a gate, 1 file skipped"), (EMPTY, "0 rows")],
+)
+def test_the_summary(matrix: Matrix, words: str) -> None:
+    assert matrix_text.summary(matrix) == words
+
+
+def test_names_that_a_terminal_would_obey() -> None:
+    hostile = Matrix(CHIPS, (row("op\x1b[2J", NO, YES, YES), row("x" * 300, NO, YES, YES, module="m\u202e")))
+    text = matrix_text.render(hostile, Setting())
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert max(map(len, text.splitlines()[:6])) < 120
