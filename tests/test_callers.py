@@ -287,6 +287,22 @@ def test_where_the_budget_ends_nobody_is_known(tmp_path: Path) -> None:
     assert beyond(run(folder / "pkg/kernel.py").report) == ""
 
 
+def test_everybody_calls_everybody(tmp_path: Path) -> None:
+    names = [f"_f{number}" for number in range(30)]
+    calls = "\n".join(f"    if torch.cuda.get_device_capability() != (12, 1):\n        {name}(q)" for name in names)
+    text = "import torch\n" + IMPORT + "\n".join(f"def {name}(q):\n    _attend(q)\n{calls}" for name in names)
+    folder = project(tmp_path, {"pkg/kernel.py": KERNEL, "pkg/user.py": text})
+    assert severities(run(folder)) == {"warning"}
+
+
+def test_a_file_that_nobody_can_read(tmp_path: Path) -> None:
+    folder = project(tmp_path, {"pkg/kernel.py": KERNEL, "pkg/user.py": IMPORT + KEPT["the call in an arm"]})
+    (folder / "pkg/broken.py").write_text("_attend(" * 3)
+    assert severities(run(folder)) == {"warning"}
+    (folder / "pkg/broken.py").write_text("x = " + "-" * 5000 + "_attend")
+    assert severities(run(folder)) == {"warning"}
+
+
 def test_the_budget_counts_each_file_once() -> None:
     budget = Budget(1, frozenset({"/given"}))
     assert [budget.allows(real) for real in ("/given", "/a", "/a", "/b", "/given")] == [True, True, True, False, True]

@@ -34,6 +34,8 @@ from bwlint.sources.walk import SourceFile
 
 MAX_DEPTH = 5
 """Callers of callers that are followed."""
+MAX_STEPS = 400
+"""Definitions that are looked at for one question."""
 MAX_USES = 40
 """Places that use one definition; what is used in more is reached by every chip."""
 _HARMLESS = frozenset(
@@ -115,6 +117,7 @@ class Callers:
         self._files: dict[str, _File | None] = {}
         self._known: dict[tuple[str, str], Arrival] = {}
         self._busy: set[tuple[str, str]] = set()
+        self._steps = 0
 
     def arriving(self, real: str, root: str, at: Span) -> Arrival:
         """The chips that may get to the definition around a place of a file below the package root `root`."""
@@ -124,6 +127,7 @@ class Callers:
             file = self._file(real, root)
         except _Untold:
             return ANY
+        self._steps = 0
         return self._arriving(file, file.around(at))
 
     # -- definitions
@@ -135,7 +139,8 @@ class Callers:
         key = (file.real, qualname)
         if key in self._known:
             return self._known[key]
-        if key in self._busy or len(self._busy) >= MAX_DEPTH:
+        self._steps += 1
+        if key in self._busy or len(self._busy) >= MAX_DEPTH or self._steps > MAX_STEPS:
             return ANY
         self._busy.add(key)
         try:
@@ -317,7 +322,8 @@ class Callers:
     def _passing(self, file: _File, at: Span) -> Arrival:
         """The chips that pass the tests in front of a place, as far as the function around it goes."""
         if at[0] not in file.sites:
-            self._read_sites(file, {at[0], *file.wanted} - file.sites.keys())
+            lines = range(1, file.source.count("\n") + 2) if file.sites else (at[0], *file.wanted)
+            self._read_sites(file, {at[0], *lines})  # the first time for a name, then for all that may be asked
         module, sites = file.sites[at[0]]
         held = [site for site in sites if site.at[:2] <= at[:2] <= site.at[2:]]
         if not held:
