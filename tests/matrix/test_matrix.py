@@ -172,6 +172,16 @@ BODIES = {
         """,
         "-yy---",
     ),
+    "a list that a decorator is given by name": (
+        """
+        _SUPPORTED_CC = [100, 103]
+        _OTHER_CC = [120]
+        @supported_compute_capability(_SUPPORTED_CC)
+        def op(x):
+            return x
+        """,
+        "-yy---",
+    ),
     "instructions of its kernel": (
         """
         from cutlass.cute.nvgpu import tcgen05

@@ -23,6 +23,7 @@ from bwlint.link import Tree
 from bwlint.matrix import arms
 from bwlint.matrix.rows import ANSWERS, Entry, Interfaces, Site
 from bwlint.readers.python.calls import Call, Option
+from bwlint.readers.python.interface import Offer
 from bwlint.refusals import Refusals
 
 MAX_CALLS = 12
@@ -304,8 +305,7 @@ class Cells:
         module = self.module(site)
         if module is None:
             return OPEN
-        within = [gate for gate in module.gates if any(_inside(gate.at, span) for span in site.offer.decorators)]
-        return together(self._list(module, gate) for gate in within if gate.kind == "list")
+        return together(self._list(module, gate) for gate in module.gates if _on(site.offer, gate))
 
     def _list(self, module: Module, gate: Gate) -> Ruling:
         sets = self.tree.sets(module, gate)
@@ -467,6 +467,15 @@ def _says_least(value: Any, index: int) -> bool | None:
     if isinstance(value, int) and not isinstance(value, bool):
         return CHIPS[index].joined >= value
     return None
+
+
+def _on(offer: Offer, gate: Gate) -> bool:
+    """Whether a list stands in a decorator of a definition, or under a name that one is given."""
+    if gate.kind != "list":
+        return False
+    assigned = gate.yes.at is None and gate.qualname == "<module>"
+    named = assigned and gate.name in offer.given
+    return named or any(_inside(gate.at, span) for span in offer.decorators)
 
 
 def _on_call(node: Expr) -> bool:

@@ -42,8 +42,8 @@ class Offer:
     """A function or class at the top of a file.
 
     `choices` are the backends that a decorator has a check for, `checks` functions that a decorator asks on every
-    call, `decorators` where decorators stand. `parameters` are those of a call (of a class, its `__init__` without
-    `self`), `options` the strings that one of them may be.
+    call, `decorators` where decorators stand, `given` the names that they are given. `parameters` are those of a call
+    (of a class, its `__init__` without `self`), `options` the strings that one of them may be.
     """
 
     name: str
@@ -56,6 +56,7 @@ class Offer:
     options: tuple[tuple[str, tuple[str, ...]], ...] = ()
     methods: frozenset[str] = frozenset()
     parameters: tuple[str, ...] = ()
+    given: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,9 +186,14 @@ def _offer(node: ast.FunctionDef | ast.ClassDef) -> Offer:
             checks += _checks(decorator)
     spans = tuple(span(decorator) for decorator in node.decorator_list)
     given = (tuple(choices), tuple(checks))
+    calls_above = [decorator for decorator in node.decorator_list if isinstance(decorator, ast.Call)]
+    values = [value for call in calls_above for value in (*call.args, *(keyword.value for keyword in call.keywords))]
+    names = frozenset(value.id for value in values if isinstance(value, ast.Name))
     if isinstance(node, ast.FunctionDef):
-        names = parameters(node)
-        return Offer(node.name, "function", span(node), (), spans, *given, _options(node, [node]), parameters=names)
+        own = parameters(node)
+        return Offer(
+            node.name, "function", span(node), (), spans, *given, _options(node, [node]), parameters=own, given=names
+        )
     methods = [item for item in node.body if isinstance(item, ast.FunctionDef)]
     first = next((item for item in methods if item.name == "__init__"), None)
     bases = tuple(base for item in node.bases if (base := dotted(item)))
@@ -201,6 +207,7 @@ def _offer(node: ast.FunctionDef | ast.ClassDef) -> Offer:
         () if first is None else _options(first, methods),
         frozenset(item.name for item in methods),
         () if first is None else parameters(first)[1:],
+        names,
     )
 
 
