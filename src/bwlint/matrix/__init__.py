@@ -58,7 +58,7 @@ def _matrix(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str]) -
     files = tuple(file for file in gathered.found.files if file.kind == "python")
     budget = Budget.of(None, (file.real for file in files))
     interfaces = Interfaces.of(files, budget)
-    judge = Cells.of(linked(gathered.collected, gathered.sources, budget), interfaces)
+    judge = Cells.of(linked(gathered.collected, gathered.sources, budget, gathered.settings.libraries()), interfaces)
     wanted = [
         entry
         for entry in entries(interfaces, _of_modules(gathered, _gated_in), _of_modules(gathered, _refusing_in))
