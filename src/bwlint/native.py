@@ -252,7 +252,7 @@ class Native:
             Hop(path, place.definition.at, f"`{name}` stands in {base}"),
             Hop(origin, first.at, f"{base} is compiled for {targets}"),
         )
-        yield Proof(runs_on(carries), "build", f"compiled for {targets} alone", script, hops)
+        yield Proof(runs_on(carries), "build", f"code compiled for {targets} alone", script, hops)
 
     def _agreed(self, found: list[tuple[Proof, ...]]) -> tuple[Proof, ...]:
         """The proofs of one definition; of several, what all of them say together."""
