@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PROOF, NAME = "proof", "name"
 _QUESTION = re.compile(
-    r"_*(?:is|has|have|can|should|supports?|check|require|skip|needs|use|enable|warn|validate|log|get)_"
+    r"_*(?:is|has|have|can|should|supports?|match(?:es)?|check|require|skip|needs|use|enable|warn|validate|log|get)_"
 )
 
 

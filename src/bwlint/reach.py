@@ -163,6 +163,10 @@ class Reach:
     def _outside(self, path: str, use: Use) -> Iterator[Proof]:
         """What is known of a name that no Python of the tree defines: C++ that is bound to it, or a library."""
         yield from self.bound(path, use)
+        if use.how != "text" and self._tree.file(use.name.partition(".")[0]):
+            if use.how == "import":
+                return  # a module of the tree is no library, whatever it is called
+            use = replace(use, name=use.name.rpartition(".")[2])
         row = self._libraries.need(path, use)
         if row is not None and row.strength == PROOF:
             yield Proof(row.legal, "library", row.what, row.source, ())
