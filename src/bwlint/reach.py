@@ -134,7 +134,8 @@ class Reach:
         """What a definition surely leads to, nearest first."""
         key = (place.outline.path, place.definition.qualname)
         if key not in self._proofs:
-            self._proofs[key] = tuple(self._walk(place))
+            shown = {found.hops[-1:] or found.source: found for found in reversed([*self._walk(place)])}
+            self._proofs[key] = tuple(reversed(shown.values()))  # a class and its method show the same place
         return self._proofs[key]
 
     def _walk(self, start: Place) -> Iterator[Proof]:
