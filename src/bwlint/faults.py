@@ -54,9 +54,14 @@ def _same_fault(first: Draft, second: Draft) -> bool:
         return first.rule != second.rule and (_rests_on(first, second) or _rests_on(second, first))
     if first.rule == second.rule:
         return inside(first.at, second.at) or inside(second.at, first.at)
-    if first.rule not in _EXPLAINS or second.rule not in _EXPLAINS:
+    if first.rule not in _EXPLAINS or second.rule not in _EXPLAINS or _of_toolkit(first) or _of_toolkit(second):
         return False
     return first.at == second.at or (first.gate is not None and first.gate is second.gate)
+
+
+def _of_toolkit(draft: Draft) -> bool:
+    """Whether a draft is about a comparison of the toolkit's release, which may stand beside one of chips."""
+    return draft.rule == "capability-type" and draft.severity == "note"
 
 
 def _rests_on(dependent: Draft, other: Draft) -> bool:

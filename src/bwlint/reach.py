@@ -134,8 +134,10 @@ class Reach:
         """What a definition surely leads to, nearest first."""
         key = (place.outline.path, place.definition.qualname)
         if key not in self._proofs:
-            shown = {found.hops[-1:] or found.source: found for found in reversed([*self._walk(place)])}
-            self._proofs[key] = tuple(reversed(shown.values()))  # a class and its method show the same place
+            shown: dict[object, Proof] = {}
+            for found in self._walk(place):
+                shown.setdefault(found.hops[-1:] or found.source, found)  # a class and its method: the same place
+            self._proofs[key] = tuple(shown.values())
         return self._proofs[key]
 
     def _walk(self, start: Place) -> Iterator[Proof]:

@@ -14,6 +14,8 @@ from bwlint.mentions import mentioned
 from bwlint.wording import plain
 
 NAME = "leak"
+TEST = "test-gate"
+"""The category of what is found in a test, by whatever rule."""
 OPEN_ENDED = re.compile(r"\+|or newer|and newer|or later|and later|or above|and above|or higher|>=|≥|at least", re.I)
 
 
@@ -109,7 +111,7 @@ def open_bound(context: Context, judged: Judged, rule: str) -> Iterator[Draft]:
         return
     yield Draft(
         rule,
-        rule,
+        TEST if judged.in_test else rule,
         "note",
         "low",
         judged.module,
@@ -255,7 +257,7 @@ def draft(rule: str, judged: Judged, side: Side, need: Need, wrong: ChipSet) -> 
     related += [Related(hop, hop.at, hop.text) for hop in need.hops]
     return Draft(
         rule,
-        rule,
+        TEST if judged.in_test else rule,
         "warning" if proved else "note",
         ("high" if need.hops else "medium") if proved else "low",
         judged.module,
