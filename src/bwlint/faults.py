@@ -11,14 +11,12 @@ from dataclasses import replace
 
 from bwlint.evaluate.expr import Span
 from bwlint.judge import Draft, Related, inside
-from bwlint.rules.message import REPEATS
 
 _RANK = {"error": 2, "warning": 1, "note": 0}
 _EXPLAINS = ("capability-type", "p2p-atomics", "leak", "family-split", "excluded", "test-gate", "suffix-lost")
 """Rules of which one test breaks several at once, the one that says most first."""
 _DEPENDS = frozenset({"message", "empty-body"})
-"""Rules about what follows from a test: the first related place is the test. A text that says something else than its
-test is a fault of its own."""
+"""Rules about what follows from a test: the first related place is the test."""
 _MAX_RELATED = 12
 
 
@@ -53,7 +51,8 @@ def _same_fault(first: Draft, second: Draft) -> bool:
     if first.rule in _DEPENDS or second.rule in _DEPENDS:
         return first.rule != second.rule and (_rests_on(first, second) or _rests_on(second, first))
     if first.rule == second.rule:
-        return inside(first.at, second.at) or inside(second.at, first.at)
+        same_cause = first.cause is not None and first.cause == second.cause
+        return same_cause or inside(first.at, second.at) or inside(second.at, first.at)
     if first.rule not in _EXPLAINS or second.rule not in _EXPLAINS or _of_toolkit(first) or _of_toolkit(second):
         return False
     return first.at == second.at or (first.gate is not None and first.gate is second.gate)
@@ -68,8 +67,8 @@ def _rests_on(dependent: Draft, other: Draft) -> bool:
     """Whether a draft is about what follows from the test of another."""
     if dependent.rule not in _DEPENDS or other.rule in _DEPENDS or not dependent.related:
         return False
-    if dependent.rule == "message" and not dependent.label.startswith(REPEATS):
-        return False
+    if dependent.rule == "message" and _RANK[dependent.severity] > _RANK[other.severity]:
+        return False  # the text is what is surely wrong
     test = dependent.related[0].at
     return test == other.at or (other.gate is not None and test == other.gate.at)
 

@@ -241,7 +241,8 @@ def _says_newer_is_fine(judged: Judged, side: Side) -> bool:
 def _said(need: Need, named: str, wrong: ChipSet) -> str:
     if need.use.how == "define":
         return f"admits {plain(wrong)} where the name `{named}` speaks of {need.what}"
-    return f"lets {plain(wrong)} through to `{named}`: {need.what}"
+    further = "" if need.where.rpartition(".")[2] in ("", "__init__", named) else f" and by it to `{need.where}`"
+    return f"lets {plain(wrong)} through to `{named}`{further}: {need.what}"
 
 
 def _names_it(judged: Judged, wrong: ChipSet) -> bool:
@@ -271,4 +272,5 @@ def draft(rule: str, judged: Judged, side: Side, need: Need, wrong: ChipSet) -> 
         judged.gate,
         tuple(related),
         evidence=need.source,
+        cause=(need.hops[-1].path, need.hops[-1].at) if need.hops and need.kind in ("gate", "list") else None,
     )
