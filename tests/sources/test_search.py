@@ -48,3 +48,10 @@ def test_a_project_beyond_the_limit_is_not_complete(project: Path, monkeypatch: 
     assert Search(str(project)).complete("cuda")
     monkeypatch.setattr(search, "MAX_BYTES", 20)
     assert not Search(str(project)).complete("cuda")
+
+
+def test_a_folder_of_everything_is_no_project(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "MAX_ENTRIES", 3)
+    found = Search(str(project))
+    assert not found.complete("cuda")
+    assert found.word("cuda", "run") == ()

@@ -11,10 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from bwlint.sources.read import Unread, read_bytes
-from bwlint.sources.walk import SourceFile, discover
+from bwlint.sources.walk import Discovery, SourceFile, discover
 
 MAX_BYTES = 256 * 1024 * 1024
 """How much of a project is searched, in bytes, for each kind of file."""
+MAX_ENTRIES = 300_000
+"""How many files and folders of a project are walked: more are no project, but somebody's home."""
 MAX_HITS = 200
 """How many places of one name are given: a name that stands in more is nobody's own."""
 _BORDER = b"\n\0\n"
@@ -45,16 +47,15 @@ class Search:
     """The files of one project folder (a real path), read once for each kind that is asked for."""
 
     folder: str
-    _files: tuple[SourceFile, ...] | None = None
+    _found: Discovery | None = None
     _pools: dict[str, _Pool] = field(default_factory=dict)
     _hits: dict[tuple[str, str], tuple[Hit, ...]] = field(default_factory=dict)
     _tops: frozenset[str] | None = None
 
     def files(self, kind: str) -> tuple[SourceFile, ...]:
         """The files of a kind, by path; ignore files count."""
-        if self._files is None:
-            self._files = tuple(sorted(discover([self.folder]).files, key=lambda file: file.real))
-        return tuple(file for file in self._files if file.kind == kind)
+        found = sorted(self._discovery().files, key=lambda file: file.real)
+        return tuple(file for file in found if file.kind == kind)
 
     @property
     def tops(self) -> frozenset[str]:
@@ -65,8 +66,8 @@ class Search:
         return self._tops
 
     def complete(self, kind: str) -> bool:
-        """Whether every file of a kind was within the limit."""
-        return self._pool(kind).complete
+        """Whether every file of a kind was within the limits."""
+        return self._discovery().complete and self._pool(kind).complete
 
     def word(self, kind: str, name: str) -> tuple[Hit, ...]:
         """Where a whole word stands in the files of a kind, in order; none where it stands in too many places."""
@@ -80,6 +81,11 @@ class Search:
                     break
             self._hits[key] = tuple(found)
         return self._hits[key]
+
+    def _discovery(self) -> Discovery:
+        if self._found is None:
+            self._found = discover([self.folder], most_entries=MAX_ENTRIES)
+        return self._found
 
     def _find(self, pool: _Pool, word: bytes) -> Iterator[Hit]:
         data, at = pool.data, pool.data.find(word)

@@ -65,11 +65,15 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """`errors` are arguments that do not exist; `skipped` is what exists and cannot be read."""
+    """`errors` are arguments that do not exist; `skipped` is what exists and cannot be read.
+
+    `complete` says that the walk came to its end.
+    """
 
     files: tuple[SourceFile, ...]
     skipped: tuple[Skipped, ...]
     errors: tuple[Skipped, ...]
+    complete: bool = True
 
 
 def discover(
@@ -78,18 +82,20 @@ def discover(
     use_gitignore: bool = True,
     exclude: Sequence[str] = (),
     force_exclude: bool = False,
+    most_entries: int | None = None,
 ) -> Discovery:
     """The files of a known kind in `paths`, each real file once, by path within each argument.
 
     `exclude` holds gitignore patterns, relative to the working folder for what is in it and else to the
     argument. Arguments themselves are read though a pattern matches them, unless `force_exclude` is set.
+    A walk ends where it has seen `most_entries` files and folders of any kind.
     Raises `ignore.BadPattern` for a bad pattern in `exclude`.
     """
-    walk = _Walk(use_gitignore, tuple(exclude), force_exclude)
+    walk = _Walk(use_gitignore, tuple(exclude), force_exclude, most_entries)
     for path in paths:
         walk.argument(path if isinstance(path, Mount) else Mount(path, path), mounted=isinstance(path, Mount))
     skipped = sorted(set(walk.skipped), key=lambda skip: (skip.path, skip.reason))
-    return Discovery(tuple(walk.files), tuple(skipped), tuple(walk.errors))
+    return Discovery(tuple(walk.files), tuple(skipped), tuple(walk.errors), not walk.is_cut)
 
 
 class _Folder(NamedTuple):
@@ -107,7 +113,11 @@ class _Link(NamedTuple):
 
 
 class _Walk:
-    def __init__(self, use_gitignore: bool, exclude: tuple[str, ...], force_exclude: bool) -> None:
+    def __init__(
+        self, use_gitignore: bool, exclude: tuple[str, ...], force_exclude: bool, most_entries: int | None
+    ) -> None:
+        self.is_cut = False
+        self._left = most_entries
         self.files: list[SourceFile] = []
         self.skipped: list[Skipped] = []
         self.errors: list[Skipped] = []
@@ -177,6 +187,12 @@ class _Walk:
         except OSError as error:
             self._skip(folder.reported, f"folder not read: {why(error)}")
             return
+        if self._left is not None:
+            self._left -= len(entries)
+            if self._left < 0:
+                self.is_cut = True
+                stack.clear()
+                return
         names = {entry.name for entry in entries}
         if VENV_MARK in names and not is_top:
             return
