@@ -15,6 +15,7 @@ from bwlint.readers.python import definitions, lists, sides
 from bwlint.readers.python.gates import Gates, Where
 from bwlint.readers.python.lower import Lowerer, Scope
 from bwlint.readers.python.sides import SKIPS, dotted, span
+from bwlint.readers.python.sizes import Sizes
 
 _QUESTION = re.compile(r"capability_geq|^(?:is|has)_device_capability|^is_family_of$|at_least|_geq$")
 MAX_RETURNS = 60
@@ -54,6 +55,7 @@ class Flow:
         self.functions: dict[str, Function] = {}
         self.classes: dict[str, Class] = {}
         self.gates = Gates(lines, self.slots, words)
+        self.sizes = Sizes(self.gates)
         self.stars: list[str] = []
         self.imports = sides.Imports({}, package)
         self.returns: list[tuple[tuple[Expr, ...], Expr]] = []
@@ -193,11 +195,25 @@ class Flow:
             self._call_lists(node.value, rest)
         for target in node.targets:
             self._bind(target, value, node)
+            self._size(target, value, node)
         return False
+
+    def _size(self, target: ast.expr, value: Expr, node: ast.stmt) -> None:
+        """Note literals that are assigned under a test: a tuple of names takes a tuple member by member."""
+        if not self.path and value.op not in ("if", "tuple"):
+            return
+        if not isinstance(target, ast.Tuple):
+            self.sizes.picked(sides.role_of(target).rpartition(".")[2], value, node, tuple(self.path), self.qualname)
+            return
+        for index, element in enumerate(target.elts):
+            name = dotted(element).rpartition(".")[2]
+            self.sizes.picked(name, _member(value, index), node, tuple(self.path), self.qualname)
 
     def _annotated(self, node: ast.AnnAssign, rest: Sequence[ast.stmt]) -> bool:
         if node.value is not None:
-            self._bind(node.target, self.lowerer.lower(node.value), node)
+            value = self.lowerer.lower(node.value)
+            self._bind(node.target, value, node)
+            self._size(node.target, value, node)
         return False
 
     def _augmented(self, node: ast.AugAssign, rest: Sequence[ast.stmt]) -> bool:
@@ -248,6 +264,8 @@ class Flow:
             self._declared(last, node, value)
 
     def _declared(self, name: str, node: ast.expr, value: Expr) -> None:
+        if isinstance(node, ast.Dict):
+            self.sizes.table(name, node, self.qualname)
         test = lists.declared(name, node, value, self.own)
         if test is not None:
             kind = "table" if isinstance(node, ast.Dict) else "list"
@@ -331,6 +349,8 @@ class Flow:
                 side = Side("return", None)
                 self.add("predicate", value, node.value, side, side, self.qualname.rpartition(".")[2])
             self._call_lists(node.value, rest)
+            if self.path or value.op == "if":
+                self.sizes.picked(self.qualname.rpartition(".")[2], value, node, tuple(self.path), self.qualname)
         self.returning(value)
         return True
 
@@ -456,6 +476,17 @@ class Flow:
             self.lowerer.scope.env[local] = Expr("import", (module, alias.name), span(node))
             self.imports.bind(local, f"{module}.{alias.name}")
         return False
+
+
+def _member(value: Expr, index: int) -> Expr:
+    """One member of a tuple, through a conditional expression."""
+    if value.op == "if":
+        test, then, otherwise = value.args
+        return Expr("if", (test, _member(then, index), _member(otherwise, index)), value.at)
+    if value.op == "tuple" and index < len(value.args[0]):
+        member: Expr = value.args[0][index]
+        return member
+    return unknown("one of several")
 
 
 def _is_question(node: ast.expr) -> bool:
