@@ -9,6 +9,8 @@ from bwlint.evaluate.expr import Expr, Span, decode
 
 Path = tuple[Expr, ...]
 """Tests that all hold where something stands; an early exit above contributes its negation."""
+HANDLER = "exception at line"
+"""How the unknown test begins under which the body of an exception handler stands."""
 
 
 @dataclass(frozen=True, slots=True)

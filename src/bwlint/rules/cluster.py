@@ -78,6 +78,26 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             yield from _built(context, one)
         else:
             yield from _launched(one)
+    for one in asked(context, module, "cluster-limit"):
+        yield from _let_pass(one)
+
+
+def _let_pass(one: Asked) -> Iterator[Draft]:
+    """A check in a file for our chips that lets clusters of more blocks pass than are portable there."""
+    chips = ChipSet.joining(chip for chip in one.targets.chips if chip.cluster_portable)
+    sizes = [size for chip in chips if (size := _size(one, chip)) is not None]
+    portable = min((chip.cluster_portable or 0 for chip in chips), default=0)
+    if one.meant != OURS or not sizes or max(sizes) <= portable:
+        return
+    yield _draft(
+        one,
+        "note",
+        f"the check lets clusters of {max(sizes)} blocks pass; the portable maximum of {plain(chips)} is {portable}",
+        "more than the portable maximum",
+        "refuse what the chip does not take, or ask cudaOccupancyMaxActiveClusters: without multicast in hardware there"
+        " is little to gain",
+        chips,
+    )
 
 
 def _built(context: Context, one: Asked) -> Iterator[Draft]:

@@ -7,9 +7,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from bwlint.asked import BUILT, THEIRS, meant
 from bwlint.chips import NONE, Chip, ChipSet, all_chips, sold_chips
 from bwlint.evaluate.expr import Span, walk
-from bwlint.facts import Module, Operation, Path
+from bwlint.facts import HANDLER, Module, Operation, Path
 from bwlint.judge import Context, Draft, Judged, Related, inside
 from bwlint.mentions import mentioned
 from bwlint.residue import Answers, Left, satisfiable
@@ -46,6 +47,8 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
     for operation in module.operations:
         if operation.kind == "size-table":
             yield from _table(context, module, operation)
+        elif operation.kind == "default-size":
+            yield from _default(context, module, operation)
 
 
 def _functions(module: Module, kind: str) -> list[list[Pick]]:
@@ -208,7 +211,7 @@ def _amounts(context: Context, module: Module, answers: Answers, picks: list[Pic
         yield _draft(
             module,
             judged.at if judged is not None else pick.at,
-            f"{kib(size)} of shared memory are taken for {plain(wrong)}, which {_have(wrong)}",
+            f"{kib(size)} of shared memory are taken for {plain(wrong)}, which {_have(wrong)}{_when(pick)}",
             "the limit of other chips",
             "ask the device for its limit, or give the chips a value of their own",
             wrong,
@@ -217,6 +220,12 @@ def _amounts(context: Context, module: Module, answers: Answers, picks: list[Pic
             (Related(module, pick.at, "picked here"),),
             judged,
         )
+
+
+def _when(pick: Pick) -> str:
+    """In words, that a pick stands in a handler."""
+    tests = (test for test in pick.path if test.op == "unknown" and test.args[0].startswith(HANDLER))
+    return ", where what is tried before it fails" if any(tests) else ""
 
 
 def _have(chips: ChipSet) -> str:
@@ -260,6 +269,25 @@ def _table(context: Context, module: Module, table: Operation) -> Iterator[Draft
         missing,
         "note",
         "medium",
+    )
+
+
+def _default(context: Context, module: Module, default: Operation) -> Iterator[Draft]:
+    """A default that only parts of more memory have, in a file for no generation of its own."""
+    size = _amount(default)
+    owners = ChipSet.where(lambda chip: size in (_most(chip), chip.smem_per_sm))
+    wrong = ChipSet.joining(chip for chip in context.targets - owners if size > _most(chip))
+    if not owners or not wrong or meant(context, module, default.qualname, default.name) in (THEIRS, BUILT):
+        return
+    yield _draft(
+        module,
+        default.at,
+        f"`{default.name}` is {kib(size)} of shared memory unless told otherwise; {plain(wrong)} {_have(wrong)}",
+        f"what {plain(owners)} {'has' if len(owners) == 1 else 'have'}",
+        "take the default from the device",
+        wrong,
+        "note",
+        "low",
     )
 
 

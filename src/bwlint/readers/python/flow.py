@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from bwlint.evaluate.expr import Expr, Span, negate, unknown
-from bwlint.facts import Class, Function, Path, Side, Use
+from bwlint.facts import HANDLER, Class, Function, Path, Side, Use
 from bwlint.readers.python import definitions, lists, sides
 from bwlint.readers.python.gates import Gates, Where
 from bwlint.readers.python.lower import Lowerer, Scope
@@ -129,6 +129,7 @@ class Flow:
     def _if(self, node: ast.If, rest: Sequence[ast.stmt], chain: int = 0, position: int = 0) -> bool:
         lowerer = self.lowerer
         test = lowerer.lower(node.test)
+        self.sizes.limit(node, self.qualname)
         if self.gates.reads(test):
             if not chain:
                 self._chain += 1
@@ -261,6 +262,7 @@ class Flow:
         elif isinstance(node, ast.Call) and dotted(node.func).endswith(("skipif", "skipIf", "skipUnless")):
             definitions.mark(self, node, last, Side("fall", None))
         else:
+            self.sizes.constant(last, node, self.qualname)
             self._declared(last, node, value)
 
     def _declared(self, name: str, node: ast.expr, value: Expr) -> None:
@@ -402,7 +404,7 @@ class Flow:
         went_on = None
         for handler in node.handlers:
             self.lowerer.scope.env = dict(before)
-            self.path[depth:] = [unknown(f"exception at line {handler.lineno}")]
+            self.path[depth:] = [unknown(f"{HANDLER} {handler.lineno}")]
             if not self.block(handler.body, ()) and went_on is None:
                 went_on = self.lowerer.scope.env
         self.path[depth:] = passed

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from bwlint.evaluate.expr import Expr, negate
 from bwlint.facts import Operation, Path
-from bwlint.readers.python.sides import span
+from bwlint.readers.python.sides import literal_text, span
 from bwlint.readers.python.vocabulary import JOINED, arch_text
 from bwlint.readers.reads import Reads
 
@@ -26,6 +26,9 @@ _OTHER = re.compile(r"num|count|thread|warp|page|scale|quant|cache|_per_|^(?:kv_
 _STAGES = re.compile(r"(?:^|_)stages?$", re.I)
 _SHARED = re.compile(r"smem|shared_?mem", re.I)
 _LEAST_SHARED = 48 * 1024
+_DEFAULT = re.compile(r"default", re.I)
+_CLUSTER = re.compile(r"cluster", re.I)
+_PORTABLE_AND_MORE = range(9, 17)
 
 
 class Sizes:
@@ -47,6 +50,33 @@ class Sizes:
                         amounts = (Expr("const", (number,), size.at),)
                         self.found.append(Operation(kind, label, at, amounts, here, qualname))
 
+    def default(self, name: str, value: ast.expr | None, qualname: str) -> None:
+        """Note an amount of shared memory that is taken where nobody says another."""
+        number = None if value is None or not _SHARED.search(name) else _number(value)
+        if value is not None and number is not None and number >= _LEAST_SHARED and len(self.found) < MAX_SIZES:
+            amounts = (Expr("const", (number,), span(value)),)
+            self.found.append(Operation("default-size", name, span(value), amounts, (), qualname))
+
+    def constant(self, name: str, value: ast.expr, qualname: str) -> None:
+        """Note a constant that calls itself a default."""
+        if _DEFAULT.search(name):
+            self.default(name, value, qualname)
+
+    def limit(self, node: ast.If, qualname: str) -> None:
+        """Note the largest cluster that a check lets pass, where its error speaks of clusters."""
+        last = node.body[-1]
+        if not isinstance(last, ast.Raise) or last.exc is None or len(self.found) >= MAX_SIZES:
+            return
+        tests = (
+            node.test.values if isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.Or) else [node.test]
+        )
+        for test in tests:
+            bound = _upper_bound(test)
+            if bound in _PORTABLE_AND_MORE and _CLUSTER.search(literal_text(last.exc)):
+                amounts = (Expr("const", (bound,), span(test)),)
+                self.found.append(Operation("cluster-limit", "", span(test), amounts, (), qualname))
+                return
+
     def table(self, name: str, node: ast.Dict, qualname: str) -> None:
         """Note a table from targets to numbers."""
         if not _MIN_ROWS <= len(node.keys) <= MAX_ROWS or len(self.found) >= MAX_SIZES:
@@ -58,6 +88,14 @@ class Sizes:
                 return
             amounts += [Expr("const", (target,), span(key)), Expr("const", (number,), span(value))]
         self.found.append(Operation("size-table", name, span(node), tuple(amounts), (), qualname))
+
+
+def _upper_bound(test: ast.expr) -> int | None:
+    """N of `x > N`, which refuses what is larger."""
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Gt | ast.GtE):
+        return None
+    number = _number(test.comparators[0])
+    return number if number is None or isinstance(test.ops[0], ast.Gt) else number - 1
 
 
 def _cases(value: Expr, tests: Path) -> Iterator[tuple[Path, Expr]]:
