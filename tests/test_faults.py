@@ -9,15 +9,15 @@ from bwlint.evaluate.expr import Span
 from bwlint.facts import Module
 from bwlint.faults import one_each
 from bwlint.judge import Draft, Related
-from bwlint.rules.message import REPEATS
 
 HERE = Module("a.py", "a", False, {}, (), (), {}, {}, (), {})
 TEST, PART, TEXT, OTHER = (3, 4, 3, 40), (3, 8, 3, 20), (4, 8, 4, 30), (9, 4, 9, 40)
 
 
-def draft(rule: str, severity: str, at: Span, about: Span | None = None, label: str = REPEATS) -> Draft:
+def draft(rule: str, severity: str, at: Span, about: Span | None = None, cause: str = "") -> Draft:
     related = (Related(HERE, about, "the test"),) if about else ()
-    return Draft(rule, rule, severity, "high", HERE, at, "", label, "", NONE, NONE, None, None, related)
+    behind = (cause, TEST) if cause else None
+    return Draft(rule, rule, severity, "high", HERE, at, "", "", "", NONE, NONE, None, None, related, cause=behind)
 
 
 CASES = {
@@ -25,12 +25,12 @@ CASES = {
         [draft("test-gate", "note", TEST), draft("message", "note", TEXT, TEST)],
         [("test-gate", TEST)],
     ),
-    "the severer stays": (
-        [draft("test-gate", "note", TEST), draft("message", "warning", TEXT, TEST)],
-        [("message", TEXT)],
+    "a text and the test that it is as wrong as": (
+        [draft("leak", "warning", TEST), draft("message", "warning", TEXT, TEST)],
+        [("leak", TEST)],
     ),
-    "a text that repeats a test of which the toolkit was taken for granted": (
-        [draft("leak", "note", TEST), draft("message", "note", TEXT, TEST, f"{REPEATS} (tests of the toolkit)")],
+    "tests that lead to one refusal": (
+        [draft("leak", "warning", TEST, cause="b.py"), draft("leak", "warning", OTHER, cause="b.py")],
         [("leak", TEST)],
     ),
     "a guard and the kernel that it empties": (
@@ -45,9 +45,13 @@ CASES = {
         [draft("excluded", "note", TEST), draft("leak", "note", TEST)],
         [("leak", TEST)],
     ),
-    "a text that says something else than its test": (
-        [draft("test-gate", "note", TEST), draft("message", "warning", TEXT, TEST, "this text")],
+    "a text that is wrong, and a test that may be": (
+        [draft("test-gate", "note", TEST), draft("message", "warning", TEXT, TEST)],
         [("test-gate", TEST), ("message", TEXT)],
+    ),
+    "tests that lead to two refusals": (
+        [draft("leak", "warning", TEST, cause="b.py"), draft("leak", "warning", OTHER, cause="c.py")],
+        [("leak", TEST), ("leak", OTHER)],
     ),
     "a text alone": ([draft("message", "note", TEXT, TEST)], [("message", TEXT)]),
     "the text of another test": (

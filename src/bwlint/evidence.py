@@ -147,7 +147,7 @@ class Evidence:
 
 
 def _need(proof: Proof, use: Use) -> Need:
-    return Need(proof.legal, PROOF, proof.what, proof.source, use, proof.hops, proof.arriving, proof.kind)
+    return Need(proof.legal, PROOF, proof.what, proof.source, use, proof.hops, proof.arriving, proof.kind, proof.where)
 
 
 def _place(value: object) -> tuple[Module, str] | None:

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from bwlint.evaluate.expr import Span
 from bwlint.judge import Draft, Related, inside
-from bwlint.rules.message import REPEATS
 
 _RANK = {"error": 2, "warning": 1, "note": 0}
 _EXPLAINS = (
@@ -20,8 +19,7 @@ _EXPLAINS = (
 )
 """Rules of which one test breaks several at once, the one that says most first."""
 _DEPENDS = frozenset({"message", "empty-body"})
-"""Rules about what follows from a test: the first related place is the test. A text that says something else than its
-test is a fault of its own."""
+"""Rules about what follows from a test: the first related place is the test."""
 _MAX_RELATED = 12
 
 
@@ -56,18 +54,24 @@ def _same_fault(first: Draft, second: Draft) -> bool:
     if first.rule in _DEPENDS or second.rule in _DEPENDS:
         return first.rule != second.rule and (_rests_on(first, second) or _rests_on(second, first))
     if first.rule == second.rule:
-        return inside(first.at, second.at) or inside(second.at, first.at)
-    if first.rule not in _EXPLAINS or second.rule not in _EXPLAINS:
+        same_cause = first.cause is not None and first.cause == second.cause
+        return same_cause or inside(first.at, second.at) or inside(second.at, first.at)
+    if first.rule not in _EXPLAINS or second.rule not in _EXPLAINS or _of_toolkit(first) or _of_toolkit(second):
         return False
     return first.at == second.at or (first.gate is not None and first.gate is second.gate)
+
+
+def _of_toolkit(draft: Draft) -> bool:
+    """Whether a draft is about a comparison of the toolkit's release, which may stand beside one of chips."""
+    return draft.rule == "capability-type" and draft.severity == "note"
 
 
 def _rests_on(dependent: Draft, other: Draft) -> bool:
     """Whether a draft is about what follows from the test of another."""
     if dependent.rule not in _DEPENDS or other.rule in _DEPENDS or not dependent.related:
         return False
-    if dependent.rule == "message" and not dependent.label.startswith(REPEATS):
-        return False
+    if dependent.rule == "message" and _RANK[dependent.severity] > _RANK[other.severity]:
+        return False  # the text is what is surely wrong
     test = dependent.related[0].at
     return test == other.at or (other.gate is not None and test == other.gate.at)
 

@@ -67,6 +67,8 @@ class Draft:
     wanted: ChipSet | None = None
     evidence: str = ""
     unsafe: str | None = None
+    cause: tuple[str, Span] | None = None
+    """The place of another gate, which is what is wrong or right about all who lead there."""
 
 
 @dataclass

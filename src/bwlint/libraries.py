@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PROOF, NAME = "proof", "name"
 _QUESTION = re.compile(
-    r"_*(?:is|has|have|can|should|supports?|check|require|skip|needs|use|enable|warn|validate|log|get)_"
+    r"_*(?:is|has|have|can|should|supports?|match(?:es)?|check|require|skip|needs|use|enable|warn|validate|log|get)_"
 )
 
 
@@ -27,7 +27,8 @@ _QUESTION = re.compile(
 class Need:
     """Something that works only on `legal`. `use` is where it is named, `hops` lead to where it is proved.
 
-    `arriving` are the chips that the gates on that way may let come, `kind` is one of `reach.RANK`.
+    `arriving` are the chips that the gates on that way may let come, `kind` is one of `reach.RANK`, `where`
+    names the definition at the end of the way.
     """
 
     legal: ChipSet
@@ -38,6 +39,7 @@ class Need:
     hops: tuple[Hop, ...] = ()
     arriving: ChipSet = EVERY
     kind: str = "library"
+    where: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -233,7 +233,7 @@ class Native:
         if at is not None and out != EVERY:
             legal = EVERY - out
             what = f"`{name}` ends in an error on {plain(out)}"
-            yield Proof(legal, "gate", what, f"the checks of {name}", (Hop(path, at, "the error"),))
+            yield Proof(legal, "gate", what, f"the checks of {name}", (Hop(path, at, "the error"),), where=name)
 
     def _build(self, place: Place) -> Iterator[Proof]:
         """The targets for which the file of a definition is compiled."""
@@ -252,7 +252,7 @@ class Native:
             Hop(path, place.definition.at, f"`{name}` stands in {base}"),
             Hop(origin, first.at, f"{base} is compiled for {targets}"),
         )
-        yield Proof(runs_on(carries), "build", f"code compiled for {targets} alone", script, hops)
+        yield Proof(runs_on(carries), "build", f"code compiled for {targets} alone", script, hops, where=name)
 
     def _agreed(self, found: list[tuple[Proof, ...]]) -> tuple[Proof, ...]:
         """The proofs of one definition; of several, what all of them say together."""
@@ -282,7 +282,8 @@ def _operations(place: Place) -> Iterator[Proof]:
         if legal and (row is not None or use.how == "instruction") and legal != EVERY:
             hop = Hop(place.outline.path, use.at, f"`{name}` works on {legal}")
             what = row.what if row is not None else f"`{name}`"
-            yield Proof(legal, "operation", what, f"{name} in {place.definition.qualname}", (hop,))
+            source = f"{name} in {place.definition.qualname}"
+            yield Proof(legal, "operation", what, source, (hop,), where=place.definition.qualname)
 
 
 def _base(path: str) -> str:

@@ -58,7 +58,8 @@ class Proof:
     """What is behind a definition works on `legal` and on nothing else.
 
     `kind` is one of `RANK`; `what` is how a message calls it, `source` where it was read, `hops` the way there from
-    the use to the place that proves it, and `arriving` the chips that the gates on that way may let come.
+    the use to the place that proves it, `arriving` the chips that the gates on that way may let come,
+    and `where` the name of the definition at its end.
     """
 
     legal: ChipSet
@@ -67,6 +68,7 @@ class Proof:
     source: str
     hops: tuple[Hop, ...]
     arriving: ChipSet = EVERY
+    where: str = ""
 
     @property
     def against(self) -> ChipSet:
@@ -134,7 +136,10 @@ class Reach:
         """What a definition surely leads to, nearest first."""
         key = (place.outline.path, place.definition.qualname)
         if key not in self._proofs:
-            self._proofs[key] = tuple(self._walk(place))
+            shown: dict[object, Proof] = {}
+            for found in self._walk(place):
+                shown.setdefault(found.hops[-1:] or found.source, found)  # a class and its method: the same place
+            self._proofs[key] = tuple(shown.values())
         return self._proofs[key]
 
     def _walk(self, start: Place) -> Iterator[Proof]:
@@ -163,9 +168,13 @@ class Reach:
     def _outside(self, path: str, use: Use) -> Iterator[Proof]:
         """What is known of a name that no Python of the tree defines: C++ that is bound to it, or a library."""
         yield from self.bound(path, use)
+        if use.how != "text" and self._tree.file(use.name.partition(".")[0]):
+            if use.how == "import":
+                return  # a module of the tree is no library, whatever it is called
+            use = replace(use, name=use.name.rpartition(".")[2])
         row = self._libraries.need(path, use)
         if row is not None and row.strength == PROOF:
-            yield Proof(row.legal, "library", row.what, row.source, ())
+            yield Proof(row.legal, "library", row.what, row.source, (), where=use.name.rpartition(".")[2])
 
     def bound(self, path: str, use: Use) -> tuple[Proof, ...]:
         """What the C++ behind an operation of torch (`torch.ops.ns.op`) shows."""
@@ -191,11 +200,11 @@ class Reach:
             row = operation(use.name)
             if row is not None and at[:2] <= use.at[:2] and use.at[2:] <= at[2:]:
                 hop = Hop(module.path, use.at, f"`{use.name}` works on {row.chips}")
-                yield Proof(row.chips, "operation", row.what, f"{use.name} in {module.name}.{name}", (hop,))
+                yield Proof(row.chips, "operation", row.what, f"{use.name} in {module.name}.{name}", (hop,), where=name)
         for refusal in self._refusals.of(module, name):
             hop = Hop(module.path, refusal.at, refusal.text)
             what = _WORDS[refusal.kind].format(plain(refusal.legal))
-            yield Proof(refusal.legal, refusal.kind, what, f"the gate of {module.name}.{name}", (hop,))
+            yield Proof(refusal.legal, refusal.kind, what, f"the gate of {module.name}.{name}", (hop,), where=name)
 
     def _facts(self, outline: Outline) -> Module | None:
         module = self._tree.module(outline.name)

@@ -9,6 +9,7 @@ from bwlint.chips import EVERY, ChipSet
 from bwlint.evaluate.expr import Expr, Span, negate
 from bwlint.facts import Gate, Module
 from bwlint.judged import REFUSING, Judged, inside
+from bwlint.libraries import is_question
 from bwlint.link import Tree
 from bwlint.wording import plain
 
@@ -100,7 +101,8 @@ def _owner(gate: Gate) -> str:
     """The definition that a gate speaks for; "" where it is none's."""
     if gate.kind == "list":
         if _is_passed(gate):
-            return gate.qualname.removeprefix("<module>")
+            asks = is_question(gate.name)  # `matches(device, ["120"])` has an answer and refuses nobody
+            return "" if asks else gate.qualname.removeprefix("<module>")
         if gate.yes.at is None:
             return ""  # what reads it decides
         return gate.name if gate.qualname == "<module>" else f"{gate.qualname}.{gate.name}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from bwlint.chips import ChipSet, group
 from bwlint.evaluate.expr import walk
@@ -17,6 +18,7 @@ _LARGE_AMPERE = group("large-ampere")
 _HOPPER = group("hopper")
 _DATACENTER = group("datacenter-blackwell")
 _NAMED_TO_REFUSE = group("after-datacenter")
+_SMALL_PARTS = "it picks the parts with 99 KiB of shared memory a block, and 12.x are such parts too"
 _NEAR = 40
 """Lines within which another gate of a function is read as an answer to this one."""
 
@@ -26,7 +28,8 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         return
     found = excluded(context, judged)
     if found is not None:
-        yield draft(NAME, judged, *found)
+        by_size = found[3] == _SMALL_PARTS
+        yield replace(draft(NAME, judged, *found), category="smem") if by_size else draft(NAME, judged, *found)
 
 
 def excluded(context: Context, judged: Judged) -> tuple[ChipSet, str, str, str, Related | None] | None:
@@ -37,8 +40,7 @@ def excluded(context: Context, judged: Judged) -> tuple[ChipSet, str, str, str, 
     if judged.denies and judged.core <= _NAMED_TO_REFUSE:
         return None  # the test names the chip in order to refuse it
     if _own(judged) and _picks_small_shared(judged):
-        reason = "it picks the parts with 99 KiB of shared memory a block, and 12.x are such parts too"
-        return out, "note", "medium", reason, None
+        return out, "note", "medium", _SMALL_PARTS, None
     if not _own(judged) or (judged.sets.guessed and judged.gate.kind in ("expression", "flag")):
         return None
     if _by_shared_memory(judged) and not _turned_away(judged):

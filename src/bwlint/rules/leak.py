@@ -14,6 +14,8 @@ from bwlint.mentions import mentioned
 from bwlint.wording import plain
 
 NAME = "leak"
+TEST = "test-gate"
+"""The category of what is found in a test, by whatever rule."""
 OPEN_ENDED = re.compile(r"\+|or newer|and newer|or later|and later|or above|and above|or higher|>=|≥|at least", re.I)
 
 
@@ -109,7 +111,7 @@ def open_bound(context: Context, judged: Judged, rule: str) -> Iterator[Draft]:
         return
     yield Draft(
         rule,
-        rule,
+        TEST if judged.in_test else rule,
         "note",
         "low",
         judged.module,
@@ -239,7 +241,8 @@ def _says_newer_is_fine(judged: Judged, side: Side) -> bool:
 def _said(need: Need, named: str, wrong: ChipSet) -> str:
     if need.use.how == "define":
         return f"admits {plain(wrong)} where the name `{named}` speaks of {need.what}"
-    return f"lets {plain(wrong)} through to `{named}`: {need.what}"
+    further = "" if need.where.rpartition(".")[2] in ("", "__init__", named) else f" and by it to `{need.where}`"
+    return f"lets {plain(wrong)} through to `{named}`{further}: {need.what}"
 
 
 def _names_it(judged: Judged, wrong: ChipSet) -> bool:
@@ -255,7 +258,7 @@ def draft(rule: str, judged: Judged, side: Side, need: Need, wrong: ChipSet) -> 
     related += [Related(hop, hop.at, hop.text) for hop in need.hops]
     return Draft(
         rule,
-        rule,
+        TEST if judged.in_test else rule,
         "warning" if proved else "note",
         ("high" if need.hops else "medium") if proved else "low",
         judged.module,
@@ -269,4 +272,5 @@ def draft(rule: str, judged: Judged, side: Side, need: Need, wrong: ChipSet) -> 
         judged.gate,
         tuple(related),
         evidence=need.source,
+        cause=(need.hops[-1].path, need.hops[-1].at) if need.hops and need.kind in ("gate", "list") else None,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from bwlint.chips import ChipSet, group
 from bwlint.facts import Text
@@ -23,8 +22,6 @@ _NEGATIVE = re.compile(
     re.I,
 )
 """The text says where it does not work: what it names is refused, not admitted."""
-REPEATS = "the same in words"
-"""The label of a text that says what the test beside it does."""
 _DEMAND = re.compile(r"\brequires?\b|\bneeds?\b|\bmust\b", re.I)
 
 
@@ -72,8 +69,7 @@ def _repeats(context: Context, judged: Judged, text: Text, said: Mention) -> Ite
     if family_split.split(context, judged) is None or len(said.exact & context.targets) != 1:
         return
     message = f"the text repeats that {_only(said.exact & context.targets)} will do, as the test beside it does"
-    repeated = _draft(judged, text, "note", message, "name the family in the test and here")
-    yield replace(repeated, label=REPEATS)
+    yield _draft(judged, text, "note", message, "name the family in the test and here")
 
 
 def _promises(context: Context, judged: Judged, text: Text, said: Mention) -> Iterator[Draft]:
@@ -85,8 +81,7 @@ def _promises(context: Context, judged: Judged, text: Text, said: Mention) -> It
             return
     if said.open_ended and any(leak.open_bound(context, judged, NAME)):
         message = "the text promises every later chip; nothing in this file shows that 12.x will do"
-        repeated = _draft(judged, text, "note", message, "name the chips that it was written for")
-        yield replace(repeated, label=REPEATS)
+        yield _draft(judged, text, "note", message, "name the chips that it was written for")
 
 
 def _contradicts(context: Context, judged: Judged, said: Mention) -> bool:

@@ -49,6 +49,24 @@ flags_for(SRCS "d.cu" ARCHS "${OUT}")
 """
 
 
+@pytest.mark.parametrize(
+    ("added", "known"),
+    [
+        ("", True),
+        ('list(APPEND FAST_ARCHS "12.0f")', True),
+        ('list(APPEND FAST_ARCHS "${MORE_ARCHS}")', True),
+        ('list(APPEND FAST_ARCHS "${_ARCH}")', False),
+        ('foreach(_ARCH ${CUDA_ARCHS})\n  list(APPEND FAST_ARCHS "${_ARCH}")\nendforeach()', False),
+        ('list(APPEND FAST_ARCHS "${_ARCH}")\nset(FAST_ARCHS "10.0f")', True),
+    ],
+)
+def test_a_list_that_something_unknown_is_added_to_compiles_nothing_for_sure(
+    carries: Carries, added: str, known: bool
+) -> None:
+    source = f'set(MORE_ARCHS "9.0a")\nset(FAST_ARCHS "10.0f")\n{added}\nflags(SRCS "a.cu" ARCHS "${{FAST_ARCHS}}")\n'
+    assert any(each.sources for each in carries("a.cmake", source)) is known
+
+
 def test_sources_go_to_what_the_variable_may_hold(carries: Carries) -> None:
     assert [each.sources for each in carries("a.cmake", SOURCES)] == [("a.cu", "b.cu"), ("a.cu", "b.cu"), ("d.cu",)]
 

@@ -69,6 +69,8 @@ class _File:
     chains: int = 0
     texts: dict[str, tuple[str, ...]] = field(default_factory=dict)
     values: dict[str, list[_Value]] = field(default_factory=dict)
+    open: set[str] = field(default_factory=set)
+    """Lists that something unknown was added to."""
     offered: set[str] = field(default_factory=set)
     kernels: set[str] = field(default_factory=set)
 
@@ -211,9 +213,13 @@ class _File:
     def _assigned(self, name: str, values: Sequence[Argument], kind: str, *, replaces: bool) -> None:
         listed = _listed(values, with_ptx=_BUILT_BY_CMAKE.search(name) is not None)
         self._give_sources(values)
+        if replaces:
+            self.open.discard(name)
         if listed is None or not _ARCH_NAME.search(name):
             if replaces:
                 self.values.pop(name, None)
+            else:
+                self._joined(name, values)
             return
         if _OFFERED.search(name):
             self.offered.add(name)
@@ -221,6 +227,16 @@ class _File:
             kind = "request"
         self._add(kind, name, listed, self.places.span(values[0].start, values[-1].end))
         self._hold(name, replaces=replaces)
+
+    def _joined(self, name: str, added: Sequence[Argument]) -> None:
+        """A list that others are added to: it holds theirs too, or nobody knows what it holds."""
+        names = [reference for argument in added for reference in _REFERENCE.findall(argument.text)]
+        if name not in self.values:
+            return
+        if names and all(other in self.values for other in names):
+            self.values[name] = [*self.values[name], *(value for other in names for value in self.values[other])]
+        else:
+            self.open.add(name)
 
     def _hold(self, name: str, *, replaces: bool) -> None:
         """The variable holds the newest carry; what it held before stays only in the other branches."""
@@ -264,7 +280,7 @@ class _File:
         text = " ".join(argument.text for argument in arguments)
         names = _REFERENCE.findall(text)
         held = [value.carry for name in names for value in self.values.get(name, ())]
-        if not held:
+        if not held or self.open & set(names):
             return
         words = [*text.split(), *(word for name in names for word in self.texts.get(name, ()))]
         sources = tuple(dict.fromkeys(part for word in words for part in word.split(";") if _SOURCE.search(part)))

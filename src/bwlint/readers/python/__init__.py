@@ -22,6 +22,8 @@ __all__ = ["ReadError", "may_matter", "may_read_device", "parse", "read", "read_
 
 _BUILD_WORDS = tuple(word.encode() for word in WORDS)
 
+_OPERATION_WORDS = ("cgen05", "warpgroup.", "wgmma.")
+_OPERATION_BYTES = tuple(word.encode() for word in _OPERATION_WORDS)
 _EXACT_TARGET = re.compile(r"(?:sm|compute)_120a\b|\b120a\b")
 # Layouts of shared memory and the enumerations around them are made on the host, for kernels of any chip.
 _OPERATION = re.compile(
@@ -33,7 +35,7 @@ def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
     """The prefilter of a file: it may read the device, say what is compiled for it, enter another GPU's memory, or
     hold code of another language.
     """
-    if may_read_device(data, own) or any(word in data for word in _BUILD_WORDS):
+    if may_read_device(data, own) or any(word in data for word in (*_BUILD_WORDS, *_OPERATION_BYTES)):
         return True
     return peers.may_enter(data) or embedded.may_hold(data)
 
@@ -152,7 +154,7 @@ def _answers(node: ast.FunctionDef) -> bool:
 
 def _operations(tree: ast.Module, source: str, lines: Sequence[str]) -> dict[str, tuple[Use, ...]]:
     """Hardware operations that each top-level function or class names, "" for the module itself."""
-    if not any(word in source for word in ("cgen05", "warpgroup.", "wgmma.")):
+    if not any(word in source for word in _OPERATION_WORDS):
         return {}
     prose = _docstring_lines(tree)
     places = [

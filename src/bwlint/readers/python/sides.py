@@ -291,7 +291,8 @@ class Collector:
     def _add(self, name: str, how: str, node: ast.AST, sure: bool) -> None:
         if how in ("call", "name"):
             root, dot, rest = name.partition(".")
-            root = self._made.get(root, root) if rest else root
+            if rest and root in self._made:
+                root, dot, rest = f"{self._made[root]}.{rest}".partition(".")
             name = self.imports.names.get(root, root) + dot + rest
             self._calls += how == "call"
         if how in ("call", "import") or len(self.uses) - self._calls < self._most:
@@ -313,11 +314,16 @@ def _asks_for_text(test: ast.expr) -> bool:
     for node in ast.walk(test):
         if isinstance(node, ast.Compare):
             for operand in (node.left, *node.comparators):
-                if isinstance(operand, ast.Attribute | ast.List | ast.Tuple | ast.Set):
+                if isinstance(operand, ast.List | ast.Tuple | ast.Set) or _is_member(operand):
                     return True
                 if isinstance(operand, ast.Constant) and isinstance(operand.value, str):
                     return True
     return False
+
+
+def _is_member(node: ast.expr) -> bool:
+    """`Kind.FAST` and not `x.ndim`: a member of an enum is written so."""
+    return isinstance(node, ast.Attribute) and (node.attr.isupper() or dotted(node.value)[:1].isupper())
 
 
 def _leaves(body: Sequence[ast.stmt]) -> bool:
