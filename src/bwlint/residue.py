@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from bwlint.chips import Chip, ChipSet
+from bwlint.chips import EVERY, Chip, ChipSet
 from bwlint.evaluate.expr import Expr
 from bwlint.facts import Module, Path
 from bwlint.link import Tree
@@ -15,6 +15,7 @@ Condition = tuple[Expr, bool]
 Left = tuple[Condition, ...]
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 _MAX_CONDITIONS = 64
+_MAX_POINTS = 200
 
 
 class Answers:
@@ -24,14 +25,23 @@ class Answers:
         self._tree = tree
         self._module = module
         self._known: dict[Expr, tuple[ChipSet, ChipSet]] = {}
-        self._paths: dict[tuple[Path, Chip], Left | None] = {}
+        self._paths: dict[tuple[int, Chip], Left | None] = {}
+        """By the identity of a path, which the module keeps: a long one takes long to hash."""
 
     def left(self, path: Path, chip: Chip) -> Left | None:
         """The conditions under which a chip passes all tests; None where it never does."""
-        key = (path, chip)
+        key = (id(path), chip)
         if key not in self._paths:
             self._paths[key] = self._all(path, True, chip)
         return self._paths[key]
+
+    def singles_out(self, path: Path, chips: ChipSet) -> bool:
+        """Whether a test holds on some of `chips` alone, or on all but those."""
+        for test in _leaves(path):
+            may, must = self._sets(test)
+            if any(found and found <= chips for found in (must, EVERY - may)):
+                return True
+        return False
 
     def _all(self, tests: Iterable[Expr], outcome: bool, chip: Chip) -> Left | None:
         found: list[Condition] = []
@@ -55,12 +65,26 @@ class Answers:
         return ways[0] if len(ways) == 1 else ((bare(test), outcome),)
 
     def _leaf(self, test: Expr, outcome: bool, chip: Chip) -> Left | None:
-        if test not in self._known:
-            self._known[test] = (self._tree.may(self._module, test), self._tree.must(self._module, test))
-        may, must = self._known[test]
+        may, must = self._sets(test)
         if chip in must or chip not in may:
             return () if (chip in must) == outcome else None
         return ((bare(test), outcome),)
+
+    def _sets(self, test: Expr) -> tuple[ChipSet, ChipSet]:
+        """The chips on which a test may hold, and on which it must."""
+        if test not in self._known:
+            self._known[test] = (self._tree.may(self._module, test), self._tree.must(self._module, test))
+        return self._known[test]
+
+
+def _leaves(tests: Iterable[Expr]) -> Iterator[Expr]:
+    for test in tests:
+        if test.op in ("and", "or"):
+            yield from _leaves(test.args[0])
+        elif test.op == "not":
+            yield from _leaves(test.args)
+        else:
+            yield test
 
 
 def bare(node: Expr) -> Expr:
@@ -106,6 +130,8 @@ def _bound(test: Expr) -> tuple[Expr, str, object] | None:
 
 def _has_value(bounds: list[tuple[str, object, bool]]) -> bool:
     points = [value for _, bound, _ in bounds for value in (bound if isinstance(bound, tuple) else (bound,))]
+    if len(points) > _MAX_POINTS:
+        return False
     numbers = [value + step for value in points if isinstance(value, int | float) for step in (-1, 0, 1)]
     others = [value for value in points if not isinstance(value, int | float)]
     return any(all(_holds(value, *bound) for bound in bounds) for value in (*numbers, *others, object()))

@@ -74,7 +74,7 @@ def _amount(one: Operation) -> int:
 
 def _tiles(context: Context, module: Module, answers: Answers, picks: list[Pick]) -> Iterator[Draft]:
     """A tile that our chips share with parts of more memory, where parts of as little get a smaller one."""
-    if any(_names(pick, context.targets) for pick in picks):
+    if any(_names(answers, pick, context.targets) for pick in picks):
         return  # whoever wrote this has thought of them
     for pick in picks:
         found = _smaller(context, answers, pick, picks)
@@ -82,8 +82,8 @@ def _tiles(context: Context, module: Module, answers: Answers, picks: list[Pick]
             yield _tile(context, module, answers, pick, *found)
 
 
-def _names(pick: Pick, chips: ChipSet) -> bool:
-    """Whether a test of a pick says one of the chips, or their generation, by number or name."""
+def _names(answers: Answers, pick: Pick, chips: ChipSet) -> bool:
+    """Whether a test of a pick says one of the chips, or their generation, by number or name, or is theirs alone."""
     numbers = {number for chip in chips for number in (chip.major, chip.joined)}
     for test in pick.path:
         for node in walk(test):
@@ -93,7 +93,7 @@ def _names(pick: Pick, chips: ChipSet) -> bool:
             words = [arg for arg in node.args if isinstance(arg, str)]
             if any(mentioned(word.replace("_", " ")).named & chips for word in words):
                 return True
-    return False
+    return answers.singles_out(pick.path, chips)
 
 
 def _smaller(
@@ -194,7 +194,7 @@ def _deciding(context: Context, module: Module, at: Span, ours: ChipSet, others:
 
 def _amounts(context: Context, module: Module, answers: Answers, picks: list[Pick]) -> Iterator[Draft]:
     """An amount of shared memory that is another generation's limit."""
-    if any(_names(pick, context.targets) for pick in picks):
+    if any(_names(answers, pick, context.targets) for pick in picks):
         return
     for pick in picks:
         (size,) = pick.sizes.values() if len(pick.sizes) == 1 else (0,)

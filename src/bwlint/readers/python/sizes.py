@@ -15,6 +15,9 @@ from bwlint.readers.reads import Reads
 MAX_SIZES = 400
 MAX_CASES = 8
 MAX_ROWS = 64
+MAX_TESTS = 40
+"""Tests above a size; of one that stands under more nobody knows when it is taken."""
+MAX_DEPTH = 8
 _MIN_ROWS = 3
 _LARGEST_TILE = 256
 """A block of a kernel that multiplies has no longer side; those that go over elements one by one do."""
@@ -42,7 +45,11 @@ class Sizes:
         """Note a literal that is assigned to `name`, or returned from a function of that name, under a test."""
         for tests, size in _cases(value, ()):
             here = (*path, *tests)
-            if len(self.found) < MAX_SIZES and here and any(self._gates.reads(test) for test in here):
+            if (
+                len(self.found) < MAX_SIZES
+                and 0 < len(here) <= MAX_TESTS
+                and any(self._gates.reads(test) for test in here)
+            ):
                 at = size.at if tests and size.at is not None else span(node)
                 for label, number in _labelled(name, size):
                     kind = _kind(label, number)
@@ -135,23 +142,24 @@ def _kind(label: str, number: int) -> str:
     return "tile" if _TILE.search(name) else ""
 
 
-def _folded(node: Expr) -> int | None:
+def _folded(node: Expr, depth: int = 0) -> int | None:
     if node.op == "const":
         value = node.args[0]
         return value if isinstance(value, int) and not isinstance(value, bool) else None
-    if node.op != "bin":
+    if node.op != "bin" or depth > MAX_DEPTH:
         return None
-    left, right = _folded(node.args[1]), _folded(node.args[2])
+    left, right = _folded(node.args[1], depth + 1), _folded(node.args[2], depth + 1)
     return _computed(node.args[0], left, right)
 
 
-def _number(node: ast.expr) -> int | None:
+def _number(node: ast.expr, depth: int = 0) -> int | None:
     """An integer literal, or arithmetic of such."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, int) and not isinstance(node.value, bool) else None
-    if not isinstance(node, ast.BinOp):
+    if not isinstance(node, ast.BinOp) or depth > MAX_DEPTH:
         return None
-    return _computed(_OPERATORS.get(type(node.op), ""), _number(node.left), _number(node.right))
+    left, right = _number(node.left, depth + 1), _number(node.right, depth + 1)
+    return _computed(_OPERATORS.get(type(node.op), ""), left, right)
 
 
 _OPERATORS: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.LShift: "<<"}
