@@ -9,6 +9,8 @@ from bwlint.evaluate.expr import Expr, Span, decode
 
 Path = tuple[Expr, ...]
 """Tests that all hold where something stands; an early exit above contributes its negation."""
+HANDLER = "exception at line"
+"""How the unknown test begins under which the body of an exception handler stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +120,10 @@ class Operation:
     """Something that some targets or chips lack: an instruction, an atom of a template library, bytes, a cluster.
 
     `kind` says which table or limit judges it (instruction, atom, cluster, dynamic-shared, static-shared,
-    launch-bounds, launch, peer and its kin: see `readers.cuda.peers`), `name` is its normal form there, `amounts` are
-    the numbers it asks for (bytes; cluster x, y, z; threads, blocks). `path` are the preprocessor's tests above,
-    `qualname` the function around.
+    launch-bounds, launch, peer and its kin: see `readers.cuda.peers`; tile, stages, shared-size and size-table: see
+    `readers.python.sizes`), `name` is its normal form there, `amounts` are the numbers it asks for (bytes; cluster x,
+    y, z; threads, blocks; of a table chips and sizes by turns). `path` are the preprocessor's tests above, of a size
+    in Python those of the program, `qualname` the function around.
     `checked` says that its result is looked at, or the limit asked for, within reach.
     """
 

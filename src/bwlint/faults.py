@@ -13,7 +13,10 @@ from bwlint.evaluate.expr import Span
 from bwlint.judge import Draft, Related, inside
 
 _RANK = {"error": 2, "warning": 1, "note": 0}
-_EXPLAINS = ("capability-type", "p2p-atomics", "leak", "family-split", "excluded", "test-gate", "suffix-lost")
+_EXPLAINS = (
+    *("capability-type", "p2p-atomics", "smem", "cluster"),
+    *("leak", "family-split", "excluded", "test-gate", "suffix-lost"),
+)
 """Rules of which one test breaks several at once, the one that says most first."""
 _DEPENDS = frozenset({"message", "empty-body"})
 """Rules about what follows from a test: the first related place is the test."""

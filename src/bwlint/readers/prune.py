@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from bwlint.evaluate.expr import Expr, unknown, walk
-from bwlint.facts import Class, Function, Gate
+from bwlint.facts import Class, Function, Gate, Path
 
 MAX_PLAIN = 80
 """Nodes in the returns of a function that does not read the device; a longer one is nobody's helper."""
@@ -24,13 +24,15 @@ def slots(
     names: dict[str, Expr],
     helpers: dict[str, Function],
     classes: dict[str, Class],
+    paths: Iterable[Path] = (),
 ) -> tuple[Expr, ...]:
-    """The table of definitions, with a filler for each that nothing leads to."""
+    """The table of definitions, with a filler for each that nothing leads to. `paths` are tests of other facts."""
     kept: set[int] = set()
     stack: list[Any] = [tuple(names.values())]
     stack += [(item.returns, item.defaults) for item in helpers.values()]
     stack += [(item.bases, tuple(item.names.values())) for item in classes.values()]
     stack += [(gate.test, gate.path, gate.yes.value, gate.no.value) for gate in gates]
+    stack += paths
     while stack:
         for node in walk(stack.pop()):
             if node.op == "var" and node.args[0] not in kept:

@@ -2,16 +2,73 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from functools import cache
 
 from bwlint.asked import BUILT, OURS, THEIRS, Asked, asked
 from bwlint.chips import Chip, ChipSet, Target, group
+from bwlint.chips.instructions import verdict
+from bwlint.evaluate.expr import Expr, walk
 from bwlint.facts import Module
-from bwlint.judge import Context, Draft
+from bwlint.judge import Context, Draft, Judged, refuses
 from bwlint.legality import drafts
 from bwlint.wording import plain
 
 NAME = "cluster"
+_CTA_GROUP = re.compile(r"cta_?group", re.I)
+_PAIR_OF_BLOCKS = "cp.async.bulk.tensor.2d.cta_group::2.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+
+
+def check(context: Context, judged: Judged) -> Iterator[Draft]:
+    """A guard that refuses pairs of blocks for some chips without them, and forgets others."""
+    if not judged.denies or not refuses(judged.gate.yes) or not _asks_for_pairs(judged.gate.test):
+        return
+    refused, legal = judged.core, _having_pairs()
+    wrong = context.targets & judged.sets.live - refused - legal
+    if not refused or refused & legal or not wrong or _refused_besides(context, judged) & wrong:
+        return
+    yield Draft(
+        NAME,
+        NAME,
+        "warning",
+        "medium",
+        judged.module,
+        judged.at,
+        f"pairs of blocks (cta_group::2) are refused for {plain(refused)} and let through for {plain(wrong)}, which"
+        f" {'has' if len(wrong) == 1 else 'have'} none either",
+        f"refuses {refused}",
+        f"refuse them wherever the chip is not one of {plain(legal)}",
+        wrong,
+        wrong,
+        legal,
+        judged.gate,
+    )
+
+
+@cache
+def _having_pairs() -> ChipSet:
+    """The chips that have cta_group::2, by the table of instructions."""
+    return verdict(_PAIR_OF_BLOCKS).legal.chips
+
+
+def _asks_for_pairs(test: Expr) -> bool:
+    """Whether one of the operands that must all hold is `cta_group == 2`, or a member TWO of an enumeration."""
+    if test.op == "and":
+        return any(_asks_for_pairs(item) for item in test.args[0])
+    if test.op != "cmp" or test.args[0] not in ("==", "is"):
+        return False
+    parts = [arg for node in walk(test) for arg in node.args]
+    return (2 in parts or "TWO" in parts) and any(isinstance(arg, str) and _CTA_GROUP.search(arg) for arg in parts)
+
+
+def _refused_besides(context: Context, judged: Judged) -> ChipSet:
+    """The chips that another check of the same function turns away."""
+    found = ChipSet.of()
+    for other in context.judged[judged.module.path]:
+        if other is not judged and other.gate.qualname == judged.gate.qualname and refuses(other.other):
+            found |= other.sets.live - other.admitted
+    return found
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
@@ -21,6 +78,26 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             yield from _built(context, one)
         else:
             yield from _launched(one)
+    for one in asked(context, module, "cluster-limit"):
+        yield from _let_pass(one)
+
+
+def _let_pass(one: Asked) -> Iterator[Draft]:
+    """A check in a file for our chips that lets clusters of more blocks pass than are portable there."""
+    chips = ChipSet.joining(chip for chip in one.targets.chips if chip.cluster_portable)
+    sizes = [size for chip in chips if (size := _size(one, chip)) is not None]
+    portable = min((chip.cluster_portable or 0 for chip in chips), default=0)
+    if one.meant != OURS or not sizes or max(sizes) <= portable:
+        return
+    yield _draft(
+        one,
+        "note",
+        f"the check lets clusters of {max(sizes)} blocks pass; the portable maximum of {plain(chips)} is {portable}",
+        "more than the portable maximum",
+        "refuse what the chip does not take, or ask cudaOccupancyMaxActiveClusters: without multicast in hardware there"
+        " is little to gain",
+        chips,
+    )
 
 
 def _built(context: Context, one: Asked) -> Iterator[Draft]:

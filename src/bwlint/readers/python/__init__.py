@@ -49,6 +49,7 @@ def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str
     lines = re.split("\r\n|\r|\n", source)
     flow = _flow(tree, source, lines, name if is_package else name.rpartition(".")[0], own)
     functions = prune.functions(flow.functions, flow.gates.reads)
+    paths = [size.path for size in flow.sizes.found]
     instructions, modules = embedded.code_in_strings(path, tree, source, lines)
     return Module(
         path,
@@ -56,14 +57,14 @@ def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str
         is_package,
         flow.names,
         tuple(flow.stars),
-        prune.slots(flow.slots, flow.gates.found, flow.names, functions, flow.classes),
+        prune.slots(flow.slots, flow.gates.found, flow.names, functions, flow.classes, paths),
         functions,
         flow.classes,
         tuple(flow.gates.found),
         _operations(tree, source, lines),
         _targets(source, lines),
         carries=carries_of_python(tree, source),
-        operations=(*peers.operations(tree, source), *instructions),
+        operations=(*peers.operations(tree, source), *instructions, *flow.sizes.found),
         embedded=modules,
     )
 

@@ -10,11 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from bwlint.evaluate.expr import Expr, Span, negate, unknown
-from bwlint.facts import Class, Function, Path, Side, Use
+from bwlint.facts import HANDLER, Class, Function, Path, Side, Use
 from bwlint.readers.python import definitions, lists, sides
 from bwlint.readers.python.gates import Gates, Where
 from bwlint.readers.python.lower import Lowerer, Scope
 from bwlint.readers.python.sides import SKIPS, dotted, span
+from bwlint.readers.python.sizes import Sizes
 
 _QUESTION = re.compile(r"capability_geq|^(?:is|has)_device_capability|^is_family_of$|at_least|_geq$")
 MAX_RETURNS = 60
@@ -54,6 +55,7 @@ class Flow:
         self.functions: dict[str, Function] = {}
         self.classes: dict[str, Class] = {}
         self.gates = Gates(lines, self.slots, words)
+        self.sizes = Sizes(self.gates)
         self.stars: list[str] = []
         self.imports = sides.Imports({}, package)
         self.returns: list[tuple[tuple[Expr, ...], Expr]] = []
@@ -127,6 +129,7 @@ class Flow:
     def _if(self, node: ast.If, rest: Sequence[ast.stmt], chain: int = 0, position: int = 0) -> bool:
         lowerer = self.lowerer
         test = lowerer.lower(node.test)
+        self.sizes.limit(node, self.qualname)
         if self.gates.reads(test):
             if not chain:
                 self._chain += 1
@@ -193,11 +196,25 @@ class Flow:
             self._call_lists(node.value, rest)
         for target in node.targets:
             self._bind(target, value, node)
+            self._size(target, value, node)
         return False
+
+    def _size(self, target: ast.expr, value: Expr, node: ast.stmt) -> None:
+        """Note literals that are assigned under a test: a tuple of names takes a tuple member by member."""
+        if not self.path and value.op not in ("if", "tuple"):
+            return
+        if not isinstance(target, ast.Tuple):
+            self.sizes.picked(sides.role_of(target).rpartition(".")[2], value, node, tuple(self.path), self.qualname)
+            return
+        for index, element in enumerate(target.elts):
+            name = dotted(element).rpartition(".")[2]
+            self.sizes.picked(name, _member(value, index), node, tuple(self.path), self.qualname)
 
     def _annotated(self, node: ast.AnnAssign, rest: Sequence[ast.stmt]) -> bool:
         if node.value is not None:
-            self._bind(node.target, self.lowerer.lower(node.value), node)
+            value = self.lowerer.lower(node.value)
+            self._bind(node.target, value, node)
+            self._size(node.target, value, node)
         return False
 
     def _augmented(self, node: ast.AugAssign, rest: Sequence[ast.stmt]) -> bool:
@@ -245,9 +262,12 @@ class Flow:
         elif isinstance(node, ast.Call) and dotted(node.func).endswith(("skipif", "skipIf", "skipUnless")):
             definitions.mark(self, node, last, Side("fall", None))
         else:
+            self.sizes.constant(last, node, self.qualname)
             self._declared(last, node, value)
 
     def _declared(self, name: str, node: ast.expr, value: Expr) -> None:
+        if isinstance(node, ast.Dict):
+            self.sizes.table(name, node, self.qualname)
         test = lists.declared(name, node, value, self.own)
         if test is not None:
             kind = "table" if isinstance(node, ast.Dict) else "list"
@@ -331,6 +351,8 @@ class Flow:
                 side = Side("return", None)
                 self.add("predicate", value, node.value, side, side, self.qualname.rpartition(".")[2])
             self._call_lists(node.value, rest)
+            if self.path or value.op == "if":
+                self.sizes.picked(self.qualname.rpartition(".")[2], value, node, tuple(self.path), self.qualname)
         self.returning(value)
         return True
 
@@ -382,7 +404,7 @@ class Flow:
         went_on = None
         for handler in node.handlers:
             self.lowerer.scope.env = dict(before)
-            self.path[depth:] = [unknown(f"exception at line {handler.lineno}")]
+            self.path[depth:] = [unknown(f"{HANDLER} {handler.lineno}")]
             if not self.block(handler.body, ()) and went_on is None:
                 went_on = self.lowerer.scope.env
         self.path[depth:] = passed
@@ -456,6 +478,17 @@ class Flow:
             self.lowerer.scope.env[local] = Expr("import", (module, alias.name), span(node))
             self.imports.bind(local, f"{module}.{alias.name}")
         return False
+
+
+def _member(value: Expr, index: int) -> Expr:
+    """One member of a tuple, through a conditional expression."""
+    if value.op == "if":
+        test, then, otherwise = value.args
+        return Expr("if", (test, _member(then, index), _member(otherwise, index)), value.at)
+    if value.op == "tuple" and index < len(value.args[0]):
+        member: Expr = value.args[0][index]
+        return member
+    return unknown("one of several")
 
 
 def _is_question(node: ast.expr) -> bool:
