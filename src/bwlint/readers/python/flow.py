@@ -31,6 +31,16 @@ class Site:
     path: Path
 
 
+_MAPPINGS = frozenset({"var", "import", "dict", "name", "attr"})
+"""What may stand for a mapping that the file or another one writes down."""
+
+
+def _mapping_of(node: ast.expr) -> ast.expr:
+    """The mapping of `mapping[key]` or `mapping.get(key)`."""
+    inner = node.func if isinstance(node, ast.Call) else node
+    return inner.value if isinstance(inner, ast.Subscript | ast.Attribute) else node
+
+
 class Flow:
     """Walks a module once. What it finds lies in `names`, `functions`, `classes`, `gates` and `slots`."""
 
@@ -51,6 +61,7 @@ class Flow:
         self.slots: list[Expr] = []
         self.lowerer = Lowerer(self.slots)
         self.lowerer.on_conditional = self._conditional
+        self.lowerer.on_lookup = self._lookup
         self.functions: dict[str, Function] = {}
         self.classes: dict[str, Class] = {}
         self.gates = Gates(lines, self.slots, words)
@@ -93,16 +104,26 @@ class Flow:
                 sides.expression(node.orelse, self.imports, otherwise, self._target),
             )
 
+    def _lookup(self, node: ast.expr, mapping: Expr, key: Expr, default: Expr | None) -> None:
+        """A mapping that is asked for the device: the keys that it has are the chips that find something."""
+        if mapping.op not in _MAPPINGS or not self.gates.reads(key):
+            return
+        keys = Expr("call", (Expr("attr", (mapping, "keys")), ()))
+        test = Expr("cmp", ("in", (key, keys)), span(node))
+        missing = Side("raise", None) if default is None else Side("return", None, default)
+        self.add("lookup", test, node, Side("fall", None, empty=True), missing, dotted(_mapping_of(node)))
+
     def quietly(self, node: ast.expr) -> Expr:
         """Lower without side effects on gates and definitions: for looking at a side before its own walk."""
         lowerer = self.lowerer
         hook, lowerer.on_conditional = lowerer.on_conditional, None
+        asked, lowerer.on_lookup = lowerer.on_lookup, None
         env = lowerer.scope.env
         lowerer.scope.env = dict(env)
         try:
             return lowerer.lower(node)
         finally:
-            lowerer.on_conditional = hook
+            lowerer.on_conditional, lowerer.on_lookup = hook, asked
             lowerer.scope.env = env
 
     # -- statements

@@ -62,6 +62,8 @@ class Scope:
 
 
 OnConditional = Callable[[ast.IfExp, Expr, Expr, Expr], None]
+OnLookup = Callable[[ast.expr, Expr, Expr, Expr | None], None]
+"""Takes a lookup in a mapping, the mapping, the key, and what comes back for a key that it lacks (None: an error)."""
 
 
 class Lowerer:
@@ -71,6 +73,7 @@ class Lowerer:
         self.slots = slots
         self.scope = Scope("<module>")
         self.on_conditional: OnConditional | None = None
+        self.on_lookup: OnLookup | None = None
         self.yields = False
         self._depth = 0
 
@@ -130,7 +133,10 @@ class Lowerer:
         for keyword in node.keywords:
             if keyword.arg is not None:
                 arguments.append(Expr("kw", (keyword.arg, self.lower(keyword.value))))
-        return Expr("call", (self.lower(node.func), tuple(arguments)), span(node))
+        function = self.lower(node.func)
+        if self.on_lookup is not None and function.op == "attr" and function.args[1] == "get" and arguments:
+            self.on_lookup(node, function.args[0], arguments[0], arguments[1] if len(arguments) > 1 else NONE)
+        return Expr("call", (function, tuple(arguments)), span(node))
 
     def _compare(self, node: ast.Compare) -> Expr:
         operators = ",".join(_COMPARE[type(op)] for op in node.ops)
@@ -185,7 +191,10 @@ class Lowerer:
                 (base, self.lower(part.lower), self.lower(part.upper), self.lower(part.step)),
                 span(node),
             )
-        return Expr("index", (base, self.lower(node.slice)), span(node))
+        key = self.lower(node.slice)
+        if self.on_lookup is not None and isinstance(node.ctx, ast.Load):
+            self.on_lookup(node, base, key, None)
+        return Expr("index", (base, key), span(node))
 
     def _sequence(self, node: ast.Tuple | ast.List | ast.Set) -> Expr:
         if len(node.elts) > 400:
