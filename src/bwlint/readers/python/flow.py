@@ -13,7 +13,7 @@ from bwlint.evaluate.expr import Expr, Span, negate, unknown
 from bwlint.facts import Class, Function, Path, Side, Use
 from bwlint.readers.python import definitions, lists, sides
 from bwlint.readers.python.gates import Gates, Where
-from bwlint.readers.python.lower import Lowerer, Scope
+from bwlint.readers.python.lower import Lowerer, Scope, is_arch
 from bwlint.readers.python.sides import SKIPS, dotted, span
 
 _QUESTION = re.compile(r"capability_geq|^(?:is|has)_device_capability|^is_family_of$|at_least|_geq$")
@@ -33,6 +33,27 @@ class Site:
 
 _MAPPINGS = frozenset({"var", "import", "dict", "name", "attr"})
 """What may stand for a mapping that the file or another one writes down."""
+
+
+MIN_CHOICES = 2
+"""One string alone may mean anything."""
+
+
+def _chosen(node: ast.If) -> tuple[list[ast.expr], list[ast.stmt]]:
+    """The strings with which every test of a chain compares one name, and what follows where none is met."""
+    texts: list[ast.expr] = []
+    names: set[str] = set()
+    while True:
+        test = node.test
+        if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Eq) or len(test.ops) > 1:
+            return [], []
+        names.add(dotted(test.left))
+        if not is_arch(test.left, test.comparators[0]) or len(names) > 1:
+            return [], []
+        texts.append(test.comparators[0])
+        if len(node.orelse) != 1 or not isinstance(node.orelse[0], ast.If):
+            return texts, node.orelse
+        node = node.orelse[0]
 
 
 def _mapping_of(node: ast.expr) -> ast.expr:
@@ -153,6 +174,8 @@ class Flow:
                 self._chain += 1
                 chain = self._chain
             self._if_gate(node, test, rest, chain, position)
+        elif not position:
+            self._choice(node)
         before = dict(lowerer.scope.env)
         depth = len(self.path)
         self.path.append(test)
@@ -181,6 +204,16 @@ class Flow:
         else:
             lowerer.scope.env = self._merge(test, after_yes, after_no)
         return False
+
+    def _choice(self, node: ast.If) -> None:
+        """A chain that compares one name with strings that spell architectures, and ends in an error for all others."""
+        texts, last = _chosen(node)
+        if len(texts) < MIN_CHOICES or sides.ending(last) != "raise":
+            return
+        members = Expr("tuple", (self.lowerer.many(texts),))
+        test = Expr("cmp", ("in", (Expr("source", ("guess",)), members)), span(node.test))
+        no = sides.block(last, self.imports, self.quietly)
+        self.add("condition", test, node.test, Side("fall", None, empty=True), no)
 
     def _if_gate(self, node: ast.If, test: Expr, rest: Sequence[ast.stmt], chain: int, position: int) -> None:
         yes_leaves = sides.ending(node.body) != "fall"

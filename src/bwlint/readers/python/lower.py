@@ -284,12 +284,16 @@ def _target_names(target: ast.expr) -> list[str] | None:
 
 def _is_arch_choice(left: ast.expr, right: ast.expr) -> bool:
     """`backend in ("100", "103", "120")`: a name compared with two or more architecture strings."""
-    if not isinstance(left, ast.Name | ast.Attribute) or not isinstance(right, ast.Tuple | ast.List | ast.Set):
+    if not isinstance(right, ast.Tuple | ast.List | ast.Set) or len(right.elts) < 2:
         return False
-    texts = [e.value for e in right.elts if isinstance(e, ast.Constant) and isinstance(e.value, str)]
-    if len(texts) != len(right.elts) or len(texts) < 2 or not all(arch_text(text) for text in texts):
+    return all(is_arch(left, item) for item in right.elts)
+
+
+def is_arch(left: ast.expr, right: ast.expr | None) -> bool:
+    """Whether a name is compared with a string that spells an architecture."""
+    if not isinstance(left, ast.Name | ast.Attribute) or not isinstance(right, ast.Constant):
         return False
-    return "version" not in dotted(left).lower()
+    return isinstance(right.value, str) and arch_text(right.value) and "version" not in dotted(left).lower()
 
 
 _TABLE: dict[type, Callable[..., Expr]] = {
