@@ -131,6 +131,8 @@ def split(context: Context, judged: Judged) -> tuple[ChipSet, ChipSet] | None:
         return None
     test = judged.core & family
     missing = family - test
+    if judged.gate.kind == "lookup" and test == group("second-consumer"):
+        return None  # a row for the later part alone is one that was measured there
     first, second = next(iter(test)), next(iter(missing))
     if not context.tree.splits(judged.module, judged.gate.test, first.name, second.name):
         return None

@@ -125,13 +125,13 @@ class Flow:
                 sides.expression(node.orelse, self.imports, otherwise, self._target),
             )
 
-    def _lookup(self, node: ast.expr, mapping: Expr, key: Expr, default: Expr | None) -> None:
+    def _lookup(self, node: ast.expr, mapping: Expr, key: Expr, strict: bool) -> None:
         """A mapping that is asked for the device: the keys that it has are the chips that find something."""
         if mapping.op not in _MAPPINGS or not self.gates.reads(key):
             return
         keys = Expr("call", (Expr("attr", (mapping, "keys")), ()))
         test = Expr("cmp", ("in", (key, keys)), span(node))
-        missing = Side("raise", None) if default is None else Side("return", None, default)
+        missing = Side("raise", None) if strict else Side("fall", None, tuning=True)
         self.add("lookup", test, node, Side("fall", None, empty=True), missing, dotted(_mapping_of(node)))
 
     def quietly(self, node: ast.expr) -> Expr:

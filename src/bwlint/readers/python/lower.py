@@ -62,8 +62,8 @@ class Scope:
 
 
 OnConditional = Callable[[ast.IfExp, Expr, Expr, Expr], None]
-OnLookup = Callable[[ast.expr, Expr, Expr, Expr | None], None]
-"""Takes a lookup in a mapping, the mapping, the key, and what comes back for a key that it lacks (None: an error)."""
+OnLookup = Callable[[ast.expr, Expr, Expr, bool], None]
+"""Takes a lookup in a mapping, the mapping, the key, and whether a key that it lacks is an error."""
 
 
 class Lowerer:
@@ -135,7 +135,7 @@ class Lowerer:
                 arguments.append(Expr("kw", (keyword.arg, self.lower(keyword.value))))
         function = self.lower(node.func)
         if self.on_lookup is not None and function.op == "attr" and function.args[1] == "get" and arguments:
-            self.on_lookup(node, function.args[0], arguments[0], arguments[1] if len(arguments) > 1 else NONE)
+            self.on_lookup(node, function.args[0], arguments[0], False)
         return Expr("call", (function, tuple(arguments)), span(node))
 
     def _compare(self, node: ast.Compare) -> Expr:
@@ -193,7 +193,7 @@ class Lowerer:
             )
         key = self.lower(node.slice)
         if self.on_lookup is not None and isinstance(node.ctx, ast.Load):
-            self.on_lookup(node, base, key, None)
+            self.on_lookup(node, base, key, True)
         return Expr("index", (base, key), span(node))
 
     def _sequence(self, node: ast.Tuple | ast.List | ast.Set) -> Expr:
