@@ -19,6 +19,8 @@ from bwlint.link import Tree
 from bwlint.native import Native, admits
 from bwlint.reach import RANK, Proof, Reach
 
+_NAMES = frozenset({"name", "import", "function", "class", "opaque", "attr"})
+
 
 class Evidence:
     """Looks uses up, in the tree first and in the library table after it. `targets` are the chips asked about."""
@@ -33,7 +35,7 @@ class Evidence:
 
     def of(self, module: Module, side: Side, sure: bool = True) -> Iterator[Need]:
         """The needs of a side, in the order in which the code names them."""
-        for use in side.uses:
+        for use in handed_out(side):
             if use.sure or not sure:
                 found = self.of_use(module, use)
                 if found is not None:
@@ -144,6 +146,14 @@ class Evidence:
                 imported = owner and self._operation(owner, node.args[1], Use(node.args[1], "import", node.at or at))
                 if imported:
                     yield imported
+
+
+def handed_out(side: Side) -> Iterator[Use]:
+    """The uses of a side; a function or class that it returns or assigns by its bare name counts as called."""
+    value = side.value
+    whole = value.at if value is not None and value.op in _NAMES else None
+    for use in side.uses:
+        yield replace(use, how="call") if use.how == "name" and use.at == whole else use
 
 
 def _need(proof: Proof, use: Use) -> Need:

@@ -370,3 +370,17 @@ def test_a_test_of_the_toolkit_is_said(evaluate: Evaluate) -> None:
     assert sets is not None
     assert str(sets.must) == FAMILY
     assert sets.toolkit
+
+
+@pytest.mark.parametrize("operand", ["(12, 0)", "Version('12.8')", "parse('12.8')", "(12, 8, 1)"])
+def test_a_release_of_the_toolkit_is_a_tuple_or_an_object(operand: str, evaluate: Evaluate) -> None:
+    setup = "from packaging.version import Version, parse\nfrom kit.env import get_cuda_version"
+    sets = evaluate(f"major == 12 and get_cuda_version() >= {operand}", setup)
+    assert sets is not None
+    assert (str(sets.must), str(sets.raises), sets.toolkit) == (FAMILY, "no chip", True)
+
+
+def test_a_release_beside_a_text_decides_nothing(evaluate: Evaluate) -> None:
+    sets = evaluate("major == 12 and get_cuda_version() >= '12.8'", "from kit.env import get_cuda_version")
+    assert sets is not None
+    assert (str(sets.may), str(sets.must), str(sets.raises)) == (FAMILY, "no chip", "no chip")

@@ -15,6 +15,7 @@ from bwlint.evaluate.values import (
     Properties,
     Raises,
     Ref,
+    Release,
     Unknown,
     Vec,
     lift,
@@ -374,6 +375,8 @@ FUNCTIONS: dict[str, Builtin] = {
 
 def _version(value: Any) -> Any:
     """A release number as a tuple, as `packaging.version.Version` orders it."""
+    if isinstance(value, Release):
+        return value
     if not isinstance(value, str):
         return Unknown()
     parts = re.findall(r"\d+", value)[:4]

@@ -18,6 +18,7 @@ from bwlint.evaluate.values import (
     Capability,
     Guess,
     Properties,
+    Release,
     Unknown,
     Vec,
     lift,
@@ -107,8 +108,10 @@ def call(source: Source, arguments: Sequence[Vec], keywords: Mapping[str, Vec]) 
         return Vec(tuple(chip.name in source.chips for chip in CHIPS), device=True)
     if source.returns in _CONSTANTS:
         return Vec((_CONSTANTS[source.returns],))
-    if source.returns in ("text", "version") and source.text:
+    if source.returns == "text" and source.text:
         return Vec((source.text,))
+    if source.returns == "version" and source.text:
+        return Vec((Release(int(part) for part in source.text.split(".")),))
     test = _TESTS.get(source.returns)
     if test is None:
         return read(source.returns)

@@ -154,6 +154,10 @@ class Ref:
     name: str
 
 
+class Release(tuple[int, ...]):
+    """A release number that some projects hand out as a tuple and others as a text or an object of their own."""
+
+
 @dataclass(frozen=True, slots=True)
 class Method:
     """An attribute of a value, about to be called."""
@@ -262,6 +266,8 @@ def compare(op: str, left: object, right: object) -> object:
 
 def settle(left: object, right: object) -> tuple[object, object]:
     """Give guessed names the type of what they are compared with."""
+    if (isinstance(left, Release) and isinstance(right, str)) or (isinstance(right, Release) and isinstance(left, str)):
+        return Unknown(), Unknown()
     if isinstance(left, Guess):
         form = left.form(right)
         return (Unknown(), right) if form is None else (form, right)

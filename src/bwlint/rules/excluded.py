@@ -140,6 +140,8 @@ def _later_branch(context: Context, judged: Judged, out: ChipSet) -> bool:
     for other in context.judged[judged.module.path]:
         if other is judged or other.gate.qualname != gate.qualname or "list" in (gate.kind, other.gate.kind):
             continue
+        if gate.kind == "flag" and gate.leaf is not None and other.gate.leaf == gate.leaf:
+            continue  # it is the flag that is asked there
         near = other.gate.chain == gate.chain != 0 or abs(other.gate.at[0] - gate.at[0]) <= _NEAR
         if near and other.admitted & out and other.admitted != other.sets.live and not refuses(other.working):
             return True

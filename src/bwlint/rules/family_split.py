@@ -88,12 +88,15 @@ def _turns_away(judged: Judged) -> bool:
 
 def other_family(context: Context, judged: Judged, rule: str) -> Iterator[Draft]:
     """B200 without B300, or 10.x without its tcgen05 sibling 11.0: worth a note beside the chips asked about."""
-    if not judged.owns_comparison or judged.core & context.targets or _B & context.targets:
+    live = judged.sets.live
+    core = live - judged.core if judged.denies else judged.core
+    if not judged.owns_comparison or core & context.targets or _B & context.targets:
         return
-    core, live = judged.core, judged.sets.live
     missing = NONE
     if core & _B == _B200 and live >= _B and len(core) <= 6:
         missing, kept, why = _B - core, _B200, "the same instructions"
+    elif judged.denies:
+        return  # who refuses the rest of a generation knows what it has
     elif core & (_B | _THOR) == _B and live >= _THOR and len(core) <= 4 and context.near_tcgen05(judged):
         missing, kept, why = _THOR, _B, "tcgen05 and tensor memory too"
     if not missing or _EXACT_NAME.search(judged.gate.comment):
@@ -128,6 +131,8 @@ def split(context: Context, judged: Judged) -> tuple[ChipSet, ChipSet] | None:
         return None
     test = judged.core & family
     missing = family - test
+    if judged.gate.kind == "lookup" and test == group("second-consumer"):
+        return None  # a row for the later part alone is one that was measured there
     first, second = next(iter(test)), next(iter(missing))
     if not context.tree.splits(judged.module, judged.gate.test, first.name, second.name):
         return None

@@ -6,7 +6,7 @@ import ast
 import bisect
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from bwlint.evaluate.names import DEVICE
 from bwlint.facts import Module, Text, Use
@@ -125,7 +125,7 @@ def parse(source: str) -> ast.Module:
 def _helper_words(tree: ast.Module, hits: set[int]) -> set[str]:
     """Names of small predicates and flags of this file that may read the device, without saying so."""
     words: set[str] = set()
-    for node in tree.body:
+    for node in _with_methods(tree.body):
         if isinstance(node, ast.FunctionDef) and node.end_lineno and node.end_lineno - node.lineno < 40:
             if any(line in hits for line in range(node.lineno, node.end_lineno + 1)) and _answers(node):
                 words.add(node.name)
@@ -134,6 +134,14 @@ def _helper_words(tree: ast.Module, hits: set[int]) -> set[str]:
             if isinstance(value, ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Call):
                 words |= {t.id for t in node.targets if isinstance(t, ast.Name)}
     return {word for word in words if len(word) > 3 and not DEVICE.search(word)}
+
+
+def _with_methods(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements, and those of the classes among them: a method answers for `self` and `cls` as a function does."""
+    for node in body:
+        yield node
+        if isinstance(node, ast.ClassDef):
+            yield from (item for item in node.body if isinstance(item, ast.FunctionDef))
 
 
 def _answers(node: ast.FunctionDef) -> bool:

@@ -13,7 +13,7 @@ from bwlint.evaluate.expr import Expr, Span, negate, unknown
 from bwlint.facts import HANDLER, Class, Function, Path, Side, Use
 from bwlint.readers.python import definitions, lists, sides
 from bwlint.readers.python.gates import Gates, Where
-from bwlint.readers.python.lower import Lowerer, Scope
+from bwlint.readers.python.lower import Lowerer, Scope, is_arch
 from bwlint.readers.python.sides import SKIPS, dotted, span
 from bwlint.readers.python.sizes import Sizes
 
@@ -30,6 +30,37 @@ class Site:
     at: Span
     qualname: str
     path: Path
+
+
+_MAPPINGS = frozenset({"var", "import", "dict", "name", "attr"})
+"""What may stand for a mapping that the file or another one writes down."""
+
+
+MIN_CHOICES = 2
+"""One string alone may mean anything."""
+
+
+def _chosen(node: ast.If) -> tuple[list[ast.expr], list[ast.stmt]]:
+    """The strings with which every test of a chain compares one name, and what follows where none is met."""
+    texts: list[ast.expr] = []
+    names: set[str] = set()
+    while True:
+        test = node.test
+        if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Eq) or len(test.ops) > 1:
+            return [], []
+        names.add(dotted(test.left))
+        if not is_arch(test.left, test.comparators[0]) or len(names) > 1:
+            return [], []
+        texts.append(test.comparators[0])
+        if len(node.orelse) != 1 or not isinstance(node.orelse[0], ast.If):
+            return texts, node.orelse
+        node = node.orelse[0]
+
+
+def _mapping_of(node: ast.expr) -> ast.expr:
+    """The mapping of `mapping[key]` or `mapping.get(key)`."""
+    inner = node.func if isinstance(node, ast.Call) else node
+    return inner.value if isinstance(inner, ast.Subscript | ast.Attribute) else node
 
 
 class Flow:
@@ -52,6 +83,7 @@ class Flow:
         self.slots: list[Expr] = []
         self.lowerer = Lowerer(self.slots)
         self.lowerer.on_conditional = self._conditional
+        self.lowerer.on_lookup = self._lookup
         self.functions: dict[str, Function] = {}
         self.classes: dict[str, Class] = {}
         self.gates = Gates(lines, self.slots, words)
@@ -95,16 +127,26 @@ class Flow:
                 sides.expression(node.orelse, self.imports, otherwise, self._target),
             )
 
+    def _lookup(self, node: ast.expr, mapping: Expr, key: Expr, strict: bool) -> None:
+        """A mapping that is asked for the device: the keys that it has are the chips that find something."""
+        if mapping.op not in _MAPPINGS or not self.gates.reads(key):
+            return
+        keys = Expr("call", (Expr("attr", (mapping, "keys")), ()))
+        test = Expr("cmp", ("in", (key, keys)), span(node))
+        missing = Side("raise", None) if strict else Side("fall", None, tuning=True)
+        self.add("lookup", test, node, Side("fall", None, empty=True), missing, dotted(_mapping_of(node)))
+
     def quietly(self, node: ast.expr) -> Expr:
         """Lower without side effects on gates and definitions: for looking at a side before its own walk."""
         lowerer = self.lowerer
         hook, lowerer.on_conditional = lowerer.on_conditional, None
+        asked, lowerer.on_lookup = lowerer.on_lookup, None
         env = lowerer.scope.env
         lowerer.scope.env = dict(env)
         try:
             return lowerer.lower(node)
         finally:
-            lowerer.on_conditional = hook
+            lowerer.on_conditional, lowerer.on_lookup = hook, asked
             lowerer.scope.env = env
 
     # -- statements
@@ -135,6 +177,8 @@ class Flow:
                 self._chain += 1
                 chain = self._chain
             self._if_gate(node, test, rest, chain, position)
+        elif not position:
+            self._choice(node)
         before = dict(lowerer.scope.env)
         depth = len(self.path)
         self.path.append(test)
@@ -163,6 +207,16 @@ class Flow:
         else:
             lowerer.scope.env = self._merge(test, after_yes, after_no)
         return False
+
+    def _choice(self, node: ast.If) -> None:
+        """A chain that compares one name with strings that spell architectures, and ends in an error for all others."""
+        texts, last = _chosen(node)
+        if len(texts) < MIN_CHOICES or sides.ending(last) != "raise":
+            return
+        members = Expr("tuple", (self.lowerer.many(texts),))
+        test = Expr("cmp", ("in", (Expr("source", ("guess",)), members)), span(node.test))
+        no = sides.block(last, self.imports, self.quietly)
+        self.add("condition", test, node.test, Side("fall", None, empty=True), no)
 
     def _if_gate(self, node: ast.If, test: Expr, rest: Sequence[ast.stmt], chain: int, position: int) -> None:
         yes_leaves = sides.ending(node.body) != "fall"

@@ -62,6 +62,8 @@ class Scope:
 
 
 OnConditional = Callable[[ast.IfExp, Expr, Expr, Expr], None]
+OnLookup = Callable[[ast.expr, Expr, Expr, bool], None]
+"""Takes a lookup in a mapping, the mapping, the key, and whether a key that it lacks is an error."""
 
 
 class Lowerer:
@@ -71,6 +73,7 @@ class Lowerer:
         self.slots = slots
         self.scope = Scope("<module>")
         self.on_conditional: OnConditional | None = None
+        self.on_lookup: OnLookup | None = None
         self.yields = False
         self._depth = 0
 
@@ -130,7 +133,10 @@ class Lowerer:
         for keyword in node.keywords:
             if keyword.arg is not None:
                 arguments.append(Expr("kw", (keyword.arg, self.lower(keyword.value))))
-        return Expr("call", (self.lower(node.func), tuple(arguments)), span(node))
+        function = self.lower(node.func)
+        if self.on_lookup is not None and function.op == "attr" and function.args[1] == "get" and arguments:
+            self.on_lookup(node, function.args[0], arguments[0], False)
+        return Expr("call", (function, tuple(arguments)), span(node))
 
     def _compare(self, node: ast.Compare) -> Expr:
         operators = ",".join(_COMPARE[type(op)] for op in node.ops)
@@ -185,7 +191,10 @@ class Lowerer:
                 (base, self.lower(part.lower), self.lower(part.upper), self.lower(part.step)),
                 span(node),
             )
-        return Expr("index", (base, self.lower(node.slice)), span(node))
+        key = self.lower(node.slice)
+        if self.on_lookup is not None and isinstance(node.ctx, ast.Load):
+            self.on_lookup(node, base, key, True)
+        return Expr("index", (base, key), span(node))
 
     def _sequence(self, node: ast.Tuple | ast.List | ast.Set) -> Expr:
         if len(node.elts) > 400:
@@ -275,12 +284,16 @@ def _target_names(target: ast.expr) -> list[str] | None:
 
 def _is_arch_choice(left: ast.expr, right: ast.expr) -> bool:
     """`backend in ("100", "103", "120")`: a name compared with two or more architecture strings."""
-    if not isinstance(left, ast.Name | ast.Attribute) or not isinstance(right, ast.Tuple | ast.List | ast.Set):
+    if not isinstance(right, ast.Tuple | ast.List | ast.Set) or len(right.elts) < 2:
         return False
-    texts = [e.value for e in right.elts if isinstance(e, ast.Constant) and isinstance(e.value, str)]
-    if len(texts) != len(right.elts) or len(texts) < 2 or not all(arch_text(text) for text in texts):
+    return all(is_arch(left, item) for item in right.elts)
+
+
+def is_arch(left: ast.expr, right: ast.expr | None) -> bool:
+    """Whether a name is compared with a string that spells an architecture."""
+    if not isinstance(left, ast.Name | ast.Attribute) or not isinstance(right, ast.Constant):
         return False
-    return "version" not in dotted(left).lower()
+    return isinstance(right.value, str) and arch_text(right.value) and "version" not in dotted(left).lower()
 
 
 _TABLE: dict[type, Callable[..., Expr]] = {
