@@ -17,6 +17,7 @@ from bwlint.libraries import named_for_others
 from bwlint.reach import Proof
 from bwlint.wording import plain
 
+_TARGET_IN_NAME = re.compile(r"(?<![a-z])sm_?(\d{2,3})[afx]?(?!\d)")
 _FAMILY = group("consumer-blackwell")
 _FOR_FAMILY = re.compile(r"sm_?12(?:\d|x)(?!\d)|b12x", re.I)
 
@@ -74,6 +75,22 @@ def peer(context: Context, judged: Judged, chips: ChipSet) -> Judged | None:
     """A list or table of the same file that names what this one does and `chips` besides."""
     for other in context.judged[judged.module.path]:
         if other.gate.kind == judged.gate.kind and other.core == judged.core | chips:
+            return other
+    return None
+
+
+def namesake(context: Context, judged: Judged, chips: ChipSet) -> Judged | None:
+    """The list of the same thing for other chips: of `gen_x_sm100` that of `gen_x_sm120`, which names `chips` alone."""
+    name = judged.gate.qualname.rpartition(".")[2]
+    if judged.gate.kind != "list" or not _TARGET_IN_NAME.search(name):
+        return None
+    for other in context.judged[judged.module.path]:
+        theirs = other.gate.qualname.rpartition(".")[2]
+        number = _TARGET_IN_NAME.search(theirs)
+        if number is None or int(number[1]) // 10 not in {chip.major for chip in chips}:
+            continue
+        same = theirs != name and _TARGET_IN_NAME.sub("sm", theirs) == _TARGET_IN_NAME.sub("sm", name)
+        if same and other.gate.kind == "list" and chips <= other.core and not other.core & judged.core - chips:
             return other
     return None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from bwlint.chips import EVERY, ChipSet, group
 from bwlint.evaluate.expr import walk
@@ -11,6 +12,7 @@ from bwlint.facts import Side
 from bwlint.judge import Context, Draft, Judged, Related, answers_no, refuses
 from bwlint.libraries import PROOF, Libraries, Need, instruction
 from bwlint.mentions import mentioned
+from bwlint.siblings import namesake
 from bwlint.wording import plain
 
 NAME = "leak"
@@ -32,10 +34,21 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         yield from tables
         return
     found = list(leaks(context, judged))
-    for one in found:
-        yield draft(NAME, judged, *one)
+    for side, need, wrong in found:
+        yield _confirmed(context, judged, draft(NAME, judged, side, need, wrong), wrong)
     if not found:
         yield from open_bound(context, judged, NAME) if not (named := list(misnamed(context, judged))) else named
+
+
+def _confirmed(context: Context, judged: Judged, found: Draft, wrong: ChipSet) -> Draft:
+    """What a name says of a list is a warning where a namesake is there for the chips."""
+    other = namesake(context, judged, wrong) if found.severity == "note" else None
+    if other is None:
+        return found
+    theirs = other.gate.qualname.rpartition(".")[2]
+    message = f"this list has {plain(wrong)} too, for which `{theirs}` is there"
+    related = (Related(judged.module, other.at, f"`{theirs}` is for {other.core}"), *found.related)
+    return replace(found, severity="warning", confidence="medium", message=message, related=related)
 
 
 def misnamed(context: Context, judged: Judged) -> Iterator[Draft]:
