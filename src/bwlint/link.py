@@ -190,6 +190,8 @@ class Tree:
         atoms, clashes, toolkit = tuple(run.atoms), tuple(run.clashes), run.toolkit
         if (not outcome.device and not clashes) or (outcome.guessed and _only_minor(outcome)):
             return None
+        if gate.kind == "lookup" and outcome.guessed:
+            return None  # a key that is only called like a device may be the row's own
         decided = any(isinstance(lane, bool | Raises) for lane in outcome.lanes)
         core = outcome
         if any(isinstance(lane, Unknown) for lane in outcome.lanes):
