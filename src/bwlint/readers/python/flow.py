@@ -40,6 +40,11 @@ MIN_CHOICES = 2
 """One string alone may mean anything."""
 
 
+def _is_digits(text: ast.expr) -> bool:
+    """Whether a string is a number alone: "sm80" is what a path for many chips is called."""
+    return isinstance(text, ast.Constant) and isinstance(text.value, str) and text.value.isdecimal()
+
+
 def _chosen(node: ast.If) -> tuple[list[ast.expr], list[ast.stmt]]:
     """The strings with which every test of a chain compares one name, and what follows where none is met."""
     texts: list[ast.expr] = []
@@ -209,9 +214,9 @@ class Flow:
         return False
 
     def _choice(self, node: ast.If) -> None:
-        """A chain that compares one name with strings that spell architectures, and ends in an error for all others."""
+        """A chain that compares one name with the digits of architectures, and ends in an error for all others."""
         texts, last = _chosen(node)
-        if len(texts) < MIN_CHOICES or sides.ending(last) != "raise":
+        if len(texts) < MIN_CHOICES or sides.ending(last) != "raise" or not all(map(_is_digits, texts)):
             return
         members = Expr("tuple", (self.lowerer.many(texts),))
         test = Expr("cmp", ("in", (Expr("source", ("guess",)), members)), span(node.test))
