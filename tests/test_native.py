@@ -125,7 +125,7 @@ def test_the_way_is_told(tmp_path: Path) -> None:
         ("hopper.cu", 2, "`call_inner` stands in hopper.cu"),
         ("CMakeLists.txt", 2, "hopper.cu is compiled for sm_90a"),
     ]
-    assert proof.what == "compiled for sm_90a alone"
+    assert proof.what == "code compiled for sm_90a alone"
 
 
 def test_a_name_that_stands_in_many_files_says_nothing(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from bwlint.wording import plain
 if TYPE_CHECKING:
     from bwlint.callers import Callers
 
-_BY_CHIP = frozenset({"leak", "excluded", "tcgen05", "wgmma"})
+_BY_CHIP = frozenset({"leak", "excluded", "family-split", "tcgen05", "wgmma"})
 """Rules that say of chips what happens to them where they get."""
 _SHOWN = 4
 
@@ -45,7 +45,7 @@ class Away:
 
     def _concerned(self, draft: Draft) -> ChipSet:
         """The chips that a finding is about: those kept out, or those let in."""
-        if draft.rule == "excluded":
+        if draft.rule in ("excluded", "family-split"):
             return self.targets - draft.admitted
         return self.targets & draft.admitted - (draft.legal or NONE)
 

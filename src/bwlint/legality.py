@@ -6,6 +6,7 @@ build makes is known only where a carry says so.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -28,6 +29,7 @@ _CATEGORIES = {
     "illegal-instruction": "other",
 }
 _SHOWN = 8
+_OF_THE_LIBRARY = re.compile(r"[/\\](?:cute|cutlass|cccl|cuda)[/\\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ def charges_of(operation: Operation, compiled_for: TargetSet) -> tuple[Charge, .
 def _of_atom(name: str, found: Atom, compiled_for: TargetSet) -> tuple[Charge, ...]:
     wrong, slow = compiled_for - found.legal, compiled_for & found.slow
     if wrong and found.group in _RULES:
-        message = f"`{name}` is {found.what}, which does not assemble for {plain(wrong.chips)}"
+        message = f"`{name}` is {found.what}, which has no code for {plain(wrong.chips)}"
         rule, advice = _RULES[found.group], f"keep it to {plain(found.legal.chips)}"
         return (Charge(rule, _CATEGORIES[rule], "error", wrong, found.legal, message, found.what, advice),)
     if slow:
@@ -252,6 +254,8 @@ def _without_slow_paths(found: list[_Placed]) -> list[_Placed]:
 
 
 def _placed(context: Context, module: Module, operation: Operation) -> Iterator[_Placed]:
+    if operation.kind == "atom" and _is_own(context, module, operation.name):
+        return
     native = TargetSet.native(context.targets & context.let_to(module, operation.at))
     if native <= legal(operation) and not charges_of(operation, native):
         return
@@ -268,6 +272,13 @@ def _placed(context: Context, module: Module, operation: Operation) -> Iterator[
         known = charge.targets <= sure
         gated = known and bool(charge.targets.chips & admitted)
         yield _Placed(operation, charge, guarded and known, gated, carry if known else None)
+
+
+def _is_own(context: Context, module: Module, name: str) -> bool:
+    """Whether the project has a function of its own under the name of an atom: what is in it is judged there."""
+    native = context.native if module.language == "cuda" else None
+    places = native.definitions(name, module.path) if native is not None else ()
+    return any(not _OF_THE_LIBRARY.search(place.outline.path) for place in places)
 
 
 def _keeps_older_away(context: Context, module: Module, test: Expr) -> bool:

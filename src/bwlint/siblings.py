@@ -24,11 +24,15 @@ _FOR_FAMILY = re.compile(r"sm_?12(?:\d|x)(?!\d)|b12x", re.I)
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """The chips for which the tree says that what a call leads to is, and the place that says so."""
+    """The chips for which the tree says that what a call leads to is, and the place that says so.
+
+    `kind` is that of the proof: what a module is built for says less of what a function takes than its own list.
+    """
 
     name: str
     chips: ChipSet
     at: Hop
+    kind: str = "gate"
 
 
 def admission(context: Context, module: Module, use: Use) -> Admission | None:
@@ -40,7 +44,7 @@ def admission(context: Context, module: Module, use: Use) -> Admission | None:
     chips = EVERY
     for proof in proofs:
         chips &= proof.legal
-    return Admission(use.name.rpartition(".")[2], chips, said.hops[-1])
+    return Admission(use.name.rpartition(".")[2], chips, said.hops[-1], said.kind)
 
 
 def _names_chips(proof: Proof) -> bool:

@@ -125,9 +125,10 @@ class _File:
             f"{_listed(targets)} need{'s' * (len(targets) == 1)} {first}" for first, targets in late.items()
         )
         since = f"from CUDA {low} on" if low else f"below CUDA {high}"
-        message = f"this is compiled {since}, whose nvcc does not know all of it: {needs}"
+        asked = built.carry.kind in _ACCEPT
+        message = f"this is {'accepted' if asked else 'compiled'} {since}, whose nvcc does not know all of it: {needs}"
         advice = "move these to the branch of the toolkit that knows them"
-        yield self._draft(built, "warning", "high", message, f"{since}", advice)
+        yield self._draft(built, "note" if asked else "warning", "high", message, f"{since}", advice)
 
     def refused(self, built: _Built) -> Iterator[Draft]:
         """A list of accepted names, or a condition over names, that knows one chip of a family and not the other."""

@@ -261,9 +261,10 @@ def _names_members(judged: Judged) -> bool:
 
 
 def _seen_sides(judged: Judged) -> tuple[Related, ...]:
-    if judged.other.at is None or judged.other.empty:
+    side = judged.gate.yes if judged.denies and refuses(judged.other) else judged.gate.no
+    if side.at is None or side.empty:
         return ()
-    return (Related(judged.module, judged.other.at, "where the sibling ends up"),)
+    return (Related(judged.module, side.at, "where the sibling ends up"),)
 
 
 def _level(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> tuple[str, str, str]:

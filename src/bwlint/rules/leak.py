@@ -9,10 +9,12 @@ from dataclasses import replace
 from bwlint.chips import EVERY, ChipSet, group
 from bwlint.evaluate.expr import walk
 from bwlint.facts import Side
-from bwlint.judge import Context, Draft, Judged, Related, answers_no, refuses
+from bwlint.judge import Context, Draft, Judged, Related, answers_no, inside, refuses
 from bwlint.libraries import PROOF, Libraries, Need, instruction
 from bwlint.mentions import mentioned
 from bwlint.siblings import namesake
+from bwlint.sources.search import search_of
+from bwlint.sources.tree import package_root
 from bwlint.wording import plain
 
 NAME = "leak"
@@ -35,7 +37,9 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         return
     found = list(leaks(context, judged))
     for side, need, wrong in found:
-        yield _confirmed(context, judged, draft(NAME, judged, side, need, wrong), wrong)
+        one = _confirmed(context, judged, draft(NAME, judged, side, need, wrong), wrong)
+        by_name_alone = need.use.how == "define" and judged.gate.kind == "predicate"
+        yield replace(one, severity="note", confidence="low") if by_name_alone and _unasked(context, judged) else one
     if not found:
         yield from open_bound(context, judged, NAME) if not (named := list(misnamed(context, judged))) else named
 
@@ -49,6 +53,14 @@ def _confirmed(context: Context, judged: Judged, found: Draft, wrong: ChipSet) -
     message = f"this list has {plain(wrong)} too, for which `{theirs}` is there"
     related = (Related(judged.module, other.at, f"`{theirs}` is for {other.core}"), *found.related)
     return replace(found, severity="warning", confidence="medium", message=message, related=related)
+
+
+def _unasked(context: Context, judged: Judged) -> bool:
+    """Whether a predicate is named nowhere in its project but where it is defined."""
+    if context.native is None:
+        return False
+    search = search_of(package_root(judged.module.path), context.native.searches)
+    return search.complete("python") and len(search.word("python", judged.gate.name)) == 1
 
 
 def misnamed(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -91,7 +103,7 @@ def tensor_memory(context: Context, judged: Judged) -> Iterator[Draft]:
     yield Draft(
         NAME,
         "tcgen05",
-        "warning",
+        "note" if _is_spare(judged) else "warning",
         "medium",
         judged.module,
         rows[0].at if rows and rows[0].at else judged.at,
@@ -102,6 +114,19 @@ def tensor_memory(context: Context, judged: Judged) -> Iterator[Draft]:
         judged.core,
         judged.core - wrong,
         judged.gate,
+    )
+
+
+def _is_spare(judged: Judged) -> bool:
+    """Whether a table is read only where a library has no answer of its own: `if hasattr(library, "f"): return ...`."""
+    reads = [
+        path
+        for function in judged.module.functions.values()
+        for path, value in function.returns
+        if any(node.op in ("var", "name") and judged.gate.name in node.args for node in walk(value))
+    ]
+    return bool(reads) and all(
+        any(node.op == "name" and node.args[0] == "hasattr" for test in path for node in walk(test)) for path in reads
     )
 
 
@@ -236,9 +261,19 @@ def _partial_guard(judged: Judged) -> bool:
 def _on_both_sides(context: Context, judged: Judged, need: Need) -> bool:
     """Both branches need the same: what is around the gate is for those chips, and the gate picks a variant."""
     if judged.gate.no.rest or judged.gate.yes.rest:
-        return False
+        return _in_what_follows(context, judged, need)
     sides = [context.need_of(judged, side) for side in (judged.gate.yes, judged.gate.no)]
     return all(found is not None and found.legal == need.legal for found in sides)
+
+
+def _in_what_follows(context: Context, judged: Judged, need: Need) -> bool:
+    """`if x: return f(); ... return f_too()`: who does not take the branch comes to the same need."""
+    other = judged.gate.no if judged.gate.no.rest else judged.gate.yes
+    here = judged.gate.yes if other is judged.gate.no else judged.gate.no
+    if refuses(here) or (here.at is not None and not inside(need.use.at, here.at)):
+        return False
+    found = context.evidence.of(judged.module, other, sure=False)
+    return any(one.strength == PROOF and one.legal == need.legal for one in found)
 
 
 def _device_decides(judged: Judged, side: Side) -> bool:

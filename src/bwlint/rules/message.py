@@ -47,7 +47,7 @@ def _refusal(context: Context, judged: Judged, text: Text) -> Iterator[Draft]:
     elif said.open_ended and _contradicts(context, judged, said):
         out = context.targets & said.named - judged.may
         advice = f"one of the two is wrong: name {judged.admitted} in the text, or admit {plain(out)} too"
-        yield _draft(judged, text, "warning", f"the text promises that {out} will do, the test refuses it", advice)
+        yield _draft(judged, text, "warning", f"the text reads as if {out} would do, the test refuses it", advice)
     elif here == context.targets and _names_one_sibling(context, said) and len(here) > 1:
         one = context.targets & said.exact
         advice = "name the family, or every chip"

@@ -39,13 +39,17 @@ def _dynamic(context: Context, module: Module) -> Iterator[Draft]:
             one,
             chips,
             fitting(size),
-            f"a block asks for {kib(size)} of dynamic shared memory; {_has(chips)}",
-            "a product that does not fit",
+            f"{_asks(one)} {kib(size)} of dynamic shared memory; {_has(chips)}",
+            "more than there is",
             "the opt-in fails with cudaErrorInvalidValue, so does a launch with as much, and the kernel does not run:"
             " ask for cudaDevAttrMaxSharedMemoryPerBlockOptin and take fewer stages or smaller tiles",
             "warning" if one.meant == OURS else "note",
             at=_origin(module, amount),
         )
+
+
+def _asks(one: Asked) -> str:
+    return "a kernel is opted in to" if one.operation.name == "attribute" else "a block asks for"
 
 
 def _over(one: Asked, amount: Expr) -> tuple[ChipSet, int] | None:

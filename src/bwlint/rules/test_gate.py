@@ -65,7 +65,8 @@ def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
     api = admits(context, judged, out)
     if api is not None:
         if out <= api.chips:
-            yield _against(judged, out, api)
+            # A module is built for what some of its arguments run on; a list on the function speaks for the call.
+            yield replace(_against(judged, out, api), severity="note" if api.kind == "build" else "warning")
         return
     need = context.need_of(judged, judged.working) or _named(context, judged)
     if need is not None and out - need.legal:
@@ -98,7 +99,7 @@ def _skipped(judged: Judged, out: ChipSet, severity: str, reason: str, related: 
         judged.at,
         f"the test is skipped on {plain(out)}: {reason}",
         f"runs on {judged.admitted}",
-        f"run it on {out} too",
+        f"run it on {plain(out)} too",
         judged.may,
         judged.must,
         None,

@@ -10,6 +10,7 @@ from bwlint.facts import Module
 from bwlint.judge import Context, Draft
 
 NAME = "unchecked-launch"
+_HEADERS = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inl", ".ipp")
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
@@ -25,10 +26,11 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 
 
 def _draft(one: Asked, over: ChipSet, size: int) -> Draft:
+    in_header = one.module.path.endswith(_HEADERS)
     return Draft(
         NAME,
         "other",
-        "warning" if over else "note",
+        "warning" if over and not in_header else "note",  # who includes it may look
         "high" if over else "low",
         one.module,
         one.operation.at,
