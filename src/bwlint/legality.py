@@ -276,9 +276,11 @@ def _placed(context: Context, module: Module, operation: Operation) -> Iterator[
 
 def _is_own(context: Context, module: Module, name: str) -> bool:
     """Whether the project has a function of its own under the name of an atom: what is in it is judged there."""
-    native = context.native if module.language == "cuda" else None
-    places = native.definitions(name, module.path) if native is not None else ()
-    return any(not _OF_THE_LIBRARY.search(place.outline.path) for place in places)
+    if context.native is None or module.language != "cuda":
+        return False
+    files = (module.path, *(header.path for header in context.tree.headers.included(module)))
+    own = [path for path in files if not _OF_THE_LIBRARY.search(path)]
+    return any(context.native.defines(name, path) for path in own)
 
 
 def _keeps_older_away(context: Context, module: Module, test: Expr) -> bool:

@@ -132,6 +132,10 @@ class Native:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return {}
 
+    def defines(self, name: str, path: str) -> bool:
+        """Whether a file has a definition of that name."""
+        return any(self._in_file(name, path))
+
     def _in_file(self, short: str, path: str) -> Iterator[Place]:
         """The free functions, kernels and classes of that name in a file."""
         file = self._file(path)

@@ -38,7 +38,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     found = list(leaks(context, judged))
     for side, need, wrong in found:
         one = _confirmed(context, judged, draft(NAME, judged, side, need, wrong), wrong)
-        by_name_alone = need.use.how == "define" and judged.gate.kind == "predicate"
+        by_name_alone = need.use.how == "define" and judged.gate.kind in ("predicate", "condition")
         yield replace(one, severity="note", confidence="low") if by_name_alone and _unasked(context, judged) else one
     if not found:
         yield from open_bound(context, judged, NAME) if not (named := list(misnamed(context, judged))) else named
@@ -55,12 +55,17 @@ def _confirmed(context: Context, judged: Judged, found: Draft, wrong: ChipSet) -
     return replace(found, severity="warning", confidence="medium", message=message, related=related)
 
 
+def _function(judged: Judged) -> str:
+    """The name of the function that a gate stands in, or decides alone."""
+    return judged.gate.name if judged.gate.kind == "predicate" else judged.gate.qualname.rpartition(".")[2]
+
+
 def _unasked(context: Context, judged: Judged) -> bool:
-    """Whether a predicate is named nowhere in its project but where it is defined."""
+    """Whether the function around a gate is named nowhere in its project but where it is defined."""
     if context.native is None:
         return False
     search = search_of(package_root(judged.module.path), context.native.searches)
-    return search.complete("python") and len(search.word("python", judged.gate.name)) == 1
+    return search.complete("python") and len(search.word("python", _function(judged))) == 1
 
 
 def misnamed(context: Context, judged: Judged) -> Iterator[Draft]:

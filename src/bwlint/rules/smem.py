@@ -49,7 +49,8 @@ def _dynamic(context: Context, module: Module) -> Iterator[Draft]:
 
 
 def _asks(one: Asked) -> str:
-    return "a kernel is opted in to" if one.operation.name == "attribute" else "a block asks for"
+    opted = {other.at[0] for other in one.module.operations if (other.kind, other.name) == ("launch", "attribute")}
+    return "a kernel is opted in to" if one.operation.at[0] in opted else "a block asks for"
 
 
 def _over(one: Asked, amount: Expr) -> tuple[ChipSet, int] | None:
