@@ -22,7 +22,7 @@ from bwlint.budget import Budget
 from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.evaluate.expr import Span
 from bwlint.facts import Gate, Module, Side
-from bwlint.judge import Judged, inside
+from bwlint.judged import Judged, inside
 from bwlint.link import Tree
 from bwlint.readers import ReadError
 from bwlint.readers.python import read_sites

@@ -18,7 +18,8 @@ from bwlint.evidence import Evidence
 from bwlint.facts import Gate, Module
 from bwlint.faults import one_each
 from bwlint.guards import guards_of, wrappers_of
-from bwlint.judge import Context, Draft, Judged, Related, inside
+from bwlint.judge import Context, Draft, Related
+from bwlint.judged import Judged, inside
 from bwlint.libraries import Libraries
 from bwlint.link import Tree
 from bwlint.native import Native

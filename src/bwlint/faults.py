@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from bwlint.evaluate.expr import Span
-from bwlint.judge import Draft, Related, inside
+from bwlint.judge import Draft, Related
+from bwlint.judged import inside
 
 _RANK = {"error": 2, "warning": 1, "note": 0}
 _EXPLAINS = (

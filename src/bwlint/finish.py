@@ -16,7 +16,8 @@ from bwlint import catalog, suppress
 from bwlint.engine import Analysis
 from bwlint.evaluate.expr import Span
 from bwlint.findings import Confidence, Edit, Finding, Fix, Region, Related, Severity, Skipped, Suppressed
-from bwlint.judge import Draft, Judged
+from bwlint.judge import Draft
+from bwlint.judged import Judged
 from bwlint.readers.comments import comments_of
 from bwlint.report.fingerprint import fingerprint
 from bwlint.sources.read import Text, Unread, decode, read_bytes

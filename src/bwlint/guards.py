@@ -8,7 +8,8 @@ from functools import cached_property
 
 from bwlint.chips import ChipSet, TargetSet
 from bwlint.facts import Gate, Module, Operation, Side
-from bwlint.judge import REFUSING, Context, inside
+from bwlint.judge import Context
+from bwlint.judged import REFUSING, inside
 from bwlint.link import TargetSets, Tree
 
 

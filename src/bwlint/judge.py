@@ -1,4 +1,4 @@
-"""What a rule sees: a gate with its sets, its sides named by what they do, and the world around it."""
+"""What a rule sees and what it returns: the world of one run, and drafts of findings."""
 
 from __future__ import annotations
 
@@ -11,25 +11,13 @@ from bwlint.chips import EVERY, NONE, ChipSet, group
 from bwlint.evaluate.expr import Span
 from bwlint.evidence import Evidence, file_operations
 from bwlint.facts import Gate, Module, Side, Use
-from bwlint.judged import REFUSING, TEST_FILE, Judged, answers_no, inside, refuses
+from bwlint.judged import TEST_FILE, Judged, inside
 from bwlint.libraries import Need
 from bwlint.link import Tree
 
 if TYPE_CHECKING:
     from bwlint.guards import Guarded
     from bwlint.native import Native
-
-__all__ = [
-    "REFUSING",
-    "Context",
-    "Draft",
-    "Judged",
-    "Located",
-    "Related",
-    "answers_no",
-    "inside",
-    "refuses",
-]
 
 
 class Located(Protocol):

@@ -16,7 +16,8 @@ from bwlint.chips.atoms import Atom, atom
 from bwlint.chips.instructions import Form, Verdict, parse, verdict
 from bwlint.evaluate.expr import Expr, Span
 from bwlint.facts import Carry, Module, Operation
-from bwlint.judge import Context, Draft, Related, inside
+from bwlint.judge import Context, Draft, Related
+from bwlint.judged import inside
 from bwlint.wording import plain
 
 _RULES = {"tcgen05": "tcgen05", "wgmma": "wgmma", "cta-group": "cluster"}

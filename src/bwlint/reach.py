@@ -147,7 +147,7 @@ class Reach:
         waiting: deque[_Arrived] = deque([_Arrived(start, EVERY, ())])
         while waiting:
             here = waiting.popleft()
-            for found in self._own(here.place):
+            for found in (*self._own(here.place), *self._generated(here.place)):
                 yield _limited(found, here)
             for use in here.place.definition.uses:
                 if not use.sure or use.how not in ("call", "import", "text"):
@@ -205,6 +205,11 @@ class Reach:
             hop = Hop(module.path, refusal.at, refusal.text)
             what = _WORDS[refusal.kind].format(plain(refusal.legal))
             yield Proof(refusal.legal, refusal.kind, what, f"the gate of {module.name}.{name}", (hop,), where=name)
+
+    def _generated(self, place: Place) -> tuple[Proof, ...]:
+        """What is in the files that a generator hands to the compiler."""
+        hands = any(use.how == "text" and use.name.endswith(".cu") for use in place.definition.uses)
+        return self._native.generated(place.outline.path, place.definition.qualname) if hands else ()
 
     def _facts(self, outline: Outline) -> Module | None:
         module = self._tree.module(outline.name)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from bwlint.chips import EVERY, ChipSet, group
 from bwlint.facts import Hop, Module, Side, Use
-from bwlint.judge import Context, Judged
+from bwlint.judge import Context
+from bwlint.judged import Judged
 from bwlint.libraries import named_for_others
 from bwlint.reach import Proof
 from bwlint.wording import plain

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from bwlint.chips import ChipSet
     from bwlint.facts import Module
     from bwlint.guards import Guarded
-    from bwlint.judge import Context, Draft, Judged
+    from bwlint.judge import Context, Draft
+    from bwlint.judged import Judged
     from bwlint.shipments import Flaw, Shipment
 
 Check = Callable[["Context", "Judged"], Iterable["Draft"]]

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from bwlint.chips import NONE, ChipSet, siblings
 from bwlint.facts import Use
-from bwlint.judge import Context, Draft, Judged, Related
+from bwlint.judge import Context, Draft, Related
+from bwlint.judged import Judged
 from bwlint.siblings import Admission, admission, calls
 from bwlint.wording import plain
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from bwlint.chips import EVERY, NONE, ChipSet, siblings
 from bwlint.evaluate.expr import Expr, walk
 from bwlint.evaluate.objects import Clash
-from bwlint.judge import Context, Draft, Judged
+from bwlint.judge import Context, Draft
+from bwlint.judged import Judged
 
 NAME = "capability-type"
 

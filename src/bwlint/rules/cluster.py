@@ -11,7 +11,8 @@ from bwlint.chips import Chip, ChipSet, Target, group
 from bwlint.chips.instructions import verdict
 from bwlint.evaluate.expr import Expr, walk
 from bwlint.facts import Module
-from bwlint.judge import Context, Draft, Judged, refuses
+from bwlint.judge import Context, Draft
+from bwlint.judged import Judged, refuses
 from bwlint.legality import drafts
 from bwlint.wording import plain
 

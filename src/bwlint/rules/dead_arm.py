@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bwlint.judge import Context, Draft, Judged
+from bwlint.judge import Context, Draft
+from bwlint.judged import Judged
 
 NAME = "dead-arm"
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from bwlint.chips import ChipSet, group
 from bwlint.evaluate.expr import walk
-from bwlint.judge import Context, Draft, Judged, Related, answers_no, inside, refuses
+from bwlint.judge import Context, Draft, Related
+from bwlint.judged import Judged, answers_no, inside, refuses
 from bwlint.libraries import PROOF, Need, named_for_others
 from bwlint.wording import plain
 

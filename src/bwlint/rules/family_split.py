@@ -9,7 +9,8 @@ from bwlint.chips import EVERY, NONE, ChipSet, families, group
 from bwlint.evaluate.expr import Expr, walk
 from bwlint.evaluate.objects import ClassValue, Frame
 from bwlint.facts import Side
-from bwlint.judge import Context, Draft, Judged, Related, inside, refuses
+from bwlint.judge import Context, Draft, Related
+from bwlint.judged import Judged, inside, refuses
 from bwlint.siblings import Admission, admits, elsewhere, peer
 from bwlint.wording import plain
 

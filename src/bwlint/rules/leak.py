@@ -9,7 +9,8 @@ from dataclasses import replace
 from bwlint.chips import EVERY, ChipSet, group
 from bwlint.evaluate.expr import walk
 from bwlint.facts import Side
-from bwlint.judge import Context, Draft, Judged, Related, answers_no, inside, refuses
+from bwlint.judge import Context, Draft, Related
+from bwlint.judged import Judged, answers_no, inside, refuses
 from bwlint.libraries import PROOF, Libraries, Need, instruction
 from bwlint.mentions import mentioned
 from bwlint.siblings import namesake

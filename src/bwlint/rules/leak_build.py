@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from bwlint.builds import runs_on
 from bwlint.facts import Carry, Hop, Module
-from bwlint.judge import Context, Draft, Judged, Related, refuses
+from bwlint.judge import Context, Draft, Related
+from bwlint.judged import Judged, refuses
 from bwlint.wording import listed, plain
 
 NAME = "leak"

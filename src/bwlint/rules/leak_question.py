@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from bwlint.chips import ChipSet
 from bwlint.facts import Module, Use
-from bwlint.judge import Context, Draft, Judged, Related
+from bwlint.judge import Context, Draft, Related
+from bwlint.judged import Judged
 from bwlint.reach import Proof
 from bwlint.wording import plain
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from bwlint.chips import ChipSet, group
 from bwlint.facts import Text
-from bwlint.judge import Context, Draft, Judged, Related, refuses
+from bwlint.judge import Context, Draft, Related
+from bwlint.judged import Judged, refuses
 from bwlint.libraries import PROOF, instruction
 from bwlint.mentions import Mention, mentioned
 from bwlint.rules import family_split, leak

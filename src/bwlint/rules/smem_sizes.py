@@ -11,7 +11,8 @@ from bwlint.asked import BUILT, THEIRS, meant
 from bwlint.chips import NONE, Chip, ChipSet, all_chips, sold_chips
 from bwlint.evaluate.expr import Span, walk
 from bwlint.facts import HANDLER, Module, Operation, Path
-from bwlint.judge import Context, Draft, Judged, Related, inside
+from bwlint.judge import Context, Draft, Related
+from bwlint.judged import Judged, inside
 from bwlint.mentions import mentioned
 from bwlint.residue import Answers, Left, satisfiable
 from bwlint.wording import kib, plain

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from bwlint.chips import ChipSet
-from bwlint.judge import Context, Draft, Judged, Related
+from bwlint.judge import Context, Draft, Related
+from bwlint.judged import Judged
 from bwlint.libraries import Need
 from bwlint.mentions import mentioned
 from bwlint.rules import excluded, family_split, leak
