@@ -20,6 +20,7 @@ _HOPPER = group("hopper")
 _DATACENTER = group("datacenter-blackwell")
 _NAMED_TO_REFUSE = group("after-datacenter")
 _SMALL_PARTS = "it picks the parts with 99 KiB of shared memory a block, and 12.x are such parts too"
+_OPEN = "leave it as it is unless you know that the code behind runs there; a comment would say which"
 _NEAR = 40
 """Lines within which another gate of a function is read as an answer to this one."""
 
@@ -179,7 +180,7 @@ def draft(
         judged.at,
         f"keeps {plain(out)} out: {reason}",
         f"admits {judged.admitted}",
-        f"admit {out} where the code behind the gate runs there, or say in a comment why it does not",
+        f"admit {out}, or say in a comment why it does not run there" if severity != "note" else _OPEN,
         judged.may,
         judged.must,
         None,
