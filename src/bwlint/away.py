@@ -10,6 +10,7 @@ from bwlint.budget import Budget
 from bwlint.chips import NONE, ChipSet
 from bwlint.judge import Draft, Related
 from bwlint.link import Tree
+from bwlint.sources.search import Search
 from bwlint.wording import plain
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class Away:
     targets: ChipSet
     budget: Budget
     source: Callable[[str], str | None]
+    searches: dict[str, Search]
     _callers: Callers | None = None
 
     def weighed(self, root: str, draft: Draft) -> Draft:
@@ -53,5 +55,5 @@ class Away:
         if self._callers is None:
             from bwlint.callers import Callers
 
-            self._callers = Callers(self.tree, self.targets, self.budget, self.source)
+            self._callers = Callers(self.tree, self.targets, self.budget, self.source, self.searches)
         return self._callers

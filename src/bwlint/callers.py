@@ -106,14 +106,19 @@ class _File:
 
 
 class Callers:
-    """The users of definitions in the projects of one run. `targets` are the chips that anybody asks for."""
+    """The users of definitions in the projects of one run.
 
-    def __init__(self, tree: Tree, targets: ChipSet, budget: Budget, source: Source) -> None:
+    `targets` are the chips that anybody asks for, `searches` what the run has searched so far, by folder.
+    """
+
+    def __init__(
+        self, tree: Tree, targets: ChipSet, budget: Budget, source: Source, searches: dict[str, Search]
+    ) -> None:
         self._tree = tree
         self._targets = targets
         self._budget = budget
         self._source = source
-        self._searches: dict[str, Search] = {}
+        self._searches = searches
         self._files: dict[str, _File | None] = {}
         self._known: dict[tuple[str, str], Arrival] = {}
         self._busy: set[tuple[str, str]] = set()

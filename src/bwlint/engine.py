@@ -120,7 +120,7 @@ def analyse(
     run_guards = [check for name, check in guard_checks() if name in wanted]
     run_files = [check for name, check in file_checks() if name in wanted]
     result = []
-    away = Away(tree, targets, budget, source)
+    away = Away(tree, targets, budget, source, native.searches)
     for file, module in collected.modules:
         drafts = [
             draft

@@ -10,14 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from bwlint.chips import ChipSet
-from bwlint.evaluate.expr import Expr, Span
-from bwlint.evaluate.objects import ClassValue, Frame, FunctionValue
-from bwlint.evaluate.values import Ref
+from bwlint.evaluate.expr import Span
 from bwlint.facts import Hop, Module, Side, Use
 from bwlint.libraries import PROOF, Libraries, Need, is_question, operation, operation_in
 from bwlint.link import Tree
 from bwlint.native import Native, admits
-from bwlint.reach import RANK, Proof, Reach
+from bwlint.reach import RANK, Place, Proof, Reach
 
 _NAMES = frozenset({"name", "import", "function", "class", "opaque", "attr"})
 
@@ -76,8 +74,12 @@ class Evidence:
         proof = self._chosen(known)
         if proof is not None:
             return _need(proof, use)
-        found = self._definition(module, use)
-        return self._operation(*found, use) if found is not None else None
+        return self._named_in(place, use) if place is not None else None
+
+    def _named_in(self, place: Place, use: Use) -> Need | None:
+        """An operation that a definition names, or that something named in it does, on whatever way through it."""
+        owner = self._tree.module(place.outline.name)
+        return self._operation(owner, place.definition.qualname.partition(".")[0], use) if owner is not None else None
 
     def _chosen(self, proofs: Sequence[Proof]) -> Proof | None:
         """The strongest that keeps a target out; else a list that names them all."""
@@ -99,33 +101,6 @@ class Evidence:
         if use.how == "text" or (self._tree.module(root) is None and root not in module.names):
             return use
         return replace(use, name=use.name.rpartition(".")[2])
-
-    def _definition(self, module: Module, use: Use) -> tuple[Module, str] | None:
-        """The module and top-level name that a dotted use ends in."""
-        run = self._tree.interpreter
-        run.start()
-        root, *rest = use.name.split(".")
-        if use.how == "call" and root in module.names:
-            node = Expr("name", (root,))
-            for part in rest:
-                node = Expr("attr", (node, part))
-            value = run.evaluate(node, Frame(module)).only()
-            return _place(value) or self._opaque(value)
-        for cut in range(len(rest), 0, -1):
-            owner = self._tree.module(".".join([root, *rest][:cut]))
-            if owner is not None:
-                found = run.global_name(owner, rest[cut - 1], outer=True)
-                value = found.only()
-                return _place(value) or self._opaque(value) or ((owner, rest[cut - 1]) if found.uniform else None)
-        return None
-
-    def _opaque(self, value: object) -> tuple[Module, str] | None:
-        """A definition that was not lowered, by its dotted name."""
-        if not isinstance(value, Ref) or "." not in value.name:
-            return None
-        dotted, _, name = value.name.rpartition(".")
-        owner = self._tree.module(dotted)
-        return (owner, name) if owner is not None else None
 
     def _operation(self, module: Module, name: str, use: Use) -> Need | None:
         for found in module.uses.get(name, ()):
@@ -158,14 +133,6 @@ def handed_out(side: Side) -> Iterator[Use]:
 
 def _need(proof: Proof, use: Use) -> Need:
     return Need(proof.legal, PROOF, proof.what, proof.source, use, proof.hops, proof.arriving, proof.kind, proof.where)
-
-
-def _place(value: object) -> tuple[Module, str] | None:
-    if isinstance(value, FunctionValue):
-        return value.module, value.function.qualname.partition(".")[0]
-    if isinstance(value, ClassValue):
-        return value.module, value.body.qualname.partition(".")[0]
-    return None
 
 
 def file_operations(module: Module) -> Iterator[Need]:

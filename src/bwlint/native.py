@@ -6,7 +6,6 @@ claim holds only where every definition of that name agrees with it; a name with
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 from collections import deque
@@ -126,10 +125,12 @@ class Native:
         if isinstance(source, Unread):
             return {}
         from bwlint.readers.kernels import kernel_sources
+        from bwlint.readers.python import ReadError
+        from bwlint.readers.python import parse as parse_python
 
         try:
-            return kernel_sources(ast.parse(source))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return kernel_sources(parse_python(source))
+        except (ReadError, RecursionError):
             return {}
 
     def defines(self, name: str, path: str) -> bool:

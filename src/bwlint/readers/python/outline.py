@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-import gc
 import re
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 
 from bwlint.facts import Definition, Outline
 from bwlint.readers.errors import ReadError
+from bwlint.readers.python import parse
 from bwlint.readers.python.sides import Collector, Imports, dotted, span, statements
 
 MAX_USES = 600
@@ -20,23 +19,9 @@ _LAZY = re.compile(r"\.?[A-Za-z_][\w.]*(?::[A-Za-z_]\w*)?")
 def outline(path: str, source: str, name: str, is_package: bool) -> Outline:
     """The definitions, imports and lazy names of one file. Raises `ReadError`."""
     try:
-        return _outlined(_parsed(source), path, name, is_package)
-    except (SyntaxError, ValueError) as error:
-        raise ReadError(f"not Python: {error}") from error
-    except (RecursionError, MemoryError) as error:
-        raise ReadError("nested too deep for Python's own parser") from error
-
-
-def _parsed(source: str) -> ast.Module:
-    collecting = gc.isenabled()
-    gc.disable()  # a tree is nothing but new objects: looking for dead ones in it doubles the time
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(source)
-    finally:
-        if collecting:
-            gc.enable()
+        return _outlined(parse(source), path, name, is_package)
+    except RecursionError as error:
+        raise ReadError("nested too deep to outline") from error
 
 
 def _outlined(tree: ast.Module, path: str, name: str, is_package: bool) -> Outline:
