@@ -16,7 +16,7 @@ from bwlint import catalog, suppress
 from bwlint.engine import Analysis
 from bwlint.evaluate.expr import Span
 from bwlint.findings import Confidence, Edit, Finding, Fix, Region, Related, Severity, Skipped, Suppressed
-from bwlint.judge import Draft
+from bwlint.judge import Draft, Remedy
 from bwlint.judged import Judged
 from bwlint.readers.comments import comments_of
 from bwlint.report.fingerprint import fingerprint
@@ -162,8 +162,8 @@ class _File:
         """The gates of the drafts with their sets; only repairs need them."""
         if not self.fixes:
             return {}
-        modules = {draft.module.path for draft in drafts if draft.wanted is not None}
-        return {id(entry.gate): entry for path in modules for entry in self.analysis.context.judged[path]}
+        modules = {draft.module.path for draft in drafts if draft.gate is not None}
+        return {id(entry.gate): entry for path in modules for entry in self.analysis.context.judged.get(path, ())}
 
     def _finding(self, draft: Draft, judged: Judged | None) -> Finding:
         rule = catalog.lookup(draft.rule)
@@ -197,21 +197,15 @@ class _File:
         return tuple(found)
 
     def _fix(self, draft: Draft, judged: Judged | None) -> Fix | str | None:
-        if judged is None or draft.wanted is None or draft.module.language != "python":
+        remedy = draft.remedy
+        if not isinstance(remedy, Remedy):
+            return remedy
+        if not self.fixes:
             return None
-        from bwlint.fix import propose
+        from bwlint.fix import Job, propose
 
-        proposed = propose(
-            self.analysis.context.tree,
-            draft.module,
-            self.file.root,
-            judged.gate,
-            judged.sets,
-            draft.wanted,
-            self.text.source,
-            draft.evidence,
-            draft.unsafe,
-        )
+        job = Job(self.analysis.context, draft, remedy, judged, self.file.root, self.text.source)
+        proposed = propose(job)
         if isinstance(proposed, str):
             return proposed
         return replace(proposed, edits=tuple(self._reported(edit) for edit in proposed.edits))

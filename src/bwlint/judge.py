@@ -35,6 +35,25 @@ class Related:
 
 
 @dataclass(frozen=True, slots=True)
+class Remedy:
+    """What a fix of a finding has to bring about; how that is spelled is up to `fix`.
+
+    `how` is what is mended: test (of the running program), guard (of the preprocessor), carry (a list, a flag or a
+    condition of a build), text (words for people), size (a number of bytes), space (the state space of an instruction).
+    `chips` are those for which the test holds afterwards, the guard compiles, the build makes what they load, or that
+    the text names. `evidence` says why that is right, `unsafe` why a person should look at it first (None: it is safe).
+    `amount` is the size wanted, in bytes. `at` is where to mend, if that is not where the finding points.
+    """
+
+    how: str
+    chips: ChipSet = NONE
+    evidence: str = ""
+    unsafe: str | None = None
+    amount: int = 0
+    at: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
     """A finding before it has text columns: what a rule returns."""
 
@@ -52,9 +71,8 @@ class Draft:
     legal: ChipSet | None
     gate: Gate | None = None
     related: tuple[Related, ...] = ()
-    wanted: ChipSet | None = None
-    evidence: str = ""
-    unsafe: str | None = None
+    remedy: Remedy | str | None = None
+    """What would mend it; a string says why nothing is proposed."""
     cause: tuple[str, Span] | None = None
     """The place of another gate, which is what is wrong or right about all who lead there."""
 

@@ -1,102 +1,63 @@
-"""Edits that carry a proof: the sets of a gate before and after, each computed on the text as it stands then.
+"""Edits that carry a proof: the sets of a test before and after, each computed on the text as it stands then.
 
-A spelling is only a proposal. What decides is the interpreter, which runs the edited text: an edit whose set
-is not exactly what is wanted does not leave this package. libcst is loaded when a fix is asked for.
+A rule says what has to be true afterwards (`judge.Remedy`), a fixer of this package finds the spelling, and the reader
+and the interpreter that found the fault judge the edited text: an edit after which anything else than what is wanted
+is true does not leave this package. Each fixer is a module or a package with one function `mend`, loaded when a fix
+is asked for.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import cast
 
-from bwlint.chips import ChipSet
-from bwlint.evaluate.expr import Span
-from bwlint.facts import Gate, Module
-from bwlint.findings import Edit, Fix, Proof
-from bwlint.fix.apply import apply
-from bwlint.fix.change import Change
-from bwlint.fix.meant import meant_exactly
-from bwlint.fix.proof import Checker, compares_limit
-from bwlint.link import Sets, Tree
-from bwlint.sources.read import Text
+from bwlint.facts import Module
+from bwlint.findings import Fix
+from bwlint.judge import Context, Draft, Remedy
+from bwlint.judged import Judged
 
-__all__ = ["propose"]
-
-_TABLES = frozenset({"table", "lookup"})
-_LONGEST_TITLE = 60
-_UNKNOWN_SPELLING = "no known rewrite for this spelling"
-_MAY_NAME_CHIP = re.compile(r"(?<!\w)\d|['\"](?:sm_?|compute_)?\d|\.sm_?\d", re.IGNORECASE)
+__all__ = ["Job", "propose"]
 
 
-def propose(
-    tree: Tree,
-    module: Module,
-    root: str,
-    gate: Gate,
-    sets: Sets,
-    wanted: ChipSet,
-    source: str,
-    evidence: str,
-    unsafe_reason: str | None,
-) -> Fix | str:
-    """The fix after which the test of `gate` holds on exactly the chips `wanted`, or why there is none.
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One finding that is to be mended.
 
-    `source` is the text that `module` was read from, without a byte order mark. The fix is safe unless
-    `unsafe_reason` says why not; the words of both stand in its proof.
+    `judged` is the gate of the finding where it is one of the running program, `root` the folder that the imports of
+    the file start from, `source` the text that `draft.module` was read from.
     """
-    change = Change.between(sets, wanted)
-    if isinstance(change, str):
-        return change
-    if gate.kind in _TABLES:
-        return "rows of a table are not copied"
-    span = gate.leaf or gate.at
-    if said := meant_exactly(gate, span, source, change):
-        return said
-    if compares_limit(gate, span, module):
-        return "the literal is compared with a queried shared-memory limit"
-    if not _may_name_chip(source, span):
-        return _UNKNOWN_SPELLING
-    edits = _edits(module.path, source, span, change)
-    if isinstance(edits, str):
-        return edits
-    proved = _first_proved(Checker(tree, module, root, gate, sets, change), source, edits, evidence, unsafe_reason)
-    if isinstance(proved, str):
-        return proved
-    edit, proof = proved
-    return Fix("unsafe" if unsafe_reason else "safe", change.kind, _title(change, edit), (edit,), proof)
+
+    context: Context
+    draft: Draft
+    remedy: Remedy
+    judged: Judged | None
+    root: str
+    source: str
+
+    @property
+    def module(self) -> Module:
+        return self.draft.module
 
 
-def _may_name_chip(source: str, span: Span) -> bool:
-    """Whether the lines of a span hold a literal at all: most helper calls do not, and libcst is slow."""
-    text = Text(source)
-    return any(_MAY_NAME_CHIP.search(text.line(number)) for number in range(span[0], span[2] + 1))
+_FIXERS = {
+    ("test", "python"): "python",
+    ("test", "cuda"): "cuda",
+    ("guard", "cuda"): "cuda",
+    ("carry", ""): "build",
+    ("text", ""): "text",
+    ("size", ""): "size",
+    ("space", ""): "space",
+}
+"""What is to be mended, and in which language ("" = any): the module of this package that does it."""
 
 
-def _edits(path: str, source: str, span: Span, change: Change) -> Iterable[Edit] | str:
-    """Every edit that a known spelling suggests, the most idiomatic first."""
-    from bwlint.fix.locate import edits
-
-    return edits(path, source, span, change)
-
-
-def _first_proved(
-    checker: Checker, source: str, edits: Iterable[Edit], evidence: str, unsafe_reason: str | None
-) -> tuple[Edit, Proof] | str:
-    """The first edit that holds, with its proof; else why the first one does not."""
-    refusal = ""
-    words = f"{evidence} (unsafe: {unsafe_reason})" if unsafe_reason else evidence
-    for edit in edits:
-        proof = checker.prove(apply(source, [edit]), words)
-        if isinstance(proof, Proof):
-            return edit, proof
-        refusal = refusal or proof
-    return refusal or _UNKNOWN_SPELLING
-
-
-def _title(change: Change, edit: Edit) -> str:
-    text = " ".join(edit.text.split()).strip(", ")
-    if len(text) > _LONGEST_TITLE:
-        return change.title
-    region = edit.region
-    inserted = (region.line, region.column) == (region.end_line, region.end_column)
-    return f"{change.title}: {'add' if inserted else 'write'} `{text}`"
+def propose(job: Job) -> Fix | str:
+    """The fix that brings about what the remedy of a finding asks for, or why there is none."""
+    how = job.remedy.how
+    name = _FIXERS.get((how, job.module.language)) or _FIXERS.get((how, ""))
+    if name is None:
+        return "files of this kind are not rewritten"
+    mend = cast(Callable[[Job], Fix | str], import_module(f"bwlint.fix.{name}").mend)
+    return mend(job)

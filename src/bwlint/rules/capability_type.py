@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from bwlint.chips import EVERY, NONE, ChipSet, siblings
 from bwlint.evaluate.expr import Expr, walk
 from bwlint.evaluate.objects import Clash
-from bwlint.judge import Context, Draft
+from bwlint.judge import Context, Draft, Remedy
 from bwlint.judged import Judged
 
 NAME = "capability-type"
@@ -37,9 +37,13 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
             judged.sets.must,
             None,
             judged.gate,
-            wanted=_wanted(clash, judged),
-            evidence="the literals say which chips are meant",
+            remedy=_remedy(clash, judged),
         )
+
+
+def _remedy(clash: Clash, judged: Judged) -> Remedy | None:
+    wanted = _wanted(clash, judged)
+    return Remedy("test", wanted, "the literals say which chips are meant") if wanted is not None else None
 
 
 def _enum_range(judged: Judged) -> Iterator[Draft]:

@@ -9,7 +9,7 @@ from bwlint.chips import EVERY, NONE, ChipSet, families, group
 from bwlint.evaluate.expr import Expr, walk
 from bwlint.evaluate.objects import ClassValue, Frame
 from bwlint.facts import Side
-from bwlint.judge import Context, Draft, Related
+from bwlint.judge import Context, Draft, Related, Remedy
 from bwlint.judged import Judged, inside, refuses
 from bwlint.siblings import Admission, admits, elsewhere, peer
 from bwlint.wording import plain
@@ -216,10 +216,14 @@ def draft(context: Context, rule: str, judged: Judged, test: ChipSet, missing: C
         None,
         judged.gate,
         (*_seen_sides(judged), *_other_places(context, judged, missing, sibling)),
-        wanted=judged.core | missing if _names_members(judged) else judged.core - test,
-        evidence="the sibling only meets an error" if _only_refused(judged) else "",
-        unsafe=_doubt(severity, judged),
+        remedy=_remedy(judged, test, missing, severity),
     )
+
+
+def _remedy(judged: Judged, test: ChipSet, missing: ChipSet, severity: str) -> Remedy:
+    chips = judged.core | missing if _names_members(judged) else judged.core - test
+    evidence = "the sibling only meets an error" if _only_refused(judged) else ""
+    return Remedy("test", chips, evidence, _doubt(severity, judged))
 
 
 def _other_places(context: Context, judged: Judged, missing: ChipSet, sibling: Admission | None) -> tuple[Related, ...]:

@@ -325,6 +325,5 @@ def draft(rule: str, judged: Judged, side: Side, need: Need, wrong: ChipSet) -> 
         need.legal,
         judged.gate,
         tuple(related),
-        evidence=need.source,
         cause=(need.hops[-1].path, need.hops[-1].at) if need.hops and need.kind in ("gate", "list") else None,
     )

@@ -57,5 +57,4 @@ def _draft(judged: Judged, wrong: ChipSet, proof: Proof) -> Draft:
         proof.legal,
         judged.gate,
         tuple(Related(hop, hop.at, hop.text) for hop in proof.hops[:8]),
-        evidence=proof.source,
     )

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 import libcst as cst
 
 from bwlint.chips import Chip, ChipSet
-from bwlint.fix.change import Change
-from bwlint.fix.layout import Container, insert
-from bwlint.fix.literals import decimal, literal, pair
+from bwlint.fix.python.change import Change
+from bwlint.fix.python.layout import Container, insert
+from bwlint.fix.python.literals import decimal, literal, pair
 
 Codemod = Callable[[cst.CSTNode, Change], Iterator[cst.BaseExpression]]
 

@@ -8,7 +8,7 @@ import pytest
 from bwlint.chips import ChipSet
 from bwlint.facts import Gate
 from bwlint.findings import Edit, Region
-from bwlint.fix import locate, propose, spellings
+from bwlint.fix.python import locate, propose, spellings
 
 from .conftest import Make
 from .test_family import ARCH, CAP, PLATFORM

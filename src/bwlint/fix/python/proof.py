@@ -11,7 +11,7 @@ from bwlint.evaluate.expr import Expr, Span
 from bwlint.evaluate.interpreter import Interpreter
 from bwlint.facts import Class, Gate, Module
 from bwlint.findings import Proof
-from bwlint.fix.change import Change
+from bwlint.fix.python.change import Change
 from bwlint.link import Sets, Tree
 from bwlint.readers.python import ReadError, read
 
