@@ -11,8 +11,8 @@ from bwlint.chips import ChipSet
 from bwlint.evaluate.sources import Sources
 from bwlint.facts import Gate, Module
 from bwlint.findings import Fix
-from bwlint.fix.python import propose
 from bwlint.fix.apply import apply
+from bwlint.fix.python import propose
 from bwlint.link import Sets, Tree
 from bwlint.readers.python import read
 
