@@ -90,7 +90,14 @@ def _literals(place: Place) -> Iterable[Candidate] | str:
     return found if isinstance(found, str) else ((edit,) for edit in found)
 
 
-_SPELLINGS: tuple[Callable[[Place], Iterable[Candidate] | str], ...] = (_literals,)
+def _helpers(place: Place) -> Iterable[Candidate]:
+    """Calls of helpers of the tree, which another helper answers."""
+    from bwlint.fix.python.helpers import proposals
+
+    return proposals(place)
+
+
+_SPELLINGS: tuple[Callable[[Place], Iterable[Candidate] | str], ...] = (_literals, _helpers)
 """Who proposes a new text of a test, the most idiomatic first; a string says why there can be none."""
 
 

@@ -119,7 +119,7 @@ class Checker:
         return None
 
     def _rests_on_edited(self, gate: Gate) -> bool:
-        return any(node.at == self.place.span for node in _reached(gate.test, self.place.module))
+        return any(node.at == self.place.span for node in reached(gate.test, self.place.module))
 
     def _proof(self, after: Sets, evidence: str) -> Proof:
         before = self.place.sets
@@ -132,8 +132,8 @@ def _nothing(path: str, dotted: str) -> None:
 
 def compares_limit(gate: Gate, span: Span, module: Module) -> bool:
     """Whether the comparison at `span` has a queried limit of shared memory as an operand."""
-    comparisons = [node for node in _reached(gate.test, module) if node.op == "cmp" and _within(node.at, span)]
-    return any(_is_limit(node) for test in comparisons for node in _reached(test, module))
+    comparisons = [node for node in reached(gate.test, module) if node.op == "cmp" and _within(node.at, span)]
+    return any(_is_limit(node) for test in comparisons for node in reached(test, module))
 
 
 def _is_limit(node: Expr) -> bool:
@@ -184,8 +184,8 @@ def _moved(old: Sets, new: Sets) -> ChipSet:
     return moved
 
 
-def _reached(node: Any, module: Module) -> Iterator[Expr]:
-    """Every node below `node`, through definitions too: of names, and of attributes of the classes here."""
+def reached(node: Any, module: Module) -> Iterator[Expr]:
+    """Every node below `node`, through definitions too: of names, functions, and attributes of the classes here."""
     stack, seen = [node], set()
     while stack:
         item = stack.pop()
@@ -195,7 +195,7 @@ def _reached(node: Any, module: Module) -> Iterator[Expr]:
         yield item
         stack.extend(reversed(item.args))
         key = (item.op, item.args[-1])
-        if item.op in ("var", "name", "attr") and key not in seen:
+        if item.op in ("var", "name", "attr", "function") and key not in seen:
             seen.add(key)
             stack.extend(_definitions(item, module))
 
@@ -205,5 +205,8 @@ def _definitions(node: Expr, module: Module) -> Iterator[Expr]:
         yield module.slots[node.args[0]]
     elif node.op == "name" and node.args[0] in module.names:
         yield module.names[node.args[0]]
+    elif node.op == "function" and node.args[0] in module.functions:
+        for path, value in module.functions[node.args[0]].returns:
+            yield from (*path, value)
     elif node.op == "attr":
         yield from (body.names[node.args[1]] for body in module.classes.values() if node.args[1] in body.names)
