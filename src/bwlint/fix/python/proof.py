@@ -195,7 +195,7 @@ def _reached(node: Any, module: Module) -> Iterator[Expr]:
         yield item
         stack.extend(reversed(item.args))
         key = (item.op, item.args[-1])
-        if item.op in ("var", "name", "attr") and key not in seen:
+        if item.op in ("var", "name", "attr", "function") and key not in seen:
             seen.add(key)
             stack.extend(_definitions(item, module))
 
@@ -205,5 +205,8 @@ def _definitions(node: Expr, module: Module) -> Iterator[Expr]:
         yield module.slots[node.args[0]]
     elif node.op == "name" and node.args[0] in module.names:
         yield module.names[node.args[0]]
+    elif node.op == "function" and node.args[0] in module.functions:
+        body = module.functions[node.args[0]]
+        yield from (part for path, value in body.returns for part in (*path, value))
     elif node.op == "attr":
-        yield from (body.names[node.args[1]] for body in module.classes.values() if node.args[1] in body.names)
+        yield from (one.names[node.args[1]] for one in module.classes.values() if node.args[1] in one.names)
