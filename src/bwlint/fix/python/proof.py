@@ -185,7 +185,7 @@ def _moved(old: Sets, new: Sets) -> ChipSet:
 
 
 def reached(node: Any, module: Module) -> Iterator[Expr]:
-    """Every node below `node`, through definitions too: of names, functions, and attributes of the classes here."""
+    """Every node below `node`, through definitions too: of names, and of attributes of the classes here."""
     stack, seen = [node], set()
     while stack:
         item = stack.pop()
@@ -206,7 +206,7 @@ def _definitions(node: Expr, module: Module) -> Iterator[Expr]:
     elif node.op == "name" and node.args[0] in module.names:
         yield module.names[node.args[0]]
     elif node.op == "function" and node.args[0] in module.functions:
-        for path, value in module.functions[node.args[0]].returns:
-            yield from (*path, value)
+        body = module.functions[node.args[0]]
+        yield from (part for path, value in body.returns for part in (*path, value))
     elif node.op == "attr":
-        yield from (body.names[node.args[1]] for body in module.classes.values() if node.args[1] in body.names)
+        yield from (one.names[node.args[1]] for one in module.classes.values() if node.args[1] in one.names)
