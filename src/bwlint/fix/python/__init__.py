@@ -97,7 +97,14 @@ def _helpers(place: Place) -> Iterable[Candidate]:
     return proposals(place)
 
 
-_SPELLINGS: tuple[Callable[[Place], Iterable[Candidate] | str], ...] = (_literals, _helpers)
+def _flags(place: Place) -> Iterable[Candidate]:
+    """Flags of a build, with those of the twins beside them."""
+    from bwlint.fix.python.flags import proposals
+
+    return proposals(place)
+
+
+_SPELLINGS: tuple[Callable[[Place], Iterable[Candidate] | str], ...] = (_literals, _helpers, _flags)
 """Who proposes a new text of a test, the most idiomatic first; a string says why there can be none."""
 
 
