@@ -12,7 +12,9 @@ from bwlint.fix.python.syntax import LINE, Syntax
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Module)
 
 
-def bring(syntax: Syntax, path: str, name: str, beside: str, use: ast.expr, *, instead: bool = False) -> list[Edit] | str:
+def bring(
+    syntax: Syntax, path: str, name: str, beside: str, use: ast.expr, *, instead: bool = False
+) -> list[Edit] | str:
     """The edits after which `name` is bound at `use` as `beside` is: imported from the same module.
 
     `instead` says that the use of `beside` goes away. None are needed where the name is there already; a string says
@@ -59,9 +61,7 @@ def _is_future(node: ast.stmt) -> bool:
     return isinstance(node, ast.ImportFrom) and node.module == "__future__"
 
 
-def _import_of(
-    syntax: Syntax, name: str, use: ast.expr, other: ast.ImportFrom | None = None
-) -> ast.ImportFrom | None:
+def _import_of(syntax: Syntax, name: str, use: ast.expr, other: ast.ImportFrom | None = None) -> ast.ImportFrom | None:
     """The `from ... import` that binds a name where it is used, innermost scope first; `other` says of which module."""
     for scope in syntax.around(use):
         if not isinstance(scope, _SCOPES) or isinstance(scope, ast.ClassDef | ast.Lambda):
@@ -126,7 +126,7 @@ def _is_own(statement: ast.ImportFrom, syntax: Syntax) -> bool:
     if statement not in syntax.tree.body:
         return True
     return any(
-        isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+        (isinstance(node, ast.FunctionDef) and node.name.startswith("test_"))
         or (isinstance(node, ast.Import) and any(alias.name == "pytest" for alias in node.names))
         for node in syntax.tree.body
     )
