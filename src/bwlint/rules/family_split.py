@@ -301,6 +301,14 @@ def _level(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) ->
     return "note", "medium", ""
 
 
+def meant(judged: Judged) -> bool:
+    """Whether a comment, a name or a text at a gate says that the exact part is meant."""
+    gate = judged.gate
+    texts = (text.text for side in (gate.yes, gate.no) for text in side.texts)
+    named = _EXACT_NAME.search(gate.name or gate.qualname.rpartition(".")[2])
+    return bool(_MEANT.search(gate.comment) or named or any(_VALIDATED.search(text) for text in texts))
+
+
 def _other_generation(here: Side, there: Side) -> bool:
     """One side names a kernel or value of the family, the other, first of all, one of an older generation."""
     mine, its = _generations(here), _generations(there)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from typing import Literal
 
 from bwlint.chips import ChipSet
 from bwlint.facts import Gate, Module
@@ -16,6 +17,7 @@ from bwlint.fix import Job
 from bwlint.fix.python.change import Candidate, Change, Place
 from bwlint.fix.python.meant import meant_exactly
 from bwlint.fix.python.proof import Checker, compares_limit
+from bwlint.judged import Judged, refuses
 from bwlint.link import Sets, Tree
 from bwlint.sources.read import Text
 
@@ -32,17 +34,29 @@ def mend(job: Job) -> Fix | str:
     judged, remedy = job.judged, job.remedy
     if judged is None:
         return "nothing here tells which test to mend"
+    origin = _origin(job, judged)
+    # the same chips change there, whichever way round it asks
+    changed = (remedy.chips | judged.core) - (remedy.chips & judged.core)
+    wanted = remedy.chips if origin is judged else (origin.core | changed) - (origin.core & changed)
     return propose(
         job.context.tree,
         job.module,
         job.root,
-        judged.gate,
-        judged.sets,
-        remedy.chips,
+        origin.gate,
+        origin.sets,
+        wanted,
         job.source,
         remedy.evidence,
         remedy.unsafe,
     )
+
+
+def _origin(job: Job, judged: Judged) -> Judged:
+    """The gate to mend: of a call of a helper that skips or raises, the test in the helper at which the finding points."""
+    if judged.gate.kind != "helper-call":
+        return judged
+    own = (other for other in job.context.judged[job.module.path] if other.gate.at == job.draft.at)
+    return next(own, judged)
 
 
 def propose(
@@ -61,7 +75,7 @@ def propose(
     `source` is the text that `module` was read from, without a byte order mark. The fix is safe unless
     `unsafe_reason` says why not; the words of both stand in its proof.
     """
-    change = Change.between(sets, wanted)
+    change = Change.between(sets, wanted, _beyond(module, gate, sets, wanted) if unsafe_reason else None)
     if isinstance(change, str):
         return change
     if gate.kind in _TABLES:
@@ -74,8 +88,32 @@ def propose(
     proved = _first_proved(place, f"{evidence} (unsafe: {unsafe_reason})" if unsafe_reason else evidence)
     if isinstance(proved, str):
         return proved
-    candidate, proof = proved
+    candidate, proof = _with_words(place, *proved)
     return Fix("unsafe" if unsafe_reason else "safe", change.kind, _title(change, candidate), candidate, proof)
+
+
+def _beyond(module: Module, gate: Gate, sets: Sets, wanted: ChipSet) -> Literal["admit", "bound"]:
+    """Whether the working side of a gate gains chips or loses some."""
+    denies = Judged(module, gate, sets, "").denies
+    return "admit" if bool(wanted - sets.core) != denies else "bound"
+
+
+def _with_words(place: Place, candidate: Candidate, proof: Proof) -> tuple[Candidate, Proof]:
+    """An edit with that of the gate's own refusal, where its words name one member of the family that it admits now."""
+    from bwlint.fix.text import reworded
+
+    judged = Judged(place.module, place.gate, place.sets, "")
+    family = place.change.chips | place.change.twins
+    if not place.change.twins or not refuses(judged.other):
+        return candidate, proof
+    for text in judged.other.texts[:1]:
+        edit = reworded(place.source, place.module.path, text.at, family)
+        if isinstance(edit, str):
+            break
+        proved = Checker(place).prove((edit, *candidate), proof.evidence)
+        if isinstance(proved, Proof):
+            return (edit, *candidate), proved
+    return candidate, proof
 
 
 def _literals(place: Place) -> Iterable[Candidate] | str:
