@@ -63,7 +63,7 @@ class Proof:
 @dataclass(frozen=True, slots=True)
 class Fix:
     applicability: Applicability
-    kind: Literal["family", "type", "text"]
+    kind: Literal["family", "type", "text", "bound"]
     title: str
     edits: tuple[Edit, ...]
     proof: Proof
