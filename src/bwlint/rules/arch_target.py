@@ -144,6 +144,7 @@ class _File:
         """A list of accepted names, or a condition over names, that knows one chip of a family and not the other."""
         group_of = self._together(built)
         named = _union(ChipSet.of(target.chip.name) for one in group_of for target in one.every)
+        yield from self._unfinished(built, group_of)
         for family, present, missing in _split(self.context.targets, named):
             mine = [target for target in built.every if target.chip in present]
             if not mine or not _possible(missing, built.toolkits) or self._earlier(built, group_of, present):
@@ -167,7 +168,35 @@ class _File:
                 remedy=self._accepting(built, exact, present, missing),
             )
 
-    def _accepting(self, built: _Built, exact: bool, present: ChipSet, missing: ChipSet) -> Remedy:
+    def _unfinished(self, built: _Built, together: Sequence[_Built]) -> Iterator[Draft]:
+        """A list of accepted names with both chips of a family, and not with all suffixes for both."""
+        if built.carry.kind != "filter":
+            return
+        for family in dict.fromkeys(siblings(chip) for chip in self.context.targets):
+            here = [one for one in together if any(target.chip in family for target in one.every)]
+            if not here or built is not here[-1]:
+                continue
+            names = tuple(dict.fromkeys(target for one in here for target in one.every))
+            mine = [target for target in names if target.chip in family & self.context.targets]
+            suffixed = {target.chip for target in mine if target.suffix}
+            wanted = [
+                Target(chip.joined, target.suffix)
+                for chip in suffixed
+                for target in mine
+                if target.suffix in chip.suffixes
+            ]
+            lacking = sorted({target for target in wanted if target not in mine}, key=_short)
+            if len(suffixed) < 2 or not lacking:
+                continue
+            message = f"accepts {_listed(mine)}, and not {_listed(lacking)}: a build for that is left out"
+            advice = f"accept {_listed(lacking)} too"
+            evidence = "a list of names that a build may ask for makes nothing by itself"
+            covered = ChipSet.joining(target.chip for target in names)
+            remedy = Remedy("carry", ChipSet.joining(target.chip for target in built.every), evidence)
+            label = f"no {_listed(lacking)} here"
+            yield self._draft(built, "note", "low", message, label, advice, covered=covered & family, remedy=remedy)
+
+    def _accepting(self, built: _Built, exact: bool, present: ChipSet, missing: ChipSet) -> Remedy | str:
         """A list of names makes nothing by itself; a condition does, and tests and examples are there to be run."""
         own = _union(ChipSet.of(target.chip.name) for target in built.every)
         evidence, unsafe = "a list of names that a build may ask for makes nothing by itself", None
@@ -175,9 +204,14 @@ class _File:
             evidence = "tests and examples are built for the chip that they are tried on"
         elif built.carry.kind == "match":
             evidence, unsafe = "", f"that what stands behind it works on {plain(missing)} is not shown"
-        if not exact and not unsafe:
-            unsafe = f"a build for {plain(present)} without a suffix loads on {plain(missing)} too"
+        if not exact and not (unsafe or self._offered(built, missing)):
+            return f"a build for {plain(present)} without a suffix loads on {plain(missing)} too"
         return Remedy("carry", own | missing, evidence, unsafe)
+
+    def _offered(self, built: _Built, missing: ChipSet) -> bool:
+        """Whether a kernel of the file is offered for just these chips under the toolkits of a list of names."""
+        kernels = (one for one in self.built if one.carry.kind == "kernel" and one.toolkits & built.toolkits)
+        return any(target.chip in missing and target.suffix for one in kernels for target in one.sass)
 
     def _to_be_tried(self) -> bool:
         place = self.context.places.get(self.module.path, "")
@@ -327,7 +361,8 @@ class _File:
         message = f"offers {_listed(wrong)} to a source that is named for {plain(_union(meant))}: {sources[0]}"
         advice = f"drop {_listed(wrong)} unless the source has a path without tcgen05"
         unsafe = f"the source may have a path without tcgen05 for {plain(here)}"
-        remedy = Remedy("carry", built.loads - _union(target.loads_on() for target in wrong), advice, unsafe)
+        evidence = f"{sources[0]} is named for {plain(_union(meant))}"
+        remedy = Remedy("carry", built.loads - _union(target.loads_on() for target in wrong), evidence, unsafe)
         label = f"reaches {plain(here)}"
         yield self._draft(built, "warning", "medium", message, label, advice, covered=built.loads, remedy=remedy)
 
