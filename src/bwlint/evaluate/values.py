@@ -130,7 +130,7 @@ class Arch:
         return (self.major, self.minor, self.suffix)
 
     def of_family(self, other: Arch) -> bool:
-        """`is_family_of` of CuTe DSL: a suffixed name of the same major and no lower minor, whatever suffix the other has."""
+        """`is_family_of` of CuTe DSL: suffixed, the same major and no lower minor, whatever suffix the other has."""
         return self.suffix != "" and self.major == other.major and self.minor >= other.minor
 
 
