@@ -83,7 +83,7 @@ class Checked:
 
     def fixes(self, rule: str) -> list[tuple[str, str]]:
         """How each finding of a rule is mended, safe or unsafe, and the text of its file after that."""
-        found = []
+        found: list[tuple[str, str]] = []
         for finding in self.findings:
             if finding.name == rule and finding.fix is not None:
                 source = Path(finding.path).read_text()
