@@ -122,7 +122,7 @@ def _uses(syntax: Syntax, name: str) -> int:
 
 
 def _is_own(statement: ast.ImportFrom, syntax: Syntax) -> bool:
-    """Whether nobody else can import from here what a statement imports: it stands in a function, or in a test."""
+    """Whether nobody imports from here what a statement imports: it stands in a function, a test or a script."""
     if statement not in syntax.tree.body:
         return True
     return any(
@@ -153,7 +153,7 @@ def _added(syntax: Syntax, path: str, statement: ast.ImportFrom, old: ast.alias,
 
 
 def _successor(statement: ast.ImportFrom, name: str) -> ast.alias | None:
-    """The import that `name` belongs in front of, in a list that is in order; None where it is in none, or at its end."""
+    """The import that `name` belongs in front of in a list that is in order; None where it is not, and at its end."""
     names = [alias.name for alias in statement.names]
     if len(names) < 2 or names != sorted(names):
         return None
