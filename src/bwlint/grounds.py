@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from bwlint.chips import ChipSet
 from bwlint.chips.instructions import find, verdict
 from bwlint.evaluate.expr import Expr, Span, walk
-from bwlint.facts import Gate
+from bwlint.facts import Gate, Hop
 from bwlint.judge import Context
 from bwlint.judged import Judged, refuses
 from bwlint.siblings import Admission
@@ -68,7 +68,7 @@ def _admitted(context: Context, parted: Parted) -> str | None:
     found = parted.admission
     if found is None:
         return None
-    place = _place(parted.judged, found.at.path, found.at.at)
+    place = place_in(parted.judged, found.at)
     return f"`{found.name}`, which is behind the test, is for {found.chips} ({place})"
 
 
@@ -80,7 +80,7 @@ def _behind(context: Context, parted: Parted) -> str | None:
         return None
     hop = needs[0].hops[-1]
     name = needs[0].use.name.rpartition(".")[2]
-    return f"`{name}`, which is behind the test, is for {needs[0].legal} ({_place(judged, hop.path, hop.at)})"
+    return f"`{name}`, which is behind the test, is for {needs[0].legal} ({place_in(judged, hop)})"
 
 
 def _only_for_errors(context: Context, parted: Parted) -> str | None:
@@ -174,7 +174,7 @@ def _here(judged: Judged, at: Span) -> str:
     return f"{judged.place}:{at[0]}"
 
 
-def _place(judged: Judged, path: str, at: Span) -> str:
-    """A place as it is told within the project."""
+def place_in(judged: Judged, hop: Hop) -> str:
+    """A place as it is told within the project of a gate."""
     folder = judged.module.path.removesuffix(judged.place.replace("/", os.sep))
-    return f"{path.removeprefix(folder).replace(os.sep, '/')}:{at[0]}"
+    return f"{hop.path.removeprefix(folder).replace(os.sep, '/')}:{hop.at[0]}"

@@ -43,6 +43,8 @@ class Job:
 
 _FIXERS = {
     ("test", "python"): "python",
+    ("order", "python"): "python.order",
+    ("names", "python"): "python.names",
     ("test", "cuda"): "cuda",
     ("guard", "cuda"): "cuda",
     ("carry", ""): "build",

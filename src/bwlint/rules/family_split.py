@@ -34,6 +34,7 @@ _MEANT = re.compile(
     re.I,
 )
 _UNPROVED = "nothing here shows that the sibling runs what is behind the test"
+_F_NAMES = "nothing here shows that what is behind the list compiles for the family target"
 _SAME = "both run the same instructions"
 _RUBIN = group("announced")
 _B200, _B, _THOR = group("first-blackwell"), group("datacenter-blackwell"), group("thor")
@@ -75,6 +76,7 @@ def exact_names(context: Context, judged: Judged) -> Iterator[Draft]:
         judged.must,
         None,
         judged.gate,
+        remedy=Remedy("names", NONE, "the enum knows them", _F_NAMES) if known else "nothing here knows the f names",
     )
 
 
@@ -119,6 +121,7 @@ def other_family(context: Context, judged: Judged, rule: str) -> Iterator[Draft]
         judged.must,
         None,
         judged.gate,
+        remedy=Remedy("test", judged.core - missing if judged.denies else judged.core | missing, _SAME, _UNPROVED),
     )
 
 
@@ -265,7 +268,7 @@ def _sibling(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) 
 
 def _names_members(judged: Judged) -> bool:
     """Whether the test lists chips (`==`, `in`) and does not list exceptions (`!=`, `not in`)."""
-    return judged.gate.kind == "list" or len(judged.core) <= len(EVERY) // 2
+    return judged.gate.kind in ("list", "table") or len(judged.core) <= len(EVERY) // 2
 
 
 def _seen_sides(judged: Judged) -> tuple[Related, ...]:

@@ -141,8 +141,8 @@ def test_comment_would_be_lost(snippet: Make) -> None:
         "ROWS_BY_CAPABILITY = {(10, 0): 1, (12, 0): 2}\n",
     ],
 )
-def test_rows_are_not_copied(snippet: Make, text: str) -> None:
-    assert snippet(text).refused() == "rows of a table are not copied"
+def test_rows_are_not_copied_safely(snippet: Make, text: str) -> None:
+    assert snippet(text).refused() == "what stands in a row is for a person to say"
 
 
 def test_queried_limit(snippet: Make) -> None:

@@ -21,7 +21,10 @@ from bwlint.judged import Judged, refuses
 from bwlint.link import Sets, Tree
 from bwlint.sources.read import Text
 
-__all__ = ["mend", "propose"]
+__all__ = ["Spelling", "first_proved", "mend", "propose"]
+
+Spelling = Callable[[Place], Iterable[Candidate] | str]
+"""Proposes new texts of a test, the most idiomatic first; a string says why there can be none."""
 
 _TABLES = frozenset({"table", "lookup"})
 _LONGEST_TITLE = 60
@@ -78,14 +81,15 @@ def propose(
     change = Change.between(sets, wanted, _beyond(module, gate, sets, wanted) if unsafe_reason else None)
     if isinstance(change, str):
         return change
-    if gate.kind in _TABLES:
-        return "rows of a table are not copied"
     place = Place(tree, module, root, gate, sets, source, gate.leaf or gate.at, change)
     if said := meant_exactly(gate, place.span, source, change):
         return said
     if compares_limit(gate, place.span, module):
         return "the literal is compared with a queried shared-memory limit"
-    proved = _first_proved(place, f"{evidence} (unsafe: {unsafe_reason})" if unsafe_reason else evidence)
+    if gate.kind in _TABLES and not unsafe_reason:
+        return "what stands in a row is for a person to say"
+    spellings = (_rows,) if gate.kind in _TABLES else _SPELLINGS
+    proved = first_proved(place, spellings, _words(evidence, unsafe_reason))
     if isinstance(proved, str):
         return proved
     candidate, proof = _with_words(place, *proved)
@@ -135,15 +139,28 @@ def _helpers(place: Place) -> Iterable[Candidate]:
     return proposals(place)
 
 
-_SPELLINGS: tuple[Callable[[Place], Iterable[Candidate] | str], ...] = (_literals, _helpers)
-"""Who proposes a new text of a test, the most idiomatic first; a string says why there can be none."""
+def _rows(place: Place) -> Iterable[Candidate] | str:
+    """Rows of a table, copied for the twin."""
+    from bwlint.fix.python.rows import proposals
+
+    return proposals(place)
 
 
-def _first_proved(place: Place, evidence: str) -> tuple[Candidate, Proof] | str:
+def _flags(place: Place) -> Iterable[Candidate]:
+    """Flags of a build, with those of the twins beside them."""
+    from bwlint.fix.python.flags import proposals
+
+    return proposals(place)
+
+
+_SPELLINGS: tuple[Spelling, ...] = (_literals, _helpers, _flags)
+
+
+def first_proved(place: Place, spellings: Iterable[Spelling], evidence: str) -> tuple[Candidate, Proof] | str:
     """The first proposal that holds, with its proof; else why the first one does not."""
     checker = Checker(place)
     refusal = ""
-    for spelling in _SPELLINGS:
+    for spelling in spellings:
         candidates = spelling(place)
         if isinstance(candidates, str):
             refusal = refusal or candidates
@@ -154,6 +171,10 @@ def _first_proved(place: Place, evidence: str) -> tuple[Candidate, Proof] | str:
                 return candidate, proof
             refusal = refusal or proof
     return refusal or _UNKNOWN_SPELLING
+
+
+def _words(evidence: str, unsafe_reason: str | None) -> str:
+    return f"{evidence} (unsafe: {unsafe_reason})" if unsafe_reason else evidence
 
 
 def _title(change: Change, candidate: Candidate) -> str:

@@ -94,6 +94,8 @@ class Checker:
         change, before = self.place.change, self.place.sets
         if change.kind == "type" and any(clash.certain for clash in after.clashes):
             return "the edited comparison can still never be true"
+        if change.kind == "type" and before.clashes and len(after.clashes) >= len(before.clashes):
+            return "the edited comparison still goes wrong"
         if after.core != change.wanted:
             wrong = after.core - change.wanted | change.wanted - after.core
             return f"the edited test would not be as wanted on {' and '.join(wrong.names)}"
