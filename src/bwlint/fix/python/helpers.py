@@ -187,7 +187,7 @@ def _renamed(place: Place, syntax: Syntax, call: ast.Call, name: str) -> Iterato
         return
     if not isinstance(function, ast.Name):
         return
-    brought = imports.bring(syntax, place.module.path, name, function.id, call, instead=True)
+    brought = imports.bring(syntax, place.module.path, (name,), function.id, call, instead=True)
     if isinstance(brought, str):
         return
     edit = syntax.edit(place.module.path, syntax.start(function), syntax.end(function), name)
@@ -200,19 +200,16 @@ def _joined(place: Place, syntax: Syntax, call: ast.Call, names: Sequence[str]) 
     if not isinstance(function, ast.Name | ast.Attribute):
         return
     last = function.id if isinstance(function, ast.Name) else function.attr
-    edits: list[Edit] = []
-    for name in names if isinstance(function, ast.Name) else ():
-        brought = imports.bring(syntax, place.module.path, name, last, call)
-        if isinstance(brought, str):
-            return
-        edits += brought
-    if len(edits) > 1:
-        return  # one list of imports would be edited twice
+    brought: list[Edit] | str = []
+    if isinstance(function, ast.Name):
+        brought = imports.bring(syntax, place.module.path, names, last, call)
+    if isinstance(brought, str):
+        return
     end = syntax.end(function) - syntax.start(call)
     text = syntax.segment(call)
     edit = _with_others(place, syntax, call, [text[: end - len(last)] + name + text[end:] for name in names])
     if edit is not None:
-        yield (*edits, edit)
+        yield (*brought, edit)
 
 
 def _with_others(place: Place, syntax: Syntax, call: ast.Call, others: Sequence[str]) -> Edit | None:
