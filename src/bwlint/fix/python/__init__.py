@@ -55,7 +55,7 @@ def mend(job: Job) -> Fix | str:
 
 
 def _origin(job: Job, judged: Judged) -> Judged:
-    """The gate to mend: of a call of a helper that skips or raises, the test in the helper at which the finding points."""
+    """The gate to mend: of a call of a helper that skips or raises, the test in the helper that the finding is at."""
     if judged.gate.kind != "helper-call":
         return judged
     own = (other for other in job.context.judged[job.module.path] if other.gate.at == job.draft.at)
