@@ -51,7 +51,10 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """The sets of a gate before and after an edit, both computed by the interpreter on the text as it stands then."""
+    """The sets of a gate before and after an edit, both computed by the interpreter on the text as it stands then.
+
+    Of a guard of the preprocessor they are names of targets such as "sm_120a", else compute capabilities.
+    """
 
     before_may: tuple[str, ...]
     before_must: tuple[str, ...]
@@ -63,7 +66,7 @@ class Proof:
 @dataclass(frozen=True, slots=True)
 class Fix:
     applicability: Applicability
-    kind: Literal["family", "type", "text"]
+    kind: Literal["family", "type", "text", "bound", "size", "space"]
     title: str
     edits: tuple[Edit, ...]
     proof: Proof

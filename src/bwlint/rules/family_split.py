@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from bwlint.builds import runs_on
 from bwlint.chips import EVERY, NONE, ChipSet, families, group
 from bwlint.evaluate.expr import Expr, walk
 from bwlint.evaluate.objects import ClassValue, Frame
@@ -216,14 +217,29 @@ def draft(context: Context, rule: str, judged: Judged, test: ChipSet, missing: C
         None,
         judged.gate,
         (*_seen_sides(judged), *_other_places(context, judged, missing, sibling)),
-        remedy=_remedy(judged, test, missing, severity),
+        remedy=_remedy(context, judged, test, missing, severity),
     )
 
 
-def _remedy(judged: Judged, test: ChipSet, missing: ChipSet, severity: str) -> Remedy:
+def _remedy(context: Context, judged: Judged, test: ChipSet, missing: ChipSet, severity: str) -> Remedy:
     chips = judged.core | missing if _names_members(judged) else judged.core - test
     evidence = "the sibling only meets an error" if _only_refused(judged) else ""
-    return Remedy("test", chips, evidence, _doubt(severity, judged))
+    doubt = _doubt(severity, judged) or _native_doubt(context, judged, test, missing)
+    return Remedy("test", chips, evidence, doubt)
+
+
+def _native_doubt(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> str | None:
+    """What in a C++ file says that its code is there for one part of the family: its builds, and its own guards."""
+    if judged.module.language != "cuda":
+        return None
+    held, lost = (missing, test) if judged.denies and refuses(judged.other) else (test, missing)
+    carries = context.builds.of(judged.module)
+    if carries and not lost <= runs_on(carries):
+        return f"no build of this file makes what {plain(lost)} loads"
+    for guarded in context.guards[judged.module.path]:
+        if guarded.chips & held and lost & guarded.refused and not guarded.working.empty:
+            return f"the guard at line {guarded.guard.at[0]} leaves {plain(lost)} out of what is compiled"
+    return None
 
 
 def _other_places(context: Context, judged: Judged, missing: ChipSet, sibling: Admission | None) -> tuple[Related, ...]:

@@ -21,7 +21,11 @@ _DENIED = (
 
 def meant_exactly(gate: Gate, span: Span, source: str, change: Change) -> str | None:
     """Why the comments at `span` and at the gate forbid an edit; None where they do not."""
-    said = f"{gate.comment} {_comments(Text(source), span)}"
+    return forbidden(f"{gate.comment} {_comments(Text(source), span)}", change)
+
+
+def forbidden(said: str, change: Change) -> str | None:
+    """Why what comments say forbids an edit; None where it does not."""
     if _ON_PURPOSE.search(said):
         return "a comment says that the exact test is meant"
     # "only SM89 and SM120 have this" speaks of generations, not of one part
