@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from bwlint.chips import ChipSet, TargetSet, families, group
 from bwlint.evaluate.expr import Span, walk
-from bwlint.facts import Module, Side
+from bwlint.facts import Module
 from bwlint.guards import Guarded, served, wrapper
 from bwlint.judge import Context, Draft, Related, Remedy
+from bwlint.switches import defined, only_errors
 from bwlint.wording import plain
 
 NAME = "family-split"
@@ -19,7 +20,6 @@ _MEANT = re.compile(
     re.I,
 )
 _MACROS = frozenset({"macro", "defined"})
-_GIVES_UP = re.compile(r"\berror\b|abort|not supported|only supports?\b|requires?\b", re.I)
 
 
 def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
@@ -99,7 +99,7 @@ def _remedy(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) ->
     if (name := named_after(guarded, held)) is not None:
         return f"`{name}` is named after the part that the guard asks for: {plain(lost)} wants a macro of its own"
     targets = guarded.admitted | (_twins(guarded, held, lost) & guarded.sets.live)
-    evidence = _loads_already(context, guarded, held, lost) or _only_an_error(context, guarded)
+    evidence = _loads_already(context, guarded, held, lost) or only_errors(context, guarded)
     return Remedy("guard", targets.chips, evidence, _doubt(guarded, lost, evidence), targets=targets)
 
 
@@ -112,10 +112,9 @@ def _doubt(guarded: Guarded, lost: ChipSet, evidence: str) -> str | None:
 
 def _loads_already(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) -> str:
     """Code that passes, here or at another guard for the same macros, and that the sibling loads as it is."""
-    defined = {use.name for use in guarded.working.uses if use.how == "define"} if guarded.working.tuning else set()
-    passing = guarded.admitted
-    for other in context.guards[guarded.module.path] if defined else ():
-        if other.module is guarded.module and defined <= {u.name for u in other.working.uses if u.how == "define"}:
+    names, passing = defined(guarded), guarded.admitted
+    for other in context.guards[guarded.module.path] if names else ():
+        if other.module is guarded.module and names <= defined(other):
             passing |= other.admitted
     for target in passing & TargetSet.native(held):
         if lost <= target.loads_on():
@@ -123,33 +122,12 @@ def _loads_already(context: Context, guarded: Guarded, held: ChipSet, lost: Chip
     return ""
 
 
-def _only_an_error(context: Context, guarded: Guarded) -> str:
-    """The sibling only meets an error: beside the guard, or where the macro that it defines is asked for."""
-    if guarded.other.ends == "raise":
-        return "the sibling only meets an error"
-    names = {use.name for use in guarded.working.uses if use.how == "define"} if guarded.working.tuning else set()
-    for other in context.guards[guarded.module.path]:
-        test = other.guard.test
-        negated = test.op == "not"
-        asked = test.args[0] if negated else test
-        if asked.op == "defined" and asked.args[0] in names:
-            without = other.guard.yes if negated else other.guard.no
-            if _gives_up(without):
-                return f"without `{asked.args[0]}` the sibling only meets an error"
-    return ""
-
-
-def _gives_up(side: Side) -> bool:
-    """Whether all that a side does is to say that it cannot."""
-    return side.ends == "raise" or (not side.uses and any(_GIVES_UP.search(text.text) for text in side.texts[:1]))
-
-
 def named_after(guarded: Guarded, held: ChipSet) -> str | None:
     """The macro that says which part it is: defined by a guard that asks the compiler, with that part's number."""
     asks = any(str(node.args[0]).startswith("__CUDA_ARCH") for node in walk(guarded.guard.test) if node.op in _MACROS)
-    defined = (use.name for use in guarded.working.uses if use.how == "define") if asks else iter(())
+    names = sorted(defined(guarded)) if asks else []
     numbers = {str(chip.joined) for chip in held}
-    return next((name for name in defined if numbers & set(re.findall(r"\d+", name))), None)
+    return next((name for name in names if numbers & set(re.findall(r"\d+", name))), None)
 
 
 def parts(context: Context, guarded: Guarded) -> tuple[ChipSet, ChipSet] | None:
