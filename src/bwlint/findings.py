@@ -54,7 +54,10 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """The sets of a gate before and after an edit, both computed by the interpreter on the text as it stands then."""
+    """The sets of a gate before and after an edit, both computed by the interpreter on the text as it stands then.
+
+    Of a guard of the preprocessor they are names of targets such as "sm_120a", else compute capabilities.
+    """
 
     before_may: tuple[str, ...]
     before_must: tuple[str, ...]
