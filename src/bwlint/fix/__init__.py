@@ -45,7 +45,7 @@ _FIXERS = {
     ("test", "python"): "python",
     ("test", "cuda"): "cuda",
     ("guard", "cuda"): "cuda",
-    ("carry", ""): "build",
+    ("carry", ""): "buildfiles",
     ("text", ""): "text",
     ("size", ""): "size",
     ("space", ""): "space",
