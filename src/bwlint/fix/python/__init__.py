@@ -153,7 +153,14 @@ def _flags(place: Place) -> Iterable[Candidate]:
     return proposals(place)
 
 
-_SPELLINGS: tuple[Spelling, ...] = (_literals, _helpers, _flags)
+def _bounds(place: Place) -> Iterable[Candidate]:
+    """Open lower bounds, with an end."""
+    from bwlint.fix.python.bounds import proposals
+
+    return proposals(place)
+
+
+_SPELLINGS: tuple[Spelling, ...] = (_literals, _helpers, _flags, _bounds)
 
 
 def first_proved(place: Place, spellings: Iterable[Spelling], evidence: str) -> tuple[Candidate, Proof] | str:
