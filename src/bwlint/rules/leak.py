@@ -9,7 +9,7 @@ from dataclasses import replace
 from bwlint.chips import EVERY, ChipSet, group
 from bwlint.evaluate.expr import walk
 from bwlint.facts import Side
-from bwlint.judge import Context, Draft, Related
+from bwlint.judge import Context, Draft, Related, Remedy
 from bwlint.judged import Judged, answers_no, inside, refuses
 from bwlint.libraries import PROOF, Libraries, Need, instruction
 from bwlint.mentions import mentioned
@@ -326,4 +326,14 @@ def draft(rule: str, judged: Judged, side: Side, need: Need, wrong: ChipSet) -> 
         judged.gate,
         tuple(related),
         cause=(need.hops[-1].path, need.hops[-1].at) if need.hops and need.kind in ("gate", "list") else None,
+        remedy=_bounded(judged, side, need) if proved else "nothing here proves that it does not work there",
     )
+
+
+def _bounded(judged: Judged, side: Side, need: Need) -> Remedy | str:
+    """The test without the chips on which what it leads to does not work."""
+    gone = judged.on(side) - need.legal - _OLD_NAMES
+    if judged.gate.kind in ("list", "table", "lookup", "flag", "predicate"):
+        return "what else rests on it is for a person to see"
+    chips = judged.core - gone if side is judged.gate.yes else judged.core | gone
+    return Remedy("test", chips, f"{need.what} is for {need.legal}", "whoever relies on it there loses it")

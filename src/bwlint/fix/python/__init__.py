@@ -139,6 +139,20 @@ def _helpers(place: Place) -> Iterable[Candidate]:
     return proposals(place)
 
 
+def _methods(place: Place) -> Iterable[Candidate]:
+    """Methods of platform objects, which have sisters for families."""
+    from bwlint.fix.python.methods import families
+
+    return families(place)
+
+
+def _bounds(place: Place) -> Iterable[Candidate]:
+    """Open lower bounds."""
+    from bwlint.fix.python.bounds import bounds
+
+    return bounds(place)
+
+
 def _rows(place: Place) -> Iterable[Candidate] | str:
     """Rows of a table, copied for the twin."""
     from bwlint.fix.python.rows import proposals
@@ -153,7 +167,7 @@ def _flags(place: Place) -> Iterable[Candidate]:
     return proposals(place)
 
 
-_SPELLINGS: tuple[Spelling, ...] = (_literals, _helpers, _flags)
+_SPELLINGS: tuple[Spelling, ...] = (_methods, _literals, _helpers, _flags, _bounds)
 
 
 def first_proved(place: Place, spellings: Iterable[Spelling], evidence: str) -> tuple[Candidate, Proof] | str:
