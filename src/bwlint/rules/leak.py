@@ -332,7 +332,10 @@ def draft(rule: str, judged: Judged, side: Side, need: Need, wrong: ChipSet) -> 
 
 def _bounded(judged: Judged, side: Side, need: Need) -> Remedy | str:
     """The test without the chips on which what it leads to does not work."""
-    gone = judged.on(side) - need.legal - _OLD_NAMES
+    gone = judged.on(side) - need.legal
+    for old in gone & _OLD_NAMES:
+        if need.legal & ChipSet.where(lambda chip: chip.major == old.major):  # noqa: B023 - used at once
+            gone -= ChipSet.joining((old,))  # the name goes with those of its generation, as tests of the major do
     if judged.gate.kind in ("list", "table", "lookup", "flag", "predicate"):
         return "what else rests on it is for a person to see"
     chips = judged.core - gone if side is judged.gate.yes else judged.core | gone

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from bwlint.chips import EVERY, Chip, ChipSet
 from bwlint.fix.python.change import Candidate, Place
@@ -43,9 +43,9 @@ def _methods(place: Place, syntax: Syntax, call: ast.Call) -> Iterator[str]:
     gone = _majors(place.change.chips)
     shut = [f"not {owner}.{FAMILY}({major}0)" for major in gone]
     if len(gone) == 1:
-        yield _grouped(syntax, call, ast.And, " and ".join([syntax.segment(call), *shut]))
+        yield _grouped(syntax, call, ast.And, [syntax.segment(call), *shut])
     if len(asked) == 2:
-        yield _grouped(syntax, call, ast.Or, " or ".join(asked))
+        yield _grouped(syntax, call, ast.Or, asked)
 
 
 def _asked(owner: str, major: int, kept: ChipSet) -> str:
@@ -94,9 +94,11 @@ def _majors(chips: ChipSet) -> list[int]:
     return sorted({chip.major for chip in chips})
 
 
-def _grouped(syntax: Syntax, node: ast.expr, joins: type[ast.boolop], text: str) -> str:
-    """`text`, which `joins` joins, in brackets where what is around binds tighter."""
-    around = syntax.parents[node]
+def _grouped(syntax: Syntax, node: ast.expr, joins: type[ast.boolop], operands: Sequence[str]) -> str:
+    """Operands that `joins` joins, in brackets where what is around binds tighter."""
+    around, word = syntax.parents[node], "and" if joins is ast.And else "or"
     same = isinstance(around, ast.BoolOp) and isinstance(around.op, joins)
     free = isinstance(around, ast.If | ast.While | ast.IfExp | ast.Return | ast.Assign | ast.keyword | ast.Assert)
-    return text if same or free or (isinstance(around, ast.Call) and node in around.args) else f"({text})"
+    if same or free or (isinstance(around, ast.Call) and node in around.args):
+        return f" {word} ".join(operands)
+    return syntax.bracketed(node, word, operands)

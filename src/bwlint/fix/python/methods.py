@@ -20,12 +20,13 @@ NEWER = "has_device_capability"
 
 def families(place: Place) -> Iterator[Candidate]:
     """`p.is_device_capability(120)`, or `((12, 0))`, to `p.is_device_capability_family(120)`."""
-    syntax = parse(place.source) if place.change.kind == "family" and EXACT in place.source else None
+    majors = {chip.major for chip in place.change.chips}
+    syntax = parse(place.source) if len(majors) == 1 and EXACT in place.source else None
     if syntax is None:
         return
     for node in syntax.within(place.span):
         found = argument(node, EXACT)
-        if found is None or found not in place.change.twins or not has_method(place, node, FAMILY):
+        if found is None or found.major not in majors or not has_method(place, node, FAMILY):
             continue
         assert isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
         start, end = syntax.end(node.func) - len(EXACT), syntax.end(node)
