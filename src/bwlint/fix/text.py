@@ -122,7 +122,7 @@ def _sentences(tree: ast.Module) -> list[ast.Constant]:
 
 
 def _says(before: str, after: str, chips: ChipSet) -> bool:
-    """Whether a text named one of `chips` by its minor and names all of them now, and speaks of the others as before."""
+    """Whether a text that named one of `chips` by its minor names all of them now, and the others as before."""
     old, new = mentioned(before), mentioned(after)
     one = len(old.exact & chips) == 1 and not new.exact & chips
     return one and chips <= new.named and old.named | chips == new.named and old.open_ended == new.open_ended

@@ -346,4 +346,17 @@ def draft(rule: str, judged: Judged, side: Side, need: Need, wrong: ChipSet) -> 
         judged.gate,
         tuple(related),
         cause=(need.hops[-1].path, need.hops[-1].at) if need.hops and need.kind in ("gate", "list") else None,
+        remedy=_bounded(judged, side, need) if proved else "nothing here proves that it does not work there",
     )
+
+
+def _bounded(judged: Judged, side: Side, need: Need) -> Remedy | str:
+    """The test without the chips on which what it leads to does not work."""
+    gone = judged.on(side) - need.legal
+    for old in gone & _OLD_NAMES:
+        if need.legal & ChipSet.where(lambda chip: chip.major == old.major):  # noqa: B023 - used at once
+            gone -= ChipSet.joining((old,))  # the name goes with those of its generation, as tests of the major do
+    if judged.gate.kind in ("list", "table", "lookup", "flag", "predicate"):
+        return "what else rests on it is for a person to see"
+    chips = judged.core - gone if side is judged.gate.yes else judged.core | gone
+    return Remedy("test", chips, f"{need.what} is for {need.legal}", "whoever relies on it there loses it")

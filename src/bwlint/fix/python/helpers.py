@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from bwlint.evaluate.interpreter import Interpreter
 from bwlint.evaluate.objects import Frame, FunctionValue, PartialValue
 from bwlint.evaluate.values import Vec
 from bwlint.facts import Module
+from bwlint.findings import Edit
 from bwlint.fix.python import imports
 from bwlint.fix.python.change import Candidate, Place
 from bwlint.fix.python.proof import reached
@@ -52,9 +53,9 @@ def proposals(place: Place) -> Iterator[Candidate]:
             if _replaces(world, call, name):
                 yield from _renamed(place, syntax, node, name)
     for call, node in found:
-        for name in _namesakes(world, call):
-            if _completes(world, call, name):
-                yield from _joined(place, syntax, node, name)
+        names = _completed(world, call)
+        if names:
+            yield from _joined(place, syntax, node, names)
 
 
 def _calls(place: Place) -> Iterator[_Call]:
@@ -151,14 +152,23 @@ def _replaces(world: _Answers, call: _Call, name: str) -> bool:
     return new[0] == old[0] | chips and all(b - chips == a - chips for a, b in zip(old, new, strict=True))
 
 
-def _completes(world: _Answers, call: _Call, name: str) -> bool:
-    """Whether a helper says yes for the chips that are to be added, and for nothing else under any toolkit."""
-    old, new = world.of(call, call.name), world.of(call, name)
+def _completed(world: _Answers, call: _Call) -> list[str]:
+    """Helpers that together say yes for the chips that are to be added and for nothing else, under any toolkit."""
     chips = world.place.change.chips
-    if old is None or new is None or not old[0] or old[0] & chips:
-        return False
-    wide = world.place.change.kind == "family"
-    return new[0] == chips and all(one <= chips for one in new) and (not wide or _in_family(old[0], chips))
+    old = world.of(call, call.name)
+    if old is None or not old[0] or old[0] & chips:
+        return []
+    if world.place.change.kind == "family" and not _in_family(old[0], chips):
+        return []
+    answers = {name: answer for name in _namesakes(world, call) if (answer := world.of(call, name)) is not None}
+    within = {name: sets for name, sets in answers.items() if sets[0] and all(each <= chips for each in sets)}
+    found: list[str] = []
+    missing = chips
+    for name in sorted(within, key=lambda name: sum(len(each) for each in within[name]), reverse=True):
+        if within[name][0] & missing == within[name][0]:
+            found.append(name)
+            missing -= within[name][0]
+    return [] if missing else sorted(found, key=lambda name: within[name][0].names)
 
 
 def _in_family(held: ChipSet, chips: ChipSet) -> bool:
@@ -177,70 +187,62 @@ def _renamed(place: Place, syntax: Syntax, call: ast.Call, name: str) -> Iterato
         return
     if not isinstance(function, ast.Name):
         return
-    brought = imports.bring(syntax, place.module.path, name, function.id, call, instead=True)
+    brought = imports.bring(syntax, place.module.path, (name,), function.id, call, instead=True)
     if isinstance(brought, str):
         return
     edit = syntax.edit(place.module.path, syntax.start(function), syntax.end(function), name)
     yield (*brought, edit)
 
 
-def _joined(place: Place, syntax: Syntax, call: ast.Call, name: str) -> Iterator[Candidate]:
+def _joined(place: Place, syntax: Syntax, call: ast.Call, names: Sequence[str]) -> Iterator[Candidate]:
     """`call or other`, where the call stands; after `not`, which a chain of `and` has each by itself, `and not`."""
     function = call.func
     if not isinstance(function, ast.Name | ast.Attribute):
         return
     last = function.id if isinstance(function, ast.Name) else function.attr
-    brought: list[Any] | str = []
+    brought: list[Edit] | str = []
     if isinstance(function, ast.Name):
-        brought = imports.bring(syntax, place.module.path, name, last, call)
+        brought = imports.bring(syntax, place.module.path, names, last, call)
     if isinstance(brought, str):
         return
     end = syntax.end(function) - syntax.start(call)
     text = syntax.segment(call)
-    other = text[: end - len(last)] + name + text[end:]
-    edit = _with_other(place, syntax, call, other)
+    edit = _with_others(place, syntax, call, [text[: end - len(last)] + name + text[end:] for name in names])
     if edit is not None:
         yield (*brought, edit)
 
 
-def _with_other(place: Place, syntax: Syntax, call: ast.Call, other: str) -> Any:
+def _with_others(place: Place, syntax: Syntax, call: ast.Call, others: Sequence[str]) -> Edit | None:
+    """The edit that puts calls beside one; None where nothing of the kind can stand."""
     path, start, end = place.module.path, syntax.start(call), syntax.end(call)
     outer = list(syntax.around(call))
-    text = syntax.segment(call)
     parent, above = outer[0], outer[1] if len(outer) > 1 else None
     if isinstance(parent, ast.BoolOp) and isinstance(parent.op, ast.Or):
-        return syntax.edit(path, end, end, f"{_gap(syntax, parent, call)}or {other}")
+        gap = _gap(syntax, parent, call)
+        return syntax.edit(path, end, end, "".join(f"{gap}or {other}" for other in others))
     if isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not):
         if isinstance(above, ast.BoolOp) and isinstance(above.op, ast.And):
-            return syntax.edit(path, end, end, f" and not {other}")
-        return syntax.edit(path, start, end, _in_brackets(syntax, call, text, other))
+            gap = _gap(syntax, above, parent)
+            return syntax.edit(path, end, end, "".join(f"{gap}and not {other}" for other in others))
+        return syntax.edit(path, start, end, syntax.bracketed(call, "or", [syntax.segment(call), *others]))
     if isinstance(parent, ast.BoolOp):
-        return syntax.edit(path, start, end, _in_brackets(syntax, call, text, other))
-    bare = isinstance(parent, ast.If | ast.While | ast.IfExp | ast.Return | ast.Assign | ast.keyword | ast.Assert)
-    if not bare and not (isinstance(parent, ast.Call) and call in parent.args):
+        return syntax.edit(path, start, end, syntax.bracketed(call, "or", [syntax.segment(call), *others]))
+    breakable = isinstance(parent, ast.If | ast.While | ast.Return | ast.Assign | ast.Assert)
+    if not breakable and not isinstance(parent, ast.IfExp | ast.keyword) and not _is_argument(call, parent):
         return None
-    fits = len(syntax.text.line(call.end_lineno or call.lineno)) + len(other) + 4 <= LINE
-    if fits or not isinstance(parent, ast.If | ast.While | ast.Return | ast.Assign | ast.Assert):
-        return syntax.edit(path, end, end, f" or {other}")
-    return syntax.edit(path, start, end, _in_brackets(syntax, call, text, other))
+    more = "".join(f" or {other}" for other in others)
+    if breakable and len(syntax.text.line(call.lineno)) + len(more) > LINE:
+        return syntax.edit(path, start, end, syntax.bracketed(call, "or", [syntax.segment(call), *others]))
+    return syntax.edit(path, end, end, more)
 
 
-def _gap(syntax: Syntax, chain: ast.BoolOp, call: ast.Call) -> str:
+def _is_argument(call: ast.Call, parent: ast.AST) -> bool:
+    return isinstance(parent, ast.Call) and call in parent.args
+
+
+def _gap(syntax: Syntax, chain: ast.BoolOp, operand: ast.expr) -> str:
     """What stands between the operands of a chain: a blank, or a line end where each has a line to itself."""
     lines = [value.lineno for value in chain.values]
-    line = syntax.text.line(call.lineno)
-    if len(set(lines)) < len(lines) or "\n" in syntax.segment(call):
+    if len(set(lines)) < len(lines) or "\n" in syntax.segment(operand):
         return " "
-    space = line[: len(line) - len(line.lstrip())]
-    return ("\r\n" if "\r\n" in syntax.text.source else "\n") + space
-
-
-def _in_brackets(syntax: Syntax, call: ast.Call, text: str, other: str) -> str:
-    """`(text or other)`, broken as formatters do where it would be too long for a line."""
-    line = syntax.text.line(call.lineno)
-    if "\n" in text or len(line) + len(other) + 6 <= LINE or len(line) > LINE:
-        return f"({text} or {other})"
-    space = line[: len(line) - len(line.lstrip())]
-    newline = "\r\n" if "\r\n" in syntax.text.source else "\n"
-    inner = f"{newline}{space}    "
-    return f"({inner}{text}{inner}or {other}{newline}{space})"
+    return syntax.newline + syntax.indent(operand.lineno)

@@ -13,24 +13,24 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.
 
 
 def bring(
-    syntax: Syntax, path: str, name: str, beside: str, use: ast.expr, *, instead: bool = False
+    syntax: Syntax, path: str, names: Sequence[str], beside: str, use: ast.expr, *, instead: bool = False
 ) -> list[Edit] | str:
-    """The edits after which `name` is bound at `use` as `beside` is: imported from the same module.
+    """The edits after which `names` are bound at `use` as `beside` is: imported from the same module.
 
-    `instead` says that the use of `beside` goes away. None are needed where the name is there already; a string says
-    why it cannot be brought. A name that the file itself defines needs no import.
+    `instead` says that the use of `beside` goes away. None are needed where the names are there already; a string says
+    why they cannot be brought. A name that the file itself defines needs no import.
     """
     statement = _import_of(syntax, beside, use)
     if statement is None:
-        return [] if _defines(syntax.tree, name) else f"nothing here imports `{beside}`"
-    if _import_of(syntax, name, use, statement) is not None:
-        return []
-    if _bound(syntax.tree, name, statement):
-        return f"`{name}` is the name of something else in this file"
+        return [] if all(_defines(syntax.tree, name) for name in names) else f"nothing here imports `{beside}`"
+    new = [name for name in names if _import_of(syntax, name, use, statement) is None]
+    taken = next((name for name in new if _bound(syntax.tree, name, statement)), None)
+    if taken is not None:
+        return f"`{taken}` is the name of something else in this file"
     old = next(alias for alias in statement.names if _local(alias) == beside)
-    if instead and old.asname is None and _is_own(statement, syntax) and _uses(syntax, beside) == 1:
-        return [syntax.edit(path, syntax.start(old), syntax.end(old), name)]
-    return [_added(syntax, path, statement, old, name)]
+    if instead and new and old.asname is None and _is_own(statement, syntax) and _uses(syntax, beside) == 1:
+        return [syntax.edit(path, syntax.start(old), syntax.end(old), ", ".join(new))]
+    return [_added(syntax, path, statement, old, new)] if new else []
 
 
 def add_line(syntax: Syntax, path: str, module: str, name: str) -> Edit:
@@ -122,42 +122,43 @@ def _uses(syntax: Syntax, name: str) -> int:
 
 
 def _is_own(statement: ast.ImportFrom, syntax: Syntax) -> bool:
-    """Whether nobody else can import from here what a statement imports: it stands in a function, or in a test."""
+    """Whether nobody imports from here what a statement imports: it stands in a function, a test or a script."""
     if statement not in syntax.tree.body:
         return True
-    return any(
-        (isinstance(node, ast.FunctionDef) and node.name.startswith("test_"))
-        or (isinstance(node, ast.Import) and any(alias.name == "pytest" for alias in node.names))
-        for node in syntax.tree.body
-    )
+    return any(_ends_here(node) for node in syntax.tree.body)
 
 
-def _added(syntax: Syntax, path: str, statement: ast.ImportFrom, old: ast.alias, name: str) -> Edit:
-    """`name` in the list of an import: where its order puts it, else behind `old`; in the list's own layout."""
-    before = _successor(statement, name)
+def _ends_here(node: ast.stmt) -> bool:
+    """What tests and scripts hold, from which nobody imports."""
+    if isinstance(node, ast.FunctionDef):
+        return node.name.startswith("test_")
+    return isinstance(node, ast.If) and "__name__" in ast.dump(node.test) and "__main__" in ast.dump(node.test)
+
+
+def _added(syntax: Syntax, path: str, statement: ast.ImportFrom, old: ast.alias, names: Sequence[str]) -> Edit:
+    """`names` in the list of an import: where its order puts them, else behind `old`; in the list's own layout."""
+    before = _successor(statement, names)
     anchor = before or old
-    source = syntax.text.source
-    if syntax.text.line(anchor.lineno)[: _indent(syntax.text.line(anchor.lineno))].isspace() and _alone(syntax, anchor):
-        return _own_line(syntax, path, anchor, name, in_front=before is not None)
-    if before is not None:
-        edit = syntax.edit(path, syntax.start(before), syntax.start(before), f"{name}, ")
-    else:
-        edit = syntax.edit(path, syntax.end(old), syntax.end(old), f", {name}")
+    if _alone(syntax, anchor):
+        return _own_line(syntax, path, anchor, names, in_front=before is not None)
+    listed = ", ".join(names)
     line = syntax.text.line(statement.lineno)
-    one_line = statement.lineno == statement.end_lineno
-    if not one_line or len(line) + len(name) + 2 <= LINE or len(line) > LINE or "#" in line or ";" in line:
-        return edit
-    if source[syntax.end(statement) - 1] == ")":
-        return edit
-    return _broken(syntax, path, statement, anchor, name, in_front=before is not None)
+    closed = syntax.text.source[syntax.end(statement) - 1] == ")"
+    too_long = statement.lineno == statement.end_lineno and len(line) <= LINE < len(line) + len(listed) + 2
+    if too_long and not closed and "#" not in line and ";" not in line:
+        return _broken(syntax, path, statement, anchor, names, in_front=before is not None)
+    if before is not None:
+        return syntax.edit(path, syntax.start(before), syntax.start(before), f"{listed}, ")
+    return syntax.edit(path, syntax.end(old), syntax.end(old), f", {listed}")
 
 
-def _successor(statement: ast.ImportFrom, name: str) -> ast.alias | None:
-    """The import that `name` belongs in front of, in a list that is in order; None where it is in none, or at its end."""
-    names = [alias.name for alias in statement.names]
-    if len(names) < 2 or names != sorted(names):
+def _successor(statement: ast.ImportFrom, names: Sequence[str]) -> ast.alias | None:
+    """The import that `names` belong in front of in a list that is in order; None where it is not, and at its end."""
+    present = [alias.name for alias in statement.names]
+    if len(present) < 2 or present != sorted(present):
         return None
-    return next((alias for alias in statement.names if alias.name > name), None)
+    found = [next((alias for alias in statement.names if alias.name > name), None) for name in names]
+    return found[0] if all(each is found[0] for each in found) else None
 
 
 def _indent(line: str) -> int:
@@ -170,33 +171,30 @@ def _alone(syntax: Syntax, alias: ast.alias) -> bool:
     return re.fullmatch(rf"\s+{re.escape(syntax.segment(alias))}\s*,?\s*(?:#.*)?", line) is not None
 
 
-def _own_line(syntax: Syntax, path: str, anchor: ast.alias, name: str, *, in_front: bool) -> Edit:
-    line = syntax.text.line(anchor.lineno)
+def _own_line(syntax: Syntax, path: str, anchor: ast.alias, names: Sequence[str], *, in_front: bool) -> Edit:
+    line, source = syntax.text.line(anchor.lineno), syntax.text.source
     space = line[: _indent(line)]
     start = syntax.offset(anchor.lineno, 0)
     stop = start + len(line)
-    source = syntax.text.source
     newline = "\r\n" if source[stop : stop + 2] == "\r\n" else source[stop : stop + 1] or "\n"
+    lines = "".join(f"{space}{name},{newline}" for name in names)
     if in_front:
-        return syntax.edit(path, start, start, f"{space}{name},{newline}")
+        return syntax.edit(path, start, start, lines)
     if "," in line[len(space) + len(syntax.segment(anchor)) :].partition("#")[0]:
-        return syntax.edit(path, stop + len(newline), stop + len(newline), f"{space}{name},{newline}")
+        return syntax.edit(path, stop + len(newline), stop + len(newline), lines)
     end = syntax.end(anchor)
-    return syntax.edit(path, end, end, f",{newline}{space}{name}")
+    return syntax.edit(path, end, end, "".join(f",{newline}{space}{name}" for name in names))
 
 
 def _broken(
-    syntax: Syntax, path: str, statement: ast.ImportFrom, anchor: ast.alias, name: str, *, in_front: bool
+    syntax: Syntax, path: str, statement: ast.ImportFrom, anchor: ast.alias, names: Sequence[str], *, in_front: bool
 ) -> Edit:
     """A line that got too long, as formatters break it: one name to a line."""
-    space = syntax.text.line(statement.lineno)[: _indent(syntax.text.line(statement.lineno))]
-    names: list[str] = []
+    line = syntax.text.line(statement.lineno)
+    space, newline = line[: _indent(line)], "\r\n" if "\r\n" in syntax.text.source else "\n"
+    listed: list[str] = []
     for alias in statement.names:
-        pair = [name, syntax.segment(alias)] if in_front else [syntax.segment(alias), name]
-        names += pair if alias is anchor else [syntax.segment(alias)]
-    inner = "".join(f"{space}    {each},\n" for each in names)
-    source = syntax.text.source
-    if "\r\n" in source:
-        inner = inner.replace("\n", "\r\n")
-    opening = "(\r\n" if "\r\n" in source else "(\n"
-    return syntax.edit(path, syntax.start(statement.names[0]), syntax.end(statement), f"{opening}{inner}{space})")
+        own = [syntax.segment(alias)]
+        listed += ([*names, *own] if in_front else [*own, *names]) if alias is anchor else own
+    inner = "".join(f"{space}    {each},{newline}" for each in listed)
+    return syntax.edit(path, syntax.start(statement.names[0]), syntax.end(statement), f"({newline}{inner}{space})")
