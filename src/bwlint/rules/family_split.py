@@ -238,6 +238,8 @@ def _remedy(
     admitted = chips <= judged.core if judged.denies else chips >= judged.core
     said = ground(context, Parted(judged, held, lost, sibling)) if admitted else old_library(judged)
     doubt = _doubt(context, judged, severity) or _native_doubt(context, judged, test, missing)
+    if judged.in_test and admitted and not meant(judged):
+        return Remedy("test", chips, said or "a test that runs on one of a family is to be tried on the other")
     if doubt is None and said is None:
         doubt = _UNPROVED if admitted else "the sibling is then kept from what it does today"
     return Remedy("test", chips, said or _SAME, doubt)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from bwlint.chips import ChipSet, group
 from bwlint.facts import Text
-from bwlint.judge import Context, Draft, Related
+from bwlint.judge import Context, Draft, Related, Remedy
 from bwlint.judged import Judged, refuses
 from bwlint.libraries import PROOF, instruction
 from bwlint.mentions import Mention, mentioned
@@ -53,7 +54,8 @@ def _refusal(context: Context, judged: Judged, text: Text) -> Iterator[Draft]:
         one = context.targets & said.exact
         advice = "name the family, or every chip"
         severity = "warning" if re.search(r"\bonly\b", text.text, re.I) else "note"
-        yield _draft(judged, text, severity, f"the text names {_only(one)}, the test admits {here}", advice)
+        found = _draft(judged, text, severity, f"the text names {_only(one)}, the test admits {here}", advice)
+        yield replace(found, remedy=Remedy("text", here, f"the test admits {here}, the text names {_only(one)}"))
     else:
         yield from _repeats(context, judged, text, said)
         yield from _promises(context, judged, text, said)
@@ -70,7 +72,8 @@ def _repeats(context: Context, judged: Judged, text: Text, said: Mention) -> Ite
     if family_split.split(context, judged) is None or len(said.exact & context.targets) != 1:
         return
     message = f"the text repeats that {_only(said.exact & context.targets)} will do, as the test beside it does"
-    yield _draft(judged, text, "note", message, "name the family in the test and here")
+    found = _draft(judged, text, "note", message, "name the family in the test and here")
+    yield replace(found, remedy="the test beside it has to be mended first")
 
 
 def _promises(context: Context, judged: Judged, text: Text, said: Mention) -> Iterator[Draft]:
@@ -126,4 +129,5 @@ def _draft(judged: Judged, text: Text, severity: str, message: str, advice: str)
         None,
         None,
         (Related(judged.module, judged.at, f"the test admits {judged.admitted}"),),
+        remedy="nothing here says which is wrong, the text or the test",
     )
