@@ -30,7 +30,7 @@ def families(place: Place) -> Iterator[Candidate]:
             continue
         assert isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
         start, end = syntax.end(node.func) - len(EXACT), syntax.end(node)
-        yield (syntax.edit(place.module.path, start, end, f"{FAMILY}({found.joined})"),)
+        yield (syntax.edit(place.module.path, start, end, f"{FAMILY}({found.major}0)"),)
 
 
 def argument(node: ast.expr, name: str) -> Chip | None:
