@@ -19,6 +19,7 @@ from bwlint.facts import Carry
 from bwlint.findings import Edit, Fix, Proof
 from bwlint.fix import Job
 from bwlint.fix.buildfiles import proof, spellings
+from bwlint.fix.buildfiles.branch import branched
 from bwlint.fix.buildfiles.proof import Proposal
 from bwlint.fix.buildfiles.spellings import Piece, Token, tokens
 from bwlint.fix.python.change import Change
@@ -118,6 +119,7 @@ class _Place:
             yield from self._conditions()
         elif self.carry.kind == "filter":
             yield from self._accepted()
+            yield from self._branched()
         else:
             yield from self._family()
             yield from self._beside()
@@ -219,6 +221,22 @@ class _Place:
             piece = spellings.beside(self.source, written, twins, added, self._lone())
             if piece is not None:
                 yield Proposal((piece,), "family", self._wanted(), self.gains, frozenset({n}), 0, "")
+
+    def _branched(self) -> Iterator[Proposal]:
+        """The names of the sibling in a branch of their own, where the one at hand allows older toolkits."""
+        low = self.carry.toolkit[0]
+        later = max((first for chip in self.gains if (first := chip.min_cuda)), key=version, default="")
+        if not is_cmake(self.job.module.path) or not low or not later or version(later) <= version(low):
+            return
+        written = self.written
+        twins = [token for token in written if _twins(ChipSet.joining([token.target.chip]), self.gains)]
+        added = [target for token in twins for target in self._mirrored(token.target)]
+        piece = spellings.beside(self.source, written, twins, added, self._lone())
+        branch = branched(self.source, piece, low, later) if piece is not None else None
+        if branch is not None:
+            title = f"{self._wanted()} from CUDA {later} on"
+            unsafe = f"whether CUDA {later} is to have a branch of its own is for the author to say"
+            yield Proposal((branch,), "family", title, self.gains, frozenset({self.index}), 1, unsafe, splits=True)
 
     def _every_suffix(self) -> Iterator[Proposal]:
         """The names that one chip of a family has and another lacks, beside those that it has."""

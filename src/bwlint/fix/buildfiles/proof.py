@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bwlint.chips import NONE, ChipSet, Target, siblings
+from bwlint.chips.toolkits import within
 from bwlint.evaluate.expr import Span
 from bwlint.facts import Carry, Module
 from bwlint.findings import Edit, Proof
@@ -36,6 +37,8 @@ class Proposal:
     touched: frozenset[int]
     added: int
     unsafe: str
+    splits: bool = False
+    """The list gets a branch of its own for later toolkits, in front of the one where it stands."""
 
 
 def stated(module: Module) -> tuple[Carry, ...]:
@@ -71,6 +74,8 @@ def prove(job: Job, index: int, proposal: Proposal, edits: Sequence[Edit], evide
         return f"the edited file does not parse: {error}"
     before, after = stated(job.module), stated(edited)
     first = min(proposal.touched)
+    if proposal.splits:
+        return _split(job, index, proposal, edited, evidence)
     new = after[first + 1 : first + 1 + proposal.added]
     after = (*after[: first + 1], *after[first + 1 + proposal.added :])
     if len(after) != len(before) or len(new) != proposal.added:
@@ -82,6 +87,24 @@ def prove(job: Job, index: int, proposal: Proposal, edits: Sequence[Edit], evide
         return wrong
     old, now = before[first], _joined(after[first], new)
     return Proof(_may(old).names, reached(old).names, _may(now).names, reached(now).names, evidence)
+
+
+def _split(job: Job, index: int, proposal: Proposal, edited: Module, evidence: str) -> Proof | str:
+    """The same for a list that has a branch of its own for later toolkits: older ones get what they got."""
+    before, after = stated(job.module), stated(edited)
+    if len(after) != len(before) + 1:
+        return "the edited file has other lists than before"
+    old, later, earlier = before[index], after[index], after[index + 1]
+    toolkits = within(later.toolkit), within(earlier.toolkit)
+    if toolkits[0] & toolkits[1] or toolkits[0] | toolkits[1] != within(old.toolkit):
+        return "the branches do not share the toolkits of the one that was"
+    if _said(replace(earlier, toolkit=old.toolkit)) != _said(old):
+        return "the edit would change the list for older toolkits"
+    rest = (*after[:index], replace(later, toolkit=old.toolkit), *after[index + 2 :])
+    wrong = _differs(before, rest, (), proposal) or _faults(job, index, edited, proposal)
+    if wrong is not None:
+        return wrong
+    return Proof(_may(old).names, reached(old).names, _may(later).names, reached(later).names, evidence)
 
 
 def _read(module: Module, text: str) -> Module:
