@@ -19,7 +19,10 @@ from bwlint.fix.buildfiles.spellings import Piece
 from bwlint.readers import ReadError, reader
 from bwlint.rules import arch_target
 
-_ACCEPT = frozenset({"filter", "match"})
+MOST_RELATED = 60
+"""How many lists may add up to one that is changed."""
+ACCEPT = frozenset({"filter", "match"})
+_FLAGS = frozenset({"gencode", "option"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,7 @@ def targets(names: Iterable[str]) -> Iterator[Target]:
 
 def reached(carry: Carry) -> ChipSet:
     """The chips that load what a carry makes, or whose names it accepts."""
-    if carry.kind in _ACCEPT:
+    if carry.kind in ACCEPT:
         return ChipSet.joining(target.chip for target in targets((*carry.sass, *carry.ptx)))
     found = NONE
     for target in targets(carry.sass):
@@ -148,7 +151,7 @@ def _moved(old: Carry, now: Carry, proposal: Proposal) -> str | None:
         return (
             None if has <= had and has != had and set(now.sass) <= set(old.sass) else "the list would not be as wanted"
         )
-    if old.kind in _ACCEPT and not set(old.sass) <= set(now.sass):
+    if old.kind in ACCEPT and not set(old.sass) <= set(now.sass):
         return "the edited list would not accept all that it did"
     mine = NONE
     for chip in proposal.gains:
@@ -163,7 +166,7 @@ def _moved(old: Carry, now: Carry, proposal: Proposal) -> str | None:
 
 def _may(carry: Carry) -> ChipSet:
     found = reached(carry)
-    for target in targets(carry.ptx) if carry.kind not in _ACCEPT else ():
+    for target in targets(carry.ptx) if carry.kind not in ACCEPT else ():
         found |= target.jits_on()
     return found
 
@@ -180,28 +183,37 @@ def _gates(module: Module, edited: Module) -> str | None:
 
 def _faults(job: Job, index: int, edited: Module, proposal: Proposal) -> str | None:
     """The fault is gone, and none is there that was not."""
-    before = _said_of(job, job.module, 0, 0)
+    before, after = stated(job.module), stated(edited)
     first = min(proposal.touched)
-    after = _said_of(job, edited, first, proposal.added)
-    own = [(place, label) for place, label, _ in before if place == index]
-    labels = {label for _, label in own if label == job.draft.label}
-    if any(place == index and label in labels for place, label, _ in after):
+    places = [*range(first + 1), *[first] * proposal.added, *range(first + 1, len(before))]
+    related = {n for n, one in enumerate(before) if _related(one, [before[place] for place in proposal.touched])}
+    if len(related) > MOST_RELATED:
+        return "too many lists add up to one here"
+    old = _said_of(job, job.module, [(n, before[n]) for n in sorted(related)])
+    new = _said_of(job, edited, [(n, one) for n, one in zip(places, after, strict=True) if n in related])
+    if any((place, label) == (index, job.draft.label) for place, label, _ in new):
         return "the finding would still be there"
-    known = {(place, label) for place, label, _ in before if place in proposal.touched - {index}}
-    left = after - before
-    for place, label, message in left:
+    known = {(place, label) for place, label, _ in old if place in proposal.touched - {index}}
+    for place, label, message in new - old:
         if (place, label) not in known:
             return f"the edited file would have another fault: {message}"
     return None
 
 
-def _said_of(job: Job, module: Module, first: int, added: int) -> Counter[tuple[int, str, str]]:
-    """What the rule says of each list of a file, by the place of the list; those that an edit adds count as one."""
+def _related(carry: Carry, touched: Iterable[Carry]) -> bool:
+    """Whether what the rule says of a list may rest on one that is touched."""
+    kinds = {(carry.kind in _FLAGS, one.kind in _FLAGS) for one in touched}
+    return carry.kind == "match" or (True, True) in kinds or any(one.name == carry.name for one in touched)
+
+
+def _said_of(job: Job, module: Module, carries: Sequence[tuple[int, Carry]]) -> Counter[tuple[int, str, str]]:
+    """What the rule says of some lists of a file, by the place that each has in the file as it stands."""
     places: dict[Span, int] = {}
-    for place, carry in enumerate(stated(module)):
-        places.setdefault(carry.at, place - min(max(place - first, 0), added) if added else place)
+    for place, carry in carries:
+        places.setdefault(carry.at, place)
+    part = replace(module, carries=tuple(carry for _, carry in carries))
     return Counter(
-        (places[draft.at], draft.label, draft.message) for draft in arch_target.check_file(job.context, module)
+        (places[draft.at], draft.label, draft.message) for draft in arch_target.check_file(job.context, part)
     )
 
 
