@@ -130,7 +130,7 @@ def has(chip: Chip, suffix: str) -> bool:
 
 
 def possible(gains: ChipSet, carry: Carry) -> bool:
-    """Whether no toolkit of a branch is too early for chips; what a kernel is offered for is only taken if asked for."""
+    """Whether no toolkit of a branch is too early for chips; kernels are only built for what is asked for."""
     low = carry.toolkit[0]
     firsts = [first for chip in gains if (first := chip.min_cuda) is not None]
     return carry.kind == "kernel" or all(not low or version(first) <= version(low) for first in firsts)
