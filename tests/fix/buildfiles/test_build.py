@@ -127,6 +127,12 @@ def test_conditions_of_examples_and_of_others(mend: Mend) -> None:
     assert mend(text, "src/CMakeLists.txt").fix.applicability == "unsafe"
 
 
+def test_a_list_of_names_that_compiles_sources(mend: Mend) -> None:
+    found = mend('set(KIT_SUPPORTED_ARCHS 90a 120a)\nkit(SRCS "k.cu" ARCHS "${KIT_SUPPORTED_ARCHS}")\n')
+    assert found.fix.applicability == "unsafe"
+    assert "it compiles sources" in found.fix.proof.evidence
+
+
 def test_membership(mend: Mend) -> None:
     text = 'if("120a" IN_LIST KIT_ARCHS)\n  kit_test(gemm.cu)\nendif()\n'
     found = mend(text, "tests/CMakeLists.txt")
