@@ -222,7 +222,8 @@ def draft(context: Context, rule: str, judged: Judged, test: ChipSet, missing: C
 
 
 def _remedy(context: Context, judged: Judged, test: ChipSet, missing: ChipSet, severity: str) -> Remedy | str:
-    if judged.module.language == "cuda" and test <= group("second-consumer") and not judged.denies:
+    held = missing if judged.denies and refuses(judged.other) else test
+    if judged.module.language == "cuda" and held <= group("second-consumer"):
         return "what is for the later part alone is a remedy for it"
     chips = judged.core | missing if _names_members(judged) else judged.core - test
     evidence = "the sibling only meets an error" if _only_refused(judged) else ""

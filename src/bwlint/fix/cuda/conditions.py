@@ -150,7 +150,7 @@ def _beside(code: Code, term: Term, twin: Chip, chip: Chip) -> Iterator[list[Cha
 def _divided(code: Code, term: Term, twin: Chip) -> Iterator[list[Change]]:
     """`sm == 120` to `sm / 10 == 12`."""
     left, right = term.node.args[1]
-    if left.at is None or right.at is None:
+    if left.at is None or right.at is None or (left.op == "bin" and left.args[0] == "+"):
         return
     text = code.source[slice(*offsets(code, left.at))]
     subject = text if _PLAIN.fullmatch(text) else f"({text})"
