@@ -16,6 +16,8 @@ from bwlint.sources.tree import package_root
 NAME = "capability-type"
 _ORDERED_YET = "the answer is the same for every release there is today; of later ones it is right"
 
+_NOT_ASKED = "nothing that runs on the chips asked about rests on it"
+
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
     yield from _enum_range(context, judged)
@@ -40,13 +42,13 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
             judged.sets.must,
             None,
             judged.gate,
-            remedy=_remedy(clash, judged),
+            remedy=_remedy(context, clash, judged),
         )
 
 
-def _remedy(clash: Clash, judged: Judged) -> Remedy | None:
+def _remedy(context: Context, clash: Clash, judged: Judged) -> Remedy | None:
     if not clash.certain:
-        return Remedy("order", judged.core, _ORDERED_YET)
+        return Remedy("order", judged.core, _ORDERED_YET, None if judged.may & context.targets else _NOT_ASKED)
     wanted = _wanted(judged.gate.test, clash)
     return Remedy("test", wanted, "the literals say which chips are meant") if wanted is not None else None
 
