@@ -157,6 +157,9 @@ def test_use_of_a_switch_is_left_alone(mend: Mend) -> None:
 UNSAFE = [
     SWITCH.format(guard=f"#if {FEATURE_120}"),
     KERNEL.format(guard=f"#if {FEATURE_120}"),
+    "#if __CUDA_ARCH__ == 1200\n#define BLOCK_M 64\n#endif\n",
+    "#if __CUDA_ARCH__ == 1200\n#define KIT_BUG_42 1\n#endif\n",
+    "#if __CUDA_ARCH__ == 1200\n#define KIT_TMA_WORKAROUND\n#endif\n",
     "void f() {\n#if __CUDA_ARCH__ == 1200\n  fast();\n#else\n  slow();\n#endif\n}\n",
 ]
 
@@ -166,6 +169,15 @@ def test_unsafe(mend: Mend, source: str) -> None:
     found = mend(source, ("family-split",))
     assert [fix.applicability for fix in found.fixes] == ["unsafe"], found.found
     assert "(unsafe: " in found.fixes[0].proof.evidence
+
+
+SAFE_SWITCHES = ["#define HAS_IT", "#define HAS_IT 1", "#define HAS_IT KIT_SUPPORTED", "#define HAS_IT true"]
+
+
+@pytest.mark.parametrize("line", SAFE_SWITCHES)
+def test_switch(mend: Mend, line: str) -> None:
+    source = f"#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 1200\n{line}\n#endif\n"
+    assert [fix.applicability for fix in mend(source, ("family-split",)).fixes] == ["safe"]
 
 
 SILENT = [
