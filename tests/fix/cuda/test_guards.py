@@ -121,6 +121,12 @@ def test_refusing(mend: Mend, before: str, after: str) -> None:
     assert found.text() == text.format(guard=after)
 
 
+def test_long_line(mend: Mend) -> None:
+    long = f"#if ({FEATURE_90} || {FEATURE_100} || {FEATURE_120})"
+    after = long.replace(FEATURE_120, f"{FEATURE_120} || \\\n     {FEATURE_121}")
+    assert mend(TRAP.format(guard=long), ("family-split",)).text() == TRAP.format(guard=after)
+
+
 LIBRARY = """#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 1200
 #define KIT_SM120_ENABLED 1
 #endif
