@@ -13,6 +13,9 @@ from typing import Literal
 Severity = Literal["error", "warning", "note"]
 Confidence = Literal["high", "medium", "low"]
 Applicability = Literal["safe", "unsafe"]
+FixKind = Literal["family", "type", "text", "admit", "bound", "size", "space"]
+"""What a fix does: completes a family, mends a comparison of unlike types, mends words; and, never safe, admits another
+family, bounds an open test or drops a target, writes a smaller size, another state space."""
 
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
 
@@ -66,7 +69,7 @@ class Proof:
 @dataclass(frozen=True, slots=True)
 class Fix:
     applicability: Applicability
-    kind: Literal["family", "type", "text", "bound", "size", "space"]
+    kind: FixKind
     title: str
     edits: tuple[Edit, ...]
     proof: Proof

@@ -38,12 +38,14 @@ class Related:
 class Remedy:
     """What a fix of a finding has to bring about; how that is spelled is up to `fix`.
 
-    `how` is what is mended: test (of the running program), guard (of the preprocessor), carry (a list, a flag or a
+    `how` is what is mended: test (of the running program), order (of names or of releases, which
+    stands for something else), names (a list of targets), guard (of the preprocessor), carry (a list, a flag or a
     condition of a build), text (words for people), size (a number of bytes), space (the state space of an instruction).
     `chips` are those for which the test holds afterwards, the guard compiles, the build makes what they load, or that
     the text names. `evidence` says why that is right, `unsafe` why a person should look at it first (None: it is safe).
     `amount` is the size wanted, in bytes. `at` is where to mend, if that is not where the finding points. `targets` are
-    those that a guard of the preprocessor compiles for afterwards.
+    those that a guard of the preprocessor compiles for afterwards. `along` are chips of the same generation that a
+    spelling may not tell apart from those; a fix which takes them along is unsafe.
     """
 
     how: str
@@ -53,6 +55,7 @@ class Remedy:
     amount: int = 0
     at: Span | None = None
     targets: TargetSet = NO_TARGET
+    along: ChipSet = NONE
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from bwlint.fix.cuda.proof import Checker
 from bwlint.fix.cuda.terms import Change as Rewrite
 from bwlint.fix.cuda.terms import edits
 from bwlint.fix.python.change import Change
-from bwlint.fix.python.meant import forbidden
+from bwlint.fix.python.meant import said_exactly
 from bwlint.guards import Guarded
 from bwlint.judge import Context, Remedy
 from bwlint.link import Tree
@@ -54,7 +54,7 @@ def _guard(job: Job, code: Code, checker: Checker) -> Fix | str:
     said = code.comment_near(*_offsets(code, guarded.guard.at))
     proposals, kind, title = _proposals(job, code, guarded, gained)
     change = _of_family(guarded, job.remedy.targets)
-    if change is not None and (refusal := forbidden(said, change)):
+    if change is not None and (refusal := said_exactly(said, change)):
         return refusal
     found = _first_proved(
         job,
@@ -133,7 +133,7 @@ def _test(job: Job, code: Code, checker: Checker) -> Fix | str:
         return change
     gate = judged.gate
     span = gate.leaf or gate.at
-    if refusal := forbidden(f"{gate.comment} {code.comment_near(*_offsets(code, span))}", change):
+    if refusal := said_exactly(f"{gate.comment} {code.comment_near(*_offsets(code, span))}", change):
         return refusal
     if _compares_limit(code, gate):
         return "the literal is compared with a queried shared-memory limit"
