@@ -59,6 +59,7 @@ class Native:
     read: Callable[[str], bytes | Unread] = read_bytes
     _files: dict[str, _File | None] = field(default_factory=dict)
     _modules: dict[str, Module | None] = field(default_factory=dict)
+    _full: dict[str, Module | None] = field(default_factory=dict)
     _generators: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
     _named: dict[tuple[str, str], tuple[Place, ...]] = field(default_factory=dict)
     _proofs: dict[tuple[str, str], tuple[Proof, ...]] = field(default_factory=dict)
@@ -133,9 +134,22 @@ class Native:
         except (ReadError, RecursionError):
             return {}
 
-    def naming(self, word: str, near: str) -> tuple[str, ...]:
-        """The C++ files of the project of `near` that name something (real paths); none where too many do."""
-        return self._naming(word, near)
+    def naming(self, word: str, near: str) -> tuple[Module, ...]:
+        """The facts of the C++ files of the project of `near` that name something; none where too many do.
+
+        They are read in full: a file that asks for no device may still ask for a macro.
+        """
+        found = (self._in_full(path) for path in self._naming(word, near))
+        return tuple(module for module in found if module is not None)
+
+    def _in_full(self, path: str) -> Module | None:
+        if path not in self._full:
+            from bwlint.readers.cuda import read
+
+            data = self.read(path)
+            source = data if isinstance(data, Unread) else decode(data)
+            self._full[path] = None if isinstance(source, Unread) else read(path, source)
+        return self._full[path]
 
     def defines(self, name: str, path: str) -> bool:
         """Whether a file has a definition of that name."""

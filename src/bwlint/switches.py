@@ -6,11 +6,15 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips import EVERY_TARGET, TargetSet
+from bwlint.evaluate.expr import Span
 from bwlint.facts import Gate, Module, Side
 from bwlint.guards import Guarded
 from bwlint.judge import Context
+from bwlint.judged import inside
 from bwlint.wording import plain
 
+_ON = ("", 1, True)
+_WAY_ROUND = re.compile(r"workaround|work_around|_wa_|_bug|erratum|errata|tuned|tuning", re.I)
 _GIVES_UP = re.compile(r"\berror\b|abort|not supported|only supports?\b|requires?\b", re.I)
 
 
@@ -19,6 +23,20 @@ def defined(guarded: Guarded) -> frozenset[str]:
     if not guarded.working.tuning:
         return frozenset()
     return frozenset(use.name for use in guarded.working.uses if use.how == "define")
+
+
+def tuned(guarded: Guarded) -> str:
+    """A macro that a guard defines and that is no switch but a value, or is named as the way round a fault."""
+    for name in sorted(defined(guarded)):
+        macro = guarded.module.functions.get(name)
+        values = [body for _, body in macro.returns if _within(body.at, guarded.working.at)] if macro else []
+        if _WAY_ROUND.search(name) or any(body.op == "const" and body.args[0] not in _ON for body in values):
+            return name
+    return ""
+
+
+def _within(inner: Span | None, outer: Span | None) -> bool:
+    return inner is not None and outer is not None and inside(inner, outer)
 
 
 def only_errors(context: Context, guarded: Guarded) -> str:
@@ -57,10 +75,8 @@ def _served(context: Context, module: Module, guard: Gate, lost: TargetSet) -> s
 
 def _naming(context: Context, name: str, module: Module) -> Iterator[Module]:
     """The other files of the project that name a macro."""
-    for path in context.native.naming(name, module.path) if context.native is not None else ():
-        found = context.tree.headers.at(path) if path != module.path else None
-        if found is not None:
-            yield found
+    found = context.native.naming(name, module.path) if context.native is not None else ()
+    return (other for other in found if other.path != module.path)
 
 
 def _elsewhere(context: Context, name: str, module: Module) -> Iterator[Side | None]:

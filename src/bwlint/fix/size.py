@@ -11,7 +11,7 @@ from bwlint.facts import Module, Operation
 from bwlint.findings import Edit, Fix, Proof
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
-from bwlint.fix.cuda.proof import world
+from bwlint.fix.cuda.proof import in_a_string, world
 from bwlint.link import Tree
 from bwlint.readers.cuda import read
 from bwlint.readers.cuda.lexer import Code, clean
@@ -23,8 +23,8 @@ _NUMBER = re.compile(r"(?P<hex>0[xX])?(?P<digits>[0-9a-fA-F']+?)(?P<suffix>[uUlL
 
 def mend(job: Job) -> Fix | str:
     """The fix after which an operation asks for `job.remedy.amount` bytes; a string says why there is none."""
-    if job.module.language != "cuda":
-        return "sizes are rewritten in C++ alone"
+    if job.module.language != "cuda" or in_a_string(job.module):
+        return "sizes are rewritten in files of C++ alone"
     index = _asking(job)
     if index is None:
         return "nothing here tells which size to mend"

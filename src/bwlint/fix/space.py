@@ -7,7 +7,7 @@ from bwlint.facts import Operation
 from bwlint.findings import Edit, Fix, Proof
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
-from bwlint.fix.cuda.proof import world
+from bwlint.fix.cuda.proof import in_a_string, world
 from bwlint.legality import legal, slow
 from bwlint.readers.cuda import read
 from bwlint.readers.cuda.lexer import Code, clean
@@ -22,8 +22,8 @@ def mend(job: Job) -> Fix | str:
 
     Loads of the same kind under the same guard are one question and get one answer.
     """
-    if job.module.language != "cuda":
-        return "instructions are rewritten in C++ alone"
+    if job.module.language != "cuda" or in_a_string(job.module):
+        return "instructions are rewritten in files of C++ alone"
     first = next((one for one in job.module.operations if _is_it(one, job)), None)
     if first is None:
         return "nothing here tells which instruction to mend"

@@ -10,7 +10,7 @@ from bwlint.evaluate.expr import Span, walk
 from bwlint.facts import Module
 from bwlint.guards import Guarded, served, wrapper
 from bwlint.judge import Context, Draft, Related, Remedy
-from bwlint.switches import defined, only_errors, served_elsewhere
+from bwlint.switches import defined, only_errors, served_elsewhere, tuned
 from bwlint.wording import plain
 
 NAME = "family-split"
@@ -112,6 +112,8 @@ def _doubt(guarded: Guarded, lost: ChipSet, evidence: str) -> str | None:
     """Why a person should look at a wider guard; None where the sibling has nothing to lose by it."""
     if _level(guarded, lost)[0] == "note":
         return "the exact test may be meant"
+    if name := tuned(guarded):
+        return f"`{name}` may be chosen for this part"
     return None if evidence else "nothing here shows that the sibling runs what is behind the guard"
 
 

@@ -121,6 +121,12 @@ def test_refusing(mend: Mend, before: str, after: str) -> None:
     assert found.text() == text.format(guard=after)
 
 
+def test_long_line(mend: Mend) -> None:
+    long = f"#if ({FEATURE_90} || {FEATURE_100} || {FEATURE_120})"
+    after = long.replace(FEATURE_120, f"{FEATURE_120} || \\\n     {FEATURE_121}")
+    assert mend(TRAP.format(guard=long), ("family-split",)).text() == TRAP.format(guard=after)
+
+
 LIBRARY = """#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 1200
 #define KIT_SM120_ENABLED 1
 #endif
@@ -157,6 +163,9 @@ def test_use_of_a_switch_is_left_alone(mend: Mend) -> None:
 UNSAFE = [
     SWITCH.format(guard=f"#if {FEATURE_120}"),
     KERNEL.format(guard=f"#if {FEATURE_120}"),
+    "#if __CUDA_ARCH__ == 1200\n#define BLOCK_M 64\n#endif\n",
+    "#if __CUDA_ARCH__ == 1200\n#define KIT_BUG_42 1\n#endif\n",
+    "#if __CUDA_ARCH__ == 1200\n#define KIT_TMA_WORKAROUND\n#endif\n",
     "void f() {\n#if __CUDA_ARCH__ == 1200\n  fast();\n#else\n  slow();\n#endif\n}\n",
 ]
 
@@ -166,6 +175,15 @@ def test_unsafe(mend: Mend, source: str) -> None:
     found = mend(source, ("family-split",))
     assert [fix.applicability for fix in found.fixes] == ["unsafe"], found.found
     assert "(unsafe: " in found.fixes[0].proof.evidence
+
+
+SAFE_SWITCHES = ["#define HAS_IT", "#define HAS_IT 1", "#define HAS_IT KIT_SUPPORTED", "#define HAS_IT true"]
+
+
+@pytest.mark.parametrize("line", SAFE_SWITCHES)
+def test_switch(mend: Mend, line: str) -> None:
+    source = f"#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 1200\n{line}\n#endif\n"
+    assert [fix.applicability for fix in mend(source, ("family-split",)).fixes] == ["safe"]
 
 
 SILENT = [

@@ -16,7 +16,7 @@ from bwlint.findings import Edit, Fix, Proof
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
 from bwlint.fix.cuda import conditions, guards
-from bwlint.fix.cuda.proof import Checker
+from bwlint.fix.cuda.proof import Checker, in_a_string
 from bwlint.fix.cuda.terms import Change as Rewrite
 from bwlint.fix.cuda.terms import edits
 from bwlint.fix.python.change import Change
@@ -36,6 +36,8 @@ _LIMIT = ("SharedMemory", "sharedMem", "smem_optin", "max_shared")
 
 def mend(job: Job) -> Fix | str:
     """The fix of a guard or of a test; a string says why there is none."""
+    if in_a_string(job.module):
+        return "code in a string of another language is not rewritten"
     code = clean(job.source)
     checker = Checker(job.context.tree, job.module, job.source)
     if job.remedy.how == "guard":
@@ -176,7 +178,7 @@ def _first_proved(
         if number == MAX_TRIED:
             break
         if number == 0 and not checker.readable:
-            return "code in a string of another language is not rewritten"
+            return "the file is not read as it was judged"
         made = edits(job.module.path, code, changes)
         text = apply(job.source, made)
         proof = prove(text, _words(remedy))

@@ -38,6 +38,8 @@ def widened(code: Code, module: Module, test: Expr, span: Span, twin: Chip, chip
     for term in comparisons:
         yield from _beside(code, term, twin, chip)
     yield from _labelled(code, span, twin, chip)
+    for term in found:
+        yield from _minor_joined(code, term, twin, chip)
 
 
 def _roots(module: Module, test: Expr, span: Span) -> Iterator[Expr]:
@@ -79,6 +81,17 @@ def _minor_dropped(code: Code, term: Term, twin: Chip) -> Iterator[list[Change]]
             yield [(bracketed(code, operands[index - 1])[1], bracketed(code, minor)[1], "")]
         else:
             yield [(bracketed(code, minor)[0], bracketed(code, operands[1])[0], "")]
+
+
+def _minor_joined(code: Code, term: Term, twin: Chip, chip: Chip) -> Iterator[list[Change]]:
+    """`minor == 0` to `(minor == 0 || minor == 3)`, where the major alone would admit too much."""
+    if term.parent is None or term.parent.node.op not in ("and", "or"):
+        return
+    if _is_minor(code, term, twin, term.parent.node.op):
+        text, sign = code.source[term.start : term.end], _SIGNS[term.node.args[0]]
+        other = re.sub(rf"(?<!\w){twin.minor}(?!\w)(?!.*\d)", str(chip.minor), text, flags=re.DOTALL)
+        if other != text:
+            yield [(term.start, term.end, f"({text} {sign} {other})")]
 
 
 def _is_minor(code: Code, term: Term, twin: Chip, op: str) -> bool:

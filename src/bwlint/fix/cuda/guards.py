@@ -52,7 +52,7 @@ def widened(code: Code, test: Expr, want: Widening) -> Iterator[list[Change]]:
     if len(operands) > 1:
         yield [change for term in operands for change in next(_twins(code, term, want), [])]
     if want.switch:
-        for term in leaves:
+        for term in reversed(leaves):
             if term in named:
                 yield from _raw(code, term, want)
 
@@ -173,7 +173,7 @@ def _joined(code: Code, term: Term, written: str) -> Iterator[list[Change]]:
     start, end = bracketed(code, term)
     whole = term.node.op == "and" and (start, end) == (term.start, term.end)
     for sign, op in (("||", "or"), ("&&", "and")):
-        added = f"{separator(code, term, sign, len(written))}{written}"
+        added = f"{separator(code, term, sign, len(written), directive=True)}{written}"
         if whole:
             yield [(start, end, f"({code.source[start:end]}) {sign} ({written})")]
         elif term.parent is None or term.inside(op) or term.inside("not"):

@@ -46,6 +46,11 @@ def world(tree: Tree, module: Module) -> Tree:
     return found
 
 
+def in_a_string(module: Module) -> bool:
+    """Whether C++ stands in a string of Python: what is written there is read by two languages."""
+    return module.path.endswith(".py")
+
+
 @dataclass(slots=True)
 class Checker:
     """Judges edits of one file. `module` is what was read from it, `source` the text."""

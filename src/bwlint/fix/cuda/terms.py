@@ -14,6 +14,7 @@ from bwlint.readers.cuda.lexer import Code
 from bwlint.sources.read import Text
 
 LONGEST_LINE = 100
+TOO_LONG = 120
 MAX_TERMS = 200
 _SPACE = r"(?:\s|\\\r?\n)*"
 _OPENS = re.compile(rf"\({_SPACE}\Z")
@@ -83,8 +84,11 @@ def bracketed(code: Code, term: Term) -> tuple[int, int]:
         start, end = opens.start(), closes.end()
 
 
-def separator(code: Code, term: Term, sign: str, length: int) -> str:
-    """What to write between a term and one of `length` characters that is added behind it, in the file's layout."""
+def separator(code: Code, term: Term, sign: str, length: int, *, directive: bool = False) -> str:
+    """What to write between a term and one of `length` characters that is added behind it, in the file's layout.
+
+    Where nothing shows how lines are broken, a directive is continued below its first operand.
+    """
     joined = [one for one in _separators(code, term) if sign in one]
     broken = [one for one in joined if "\n" in one]
     plain = f" {sign} "
@@ -92,7 +96,12 @@ def separator(code: Code, term: Term, sign: str, length: int) -> str:
         return broken[-1]
     end = bracketed(code, term)[1]
     width = end - code.line_start(end) + len(plain) + length
-    return plain if width <= LONGEST_LINE or not broken else broken[-1]
+    if broken:
+        return plain if width <= LONGEST_LINE else broken[-1]
+    if not directive or width <= TOO_LONG or "\r" in code.source:
+        return plain
+    first = (term.parent or term).start
+    return f" {sign} \\\n{' ' * (first - code.line_start(first))}"
 
 
 def _separators(code: Code, term: Term) -> Iterator[str]:

@@ -1,0 +1,52 @@
+"""Text that nobody would write: no crash, no hang, and no fix that was not proved."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from .conftest import Mend
+
+GUARD = "__global__ void k(float* out) {{\n#if {}\n  out[0] = 1.0f;\n#endif\n}}\n"
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        " || ".join(["__CUDA_ARCH__ == 1200"] * 3000),
+        "(" * 3000 + "__CUDA_ARCH__ == 1200" + ")" * 3000,
+        "!" * 3000 + "defined(__CUDA_ARCH_FEAT_SM120_ALL)",
+        "__CUDA_ARCH__ == 1200" + " \\\n" * 3000,
+        "(((__CUDA_ARCH__ == 1200",
+        "__CUDA_ARCH__ == 1200)))",
+        "__CUDA_ARCH__ == 1200 /* " + "x" * 100_000,
+        "__CUDA_ARCH__ == 1200 ||",
+        "defined(",
+        "(" + " " * 50_000 + "__CUDA_ARCH__ == 1200" + " " * 50_000 + ")",
+    ],
+)
+def test_guards(mend: Mend, test: str) -> None:
+    start = time.monotonic()
+    found = mend(GUARD.format(test))
+    for fix in found.fixes:
+        assert fix.proof.after_may != fix.proof.before_may
+    assert time.monotonic() - start < 30
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        " && ".join(["sm_version != 120"] * 2000),
+        "(" * 2000 + "sm_version == 120" + ")" * 2000,
+        "sm_version == 120 &&",
+        "sm_version == 120 ? 1 : sm_version == 121 ? 0",
+        "prop.major == 12 && prop.minor == 0 && " * 500 + "true",
+    ],
+)
+def test_tests(mend: Mend, test: str) -> None:
+    start = time.monotonic()
+    mend(
+        f'void f(cudaDeviceProp prop, int sm_version) {{ if (!({test})) {{ throw std::runtime_error("no"); }} g(); }}\n'
+    )
+    assert time.monotonic() - start < 30
