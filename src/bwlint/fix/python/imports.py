@@ -69,7 +69,7 @@ def _import_of(syntax: Syntax, name: str, use: ast.expr, other: ast.ImportFrom |
         for node in _statements(scope.body):
             if not isinstance(node, ast.ImportFrom) or all(_local(alias) != name for alias in node.names):
                 continue
-            if other is None or (node.module, node.level) == (other.module, other.level):
+            if other is None or (_module(node) == _module(other) and any(alias.name == name for alias in node.names)):
                 return node
     return None
 
@@ -84,6 +84,10 @@ def _statements(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
             stack.extend(reversed(list(ast.iter_child_nodes(node))))
 
 
+def _module(node: ast.ImportFrom) -> tuple[str | None, int]:
+    return node.module, node.level
+
+
 def _local(alias: ast.alias) -> str:
     return alias.asname or alias.name
 
@@ -96,7 +100,7 @@ def _bound(tree: ast.Module, name: str, own: ast.ImportFrom) -> bool:
     """Whether a file gives this name to anything else than what `own` would import under it."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom | ast.Import):
-            same = isinstance(node, ast.ImportFrom) and (node.module, node.level) == (own.module, own.level)
+            same = isinstance(node, ast.ImportFrom) and _module(node) == _module(own)
             if any(_local(alias) == name and not (same and alias.name == name) for alias in node.names):
                 return True
         elif _binds(node, name):
@@ -139,11 +143,11 @@ def _added(syntax: Syntax, path: str, statement: ast.ImportFrom, old: ast.alias,
     """`names` in the list of an import: where its order puts them, else behind `old`; in the list's own layout."""
     before = _successor(statement, names)
     anchor = before or old
-    if _alone(syntax, anchor):
+    closed = syntax.text.source[syntax.end(statement) - 1] == ")"
+    if closed and _alone(syntax, anchor):
         return _own_line(syntax, path, anchor, names, in_front=before is not None)
     listed = ", ".join(names)
     line = syntax.text.line(statement.lineno)
-    closed = syntax.text.source[syntax.end(statement) - 1] == ")"
     too_long = statement.lineno == statement.end_lineno and len(line) <= LINE < len(line) + len(listed) + 2
     if too_long and not closed and "#" not in line and ";" not in line:
         return _broken(syntax, path, statement, anchor, names, in_front=before is not None)
