@@ -309,7 +309,8 @@ def meant(judged: Judged) -> bool:
     gate = judged.gate
     texts = (text.text for side in (gate.yes, gate.no) for text in side.texts)
     named = _EXACT_NAME.search(gate.name or gate.qualname.rpartition(".")[2])
-    return bool(_MEANT.search(gate.comment) or named or any(_VALIDATED.search(text) for text in texts))
+    said = " ".join((gate.comment, *texts))
+    return bool(_MEANT.search(said) or _VALIDATED.search(said) or named)
 
 
 def _other_generation(here: Side, there: Side) -> bool:

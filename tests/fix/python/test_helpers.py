@@ -114,7 +114,7 @@ def test_no_helper_will_do(project: Project, utils: str) -> None:
 
 
 def test_a_module_is_asked_for_another_attribute(project: Project) -> None:
-    user = "from p import utils\ndef run(device):\n    if not utils.is_sm120a_supported(device):\n        raise RuntimeError()\n"
+    user = "from p import utils\ndef run(d):\n    if not utils.is_sm120a_supported(d):\n        raise RuntimeError()\n"
     files = {"p/__init__.py": "", "p/utils.py": HEAD + FAMILY, "p/use.py": user}
     fixes = [text for _, text in project(files).fixes("family-split") if "def run" in text]
     assert fixes == [user.replace("is_sm120a_supported", "is_sm12x_supported")]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bwlint.chips import NONE, ChipSet, siblings
-from bwlint.chips.toolkits import releases
+from bwlint.chips.toolkits import releases, version
 from bwlint.evaluate.expr import Expr
 from bwlint.evaluate.interpreter import Interpreter
 from bwlint.evaluate.objects import Frame, FunctionValue, PartialValue
@@ -26,8 +26,8 @@ from bwlint.fix.python.proof import reached
 from bwlint.fix.python.syntax import LINE, Syntax, inside, parse, span_of
 
 _TARGET = re.compile(r"(?<![a-z0-9])sm_?\d{1,3}[afx]?(?![a-z0-9])")
-_OLDEST = "12.0"
-"""Older toolkits know none of these chips."""
+_OLDEST = "12.3"
+"""Older toolkits know none of the chips whose helpers stand side by side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class _Answers:
     def __init__(self, place: Place) -> None:
         self.place = place
         sources = place.tree.interpreter.sources
-        asked = [release for release in releases() if float(release) >= float(_OLDEST)]
+        asked = [release for release in releases() if version(release) >= version(_OLDEST)]
         self._runs = [Interpreter(place.tree, sources), *(Interpreter(place.tree, sources.at(one)) for one in asked)]
 
     def of(self, call: _Call, name: str) -> tuple[ChipSet, ...] | None:
