@@ -11,7 +11,7 @@ from bwlint.check import Request, check
 from bwlint.chips import group
 from bwlint.findings import Fix
 from bwlint.fix.apply import apply
-from bwlint.fix.text import reworded
+from bwlint.fix.text import reworded, reworded_in_cpp
 
 FAMILY = group("consumer-blackwell")
 
@@ -109,3 +109,26 @@ def test_either_may_be_wrong(tmp_path: Path, test: str, text: str, reason: str) 
 @pytest.mark.parametrize("text", ["needs SM120+", "SM120 kernels need SM12x", "needs SM120 or SM121", "needs SM12x"])
 def test_the_text_is_right(tmp_path: Path, text: str) -> None:
     assert findings(tmp_path, "cap[0] != 12", text) == []
+
+
+def worded_in_cpp(statement: str) -> str:
+    source = f"// SM120\nvoid f() {{\n  {statement}\n}}\n"
+    edit = reworded_in_cpp(source, "m.cu", (3, 2, 3, 2 + len(statement.encode())), FAMILY)
+    return edit if isinstance(edit, str) else apply(source, [edit]).partition("{\n  ")[2].partition("\n}")[0]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('CHECK(x, "needs SM120");', 'CHECK(x, "needs SM12x");'),
+        ('CHECK(x, "é ", "needs SM120a");', 'CHECK(x, "é ", "needs SM12x");'),
+        ('CHECK(x, R"(needs SM120)");', 'CHECK(x, R"(needs SM12x)");'),
+        ('CHECK(x, "sm_120");', "no known rewrite for these words"),
+        ('CHECK(sm120, "needs it");  // SM120', "no known rewrite for these words"),
+        ('CHECK(x, "needs SM120 or SM121");', "the text names the part more than once"),
+        ('CHECK(x, "needs SM120 or newer");', "the new words would not be read as meant"),
+        ('CHECK(x, "needs SM120 (RTX 5090)");', "the text names a product too"),
+    ],
+)
+def test_words_in_cpp(before: str, after: str) -> None:
+    assert worded_in_cpp(before) == after
