@@ -39,7 +39,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     found = list(leaks(context, judged))
     for side, need, wrong in found:
         one = _confirmed(context, judged, draft(NAME, judged, side, need, wrong), wrong)
-        one = _with_remedy(judged, side, need, wrong, one)
+        one = with_remedy(judged, side, need, one)
         by_name_alone = need.use.how == "define" and judged.gate.kind in ("predicate", "condition")
         if by_name_alone and _unasked(context, judged):
             one = replace(one, severity="note", confidence="low", remedy=None)
@@ -48,11 +48,15 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         yield from open_bound(context, judged, NAME) if not (named := list(misnamed(context, judged))) else named
 
 
-def _with_remedy(judged: Judged, side: Side, need: Need, wrong: ChipSet, found: Draft) -> Draft:
+def with_remedy(judged: Judged, side: Side, need: Need, found: Draft) -> Draft:
     """An open bound in front of what was read there ends below the chips that lack it, and keeps all others."""
     if found.severity == "note" or need.strength != PROOF or not judged.owns_comparison:
         return found
-    return replace(found, remedy=bounded(judged, wrong, f"{_name_of(need)} is {need.what}", side is judged.gate.yes))
+    gone = judged.on(side) - need.legal
+    for old in gone & _OLD_NAMES:  # a test of the major takes the name along with its generation
+        if need.legal & ChipSet.where(lambda chip: chip.major == old.major):  # noqa: B023 - used at once
+            gone -= ChipSet.joining((old,))
+    return replace(found, remedy=bounded(judged, gone, f"{_name_of(need)} is {need.what}", side is judged.gate.yes))
 
 
 def bounded(judged: Judged, wrong: ChipSet, why: str, passes: bool = True) -> Remedy:
@@ -346,17 +350,4 @@ def draft(rule: str, judged: Judged, side: Side, need: Need, wrong: ChipSet) -> 
         judged.gate,
         tuple(related),
         cause=(need.hops[-1].path, need.hops[-1].at) if need.hops and need.kind in ("gate", "list") else None,
-        remedy=_bounded(judged, side, need) if proved else "nothing here proves that it does not work there",
     )
-
-
-def _bounded(judged: Judged, side: Side, need: Need) -> Remedy | str:
-    """The test without the chips on which what it leads to does not work."""
-    gone = judged.on(side) - need.legal
-    for old in gone & _OLD_NAMES:
-        if need.legal & ChipSet.where(lambda chip: chip.major == old.major):  # noqa: B023 - used at once
-            gone -= ChipSet.joining((old,))  # the name goes with those of its generation, as tests of the major do
-    if judged.gate.kind in ("list", "table", "lookup", "flag", "predicate"):
-        return "what else rests on it is for a person to see"
-    chips = judged.core - gone if side is judged.gate.yes else judged.core | gone
-    return Remedy("test", chips, f"{need.what} is for {need.legal}", "whoever relies on it there loses it")

@@ -50,7 +50,7 @@ def _refusal(context: Context, judged: Judged, text: Text) -> Iterator[Draft]:
         out = context.targets & said.named - judged.may
         advice = f"one of the two is wrong: name {judged.admitted} in the text, or admit {plain(out)} too"
         yield _draft(judged, text, "warning", f"the text reads as if {out} would do, the test refuses it", advice)
-    elif here == context.targets and _names_one_sibling(context, said) and len(here) > 1:
+    elif here == context.targets and _names_one_sibling(context, text.text, said) and len(here) > 1:
         one = context.targets & said.exact
         advice = "name the family, or every chip"
         severity = "warning" if re.search(r"\bonly\b", text.text, re.I) else "note"
@@ -61,10 +61,13 @@ def _refusal(context: Context, judged: Judged, text: Text) -> Iterator[Draft]:
         yield from _promises(context, judged, text, said)
 
 
-def _names_one_sibling(context: Context, said: Mention) -> bool:
-    """SM120 and not SM121, where the text speaks of no other chip."""
-    others = said.named - group("consumer-blackwell")
-    return len(context.targets & said.exact) == 1 and not others
+def _names_one_sibling(context: Context, text: str, said: Mention) -> bool:
+    """SM120 and not SM121, where the text speaks of no other chip, nor of the family elsewhere."""
+    one = context.targets & said.exact
+    if len(one) != 1 or said.open_ended or said.named - group("consumer-blackwell"):
+        return False
+    numbers = "|".join(str(chip.joined) for chip in one)
+    return not context.targets <= mentioned(re.sub(rf"sm[ _-]?(?:{numbers})[af]?(?!\d)", "", text, flags=re.I)).named
 
 
 def _repeats(context: Context, judged: Judged, text: Text, said: Mention) -> Iterator[Draft]:

@@ -30,7 +30,8 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         return  # what is called there is what the test is about
     found = list(leak.leaks(context, judged))
     if found:
-        yield leak.draft(NAME, judged, *found[0])
+        side, need, wrong = found[0]
+        yield leak.with_remedy(judged, side, need, leak.draft(NAME, judged, side, need, wrong))
         return
     yield from leak.open_bound(context, judged, NAME)
     yield from _split(context, judged)

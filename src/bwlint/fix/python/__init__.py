@@ -148,16 +148,16 @@ def _helpers(place: Place) -> Iterable[Candidate]:
 
 def _methods(place: Place) -> Iterable[Candidate]:
     """Methods of platform objects, which have sisters for families."""
-    from bwlint.fix.python.methods import families
+    from bwlint.fix.python.methods import proposals
 
-    return families(place)
+    return proposals(place)
 
 
 def _bounds(place: Place) -> Iterable[Candidate]:
-    """Open lower bounds."""
-    from bwlint.fix.python.bounds import bounds
+    """Open lower bounds, with an end."""
+    from bwlint.fix.python.bounds import proposals
 
-    return bounds(place)
+    return proposals(place)
 
 
 def _rows(place: Place) -> Iterable[Candidate] | str:

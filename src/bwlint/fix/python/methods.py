@@ -3,34 +3,67 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from bwlint.chips import Chip, chip_of_number
+from bwlint.chips import Chip, ChipSet, chip_of_number
 from bwlint.evaluate.objects import ClassValue, Instance
 from bwlint.evaluate.values import Ref
 from bwlint.facts import Module
 from bwlint.fix.python.change import Candidate, Place
 from bwlint.fix.python.proof import reached
-from bwlint.fix.python.syntax import parse, span_of
+from bwlint.fix.python.syntax import Syntax, parse, span_of
 
 EXACT = "is_device_capability"
 FAMILY = "is_device_capability_family"
 NEWER = "has_device_capability"
 
 
-def families(place: Place) -> Iterator[Candidate]:
-    """`p.is_device_capability(120)`, or `((12, 0))`, to `p.is_device_capability_family(120)`."""
+def proposals(place: Place) -> Iterator[Candidate]:
+    """Every way to let another method answer, the shortest first."""
     majors = {chip.major for chip in place.change.chips}
-    syntax = parse(place.source) if len(majors) == 1 and EXACT in place.source else None
-    if syntax is None:
-        return
-    for node in syntax.within(place.span):
-        found = argument(node, EXACT)
-        if found is None or found.major not in majors or not has_method(place, node, FAMILY):
+    syntax = parse(place.source) if EXACT in place.source or NEWER in place.source else None
+    for node in syntax.within(place.span) if syntax is not None else ():
+        exact, newer = argument(node, EXACT), argument(node, NEWER)
+        if syntax is None or not (exact or newer) or not has_method(place, node, FAMILY):
             continue
         assert isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-        start, end = syntax.end(node.func) - len(EXACT), syntax.end(node)
-        yield (syntax.edit(place.module.path, start, end, f"{FAMILY}({found.joined})"),)
+        start, end = syntax.start(node), syntax.end(node)
+        if exact is not None and majors == {exact.major}:
+            start = syntax.end(node.func) - len(EXACT)
+            yield (syntax.edit(place.module.path, start, end, f"{FAMILY}({exact.major}0)"),)
+        elif newer is not None and place.change.kind == "bound":
+            for text in _bounded(syntax, node, newer, place.change.chips):
+                yield (syntax.edit(place.module.path, start, end, text),)
+
+
+def _bounded(syntax: Syntax, call: ast.Call, first: Chip, gone: ChipSet) -> Iterator[str]:
+    """`p.has_device_capability(100)` to the one family, with another one shut out, or to two."""
+    assert isinstance(call.func, ast.Attribute)
+    owner, text = syntax.segment(call.func.value), syntax.segment(call)
+    kept = ChipSet.where(lambda chip: chip.joined >= first.joined) - gone
+    asked = [_asked(owner, major) for major in sorted({chip.major for chip in kept})]
+    shut = [f"not {owner}.{FAMILY}({major}0)" for major in sorted({chip.major for chip in gone})]
+    if len(asked) == 1:
+        yield asked[0]
+    if len(shut) == 1:
+        yield _grouped(syntax, call, ast.And, [text, *shut])
+    if len(asked) == 2:
+        yield _grouped(syntax, call, ast.Or, asked)
+
+
+def _asked(owner: str, major: int) -> str:
+    members = ChipSet.where(lambda chip: chip.major == major)
+    return f"{owner}.{FAMILY}({major}0)" if len(members) > 1 else f"{owner}.{EXACT}({next(iter(members)).joined})"
+
+
+def _grouped(syntax: Syntax, node: ast.expr, joins: type[ast.boolop], operands: Sequence[str]) -> str:
+    """Operands that `joins` joins, in brackets where what is around binds tighter."""
+    around, word = syntax.parents[node], "and" if joins is ast.And else "or"
+    same = isinstance(around, ast.BoolOp) and isinstance(around.op, joins)
+    free = isinstance(around, ast.If | ast.While | ast.IfExp | ast.Return | ast.Assign | ast.keyword | ast.Assert)
+    if same or free or (isinstance(around, ast.Call) and node in around.args):
+        return f" {word} ".join(operands)
+    return syntax.bracketed(node, word, operands)
 
 
 def argument(node: ast.expr, name: str) -> Chip | None:
