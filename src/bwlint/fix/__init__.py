@@ -47,7 +47,7 @@ _FIXERS = {
     ("names", "python"): "python.names",
     ("test", "cuda"): "cuda",
     ("guard", "cuda"): "cuda",
-    ("carry", ""): "build",
+    ("carry", ""): "buildfiles",
     ("text", ""): "text",
     ("size", ""): "size",
     ("space", ""): "space",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from bwlint.builds import runs_on
 from bwlint.chips import EVERY, NONE, ChipSet, families, group
 from bwlint.evaluate.expr import Expr, walk
 from bwlint.evaluate.objects import ClassValue, Frame
@@ -228,16 +229,34 @@ def draft(context: Context, rule: str, judged: Judged, test: ChipSet, missing: C
 
 def _remedy(
     context: Context, judged: Judged, test: ChipSet, missing: ChipSet, sibling: Admission | None, severity: str
-) -> Remedy:
+) -> Remedy | str:
     """The test with all members on the side of those that it names."""
+    if judged.module.language == "cuda" and test <= group("second-consumer") and not judged.denies:
+        return "what is for the later part alone is a remedy for it"
     held, lost = (missing, test) if judged.denies else (test, missing)
     chips = judged.core | missing if _names_members(judged) else judged.core - test
     admitted = chips <= judged.core if judged.denies else chips >= judged.core
     said = ground(context, Parted(judged, held, lost, sibling)) if admitted else old_library(judged)
-    doubt = _doubt(context, judged, severity)
+    doubt = _doubt(context, judged, severity) or _native_doubt(context, judged, test, missing)
+    if judged.in_test and admitted and not meant(judged):
+        return Remedy("test", chips, said or "a test that runs on one of a family is to be tried on the other")
     if doubt is None and said is None:
         doubt = _UNPROVED if admitted else "the sibling is then kept from what it does today"
     return Remedy("test", chips, said or _SAME, doubt)
+
+
+def _native_doubt(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> str | None:
+    """What in a C++ file says that its code is there for one part of the family: its builds, and its own guards."""
+    if judged.module.language != "cuda":
+        return None
+    held, lost = (missing, test) if judged.denies and refuses(judged.other) else (test, missing)
+    carries = context.builds.of(judged.module)
+    if carries and not lost <= runs_on(carries):
+        return f"no build of this file makes what {plain(lost)} loads"
+    for guarded in context.guards[judged.module.path]:
+        if guarded.chips & held and lost & guarded.refused and not guarded.working.empty:
+            return f"the guard at line {guarded.guard.at[0]} leaves {plain(lost)} out of what is compiled"
+    return None
 
 
 def _doubt(context: Context, judged: Judged, severity: str) -> str | None:

@@ -1,70 +1,94 @@
-"""Open lower bounds, made to leave out the chips on which what they stand in front of does not work."""
+"""Open lower bounds, made to end below the generation that what is behind them lacks."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from bwlint.chips import EVERY, Chip, ChipSet
+from bwlint.chips import EVERY, ChipSet, chip_of_number
 from bwlint.fix.python.change import Candidate, Place
-from bwlint.fix.python.methods import named
 from bwlint.fix.python.syntax import Syntax, parse
 
+_MOST_MAJORS = 3
+_MAJORS = frozenset(chip.major for chip in EVERY)
 _FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
-_DENYING = (ast.Lt, ast.LtE)
-"""`x >= 10` admits, `x < 10` refuses."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """`subject` compared with `value`; a lower bound is `>=` or `>`, its opposite refuses what is below."""
+
+    subject: str
+    value: ast.expr
+    operator: type[ast.cmpop]
+
+    @property
+    def lower(self) -> bool:
+        return self.operator in (ast.GtE, ast.Gt)
+
+    @property
+    def within(self) -> bool:
+        """Whether the value itself is on the side above."""
+        return self.operator in (ast.GtE, ast.Lt)
 
 
 def proposals(place: Place) -> Iterator[Candidate]:
-    """Every spelling of a bound with an end, the shortest first."""
-    change = place.change
-    syntax = parse(place.source) if change.kind == "bound" else None
+    """`major >= 10` to `major in (10, 11)`, `sm >= 100` to `100 <= sm < 120`, and what refuses the rest likewise."""
+    syntax = parse(place.source) if place.change.kind == "bound" else None
     if syntax is None:
         return
     for node in syntax.within(place.span):
-        if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _FLIPPED:
-            for text in _comparisons(syntax, node, change.chips):
-                yield (syntax.edit(place.module.path, syntax.start(node), syntax.end(node), text),)
+        for text in _compared(place, syntax, node) if isinstance(node, ast.Compare) else ():
+            yield (syntax.edit(place.module.path, syntax.start(node), syntax.end(node), text),)
 
 
-def _comparisons(syntax: Syntax, node: ast.Compare, gone: ChipSet) -> Iterator[str]:
-    """`major >= 9` to `major == 9` or `major in (10, 11)`, `cap >= (10, 0)` to `(10, 0) <= cap < (12, 0)`."""
-    operator, left, right = type(node.ops[0]), node.left, node.comparators[0]
-    if _first(left) is not None:
-        operator, left, right = _FLIPPED[operator], right, left
-    first, subject, literal = _first(right), syntax.segment(left), syntax.segment(right)
-    if first is None:
+def _compared(place: Place, syntax: Syntax, node: ast.Compare) -> Iterator[str]:
+    bound = _bound(syntax, node)
+    if bound is None:
         return
-    chip, form = first
-    beyond = operator in (ast.Gt, ast.LtE)  # the literal itself is below the bound
-    majors = [major for major in _majors(_from(chip) - gone) if not beyond or major > chip.major]
-    denied = operator in _DENYING
-    if form == "major":
-        listed = ", ".join(map(str, majors))
-        if len(majors) == 1:
-            yield f"{subject} {'!=' if denied else '=='} {majors[0]}"
-        elif len(majors) == 2:
-            yield f"{subject} {'not in' if denied else 'in'} ({listed})"
-    end = next(iter(gone), None)
-    if end is None or not gone >= _from(end):
-        return
-    last = {"major": str(end.major), "pair": f"({end.major}, {end.minor})", "joined": str(end.joined)}[form]
-    text = f"{literal} {'<' if beyond else '<='} {subject} < {last}"
-    yield f"not ({text})" if denied else text
+    if isinstance(bound.value, ast.Constant) and bound.value.value in _MAJORS:
+        # a `not` around it, or one that the bound itself stands for, turns the set round
+        for kept in (place.change.wanted, ~place.change.wanted):
+            yield from _listed(bound, sorted({chip.major for chip in kept}))
+    end = _first_out(bound.value, place.change.chips)
+    if end:
+        sign = "<=" if bound.within else "<"
+        inside = f"{syntax.segment(bound.value)} {sign} {bound.subject} < {end}"
+        yield inside if bound.lower else f"not {inside}"
 
 
-def _first(right: ast.expr) -> tuple[Chip, str] | None:
-    """The chip that a literal names, and how: as a major, joined, or as a pair."""
-    chip = named(right)
-    if chip is not None:
-        return chip, "pair" if isinstance(right, ast.Tuple) else "joined"
-    major = right.value if isinstance(right, ast.Constant) else None
-    return next(((each, "major") for each in EVERY if each.major == major), None)
+def _listed(bound: _Bound, majors: list[int]) -> Iterator[str]:
+    if len(majors) == 1:
+        yield f"{bound.subject} {'==' if bound.lower else '!='} {majors[0]}"
+    elif len(majors) <= _MOST_MAJORS:
+        yield f"{bound.subject} {'in' if bound.lower else 'not in'} ({', '.join(map(str, majors))})"
 
 
-def _from(first: Chip) -> ChipSet:
-    return ChipSet.where(lambda chip: chip.joined >= first.joined)
+def _bound(syntax: Syntax, node: ast.Compare) -> _Bound | None:
+    if len(node.ops) != 1 or type(node.ops[0]) not in _FLIPPED:
+        return None
+    left, right = node.left, node.comparators[0]
+    if _is_literal(right):
+        return _Bound(syntax.segment(left), right, type(node.ops[0]))
+    if _is_literal(left):
+        return _Bound(syntax.segment(right), left, _FLIPPED[type(node.ops[0])])
+    return None
 
 
-def _majors(chips: ChipSet) -> list[int]:
-    return sorted({chip.major for chip in chips})
+def _is_literal(node: ast.expr) -> bool:
+    if isinstance(node, ast.Tuple):
+        return bool(node.elts) and all(map(_is_literal, node.elts))
+    return isinstance(node, ast.Constant) and type(node.value) is int
+
+
+def _first_out(value: ast.expr, chips: ChipSet) -> str:
+    """The first of `chips` as `value` spells one: a major, joined digits, a tuple."""
+    first = min(chips, key=lambda chip: chip.joined)
+    if isinstance(value, ast.Tuple):
+        return f"({first.major}, {first.minor})" if len(value.elts) > 1 else f"({first.major},)"
+    if not isinstance(value, ast.Constant) or not isinstance(value.value, int):
+        return ""
+    if value.value in _MAJORS:
+        return str(first.major)
+    return str(first.joined) if chip_of_number(value.value) is not None else ""

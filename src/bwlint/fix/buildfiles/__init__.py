@@ -1,0 +1,83 @@
+"""Lists, flags and conditions of builds: the missing sibling, the family target, what a source cannot be built for.
+
+A spelling is only a proposal. The file is read again with it, its list has to reach just the chips that are wanted,
+every other list has to say what it said, and the rule that found the fault must have nothing left to say of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bwlint.findings import Edit, Fix, Proof
+from bwlint.fix import Job
+from bwlint.fix.buildfiles import accepted, lists, spellings
+from bwlint.fix.buildfiles.place import Place
+from bwlint.fix.buildfiles.proof import Proposal, prove, stated
+from bwlint.fix.buildfiles.spellings import Piece
+from bwlint.readers.buildfiles.places import Places
+from bwlint.sources.read import Text
+
+__all__ = ["mend"]
+
+MOST_LISTS = 200
+"""Of files with more, none is mended: each edit takes a reading of the whole file."""
+_LONGEST_TITLE = 60
+
+
+def mend(job: Job) -> Fix | str:
+    """The fix of a list, a flag or a condition of a build; a string says why there is none."""
+    at = job.remedy.at or job.draft.at
+    if len(job.module.carries) > MOST_LISTS:
+        return "the file has too many lists for a proof of each edit"
+    index = next((n for n, one in enumerate(stated(job.module)) if one.at == at), None)
+    if index is None:
+        return "the list is not found again in the file"
+    place = Place.of(job, index)
+    if isinstance(place, str):
+        return place
+    refusal = ""
+    for proposal in _proposals(place):
+        edits = tuple(_edit(job, piece) for piece in proposal.pieces)
+        unsafe = "; ".join(dict.fromkeys(filter(None, (job.remedy.unsafe, proposal.unsafe))))
+        words = f"{job.remedy.evidence or 'none'} (unsafe: {unsafe})" if unsafe else job.remedy.evidence
+        proved = prove(job, index, proposal, edits, words)
+        if isinstance(proved, Proof):
+            return Fix("unsafe" if unsafe else "safe", proposal.kind, _title(proposal), edits, proved)
+        refusal = refusal or proved
+    return refusal or _refusal(place)
+
+
+def _proposals(place: Place) -> Iterator[Proposal]:
+    """What may be written, the best first."""
+    kind = place.carry.kind
+    if place.losses:
+        yield from lists.dropped(place)
+    elif not place.gains:
+        yield from accepted.every_suffix(place) if kind == "filter" else lists.suffixed(place)
+    elif kind == "match":
+        yield from accepted.conditions(place)
+    elif kind == "filter":
+        yield from accepted.names(place)
+        yield from accepted.branch(place)
+    else:
+        yield from lists.family(place)
+        yield from lists.beside(place)
+
+
+def _refusal(place: Place) -> str:
+    if place.gains and not place.possible():
+        return place.too_early()
+    return "no known rewrite for this spelling"
+
+
+def _edit(job: Job, piece: Piece) -> Edit:
+    span = Places(job.source).span(piece.start, piece.end)
+    return Edit(job.module.path, Text(job.source).region(*span), piece.text)
+
+
+def _title(proposal: Proposal) -> str:
+    text = ", ".join(spellings.words(proposal.pieces[:1]))
+    if not text or len(text) > _LONGEST_TITLE:
+        return proposal.title
+    piece = proposal.pieces[0]
+    return f"{proposal.title}: {'add' if piece.start == piece.end else 'write'} `{text}`"

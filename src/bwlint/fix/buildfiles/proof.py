@@ -1,0 +1,227 @@
+"""The proof of an edit: the file is read again, and its lists are compared with what they said."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from bwlint.chips import NONE, ChipSet, Target, siblings
+from bwlint.chips.toolkits import within
+from bwlint.evaluate.expr import Span
+from bwlint.facts import Carry, Module
+from bwlint.findings import Edit, Proof
+from bwlint.fix import Job
+from bwlint.fix.apply import apply
+from bwlint.fix.buildfiles.spellings import Piece
+from bwlint.readers import ReadError, reader
+from bwlint.rules import arch_target
+
+MOST_RELATED = 60
+"""How many lists may add up to one that is changed."""
+ACCEPT = frozenset({"filter", "match"})
+_FLAGS = frozenset({"gencode", "option"})
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """An edit and what it is to bring about.
+
+    The carries at `touched` gain the chips `gains` (none: they lose some, or keep all); the first of them gets `added`
+    new ones behind it. `unsafe` says why a person should look at it.
+    """
+
+    pieces: tuple[Piece, ...]
+    kind: Literal["family", "bound"]
+    title: str
+    gains: ChipSet
+    touched: frozenset[int]
+    added: int
+    unsafe: str
+    splits: bool = False
+    """The list gets a branch of its own for later toolkits, in front of the one where it stands."""
+
+
+def stated(module: Module) -> tuple[Carry, ...]:
+    """The carries of a file that are written down in it; those made of others are left out."""
+    return tuple(carry for carry in module.carries if carry.kind != "extension")
+
+
+def targets(names: Iterable[str]) -> Iterator[Target]:
+    """The targets that bwlint knows of some names."""
+    for name in names:
+        try:
+            yield Target.parse(name)
+        except ValueError:
+            continue
+
+
+def reached(carry: Carry) -> ChipSet:
+    """The chips that load what a carry makes, or whose names it accepts."""
+    if carry.kind in ACCEPT:
+        return ChipSet.joining(target.chip for target in targets((*carry.sass, *carry.ptx)))
+    found = NONE
+    for target in targets(carry.sass):
+        found |= target.loads_on()
+    return found
+
+
+def prove(job: Job, index: int, proposal: Proposal, edits: Sequence[Edit], evidence: str) -> Proof | str:
+    """The proof that edits do what a proposal says and nothing else; a string says what is wrong."""
+    text = apply(job.source, edits)
+    try:
+        edited = _read(job.module, text)
+    except ReadError as error:
+        return f"the edited file does not parse: {error}"
+    before, after = stated(job.module), stated(edited)
+    first = min(proposal.touched)
+    if proposal.splits:
+        return _split(job, index, proposal, edited, evidence)
+    new = after[first + 1 : first + 1 + proposal.added]
+    after = (*after[: first + 1], *after[first + 1 + proposal.added :])
+    if len(after) != len(before) or len(new) != proposal.added:
+        return "the edited file has other lists than before"
+    wrong = (
+        _differs(before, after, new, proposal) or _gates(job.module, edited) or _faults(job, index, edited, proposal)
+    )
+    if wrong is not None:
+        return wrong
+    old, now = before[first], _joined(after[first], new)
+    return Proof(_may(old).names, reached(old).names, _may(now).names, reached(now).names, evidence)
+
+
+def _split(job: Job, index: int, proposal: Proposal, edited: Module, evidence: str) -> Proof | str:
+    """The same for a list that has a branch of its own for later toolkits: older ones get what they got."""
+    before, after = stated(job.module), stated(edited)
+    if len(after) != len(before) + 1:
+        return "the edited file has other lists than before"
+    old, later, earlier = before[index], after[index], after[index + 1]
+    toolkits = within(later.toolkit), within(earlier.toolkit)
+    if toolkits[0] & toolkits[1] or toolkits[0] | toolkits[1] != within(old.toolkit):
+        return "the branches do not share the toolkits of the one that was"
+    if _said(replace(earlier, toolkit=old.toolkit)) != _said(old):
+        return "the edit would change the list for older toolkits"
+    rest = (*after[:index], replace(later, toolkit=old.toolkit), *after[index + 2 :])
+    wrong = _differs(before, rest, (), proposal) or _faults(job, index, edited, proposal)
+    if wrong is not None:
+        return wrong
+    return Proof(_may(old).names, reached(old).names, _may(later).names, reached(later).names, evidence)
+
+
+def _read(module: Module, text: str) -> Module:
+    return reader(module.language).read(module.path, text, module.name, module.is_package, frozenset())
+
+
+def _joined(carry: Carry, new: Sequence[Carry]) -> Carry:
+    sass = tuple(name for one in (carry, *new) for name in one.sass)
+    return replace(carry, sass=sass, ptx=tuple(name for one in (carry, *new) for name in one.ptx))
+
+
+def _differs(before: Sequence[Carry], after: Sequence[Carry], new: Sequence[Carry], proposal: Proposal) -> str | None:
+    first = min(proposal.touched)
+    for place, (old, now) in enumerate(zip(before, after, strict=True)):
+        if place not in proposal.touched:
+            if _said(old) != _said(now):
+                return f"the edit would change the list at line {old.at[0]} too"
+            continue
+        if _frame(old) != _frame(now):
+            return "the edited list is another one"
+        told = _joined(now, new) if place == first else now
+        wrong = _moved(old, told, proposal)
+        if wrong is not None:
+            return wrong
+    return None
+
+
+def _said(carry: Carry) -> tuple[object, ...]:
+    return (*_frame(carry), carry.sass, carry.ptx, carry.text, carry.name)
+
+
+def _frame(carry: Carry) -> tuple[object, ...]:
+    name = "" if carry.kind in ("match", "option") else carry.name
+    return carry.kind, name, carry.sources, carry.toolkit, carry.qualname
+
+
+def _moved(old: Carry, now: Carry, proposal: Proposal) -> str | None:
+    """What is wrong with how the chips of a list moved."""
+    had, has = reached(old), reached(now)
+    if proposal.kind == "bound":
+        return (
+            None if has <= had and has != had and set(now.sass) <= set(old.sass) else "the list would not be as wanted"
+        )
+    if old.kind in ACCEPT and not set(old.sass) <= set(now.sass):
+        return "the edited list would not accept all that it did"
+    mine = NONE
+    for chip in proposal.gains:
+        mine |= siblings(chip)
+    mine = mine or has
+    if has - mine != had - mine or not had <= has or not has - had <= proposal.gains:
+        return "the edited list would reach other chips than wanted"
+    if [t for t in targets(old.sass) if t.chip not in mine] != [t for t in targets(now.sass) if t.chip not in mine]:
+        return "the edit would change the list for other chips"
+    return None
+
+
+def _may(carry: Carry) -> ChipSet:
+    found = reached(carry)
+    for target in targets(carry.ptx) if carry.kind not in ACCEPT else ():
+        found |= target.jits_on()
+    return found
+
+
+def _gates(module: Module, edited: Module) -> str | None:
+    """Gates and guards beside the lists stay as they are."""
+    for old, new in ((module.gates, edited.gates), (module.guards, edited.guards)):
+        if [(one.kind, one.qualname, one.name, one.text) for one in old] != [
+            (one.kind, one.qualname, one.name, one.text) for one in new
+        ]:
+            return "the edited file has other gates than before"
+    return None
+
+
+def _faults(job: Job, index: int, edited: Module, proposal: Proposal) -> str | None:
+    """The fault is gone, and none is there that was not."""
+    before, after = stated(job.module), stated(edited)
+    first = min(proposal.touched)
+    places = [*range(first + 1), *[first] * proposal.added, *range(first + 1, len(before))]
+    related = {n for n, one in enumerate(before) if _related(one, [before[place] for place in proposal.touched])}
+    if len(related) > MOST_RELATED:
+        return "too many lists add up to one here"
+    old = _said_of(job, job.module, [(n, before[n]) for n in sorted(related)])
+    new = _said_of(job, edited, [(n, one) for n, one in zip(places, after, strict=True) if n in related])
+    if any((place, label) == (index, job.draft.label) for place, label, _ in new):
+        return "the finding would still be there"
+    known = {(place, label) for place, label, _ in old if place in proposal.touched - {index}}
+    for place, label, message in new - old:
+        if (place, label) not in known:
+            return f"the edited file would have another fault: {message}"
+    return None
+
+
+def _related(carry: Carry, touched: Iterable[Carry]) -> bool:
+    """Whether what the rule says of a list may rest on one that is touched."""
+    kinds = {(carry.kind in _FLAGS, one.kind in _FLAGS) for one in touched}
+    return carry.kind == "match" or (True, True) in kinds or any(one.name == carry.name for one in touched)
+
+
+def _said_of(job: Job, module: Module, carries: Sequence[tuple[int, Carry]]) -> Counter[tuple[int, str, str]]:
+    """What the rule says of some lists of a file, by the place that each has in the file as it stands."""
+    places: dict[Span, int] = {}
+    for place, carry in carries:
+        places.setdefault(carry.at, place)
+    part = replace(module, carries=tuple(carry for _, carry in carries))
+    return Counter(
+        (places[draft.at], draft.label, draft.message) for draft in arch_target.check_file(job.context, part)
+    )
+
+
+def in_a_list(source: str, at: Span) -> bool:
+    """Whether the string at a place of a Python file is an element of a list or a tuple that is written out."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    rows = [node.elts for node in ast.walk(tree) if isinstance(node, ast.List | ast.Tuple)]
+    return any((one.lineno, one.col_offset) == at[:2] for row in rows for one in row)
