@@ -120,6 +120,27 @@ def test_a_module_is_asked_for_another_attribute(project: Project) -> None:
     assert fixes == [user.replace("is_sm120a_supported", "is_sm12x_supported")]
 
 
+@pytest.mark.parametrize(
+    ("facade", "line"),
+    [
+        ("is_sm120a_supported", "from p import is_sm120a_supported\nfrom p.utils import is_sm12x_supported\n"),
+        ("is_sm120a_supported, is_sm12x_supported", "from p import is_sm120a_supported, is_sm12x_supported\n"),
+    ],
+)
+def test_a_facade_may_lack_the_other_helper(project: Project, facade: str, line: str) -> None:
+    body = "def run(d):\n    if not is_sm120a_supported(d):\n        raise RuntimeError()\n"
+    user = f"from p import is_sm120a_supported\n{body}"
+    files = {"p/__init__.py": f"from p.utils import {facade}\n", "p/utils.py": HEAD + FAMILY, "use.py": user}
+    fixes = [text for _, text in project(files).fixes("family-split") if "def run" in text]
+    assert [text.partition("def ")[0] for text in fixes] == [line]
+
+
+def test_an_object_may_lack_the_other_helper(project: Project) -> None:
+    user = "import p\ndef run(d):\n    if not p.is_sm120a_supported(d):\n        raise RuntimeError()\n"
+    files = {"p/__init__.py": "from p.utils import is_sm120a_supported\n", "p/utils.py": HEAD + FAMILY, "use.py": user}
+    assert [text for _, text in project(files).fixes("family-split") if "def run" in text] == []
+
+
 def test_a_long_line_is_broken(project: Project) -> None:
     test = "not is_sm120a_supported(torch.device('cuda:0'))"
     files = {"p/__init__.py": "", "p/utils.py": HEAD + SECOND, "p/use.py": USER.format(test)}

@@ -120,13 +120,17 @@ def test_nothing_is_imported_here() -> None:
     [
         ("import os\nimport p.x\nimport q\n", "import os\nimport p.x\nfrom p.u import new\nimport q\n"),
         ("import os\n", "import os\nfrom p.u import new\n"),
-        ("import os", "import os\nfrom p.u import new\n"),
-        ('"""Doc."""\nx = 1\n', '"""Doc."""\nfrom p.u import new\n\nx = 1\n'),
-        ("x = 1\n", "from p.u import new\n\nx = 1\n"),
+        ("import os", "import os\nfrom p.u import new"),
         ("import os\r\n", "import os\r\nfrom p.u import new\r\n"),
+        ("from __future__ import annotations\n", "from __future__ import annotations\nfrom p.u import new\n"),
+        ("from p.u import new\n", "from p.u import new\n"),
+        ("from p import (\n    a,\n)\nx = 1\n", "from p import (\n    a,\n)\nfrom p.u import new\nx = 1\n"),
+        ("x = 1\n", "the file imports nothing at its top"),
+        ("import os\nnew = 1\n", "`new` is the name of something else in this file"),
     ],
 )
 def test_a_line_of_its_own(before: str, after: str) -> None:
     syntax = parse(before)
     assert syntax is not None
-    assert apply(before, [add_line(syntax, "m.py", "p.u", "new")]) == after
+    edits = add_line(syntax, "m.py", "p.u", ("new",))
+    assert (edits if isinstance(edits, str) else apply(before, edits)) == after

@@ -108,6 +108,19 @@ def test_a_reason_that_is_open_names_what_is_missing(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
+    "reason",
+    [
+        "needs SM100+",
+        "needs Blackwell (SM100 or newer)",
+        "needs capability >= 9 (non-SM12x)",
+        "needs SM90+, but not SM120",
+    ],
+)
+def test_a_reason_that_may_be_wrong_itself(project: Project, reason: str) -> None:
+    assert mended(project, "None", skipping("not is_sm90a_supported(torch.device('cuda'))", reason)) == []
+
+
+@pytest.mark.parametrize(
     "gate",
     [
         "pass",

@@ -33,22 +33,28 @@ def bring(
     return [_added(syntax, path, statement, old, new)] if new else []
 
 
-def add_line(syntax: Syntax, path: str, module: str, name: str) -> Edit:
-    """A new line `from module import name` after the last import of the same package at the top of the file."""
+def add_line(syntax: Syntax, path: str, module: str, names: Sequence[str]) -> list[Edit] | str:
+    """A new line `from module import names` after the last import of the same package at the top of the file."""
+    taken = next((name for name in names if _bound(syntax.tree, name, ast.ImportFrom(module, [], 0))), None)
+    if taken is not None:
+        return f"`{taken}` is the name of something else in this file"
+    new = [name for name in names if not _imports(syntax.tree, module, name)]
+    source, line = syntax.text.source, f"from {module} import {', '.join(new)}"
     top = [node for node in syntax.tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
-    package = module.lstrip(".").partition(".")[0] if not module.startswith(".") else "."
-    same = [node for node in top if _package(node) == package]
-    line = f"from {module} import {name}\n"
-    if not top:
-        first = syntax.tree.body[1] if ast.get_docstring(syntax.tree) and len(syntax.tree.body) > 1 else None
-        start = syntax.start(first) if first is not None else 0
-        return syntax.edit(path, start, start, line + "\n")
+    if not new or not top:
+        return [] if not new else "the file imports nothing at its top"
+    same = [node for node in top if _package(node) == module.partition(".")[0]]
     last = (same or [node for node in top if not _is_future(node)] or top)[-1]
     end = syntax.end(last)
-    rest = syntax.text.source.find("\n", end)
-    at = len(syntax.text.source) if rest < 0 else rest + 1
-    newline = "\r\n" if syntax.text.source[max(rest - 1, 0) : rest] == "\r" else "\n"
-    return syntax.edit(path, at, at, ("" if rest >= 0 else "\n") + line.replace("\n", newline))
+    rest = source.find("\n", end)
+    if rest < 0:
+        return [syntax.edit(path, end, end, f"{syntax.newline}{line}")]
+    return [syntax.edit(path, rest + 1, rest + 1, f"{line}{syntax.newline}")]
+
+
+def _imports(tree: ast.Module, module: str, name: str) -> bool:
+    found = (node for node in tree.body if isinstance(node, ast.ImportFrom) and _module(node) == (module, 0))
+    return any(alias.name == name and alias.asname is None for node in found for alias in node.names)
 
 
 def _package(node: ast.Import | ast.ImportFrom) -> str:
