@@ -230,8 +230,8 @@ def draft(context: Context, rule: str, judged: Judged, test: ChipSet, missing: C
 def _remedy(
     context: Context, judged: Judged, test: ChipSet, missing: ChipSet, sibling: Admission | None, severity: str
 ) -> Remedy | str:
-    """The test with all members on the side of those that it names."""
-    if judged.module.language == "cuda" and test <= group("second-consumer") and not judged.denies:
+    """The test with all members on the side of those that it names; a string says why nobody would want that."""
+    if test <= group("second-consumer") and not judged.denies and sibling is None:
         return "what is for the later part alone is a remedy for it"
     held, lost = (missing, test) if judged.denies else (test, missing)
     chips = judged.core | missing if _names_members(judged) else judged.core - test
