@@ -115,3 +115,16 @@ def test_what_is_behind_is_built_for_the_family(tmp_path: Path, majors: str, how
     found, evidence = split_of(tmp_path, files)
     assert found == how or (how == "" and found == "unsafe")
     assert how == "" or "`gen_attention_module`, which is behind the test, is for" in evidence
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if cap == (12, 1):\n    run()\nelse:\n    other()\n",
+        "UNIFIED_MEMORY_ARCHS = [(8, 7), (12, 1)]\n",
+        "if cap == (12, 1):\n    unified = True\n",
+        "if cap != (12, 1):\n    raise RuntimeError('no')\n",
+    ],
+)
+def test_second_part_by_itself_is_meant(tmp_path: Path, text: str) -> None:
+    assert split_of(tmp_path, {"m.py": HEAD + text}) == ("", "")

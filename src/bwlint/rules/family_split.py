@@ -230,12 +230,12 @@ def draft(context: Context, rule: str, judged: Judged, test: ChipSet, missing: C
 def _remedy(
     context: Context, judged: Judged, test: ChipSet, missing: ChipSet, sibling: Admission | None, severity: str
 ) -> Remedy | str:
-    """The test with all members on the side of those that it names."""
-    if judged.module.language == "cuda" and test <= group("second-consumer") and not judged.denies:
-        return "what is for the later part alone is a remedy for it"
+    """The test with all members on the side of those that it names; a string says why nobody would want that."""
     held, lost = (missing, test) if judged.denies else (test, missing)
     chips = judged.core | missing if _names_members(judged) else judged.core - test
     admitted = chips <= judged.core if judged.denies else chips >= judged.core
+    if held <= group("second-consumer") and sibling is None and (admitted or judged.module.language == "cuda"):
+        return "what is for the later part alone is a remedy for it"
     said = ground(context, Parted(judged, held, lost, sibling)) if admitted else old_library(judged)
     doubt = _doubt(context, judged, severity) or _native_doubt(context, judged, test, missing)
     if judged.in_test and admitted and not meant(judged):

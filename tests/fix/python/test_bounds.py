@@ -19,7 +19,7 @@ ENDED = [
     (CAP, "major > 9", "major in (10, 11)"),
     (CAP, "cap[0] >= 10", "cap[0] in (10, 11)"),
     (CAP, "major >= 11", "major == 11"),
-    (CAP, "major >= 9", "major in (9, 10, 11)"),
+    (CAP, "major >= 9", "9 <= major < 12"),
     (CAP, "major >= 8", "8 <= major < 12"),
     (CAP, "major > 7", "7 < major < 12"),
     (CAP, "sm >= 100", "100 <= sm < 120"),
@@ -36,8 +36,8 @@ ENDED = [
 REFUSING = [
     (CAP, "major < 10", "major not in (10, 11)"),
     (CAP, "major <= 9", "major not in (10, 11)"),
-    (CAP, "sm < 100", "not 100 <= sm < 120"),
-    (CAP, "cap < (10, 0)", "not (10, 0) <= cap < (12, 0)"),
+    (CAP, "sm < 100", "not (100 <= sm < 120)"),
+    (CAP, "cap < (10, 0)", "not ((10, 0) <= cap < (12, 0))"),
     (CAP, "ready() or major < 10", "ready() or major not in (10, 11)"),
     (CAP, "not major >= 10", "not major in (10, 11)"),
     (

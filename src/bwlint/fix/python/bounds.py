@@ -10,7 +10,7 @@ from bwlint.chips import EVERY, ChipSet, chip_of_number
 from bwlint.fix.python.change import Candidate, Place
 from bwlint.fix.python.syntax import Syntax, parse
 
-_MOST_MAJORS = 3
+_MOST_MAJORS = 2
 _MAJORS = frozenset(chip.major for chip in EVERY)
 _FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
 
@@ -55,7 +55,7 @@ def _compared(place: Place, syntax: Syntax, node: ast.Compare) -> Iterator[str]:
     if end:
         sign = "<=" if bound.within else "<"
         inside = f"{syntax.segment(bound.value)} {sign} {bound.subject} < {end}"
-        yield inside if bound.lower else f"not {inside}"
+        yield inside if bound.lower else f"not ({inside})"
 
 
 def _listed(bound: _Bound, majors: list[int]) -> Iterator[str]:
