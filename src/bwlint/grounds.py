@@ -53,7 +53,7 @@ def only_refused(judged: Judged) -> bool:
     gate = judged.gate
     if gate.kind == "list":
         return gate.yes.at is not None
-    return gate.kind in ("assert", "skipif") or (judged.denies and refuses(judged.other))
+    return gate.kind in ("assert", "skipif") or refuses(judged.other)
 
 
 def _refused(context: Context, parted: Parted) -> str | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from bwlint.chips import ChipSet, group
 from bwlint.evaluate.expr import Expr, Span
@@ -16,8 +16,9 @@ from bwlint.facts import Module
 from bwlint.findings import Edit, Fix, Proof
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
-from bwlint.fix.python.syntax import Syntax, inside, parse, span_of
+from bwlint.fix.python.syntax import Syntax, between, inside, parse, span_of
 from bwlint.mentions import mentioned
+from bwlint.sources.read import Text
 from bwlint.wording import plain
 
 _NAME = r"(?<![A-Za-z0-9_])(sm[ _-]?){major}{minor}[af]?(?![A-Za-z0-9_])"
@@ -30,9 +31,10 @@ _NAMED_BY_PARTS = group("consumer-blackwell")
 def mend(job: Job) -> Fix | str:
     """The fix of a text; a string says why there is none."""
     module, remedy = job.module, job.remedy
-    if module.language != "python":
-        return "texts are rewritten in Python alone"
-    edit = reworded(job.source, module.path, remedy.at or job.draft.at, remedy.chips)
+    wording = {"python": reworded, "cuda": reworded_in_cpp}.get(module.language)
+    if wording is None:
+        return "texts of files of this kind are not rewritten"
+    edit = wording(job.source, module.path, remedy.at or job.draft.at, remedy.chips)
     if isinstance(edit, str):
         return edit
     if _tests(module) != _tests(_read(module, apply(job.source, [edit]))):
@@ -48,23 +50,54 @@ def reworded(source: str, path: str, span: Span, chips: ChipSet) -> Edit | str:
     """The edit of a string literal within `span` of a Python text after which it names `chips`, the family of the one
     that it names now; a string says why there is none.
     """
-    if not chips <= _NAMED_BY_PARTS:
-        return "the number of the first is read as the name of the family too"
     syntax = parse(source)
     if syntax is None:
         return "the text is not the one that was read"
-    found = [hit for text in _literals(syntax, span) for hit in _places(syntax, text, chips)]
+    found = [
+        hit for text in _literals(syntax, span) for hit in _places(syntax.segment(text), syntax.start(text), chips)
+    ]
     if len(found) != 1:
-        return "the text names the part more than once" if found else "no known rewrite for these words"
+        return _not_one(found, chips)
     start, end, words = found[0]
     edit = syntax.edit(path, start, end, words)
     changed = _changed(syntax.tree, apply(source, [edit]))
     if changed is None:
         return "more than the words of one text would change"
-    before, after = changed
+    return _fault(*changed, chips) or edit
+
+
+def reworded_in_cpp(source: str, path: str, span: Span, chips: ChipSet) -> Edit | str:
+    """The same in C++."""
+    from bwlint.readers.cuda.lexer import clean
+
+    code = clean(source)
+    literals = code.literals_in(code.offset(*span[:2]), code.offset(*span[2:]))
+    sentences = [text for text in literals if " " in code.content(text)]
+    found = [(text, hit) for text in sentences for hit in _places(code.content(text), text.start, chips)]
+    if len(found) != 1:
+        return _not_one(found, chips)
+    literal, (start, end, words) = found[0]
+    edit = between(Text(source), path, start, end, words)
+    edited = source[:start] + words + source[end:]
+    code_after = clean(edited).text
+    if (code.text[:start], code.text[end:]) != (code_after[:start], code_after[start + len(words) :]):
+        return "more than the words of one text would change"
+    before = code.content(literal)
+    at = start - literal.start
+    return _fault(before, before[:at] + words + before[at + end - start :], chips) or edit
+
+
+def _not_one(found: Sequence[object], chips: ChipSet) -> str:
+    if not chips <= _NAMED_BY_PARTS:
+        return "the number of the first is read as the name of the family too"
+    return "the text names the part more than once" if found else "no known rewrite for these words"
+
+
+def _fault(before: str, after: str, chips: ChipSet) -> str | None:
+    """Why a text is not to become another; None where it may."""
     if any(product in before for chip in chips for product in chip.products):
         return "the text names a product too"
-    return edit if _says(before, after, chips) else "the new words would not be read as meant"
+    return None if _says(before, after, chips) else "the new words would not be read as meant"
 
 
 def _literals(syntax: Syntax, span: Span) -> Iterator[ast.expr]:
@@ -77,13 +110,12 @@ def _literals(syntax: Syntax, span: Span) -> Iterator[ast.expr]:
             yield node
 
 
-def _places(syntax: Syntax, text: ast.expr, chips: ChipSet) -> Iterator[tuple[int, int, str]]:
-    """Where a literal names a member of a family, from and to, and the family's name in the same style."""
-    start = syntax.start(text)
-    for chip in chips:
+def _places(text: str, start: int, chips: ChipSet) -> Iterator[tuple[int, int, str]]:
+    """Where a literal that begins at `start` names a member of a family, from and to, and the family in its style."""
+    for chip in chips if chips <= _NAMED_BY_PARTS else ():
         for form, ending in ((_NAME, "x"), (_CAPABILITY, ".x")):
             pattern = form.replace("{major}", str(chip.major)).replace("{minor}", str(chip.minor))
-            for match in re.finditer(pattern, syntax.segment(text), re.I):
+            for match in re.finditer(pattern, text, re.I):
                 yield start + match.start(), start + match.end(), f"{match[1]}{chip.major}{ending}"
 
 
@@ -129,14 +161,18 @@ def _says(before: str, after: str, chips: ChipSet) -> bool:
 
 
 def _read(module: Module, source: str) -> Module:
-    from bwlint.readers.python import read
+    if module.language == "python":
+        from bwlint.readers.python import read
 
-    return read(module.path, source, module.name, module.is_package)
+        return read(module.path, source, module.name, module.is_package)
+    from bwlint.readers.cuda import read as read_cpp
+
+    return read_cpp(module.path, source, module.name, module.is_package)
 
 
 def _tests(module: Module) -> list[tuple[str, str, object]]:
     """The tests of a file, wherever they stand."""
-    return [(gate.kind, gate.qualname, _bare(gate.test)) for gate in module.gates]
+    return [(gate.kind, gate.qualname, _bare(gate.test)) for gate in (*module.gates, *module.guards)]
 
 
 def _bare(node: object) -> object:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from bwlint.chips import EVERY, NONE, ChipSet, chip_of_number, group, siblings
 from bwlint.evaluate.expr import Expr, walk
@@ -73,8 +74,21 @@ def _enum_range(context: Context, judged: Judged) -> Iterator[Draft]:
             judged.must,
             None,
             judged.gate,
-            remedy=_of_families(judged, bounds, _asks_families(context, judged, bounds)),
+            remedy=_beside_others(
+                context, judged, _of_families(judged, bounds, _asks_families(context, judged, bounds))
+            ),
         )
+
+
+def _beside_others(context: Context, judged: Judged, remedy: Remedy | str) -> Remedy | str:
+    """Arms of one chain that all ask by the order are a person's to change, all at once, where the set changes too."""
+    if not isinstance(remedy, Remedy) or remedy.chips == judged.core or not judged.gate.chain:
+        return remedy
+    for other in context.judged[judged.module.path]:
+        same = other is not judged and other.gate.qualname == judged.gate.qualname
+        if same and other.gate.chain == judged.gate.chain and any(_is_bound(node) for node in walk(other.gate.test)):
+            return replace(remedy, unsafe="the arms beside it ask by the order of the names too")
+    return remedy
 
 
 def _asks_families(context: Context, judged: Judged, bounds: list[Expr]) -> bool:

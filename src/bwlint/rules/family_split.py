@@ -230,12 +230,12 @@ def draft(context: Context, rule: str, judged: Judged, test: ChipSet, missing: C
 def _remedy(
     context: Context, judged: Judged, test: ChipSet, missing: ChipSet, sibling: Admission | None, severity: str
 ) -> Remedy | str:
-    """The test with all members on the side of those that it names."""
+    """The test with all members on the side of those that it names; a string says why nobody would want that."""
     held, lost = (missing, test) if judged.denies else (test, missing)
-    if judged.module.language == "cuda" and held <= group("second-consumer"):
-        return "what is for the later part alone is a remedy for it"
     chips = judged.core | missing if _names_members(judged) else judged.core - test
     admitted = chips <= judged.core if judged.denies else chips >= judged.core
+    if held <= group("second-consumer") and sibling is None and (admitted or judged.module.language == "cuda"):
+        return "what is for the later part alone is a remedy for it"
     said = ground(context, Parted(judged, held, lost, sibling)) if admitted else old_library(judged)
     doubt = _doubt(context, judged, severity) or _native_doubt(context, judged, test, missing)
     if judged.in_test and admitted and not meant(judged):
@@ -328,7 +328,8 @@ def meant(judged: Judged) -> bool:
     gate = judged.gate
     texts = (text.text for side in (gate.yes, gate.no) for text in side.texts)
     named = _EXACT_NAME.search(gate.name or gate.qualname.rpartition(".")[2])
-    return bool(_MEANT.search(gate.comment) or named or any(_VALIDATED.search(text) for text in texts))
+    said = " ".join((gate.comment, *texts))
+    return bool(_MEANT.search(said) or _VALIDATED.search(said) or named)
 
 
 def _other_generation(here: Side, there: Side) -> bool:

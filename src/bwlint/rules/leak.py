@@ -144,6 +144,7 @@ def tensor_memory(context: Context, judged: Judged) -> Iterator[Draft]:
         judged.core,
         judged.core - wrong,
         judged.gate,
+        remedy="whether the row may go is for those who read the table to say",
     )
 
 

@@ -16,7 +16,8 @@ from bwlint.rules import family_split, leak
 from bwlint.wording import plain
 
 NAME = "message"
-_EXCEPTION = re.compile(r"\bnon-?sm|excluding|but not|data-?cent|except", re.I)
+EXCEPTION = re.compile(r"\bnon-?sm|excluding|but not|data-?cent|except", re.I)
+"""The text leaves something out of what it names."""
 _NEGATIVE = re.compile(
     r"unsupported|does(?:n't| not)|\bno \w+ (?:on|for)\b"
     r"|n[o']t (?:\w+ )?(?:support|implement|avail|work|validat|run)"
@@ -40,7 +41,7 @@ def _refusal(context: Context, judged: Judged, text: Text) -> Iterator[Draft]:
     said = mentioned(text.text)
     here = judged.must & context.targets
     negative = _NEGATIVE.search(text.text) and not _DEMAND.search(text.text)
-    if not said.named or negative or _EXCEPTION.search(text.text) or said.named <= judged.sets.live - judged.admitted:
+    if not said.named or negative or EXCEPTION.search(text.text) or said.named <= judged.sets.live - judged.admitted:
         return
     if here and not said.named & context.targets and not said.open_ended:
         advice = f"one of the two is wrong: say that {judged.admitted} will do, or admit {said.named} alone"

@@ -12,6 +12,7 @@ from bwlint.judged import Judged
 from bwlint.libraries import PROOF, Need
 from bwlint.mentions import mentioned
 from bwlint.rules import excluded, family_split, leak
+from bwlint.rules.message import EXCEPTION
 from bwlint.siblings import Admission, admits
 from bwlint.wording import plain
 
@@ -20,6 +21,8 @@ _SKIPPED = "the sibling is only skipped"
 _NEVER_RUN = "the test has not run there yet"
 _MADE_FOR = re.compile(r"\b(?:specialized|specialised|tuned|registered|targets?|targeted)\b", re.I)
 """A reason that speaks of kernels which were made for one part."""
+_BY_NUMBER = re.compile(r"capabilit", re.I)
+_NUMBERED = re.compile(r"sm[ _-]?\d", re.I)
 _OLD_NAMES = group("renamed")
 
 
@@ -136,13 +139,20 @@ def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
         if said.open_ended and out <= said.named and judged.admitted & said.named:
             reason = f"the reason it gives names {said.named}"
             found = _skipped(judged, out, "note", reason, Related(judged.module, text.at, "the reason"))
-            chips = said.named & judged.sets.live - _OLD_NAMES
-            yield replace(found, remedy=Remedy("test", _letting_in(judged, chips), reason, _NEVER_RUN))
+            yield replace(found, remedy=_as_said(context, judged, text.text, reason))
             return
     kept_out = excluded.excluded(context, judged)
     if kept_out is not None:
         chips, _, confidence, reason, related = kept_out
         yield excluded.draft(NAME, judged, chips, "note", confidence, reason, related)
+
+
+def _as_said(context: Context, judged: Judged, text: str, reason: str) -> Remedy | str:
+    """The test that a reason with an open end describes; "SM100+" is said of kernels for 10.x alone, too."""
+    if not _BY_NUMBER.search(text) or _NUMBERED.search(text) or EXCEPTION.search(text) or context.near_tcgen05(judged):
+        return "nothing here says which is wrong, the reason or the test"
+    chips = mentioned(text).named & judged.sets.live - _OLD_NAMES
+    return Remedy("test", _letting_in(judged, chips), reason, _NEVER_RUN)
 
 
 def _named(context: Context, judged: Judged) -> Need | None:

@@ -42,6 +42,16 @@ def test_range_of_names(project: Project, before: str, after: str | None) -> Non
     assert found == ([] if after is None else [("safe", f"{ARCH}{after}\n")])
 
 
+def test_arms_that_ask_by_the_order(project: Project) -> None:
+    """One of them alone would not be changed by anybody."""
+    arms = (
+        "def f():\n    if arch >= Arch.sm_100 and arch <= Arch.sm_100f:\n        a()\n"
+        "    elif arch >= Arch.sm_103 and arch <= Arch.sm_103f:\n        b()\n"
+    )
+    after = arms.replace("arch >= Arch.sm_103 and arch <= Arch.sm_103f", "arch.is_family_of(Arch.sm_103f)")
+    assert project({"m.py": ARCH + arms}).fixes(RULE) == [("unsafe", ARCH + after)]
+
+
 def test_enum_that_the_project_asks(project: Project) -> None:
     files = {"m.py": f"{ARCH}assert arch >= Arch.sm_90 and arch <= Arch.sm_90a\n", "n.py": "x.is_family_of(y)\n"}
     assert project(files).fixes(RULE) == [("safe", f"{ARCH}assert arch.is_family_of(Arch.sm_90a)\n")]

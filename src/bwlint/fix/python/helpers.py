@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bwlint.chips import NONE, ChipSet, siblings
-from bwlint.chips.toolkits import releases
+from bwlint.chips.toolkits import releases, version
 from bwlint.evaluate.expr import Expr
 from bwlint.evaluate.interpreter import Interpreter
 from bwlint.evaluate.objects import Frame, FunctionValue, PartialValue
@@ -26,8 +26,8 @@ from bwlint.fix.python.proof import reached
 from bwlint.fix.python.syntax import LINE, Syntax, inside, parse, span_of
 
 _TARGET = re.compile(r"(?<![a-z0-9])sm_?\d{1,3}[afx]?(?![a-z0-9])")
-_OLDEST = "12.0"
-"""Older toolkits know none of these chips."""
+_OLDEST = "12.3"
+"""Older toolkits know none of the chips whose helpers stand side by side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,11 @@ def proposals(place: Place) -> Iterator[Candidate]:
     for call, node in found:
         for name in _namesakes(world, call):
             if _replaces(world, call, name):
-                yield from _renamed(place, syntax, node, name)
+                yield from _renamed(place, syntax, call, node, name)
     for call, node in found:
         names = _completed(world, call)
         if names:
-            yield from _joined(place, syntax, node, names)
+            yield from _joined(place, syntax, call, node, names)
 
 
 def _calls(place: Place) -> Iterator[_Call]:
@@ -107,7 +107,7 @@ class _Answers:
     def __init__(self, place: Place) -> None:
         self.place = place
         sources = place.tree.interpreter.sources
-        asked = [release for release in releases() if float(release) >= float(_OLDEST)]
+        asked = [release for release in releases() if version(release) >= version(_OLDEST)]
         self._runs = [Interpreter(place.tree, sources), *(Interpreter(place.tree, sources.at(one)) for one in asked)]
 
     def of(self, call: _Call, name: str) -> tuple[ChipSet, ...] | None:
@@ -178,34 +178,52 @@ def _in_family(held: ChipSet, chips: ChipSet) -> bool:
     return bool(held) and chips <= family
 
 
-def _renamed(place: Place, syntax: Syntax, call: ast.Call, name: str) -> Iterator[Candidate]:
-    """The call of another helper."""
-    function = call.func
-    if isinstance(function, ast.Attribute):
-        end = syntax.end(function)
-        yield (syntax.edit(place.module.path, end - len(function.attr), end, name),)
-        return
+def _brought(
+    place: Place, syntax: Syntax, helper: _Call, call: ast.Call, names: Sequence[str], *, instead: bool = False
+) -> list[Edit] | str:
+    """The edits after which helpers can be named as the one is that is called; why not, where they cannot."""
+    function, path = call.func, place.module.path
+    here = all(_is_there(place, helper, name) for name in names)
     if not isinstance(function, ast.Name):
-        return
-    brought = imports.bring(syntax, place.module.path, (name,), function.id, call, instead=True)
-    if isinstance(brought, str):
-        return
-    edit = syntax.edit(place.module.path, syntax.start(function), syntax.end(function), name)
-    yield (*brought, edit)
+        return [] if here else "they are no attributes of the same object"
+    if here or helper.node.args[0].op != "import":
+        return imports.bring(syntax, path, names, function.id, call, instead=instead)
+    return imports.add_line(syntax, path, helper.owner.name, names)
 
 
-def _joined(place: Place, syntax: Syntax, call: ast.Call, names: Sequence[str]) -> Iterator[Candidate]:
+def _is_there(place: Place, helper: _Call, name: str) -> bool:
+    """Whether the module or object that a helper is taken from has another one too."""
+    function = helper.node.args[0]
+    if function.op not in ("import", "attr"):
+        return True
+    place.tree.interpreter.start()
+    other = Expr(function.op, (function.args[0], name), function.at)
+    value = place.tree.interpreter.evaluate(other, place.tree.frame(place.module)).only()
+    return isinstance(value, FunctionValue | PartialValue)
+
+
+def _renamed(place: Place, syntax: Syntax, helper: _Call, call: ast.Call, name: str) -> Iterator[Candidate]:
+    """The call of another helper."""
+    brought = _brought(place, syntax, helper, call, (name,), instead=True)
+    last = _last(call)
+    if not isinstance(brought, str) and last:
+        end = syntax.end(call.func)
+        yield (*brought, syntax.edit(place.module.path, end - len(last), end, name))
+
+
+def _last(call: ast.Call) -> str:
+    """The name of what is called, or its last part."""
+    if isinstance(call.func, ast.Name):
+        return call.func.id
+    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
+
+
+def _joined(place: Place, syntax: Syntax, helper: _Call, call: ast.Call, names: Sequence[str]) -> Iterator[Candidate]:
     """`call or other`, where the call stands; after `not`, which a chain of `and` has each by itself, `and not`."""
-    function = call.func
-    if not isinstance(function, ast.Name | ast.Attribute):
+    brought, last = _brought(place, syntax, helper, call, names), _last(call)
+    if isinstance(brought, str) or not last:
         return
-    last = function.id if isinstance(function, ast.Name) else function.attr
-    brought: list[Edit] | str = []
-    if isinstance(function, ast.Name):
-        brought = imports.bring(syntax, place.module.path, names, last, call)
-    if isinstance(brought, str):
-        return
-    end = syntax.end(function) - syntax.start(call)
+    end = syntax.end(call.func) - syntax.start(call)
     text = syntax.segment(call)
     edit = _with_others(place, syntax, call, [text[: end - len(last)] + name + text[end:] for name in names])
     if edit is not None:

@@ -33,22 +33,28 @@ def bring(
     return [_added(syntax, path, statement, old, new)] if new else []
 
 
-def add_line(syntax: Syntax, path: str, module: str, name: str) -> Edit:
-    """A new line `from module import name` after the last import of the same package at the top of the file."""
+def add_line(syntax: Syntax, path: str, module: str, names: Sequence[str]) -> list[Edit] | str:
+    """A new line `from module import names` after the last import of the same package at the top of the file."""
+    taken = next((name for name in names if _bound(syntax.tree, name, ast.ImportFrom(module, [], 0))), None)
+    if taken is not None:
+        return f"`{taken}` is the name of something else in this file"
+    new = [name for name in names if not _imports(syntax.tree, module, name)]
+    source, line = syntax.text.source, f"from {module} import {', '.join(new)}"
     top = [node for node in syntax.tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
-    package = module.lstrip(".").partition(".")[0] if not module.startswith(".") else "."
-    same = [node for node in top if _package(node) == package]
-    line = f"from {module} import {name}\n"
-    if not top:
-        first = syntax.tree.body[1] if ast.get_docstring(syntax.tree) and len(syntax.tree.body) > 1 else None
-        start = syntax.start(first) if first is not None else 0
-        return syntax.edit(path, start, start, line + "\n")
+    if not new or not top:
+        return [] if not new else "the file imports nothing at its top"
+    same = [node for node in top if _package(node) == module.partition(".")[0]]
     last = (same or [node for node in top if not _is_future(node)] or top)[-1]
     end = syntax.end(last)
-    rest = syntax.text.source.find("\n", end)
-    at = len(syntax.text.source) if rest < 0 else rest + 1
-    newline = "\r\n" if syntax.text.source[max(rest - 1, 0) : rest] == "\r" else "\n"
-    return syntax.edit(path, at, at, ("" if rest >= 0 else "\n") + line.replace("\n", newline))
+    rest = source.find("\n", end)
+    if rest < 0:
+        return [syntax.edit(path, end, end, f"{syntax.newline}{line}")]
+    return [syntax.edit(path, rest + 1, rest + 1, f"{line}{syntax.newline}")]
+
+
+def _imports(tree: ast.Module, module: str, name: str) -> bool:
+    found = (node for node in tree.body if isinstance(node, ast.ImportFrom) and _module(node) == (module, 0))
+    return any(alias.name == name and alias.asname is None for node in found for alias in node.names)
 
 
 def _package(node: ast.Import | ast.ImportFrom) -> str:
@@ -69,7 +75,7 @@ def _import_of(syntax: Syntax, name: str, use: ast.expr, other: ast.ImportFrom |
         for node in _statements(scope.body):
             if not isinstance(node, ast.ImportFrom) or all(_local(alias) != name for alias in node.names):
                 continue
-            if other is None or (node.module, node.level) == (other.module, other.level):
+            if other is None or (_module(node) == _module(other) and any(alias.name == name for alias in node.names)):
                 return node
     return None
 
@@ -84,6 +90,10 @@ def _statements(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
             stack.extend(reversed(list(ast.iter_child_nodes(node))))
 
 
+def _module(node: ast.ImportFrom) -> tuple[str | None, int]:
+    return node.module, node.level
+
+
 def _local(alias: ast.alias) -> str:
     return alias.asname or alias.name
 
@@ -96,7 +106,7 @@ def _bound(tree: ast.Module, name: str, own: ast.ImportFrom) -> bool:
     """Whether a file gives this name to anything else than what `own` would import under it."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom | ast.Import):
-            same = isinstance(node, ast.ImportFrom) and (node.module, node.level) == (own.module, own.level)
+            same = isinstance(node, ast.ImportFrom) and _module(node) == _module(own)
             if any(_local(alias) == name and not (same and alias.name == name) for alias in node.names):
                 return True
         elif _binds(node, name):
@@ -139,11 +149,11 @@ def _added(syntax: Syntax, path: str, statement: ast.ImportFrom, old: ast.alias,
     """`names` in the list of an import: where its order puts them, else behind `old`; in the list's own layout."""
     before = _successor(statement, names)
     anchor = before or old
-    if _alone(syntax, anchor):
+    closed = syntax.text.source[syntax.end(statement) - 1] == ")"
+    if closed and _alone(syntax, anchor):
         return _own_line(syntax, path, anchor, names, in_front=before is not None)
     listed = ", ".join(names)
     line = syntax.text.line(statement.lineno)
-    closed = syntax.text.source[syntax.end(statement) - 1] == ")"
     too_long = statement.lineno == statement.end_lineno and len(line) <= LINE < len(line) + len(listed) + 2
     if too_long and not closed and "#" not in line and ";" not in line:
         return _broken(syntax, path, statement, anchor, names, in_front=before is not None)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
 from bwlint.chips import ChipSet
-from bwlint.evaluate.expr import Expr, Span
+from bwlint.evaluate.expr import Expr, Span, walk
 from bwlint.evaluate.interpreter import Interpreter
+from bwlint.evaluate.objects import ClassValue, Frame
 from bwlint.facts import Class, Gate, Module
 from bwlint.findings import Proof
 from bwlint.fix.apply import apply
@@ -17,6 +19,8 @@ from bwlint.fix.python.change import Candidate, Place
 from bwlint.link import Sets, Tree
 from bwlint.readers.python import ReadError, read
 from bwlint.sources.read import Text
+
+_MEMBER = re.compile(r"sm_?\d{2,3}[af]?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,20 @@ class Checker:
         after = self._tree(edited).sets(edited, here)
         if after is None:
             return "the edited test does not read the device any more"
+        if missing := self._unknown_member(edited, here):
+            return missing
         return self._differs(after) or self._others(edited, pairs) or self._proof(after, evidence)
+
+    def _unknown_member(self, edited: Module, gate: Gate) -> str | None:
+        """Why a test cannot run where it names a member that an enum of the tree does not have."""
+        tree = self._tree(edited)
+        for node in walk(gate.test):
+            if node.op != "attr" or not _MEMBER.fullmatch(str(node.args[1])):
+                continue
+            owner = tree.interpreter.evaluate(node.args[0], Frame(edited)).only()
+            if isinstance(owner, ClassValue) and node.args[1] not in owner.body.names:
+                return f"`{owner.body.qualname}` has no member `{node.args[1]}`"
+        return None
 
     def _paired(self, edited: Module, candidate: Candidate) -> list[tuple[Gate, Gate]] | None:
         """The gates of the file with what has become of them; None where one came or went beside the edits."""

@@ -34,8 +34,9 @@ def releases(place: Place, *, packaging: bool) -> Iterator[Candidate]:
             if call is not None:
                 yield _called(place, syntax, node, call)
             elif packaging:
-                path = place.module.path
-                yield (add_line(syntax, path, "packaging.version", "Version"), *_called(place, syntax, node, "Version"))
+                brought = add_line(syntax, place.module.path, "packaging.version", ("Version",))
+                if not isinstance(brought, str):
+                    yield (*brought, *_called(place, syntax, node, "Version"))
 
 
 def _orders_texts(node: ast.Compare) -> bool:

@@ -56,14 +56,7 @@ class Syntax:
 
     def edit(self, path: str, start: int, end: int, text: str) -> Edit:
         """The edit that puts `text` between two indexes."""
-        (line, column), (end_line, end_column) = self._place(start), self._place(end)
-        return Edit(path, Region(line, column, end_line, end_column), text)
-
-    def _place(self, index: int) -> tuple[int, int]:
-        """The line and column of an index of the text."""
-        before = Text(self.text.source[:index])
-        last = len(before.lines)
-        return last, before.column_of_character(last, len(before.line(last)))
+        return between(self.text, path, start, end, text)
 
     @property
     def newline(self) -> str:
@@ -96,6 +89,19 @@ def parse(source: str) -> Syntax | None:
         return None
     parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     return Syntax(Text(source), tree, parents)
+
+
+def between(source: Text, path: str, start: int, end: int, text: str) -> Edit:
+    """The edit that puts `text` between two indexes of a source."""
+    (line, column), (end_line, end_column) = _place(source, start), _place(source, end)
+    return Edit(path, Region(line, column, end_line, end_column), text)
+
+
+def _place(source: Text, index: int) -> tuple[int, int]:
+    """The line and column of an index of a text."""
+    before = Text(source.source[:index])
+    last = len(before.lines)
+    return last, before.column_of_character(last, len(before.line(last)))
 
 
 def span_of(node: Located) -> Span:

@@ -1,0 +1,85 @@
+"""Lists of `a` names, with the names of the family beside them."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import Project
+
+ENUM = """from enum import Enum
+
+
+class Arch(Enum):
+    sm_100a = (10, 0, "a")
+    sm_120a = (12, 0, "a")
+    sm_120f = (12, 0, "f")
+    sm_121a = (12, 1, "a")
+    sm_121f = (12, 1, "f")
+"""
+USE = """from .arch import Arch
+
+
+class Op:
+    admissible_archs = {}
+
+    def __post_init__(self):
+        if get_arch_enum() not in self.admissible_archs:
+            raise ValueError(self.admissible_archs)
+"""
+
+
+def checked(project: Project, text: str, enum: str = ENUM) -> list[tuple[str, str]]:
+    files = {"p/__init__.py": "", "p/arch.py": enum, "p/op.py": USE.format(text)}
+    return project(files).fixes("family-split")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "[Arch.sm_120a, Arch.sm_121a]",
+            "[Arch.sm_120a, Arch.sm_120f, Arch.sm_121a, Arch.sm_121f]",
+        ),
+        (
+            "[\n        Arch.sm_120a,\n        Arch.sm_121a,\n    ]",
+            "[\n        Arch.sm_120a,\n        Arch.sm_120f,\n        Arch.sm_121a,\n        Arch.sm_121f,\n    ]",
+        ),
+        (
+            "[\n        Arch.sm_120a,  # RTX 5090\n        Arch.sm_121a\n    ]",
+            "[\n        Arch.sm_120a,  # RTX 5090\n        Arch.sm_120f,\n"
+            "        Arch.sm_121a,\n        Arch.sm_121f\n    ]",
+        ),
+    ],
+)
+def test_family_names(project: Project, before: str, after: str) -> None:
+    assert checked(project, before) == [("unsafe", USE.format(after))]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[Arch.sm_120a, Arch.sm_120f, Arch.sm_121a, Arch.sm_121f]",
+        "[Arch.sm_120f, Arch.sm_121f]",
+        "[Arch.sm_100a]",
+        "['sm_120a', 'sm_121a']",
+        "[Arch.sm_120a, Arch.sm_121a]  # exactly these",
+        "NAMES",
+    ],
+)
+def test_silent(project: Project, text: str) -> None:
+    assert checked(project, text) == []
+
+
+def test_enum_without_them(project: Project) -> None:
+    enum = "".join(line for line in ENUM.splitlines(keepends=True) if "f =" not in line)
+    assert checked(project, "[Arch.sm_120a, Arch.sm_121a]", enum) == []
+
+
+@pytest.mark.parametrize("test", ["arch == Arch.sm_120a", "arch in [Arch.sm_100a, Arch.sm_120a]"])
+def test_member_that_is_not_there(project: Project, test: str) -> None:
+    """The interpreter knows every name of a target; the program does not."""
+    enum = "".join(line for line in ENUM.splitlines(keepends=True) if "sm_121" not in line)
+    text = f"from .arch import Arch\narch = get_arch_enum()\nif not {test}:\n    raise ValueError('no')\n"
+    files = {"p/__init__.py": "", "p/arch.py": enum, "p/op.py": text}
+    found = project(files)
+    assert (found.fixes("family-split"), found.refusals("family-split")) == ([], ["`Arch` has no member `sm_121a`"])

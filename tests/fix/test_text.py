@@ -1,0 +1,134 @@
+"""Words that name one member of a family where the test admits the family."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from bwlint.check import Request, check
+from bwlint.chips import group
+from bwlint.findings import Fix
+from bwlint.fix.apply import apply
+from bwlint.fix.text import reworded, reworded_in_cpp
+
+FAMILY = group("consumer-blackwell")
+
+
+def worded(statement: str) -> str:
+    """A statement with its text mended; why not, where it is not."""
+    source = f"def f(x, d):\n    {statement}\n"
+    edit = reworded(source, "m.py", (2, 4, 2, 4 + len(statement.encode())), FAMILY)
+    return edit if isinstance(edit, str) else apply(source, [edit]).partition("\n    ")[2].rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "raise ValueError('XQA is only supported on SM120 GPUs')",
+            "raise ValueError('XQA is only supported on SM12x GPUs')",
+        ),
+        ("raise ValueError('needs sm_120a')", "raise ValueError('needs sm_12x')"),
+        ("raise ValueError('needs sm120')", "raise ValueError('needs sm12x')"),
+        ("raise ValueError('needs SM 120.')", "raise ValueError('needs SM 12x.')"),
+        ("raise ValueError('needs SM90 or SM120')", "raise ValueError('needs SM90 or SM12x')"),
+        ("pytest.skip(f'{x} needs SM120 for {d}')", "pytest.skip(f'{x} needs SM12x for {d}')"),
+        ("pytest.skip('é needs SM120')", "pytest.skip('é needs SM12x')"),
+        ("pytest.skip('it ' 'needs SM120')", "pytest.skip('it ' 'needs SM12x')"),
+        ("pytest.skip('needs compute capability (12, 0).')", "pytest.skip('needs compute capability 12.x.')"),
+        ("pytest.skip('needs compute capability 12.0')", "pytest.skip('needs compute capability 12.x')"),
+        ("pytest.skip('needs compute capability of 12.0')", "pytest.skip('needs compute capability of 12.x')"),
+        ("pytest.skip('needs SM121')", None),
+    ],
+)
+def test_words(before: str, after: str | None) -> None:
+    assert worded(before) == (after or "pytest.skip('needs SM12x')")
+
+
+@pytest.mark.parametrize(
+    ("statement", "reason"),
+    [
+        ("pytest.skip('needs SM12x')", "no known rewrite for these words"),
+        ("pytest.skip('needs SM100')", "no known rewrite for these words"),
+        ("pytest.skip('needs the fmha_sm120 kernel')", "no known rewrite for these words"),
+        ("pytest.skip('needs CUDA 12.0')", "no known rewrite for these words"),
+        ("pytest.skip('needs version (12, 0)')", "no known rewrite for these words"),
+        ("pytest.skip('needs SM1200')", "no known rewrite for these words"),
+        ("pytest.skip('needs SM120 or SM121')", "the text names the part more than once"),
+        ("pytest.skip('the SM120 kernel needs SM120a')", "the text names the part more than once"),
+        ("pytest.skip('needs SM120 (RTX PRO 6000)')", "the text names a product too"),
+        ("pytest.skip('needs SM120+')", "the new words would not be read as meant"),
+        ("pytest.skip('needs SM120 or newer')", "the new words would not be read as meant"),
+        ("pytest.skip('needs SM120 or 12.1')", None),
+        ("raise ValueError(table['sm_120'])", "more than the words of one text would change"),
+        ("raise ValueError(f'not for {table[\"the sm_120\"]}')", "more than the words of one text would change"),
+        ("raise ValueError(x == 'sm_120')", "more than the words of one text would change"),
+    ],
+)
+def test_left_alone(statement: str, reason: str | None) -> None:
+    assert worded(statement) == (reason or "pytest.skip('needs SM12x or 12.1')")
+
+
+@pytest.mark.parametrize("chips", [group("datacenter-blackwell"), group("hopper")])
+def test_a_number_that_is_the_name_of_its_generation(chips: object) -> None:
+    found = reworded("f('needs SM100')\n", "m.py", (1, 0, 1, 16), chips)  # type: ignore[arg-type]
+    assert found == "the number of the first is read as the name of the family too"
+
+
+def findings(folder: Path, test: str, text: str) -> list[Fix | str | None]:
+    head = "import torch\ndef f(arch):\n    cap = torch.cuda.get_device_capability()\n"
+    source = f"{head}    if {test}:\n        raise RuntimeError('{text}')\n"
+    (folder / "m.py").write_text(source)
+    with ExitStack() as stack:
+        found = check(Request((str(folder),), severity="note", jobs=1, fixes=True), stack).report.findings
+    return [one.fix or one.fix_refused for one in found if one.name == "message"]
+
+
+def test_the_text_is_wrong(tmp_path: Path) -> None:
+    (fix,) = findings(tmp_path, "cap[0] != 12", "XQA is only supported on SM120 GPUs")
+    assert isinstance(fix, Fix)
+    assert (fix.applicability, fix.kind, fix.edits[0].text) == ("safe", "text", "SM12x")
+    assert fix.proof.before_may == fix.proof.after_may == ("12.0", "12.1")
+
+
+@pytest.mark.parametrize(
+    ("test", "text", "reason"),
+    [
+        ("cap[0] < 10", "only SM90 will do", "nothing here says which is wrong, the text or the test"),
+        ("cap != (12, 0)", "only SM120 will do", "the test beside it has to be mended first"),
+    ],
+)
+def test_either_may_be_wrong(tmp_path: Path, test: str, text: str, reason: str) -> None:
+    found = findings(tmp_path, test, text)
+    assert not any(isinstance(one, Fix) for one in found)
+    assert set(found) <= {reason}
+
+
+@pytest.mark.parametrize("text", ["needs SM120+", "SM120 kernels need SM12x", "needs SM120 or SM121", "needs SM12x"])
+def test_the_text_is_right(tmp_path: Path, text: str) -> None:
+    assert findings(tmp_path, "cap[0] != 12", text) == []
+
+
+def worded_in_cpp(statement: str) -> str:
+    source = f"// SM120\nvoid f() {{\n  {statement}\n}}\n"
+    edit = reworded_in_cpp(source, "m.cu", (3, 2, 3, 2 + len(statement.encode())), FAMILY)
+    return edit if isinstance(edit, str) else apply(source, [edit]).partition("{\n  ")[2].partition("\n}")[0]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('CHECK(x, "needs SM120");', 'CHECK(x, "needs SM12x");'),
+        ('CHECK(x, "é ", "needs SM120a");', 'CHECK(x, "é ", "needs SM12x");'),
+        ('CHECK(x, R"(needs SM120)");', 'CHECK(x, R"(needs SM12x)");'),
+        ('CHECK(x, "sm_120");', "no known rewrite for these words"),
+        ('CHECK(sm120, "needs it");  // SM120', "no known rewrite for these words"),
+        ('CHECK(x, "needs SM120 or SM121");', "the text names the part more than once"),
+        ('CHECK(x, "needs SM120 or newer");', "the new words would not be read as meant"),
+        ('CHECK(x, "needs SM120 (RTX 5090)");', "the text names a product too"),
+    ],
+)
+def test_words_in_cpp(before: str, after: str) -> None:
+    assert worded_in_cpp(before) == after
