@@ -18,6 +18,7 @@ from bwlint.evaluate.expr import Expr, Span, walk
 from bwlint.facts import Gate, Hop
 from bwlint.judge import Context
 from bwlint.judged import Judged, refuses
+from bwlint.libraries import PROOF
 from bwlint.siblings import Admission
 from bwlint.sources.search import Hit, search_of
 from bwlint.sources.tree import package_root
@@ -45,6 +46,14 @@ def ground(context: Context, parted: Parted) -> str | None:
         said = each(context, parted)
         if said is not None:
             return said
+    return None
+
+
+def against(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> str | None:
+    """Something behind a gate that is for some of `held` and not for all of `missing`, as a sentence; None: nothing."""
+    for need in context.evidence.of(judged.module, judged.working):
+        if need.strength == PROOF and held & need.legal and missing - need.legal:
+            return f"`{need.use.name.rpartition('.')[2]}`, which is behind the test, is for {need.legal}"
     return None
 
 

@@ -10,7 +10,7 @@ from bwlint.chips import EVERY, NONE, ChipSet, families, group
 from bwlint.evaluate.expr import Expr, walk
 from bwlint.evaluate.objects import ClassValue, Frame
 from bwlint.facts import Side
-from bwlint.grounds import Parted, ground, old_library
+from bwlint.grounds import Parted, against, ground, old_library
 from bwlint.judge import Context, Draft, Related, Remedy
 from bwlint.judged import Judged, inside, refuses
 from bwlint.siblings import Admission, admits, elsewhere, peer
@@ -24,6 +24,7 @@ _VALIDATED = re.compile(
     r"|sm_?121|12\.1|gb10|spark",
     re.I,
 )
+_EXACT_NUMBER = re.compile(r"(?<![\d.])12\.0(?![\d.])")
 _TENSOR_MEMORY = re.compile(r"tmem|tensor_?mem", re.I)
 _FAMILY_NAME = re.compile(r"12x|120f|blackwell", re.I)
 _PART_NAME = re.compile(r"sm_?120(?![a-z0-9])", re.I)
@@ -237,9 +238,10 @@ def _remedy(
     if held <= group("second-consumer") and sibling is None and (admitted or judged.module.language == "cuda"):
         return "what is for the later part alone is a remedy for it"
     said = ground(context, Parted(judged, held, lost, sibling)) if admitted else old_library(judged)
-    doubt = _doubt(context, judged, severity) or _native_doubt(context, judged, test, missing)
-    if judged.in_test and admitted and not meant(judged):
+    doubt = against(context, judged, held, lost) if admitted else None
+    if doubt is None and judged.in_test and admitted and not meant(judged):
         return Remedy("test", chips, said or "a test that runs on one of a family is to be tried on the other")
+    doubt = doubt or _doubt(context, judged, severity) or _native_doubt(context, judged, test, missing)
     if doubt is None and said is None:
         doubt = _UNPROVED if admitted else "the sibling is then kept from what it does today"
     return Remedy("test", chips, said or _SAME, doubt)
@@ -265,6 +267,8 @@ def _doubt(context: Context, judged: Judged, severity: str) -> str | None:
         return "the exact test may be meant"
     if context.builds_exact(judged):
         return "the file builds for one part alone"
+    if any(_EXACT_NUMBER.search(text.text) for text in judged.other.texts):
+        return "the refusal gives the number of the one part"
     return None
 
 

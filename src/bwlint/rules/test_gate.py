@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from bwlint.chips import ChipSet, group
+from bwlint.grounds import against
 from bwlint.judge import Context, Draft, Related, Remedy
 from bwlint.judged import Judged
-from bwlint.libraries import PROOF, Need
+from bwlint.libraries import Need
 from bwlint.mentions import mentioned
 from bwlint.rules import excluded, family_split, leak
 from bwlint.rules.message import EXCEPTION
@@ -82,11 +83,9 @@ def _doubt(context: Context, judged: Judged, missing: ChipSet, api: Admission | 
     """Why a test may be meant for the one part; None where nothing says so."""
     held = context.targets & judged.may
     asked = [judged, *_askers(context, judged)]
-    need = next(
-        (need for one in asked for need in _needs(context, one) if held & need.legal and missing - need.legal), None
-    )
-    if need is not None:
-        return f"`{need.use.name.rpartition('.')[2]}`, which the test calls, is for {need.legal}"
+    said = next(filter(None, (against(context, one, held, missing) for one in asked)), None)
+    if said is not None:
+        return said
     if api is not None:
         return None
     if context.builds_exact(judged):
@@ -94,10 +93,6 @@ def _doubt(context: Context, judged: Judged, missing: ChipSet, api: Admission | 
     texts = (text.text for one in asked for side in (one.gate.yes, one.gate.no) for text in side.texts)
     meant = any(family_split.meant(one) for one in asked) or any(_MADE_FOR.search(text) for text in texts)
     return "the exact part may be meant" if meant or held & group("second-consumer") else None
-
-
-def _needs(context: Context, judged: Judged) -> Iterator[Need]:
-    return (need for need in context.evidence.of(judged.module, judged.working) if need.strength == PROOF)
 
 
 def _askers(context: Context, judged: Judged) -> Iterator[Judged]:
