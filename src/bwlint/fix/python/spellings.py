@@ -57,6 +57,46 @@ def _minor_joined(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpress
         yield from _membership(node, node.left, [comparator, *added])
 
 
+def _major_alone(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpression]:
+    """`torch.cuda.get_device_capability() == (12, 0)` to `...[0] == 12`, `major * 10 + minor == 120` to `major == 12`.
+
+    Names are left to a list of members: what is in them may be None, which equals nothing and has no first item.
+    """
+    if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1:
+        return
+    target = node.comparisons[0]
+    found = literal(target.comparator)
+    if found is None or found.chip not in change.twins or not isinstance(target.operator, cst.Equal | cst.NotEqual):
+        return
+    major = _major_of(node.left, found.shape)
+    if major is not None:
+        value = cst.Integer(str(found.chip.major))
+        yield node.with_changes(left=major, comparisons=[target.with_changes(comparator=value)])
+
+
+def _major_of(node: cst.BaseExpression, shape: str) -> cst.BaseExpression | None:
+    """The major version in what is compared with a literal of some shape."""
+    if shape == "tuple" and isinstance(node, cst.Call):
+        return cst.Subscript(node, [cst.SubscriptElement(cst.Index(cst.Integer("0")))]) if _asks_torch(node) else None
+    if not shape.startswith("joined") or not isinstance(node, cst.BinaryOperation) or node.lpar:
+        return None
+    product = node.left
+    joins = isinstance(node.operator, cst.Add) and isinstance(product, cst.BinaryOperation)
+    if not joins or not isinstance(product, cst.BinaryOperation) or not isinstance(product.operator, cst.Multiply):
+        return None
+    return product.left if isinstance(product.left, _READ) and not product.lpar else None
+
+
+def _asks_torch(node: cst.Call) -> bool:
+    """Whether a call is one that answers with a tuple on every machine that has a device."""
+    function = node.func
+    return isinstance(function, cst.Attribute) and (
+        function.attr.value == "get_device_capability"
+        and isinstance(function.value, cst.Attribute)
+        and function.value.attr.value == "cuda"
+    )
+
+
 def _equality_joined(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpression]:
     """`cap == (12, 0)` to `cap in ((12, 0), (12, 1))`, or with digits, text, enum members."""
     if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1:
@@ -141,5 +181,5 @@ def _place(chip: Chip) -> int:
     return chip.joined
 
 
-_FAMILY: tuple[Codemod, ...] = (_minor_dropped, _equality_joined, _minor_joined, _listed)
+_FAMILY: tuple[Codemod, ...] = (_minor_dropped, _major_alone, _equality_joined, _minor_joined, _listed)
 _TYPE: tuple[Codemod, ...] = (_equality_typed, _list_typed)
