@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from repair.trees import git
 
 from bwlint.repair.changes import Change
 from bwlint.repair.diff import Block, blocks, lines_of, near, spliced, unified
 from bwlint.repair.source import Source
 from bwlint.sources.walk import SourceFile
-from repair.trees import git
 
 FILE = SourceFile("m.py", "/none/m.py", "python", "/none")
 

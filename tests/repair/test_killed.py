@@ -12,9 +12,9 @@ import time
 from pathlib import Path
 
 import pytest
+from repair.trees import GUARD, contents, put
 
 from bwlint import cli
-from repair.trees import GUARD, contents, put
 
 MOMENTS = 50
 FILES = 40

@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -53,20 +54,29 @@ def test_a_folder_that_is_a_link(tmp_path: Path) -> None:
     assert path.read_bytes() == b"old"
 
 
+def as_fifo(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def as_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
 @pytest.mark.parametrize(
     ("prepare", "reason"),
     [
         (lambda path: path.write_bytes(b"meanwhile"), "changed since it was read"),
         (lambda path: path.unlink(), "no such file or directory"),
         (lambda path: path.chmod(0o444), "read-only"),
-        (lambda path: (path.unlink(), os.mkfifo(path)), "not a regular file: a FIFO"),
-        (lambda path: (path.unlink(), path.mkdir()), "not a regular file: a folder"),
+        (as_fifo, "not a regular file: a FIFO"),
+        (as_folder, "not a regular file: a folder"),
     ],
 )
-def test_what_is_not_replaced(tmp_path: Path, prepare: object, reason: str) -> None:
+def test_what_is_not_replaced(tmp_path: Path, prepare: Callable[[Path], None], reason: str) -> None:
     path, other, third = files(tmp_path, "m.py", "other.py", "third.py")
     items = [one(other), one(path)], [one(third)]
-    assert callable(prepare)
     prepare(path)
     problems = write(items)
     assert {(Path(problem.real).name, problem.failed) for problem in problems} == {("m.py", False), ("other.py", False)}

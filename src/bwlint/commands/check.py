@@ -128,7 +128,7 @@ def _answer(question: str) -> str:
 def _show(request: Request, options: dict[str, Any], stack: ExitStack, start: float) -> int:
     """Print the change that --fix would make; the exit code of a run without it."""
     from bwlint.repair.diff import blocks, lines_of, unified
-    from bwlint.repair.worktree import base_of, relative
+    from bwlint.repair.worktree import base_of, is_in, relative
 
     repaired = _repaired(request, options, stack)
     here = os.path.realpath(os.curdir)
@@ -138,10 +138,10 @@ def _show(request: Request, options: dict[str, Any], stack: ExitStack, start: fl
     ]
     write(b"".join(patches), options)
     _account(repaired, options, "would fix")
-    if base != here:
+    if not is_in(here, base) or not all(is_in(source.file.real, here) for source in repaired.changed):
         from bwlint.report.escape import visible
 
-        say(f"bwlint: the paths of the diff are told from {visible(base)}\n")
+        say(f"bwlint: the diff is to be applied in {visible(base)}\n")
     _close(repaired.before, options, start)
     return _code(repaired.before, options)
 

@@ -98,12 +98,19 @@ def spliced(old: Sequence[bytes], found: Iterable[Block]) -> bytes:
     return b"".join([*pieces, *old[position:]])
 
 
-def unified(name: str, old: Sequence[bytes], found: Sequence[Block]) -> bytes:
-    """A unified diff of a file with the path `name`, b"" if nothing differs."""
+def unified(name: str, old: Sequence[bytes], found: Sequence[Block], index: str = "") -> bytes:
+    """A unified diff of a file with the path `name`, b"" if nothing differs.
+
+    Its first line makes git take paths from the top of its tree, wherever the user stands. `index` is a line to
+    follow it.
+    """
     if not found:
         return b""
-    head = f"--- {quoted('a', name)}\n+++ {quoted('b', name)}\n".encode("utf-8", "surrogateescape")
-    hunks, growth = [head], 0
+    before, after = _quoted("a", name), _quoted("b", name)
+    # a tab ends a name with a space in it
+    rows = [f"diff --git {before} {after}", *([index] if index else [])]
+    rows += [f"{mark} {side}" + "\t" * (" " in side) for mark, side in (("---", before), ("+++", after))]
+    hunks, growth = ["".join(f"{row}\n" for row in rows).encode("utf-8", "surrogateescape")], 0
     for group in near(found):
         start, end = max(group[0].start - CONTEXT, 0), min(group[-1].end + CONTEXT, len(old))
         grows = sum(len(block.new) - (block.end - block.start) for block in group)
@@ -132,13 +139,12 @@ def _marked(mark: bytes, lines: Iterable[bytes]) -> Iterator[bytes]:
         yield mark + line if line.endswith(b"\n") else mark + line + _NO_NEWLINE
 
 
-def quoted(side: str, path: str) -> str:
+def _quoted(side: str, path: str) -> str:
     """The path of a file as a diff names it."""
     name = f"{side}/{path.replace(os.sep, '/')}"
     if any(character in _ESCAPES or not character.isprintable() for character in name):
         return '"' + "".join(_escaped(character) for character in name) + '"'
-    # a tab ends a name with a space in it
-    return f"{name}\t" if " " in name else name
+    return name
 
 
 def _escaped(character: str) -> str:

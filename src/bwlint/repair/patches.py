@@ -18,10 +18,10 @@ from pathlib import Path, PurePosixPath
 
 from bwlint import __version__, catalog
 from bwlint.findings import Proof
-from bwlint.repair.diff import Block, blocks, lines_of, near, quoted, spliced, unified
+from bwlint.repair.diff import Block, blocks, lines_of, near, spliced, unified
 from bwlint.repair.passes import Done, Repaired
 from bwlint.repair.source import Source
-from bwlint.repair.worktree import identity, relative, top_or_common
+from bwlint.repair.worktree import base_of, identity, relative
 from bwlint.report.escape import visible
 from bwlint.report.words import words
 
@@ -81,7 +81,7 @@ def series(repaired: Repaired) -> Series:
     sources = {source.file.real: source for source in repaired.changed}
     grouped = {real: near(blocks(source)) for real, source in sources.items()}
     logical, later = _logical(repaired.done, sources, grouped)
-    base = top_or_common(sources)
+    base = base_of(sources, os.path.realpath(os.curdir))
     made = {}
     for number, change in enumerate(logical, 1):
         subject = _subject(change, sources, base)
@@ -244,10 +244,7 @@ def _wrapped(text: str, first: str = "", rest: str = "") -> str:
 def _diff(source: Source, name: str, found: Sequence[Block]) -> bytes:
     old = lines_of(source.data)
     mode = "100755" if _is_executable(source.file.real) else "100644"
-    sides = f"{quoted('a', name).rstrip()} {quoted('b', name).rstrip()}"
-    index = f"{_blob(source.data)}..{_blob(spliced(old, found))} {mode}"
-    head = f"diff --git {sides}\nindex {index}\n".encode("utf-8", "surrogateescape")
-    return head + unified(name, old, found)
+    return unified(name, old, found, f"index {_blob(source.data)}..{_blob(spliced(old, found))} {mode}")
 
 
 def _is_executable(real: str) -> bool:

@@ -38,23 +38,15 @@ def tops(reals: Iterable[str]) -> list[str]:
 
 
 def base_of(reals: Iterable[str], here: str) -> str:
-    """The folder that the paths of a patch are told from: `here` if all files are in it, else the top of their git
-    tree, else the folder that holds them all. All are real paths.
+    """The folder that the paths of a patch are told from: the top of the git tree of all files, as git expects it, or
+    without one `here`, or else the folder that holds them all. All are real paths.
     """
-    folders = sorted({os.path.dirname(real) for real in reals})
-    if all(_is_in(folder, here) for folder in folders):
-        return here
-    common = os.path.commonpath(folders)
-    return top_of(common) or common
-
-
-def top_or_common(reals: Iterable[str]) -> str:
-    """The top of the git tree that holds files (real paths), else the folder that holds them all."""
     common = os.path.commonpath([os.path.dirname(real) for real in reals])
-    return top_of(common) or common
+    return top_of(common) or (here if is_in(common, here) else common)
 
 
-def _is_in(folder: str, base: str) -> bool:
+def is_in(folder: str, base: str) -> bool:
+    """Whether a folder is `base` or below it."""
     return folder == base or folder.startswith(base.rstrip(os.sep) + os.sep)
 
 
@@ -85,7 +77,7 @@ def identity(top: str) -> tuple[str, str] | None:
 def _run(top: str, *arguments: str) -> tuple[int, str]:
     """The exit code of git and what it says of a tree; -1 where it does not run or has no end."""
     program = shutil.which("git")
-    if program is None or not os.path.isabs(program) or _is_in(os.path.realpath(program), top):
+    if program is None or not os.path.isabs(program) or is_in(os.path.realpath(program), top):
         return -1, ""
     try:
         done = subprocess.run(
