@@ -13,6 +13,9 @@ from typing import Literal
 Severity = Literal["error", "warning", "note"]
 Confidence = Literal["high", "medium", "low"]
 Applicability = Literal["safe", "unsafe"]
+FixKind = Literal["family", "type", "text", "admit", "bound", "size", "space"]
+"""What a fix does: completes a family, mends a comparison of unlike types, mends words; and, never safe, admits another
+family, bounds an open test or drops a target, writes a smaller size, another state space."""
 
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
 
@@ -51,7 +54,10 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """The sets of a gate before and after an edit, both computed by the interpreter on the text as it stands then."""
+    """The sets of a gate before and after an edit, both computed by the interpreter on the text as it stands then.
+
+    Of a guard of the preprocessor they are names of targets such as "sm_120a", else compute capabilities.
+    """
 
     before_may: tuple[str, ...]
     before_must: tuple[str, ...]
@@ -63,7 +69,7 @@ class Proof:
 @dataclass(frozen=True, slots=True)
 class Fix:
     applicability: Applicability
-    kind: Literal["family", "type", "text"]
+    kind: FixKind
     title: str
     edits: tuple[Edit, ...]
     proof: Proof

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -18,6 +19,7 @@ MAX_FILES = 2000
 MAX_READ = 80
 """How many of them may be read for it that are not part of the run."""
 _INCLUDE_FOLDERS = ("", "include", "csrc", "src")
+_DEVICE_HEADER = re.compile(r"\.(?:cuh|hpp|inl)$|^(?:cute|cutlass)/")
 
 Load = Callable[[str], Module | None]
 """Reads a header by its real path; None where it cannot."""
@@ -55,6 +57,15 @@ class Headers:
         """The headers of the tree that a file reaches, those without facts left out."""
         reached = self._closure(module) - {module.path}
         return [header for path in sorted(reached) if (header := self._by_path[path]) is not None]
+
+    def outside(self, module: Module) -> str | None:
+        """A header of device code that a file reaches by its includes and that is not in the tree."""
+        for one in (module, *self.included(module)):
+            folder = os.path.dirname(one.path)
+            for text in one.includes:
+                if _DEVICE_HEADER.search(text) and _resolve(folder, text) is None:
+                    return text
+        return None
 
     def at(self, path: str) -> Module | None:
         """The facts of a C++ file by its real path; None where it cannot be read.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bwlint.builds import Builds
-from bwlint.chips import EVERY, NONE, ChipSet, group
+from bwlint.chips import EVERY, NO_TARGET, NONE, ChipSet, TargetSet, group
 from bwlint.evaluate.expr import Span
 from bwlint.evidence import Evidence, file_operations
 from bwlint.facts import Gate, Module, Side, Use
@@ -38,11 +38,13 @@ class Related:
 class Remedy:
     """What a fix of a finding has to bring about; how that is spelled is up to `fix`.
 
-    `how` is what is mended: test (of the running program), guard (of the preprocessor), carry (a list, a flag or a
+    `how` is what is mended: test (of the running program), order (of names or of releases, which
+    stands for something else), names (a list of targets), guard (of the preprocessor), carry (a list, a flag or a
     condition of a build), text (words for people), size (a number of bytes), space (the state space of an instruction).
     `chips` are those for which the test holds afterwards, the guard compiles, the build makes what they load, or that
     the text names. `evidence` says why that is right, `unsafe` why a person should look at it first (None: it is safe).
-    `amount` is the size wanted, in bytes. `at` is where to mend, if that is not where the finding points.
+    `amount` is the size wanted, in bytes. `at` is where to mend, if that is not where the finding points. `targets` are
+    those that a guard of the preprocessor compiles for afterwards.
     """
 
     how: str
@@ -51,6 +53,7 @@ class Remedy:
     unsafe: str | None = None
     amount: int = 0
     at: Span | None = None
+    targets: TargetSet = NO_TARGET
 
 
 @dataclass(frozen=True, slots=True)

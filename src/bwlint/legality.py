@@ -16,7 +16,7 @@ from bwlint.chips.atoms import Atom, atom
 from bwlint.chips.instructions import Form, Verdict, parse, verdict
 from bwlint.evaluate.expr import Expr, Span
 from bwlint.facts import Carry, Module, Operation
-from bwlint.judge import Context, Draft, Related
+from bwlint.judge import Context, Draft, Related, Remedy
 from bwlint.judged import inside
 from bwlint.wording import plain
 
@@ -320,7 +320,44 @@ def _source_draft(context: Context, module: Module, found: list[_Placed]) -> Dra
         chips if first.carry else NONE,
         charge.legal.chips,
         related=tuple(related),
+        remedy=_remedy(context, module, first, guard),
     )
+
+
+def _remedy(context: Context, module: Module, first: _Placed, guard: Span | None) -> Remedy | None:
+    """Bound the guard that lets an instruction through, or load into the block's own shared memory."""
+    if module.language != "cuda":
+        return None
+    charge = first.charge
+    if charge.severity != "error":
+        group = (
+            verdict(first.operation.name).slowing(next(iter(charge.targets)))
+            if first.operation.kind == "instruction"
+            else None
+        )
+        return _own_block(charge) if group is not None and group.group != "multicast" else None
+    around = next((one for one in context.guards.get(module.path, ()) if one.guard.at == guard), None)
+    if around is None or charge.rule not in ("tcgen05", "wgmma"):
+        return None
+    wrong = ChipSet.joining(
+        chip for chip in around.admitted.chips if not TargetSet.native(ChipSet.of(chip.name)) & charge.legal
+    )
+    targets = around.admitted - TargetSet.native(wrong)
+    why = "it takes a path away from these chips"
+    return Remedy("guard", targets.chips, charge.message, why, at=guard, targets=targets)
+
+
+def _to_a_cluster(one: _Placed) -> bool:
+    """Whether an instruction is slow for writing to `.shared::cluster`, and for nothing else."""
+    if one.operation.kind != "instruction":
+        return False
+    form = verdict(one.operation.name).slowing(next(iter(one.charge.targets)))
+    return form is not None and form.group != "multicast"
+
+
+def _own_block(charge: Charge) -> Remedy:
+    why = "right only where no cluster of several blocks is launched, and PTX 8.6 (CUDA 12.7) or newer is written"
+    return Remedy("space", charge.targets.chips, "the destination is the block's own shared memory", why)
 
 
 def _level(module: Module, first: _Placed) -> tuple[str, str, str]:

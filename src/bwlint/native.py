@@ -133,6 +133,10 @@ class Native:
         except (ReadError, RecursionError):
             return {}
 
+    def naming(self, word: str, near: str) -> tuple[str, ...]:
+        """The C++ files of the project of `near` that name something (real paths); none where too many do."""
+        return self._naming(word, near)
+
     def defines(self, name: str, path: str) -> bool:
         """Whether a file has a definition of that name."""
         return any(self._in_file(name, path))

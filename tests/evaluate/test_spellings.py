@@ -120,6 +120,7 @@ GUESSED = [
     ("arch == 'sm_120'", ONE),
     ("arch == 'sm_120a'", ONE),
     ("arch in ('sm_120a', 'sm_121a')", FAMILY),
+    ("arch == Arch.sm_120a", ONE),
     ("cc == 12", FAMILY),
     ("cc in (120, 121)", FAMILY),
     ("sm_major == 12", FAMILY),
@@ -160,6 +161,25 @@ NO_CAPABILITY = [
     "arch == 'x86_64'",
     "len(arch) == 3",
 ]
+
+
+IN_ENUM = [
+    ("arch == Arch.sm_120a", ONE),
+    # "equal or higher in the same family", whatever the suffix of the other
+    ("arch.is_family_of(Arch.sm_120a)", FAMILY),
+    ("arch.is_family_of(Arch.sm_120f)", FAMILY),
+    ("arch.is_family_of(Arch.sm_121a)", "12.1 only"),
+    ("arch.is_family_of(Arch.sm_100f)", "10.x"),
+    ("arch.is_family_of(Arch.sm_103f)", "10.3 and 10.7"),
+]
+
+
+@pytest.mark.parametrize(("condition", "words"), IN_ENUM, ids=[row[0] for row in IN_ENUM])
+def test_members_of_the_enum_of_a_kernel_dsl(condition: str, words: str, evaluate: Evaluate) -> None:
+    setup = "from cutlass.base_dsl import Arch\narch = BaseDSL._get_dsl().get_arch_enum()"
+    sets = evaluate(condition, setup)
+    assert sets is not None
+    assert str(sets.core) == words
 
 
 @pytest.mark.parametrize("condition", NO_CAPABILITY)

@@ -369,6 +369,7 @@ FUNCTIONS: dict[str, Builtin] = {
     "isinstance": _plain(_isinstance),
     "getattr": _getattr,
     "Version": _plain(lambda value: _version(value)),
+    "TorchVersion": _plain(lambda value: _version(value)),
     "parse": _plain(lambda value: _version(value)),
 }
 

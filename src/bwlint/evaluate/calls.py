@@ -68,7 +68,7 @@ def _outside(run: Interpreter, target: Ref, args: list[Vec], keywords: dict[str,
     if row is not None:
         run.toolkit = run.toolkit or row.assumed
         return sources.call(row, args, keywords)
-    if target.name.startswith(("builtins.", "packaging.")) and last in builtins.FUNCTIONS:
+    if target.name.startswith(("builtins.", "packaging.", "torch.torch_version.")) and last in builtins.FUNCTIONS:
         return builtins.FUNCTIONS[last](args, keywords)
     return Vec((Unknown(target.name),))
 

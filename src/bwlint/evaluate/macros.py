@@ -156,6 +156,11 @@ def _bound(
     return {(macro.qualname, name): vec for name, vec in zip(macro.params, values, strict=False)}
 
 
+def known_macro(name: str) -> bool:
+    """Whether the table has a row for a macro."""
+    return name in _known() or _feature(name) is not None
+
+
 @cache
 def _known() -> Mapping[str, _Row]:
     rows: dict[str, _Row] = {}

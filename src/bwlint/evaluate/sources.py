@@ -6,7 +6,7 @@ The rows are data (`chips/sources.toml`, and a user's `[tool.bwlint.sources]`); 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -76,13 +76,27 @@ def _table() -> dict[str, Source]:
 
 
 class Sources:
-    """The table with a user's rows in front."""
+    """The table with a user's rows in front. `release` is the toolkit to assume, "" a current one."""
 
-    def __init__(self, own: Mapping[str, str] | None = None) -> None:
+    def __init__(self, own: Mapping[str, str] | None = None, release: str = "") -> None:
         self._own = {name: Source(kind, "", None, False, "configuration") for name, kind in (own or {}).items()}
+        self._release = release
+
+    def at(self, release: str) -> Sources:
+        """The same rows, where the toolkit is of one release."""
+        sources = Sources(release=release)
+        sources._own = self._own
+        return sources
 
     def find(self, dotted: str) -> Source | None:
         """The row for a dotted name: the whole name, then ever shorter tails of it."""
+        found = self._find(dotted)
+        if found is None or not found.assumed or not self._release:
+            return found
+        asks = found.returns in _CONSTANTS
+        return replace(found, returns="release-at-least" if asks else found.returns, text=self._release)
+
+    def _find(self, dotted: str) -> Source | None:
         table = _table()
         found = self._own.get(dotted) or table.get(dotted)
         if found:
@@ -112,16 +126,26 @@ def call(source: Source, arguments: Sequence[Vec], keywords: Mapping[str, Vec]) 
         return Vec((source.text,))
     if source.returns == "version" and source.text:
         return Vec((Release(int(part) for part in source.text.split(".")),))
+    operands = [*arguments, *keywords.values()]
+    if source.returns == "release-at-least":
+        return lift(lambda asked: _released(source.text, asked), operands[-1]) if operands else Vec((Unknown(),))
     test = _TESTS.get(source.returns)
     if test is None:
         return read(source.returns)
-    operands = [*arguments, *keywords.values()]
     if not operands:
         return Vec((Unknown(),), device=True)
     here = Vec(CHIPS, device=True)
     if source.returns == "at-least-parts":
         return lift(_at_least_parts, here, *operands[:2])
     return lift(test, here, operands[0])
+
+
+def _released(release: str, asked: object) -> object:
+    """Whether a toolkit's release is at least the one asked for, in text or as numbers."""
+    parts = asked.split(".") if isinstance(asked, str) else asked
+    if not isinstance(parts, list | tuple) or not all(str(part).isdecimal() for part in parts):
+        return Unknown()
+    return [int(part) for part in release.split(".")] >= [int(part) for part in parts]
 
 
 def _as_pair(value: object) -> tuple[int, int] | None:

@@ -130,12 +130,8 @@ class Arch:
         return (self.major, self.minor, self.suffix)
 
     def of_family(self, other: Arch) -> bool:
-        """`is_family_of`: the same major and, for a plain name, nothing else; f and a as their rules say."""
-        if other.suffix == "f":
-            return self.major == other.major and self.suffix != "" and self.minor >= other.minor
-        if other.suffix == "a":
-            return self == other
-        return self.key >= other.key
+        """`is_family_of` of CuTe DSL: suffixed, the same major and no lower minor, whatever suffix the other has."""
+        return self.suffix != "" and self.major == other.major and self.minor >= other.minor
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,9 +43,11 @@ class Job:
 
 _FIXERS = {
     ("test", "python"): "python",
+    ("order", "python"): "python.order",
+    ("names", "python"): "python.names",
     ("test", "cuda"): "cuda",
     ("guard", "cuda"): "cuda",
-    ("carry", ""): "build",
+    ("carry", ""): "buildfiles",
     ("text", ""): "text",
     ("size", ""): "size",
     ("space", ""): "space",

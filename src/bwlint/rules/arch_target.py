@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from bwlint.behind import elsewhere
 from bwlint.chips import NONE, ChipSet, Target, all_chips, group, siblings, targets_of
 from bwlint.chips.pairs import refusal, same_cubin
 from bwlint.chips.toolkits import Toolkits, first_toolkit, version, within
 from bwlint.facts import Carry, Module
-from bwlint.judge import Context, Draft
+from bwlint.judge import Context, Draft, Remedy
 from bwlint.wording import plain
 
 NAME = "arch-target"
@@ -22,7 +23,9 @@ _LISTS = frozenset({"list", "piece", "request"})
 _ACCEPT = frozenset({"filter", "match"})
 _X86 = re.compile(r"x86|amd64", re.I)
 _NAMED_CHIP = re.compile(r"sm_?([0-9]{2,3})[af]?(?![0-9])", re.I)
+_EXAMPLE = re.compile(r"(?:^|/)examples?/")
 _FEW = 3
+_OF_ITS_MAKER = "for which chips a build is made is for its maker to say"
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,9 @@ class _File:
         carry = built.carry
         for name in (*carry.sass, *carry.ptx):
             if fault := _unknown(name):
-                yield self._draft(built, "error", "high", fault, "no such target", "write a target that nvcc knows")
+                advice = "write a target that nvcc knows"
+                remedy = "which target was meant is not known"
+                yield self._draft(built, "error", "high", fault, "no such target", advice, remedy=remedy)
         if carry.kind == "gencode":
             yield from self._pair(built)
         if carry.kind in ("list", "request"):
@@ -96,7 +101,9 @@ class _File:
                 words = refusal(arch, code)
                 if words:
                     message = f"this pair does not compile: {words}"
-                    yield self._draft(built, "error", "high", message, "refused", "name the same target twice")
+                    advice = "name the same target twice"
+                    remedy = "which of the two targets was meant is not known"
+                    yield self._draft(built, "error", "high", message, "refused", advice, remedy=remedy)
 
     def _twice(self, built: _Built) -> Iterator[Draft]:
         for place, one in enumerate(built.sass):
@@ -108,7 +115,9 @@ class _File:
                         f"family-specific and family-specific GPU arch`)"
                     )
                     severity = "error" if built.carry.kind == "list" else "warning"
-                    yield self._draft(built, severity, "medium", message, names, f"keep {_family(one, other)}")
+                    advice = f"keep {_family(one, other)}"
+                    remedy = "whether anything here needs the plain target, for its PTX, is not known"
+                    yield self._draft(built, severity, "medium", message, names, advice, remedy=remedy)
 
     def _too_early(self, built: _Built) -> Iterator[Draft]:
         low, high = built.carry.toolkit
@@ -128,12 +137,14 @@ class _File:
         asked = built.carry.kind in _ACCEPT
         message = f"this is {'accepted' if asked else 'compiled'} {since}, whose nvcc does not know all of it: {needs}"
         advice = "move these to the branch of the toolkit that knows them"
-        yield self._draft(built, "note" if asked else "warning", "high", message, f"{since}", advice)
+        remedy = "which branch is that of the later toolkit is not known"
+        yield self._draft(built, "note" if asked else "warning", "high", message, f"{since}", advice, remedy=remedy)
 
     def refused(self, built: _Built) -> Iterator[Draft]:
         """A list of accepted names, or a condition over names, that knows one chip of a family and not the other."""
         group_of = self._together(built)
         named = _union(ChipSet.of(target.chip.name) for one in group_of for target in one.every)
+        yield from self._unfinished(built, group_of)
         for family, present, missing in _split(self.context.targets, named):
             mine = [target for target in built.every if target.chip in present]
             if not mine or not _possible(missing, built.toolkits) or self._earlier(built, group_of, present):
@@ -154,7 +165,57 @@ class _File:
                 f"no {plain(missing)} here",
                 f"accept {names} too, unless the code is meant for {plain(present)} alone",
                 covered=named & family,
+                remedy=self._accepting(built, exact, present, missing),
             )
+
+    def _unfinished(self, built: _Built, together: Sequence[_Built]) -> Iterator[Draft]:
+        """A list of accepted names with both chips of a family, and not with all suffixes for both."""
+        if built.carry.kind != "filter":
+            return
+        for family in dict.fromkeys(siblings(chip) for chip in self.context.targets):
+            here = [one for one in together if any(target.chip in family for target in one.every)]
+            if not here or built is not here[-1]:
+                continue
+            names = tuple(dict.fromkeys(target for one in here for target in one.every))
+            mine = [target for target in names if target.chip in family & self.context.targets]
+            suffixed = {target.chip for target in mine if target.suffix}
+            wanted = [
+                Target(chip.joined, target.suffix)
+                for chip in suffixed
+                for target in mine
+                if target.suffix in chip.suffixes
+            ]
+            lacking = sorted({target for target in wanted if target not in mine}, key=_short)
+            if len(suffixed) < 2 or not lacking:
+                continue
+            message = f"accepts {_listed(mine)}, and not {_listed(lacking)}: a build for that is left out"
+            advice = f"accept {_listed(lacking)} too"
+            evidence = "a list of names that a build may ask for makes nothing by itself"
+            covered = ChipSet.joining(target.chip for target in names)
+            remedy = Remedy("carry", ChipSet.joining(target.chip for target in built.every), evidence)
+            label = f"no {_listed(lacking)} here"
+            yield self._draft(built, "note", "low", message, label, advice, covered=covered & family, remedy=remedy)
+
+    def _accepting(self, built: _Built, exact: bool, present: ChipSet, missing: ChipSet) -> Remedy | str:
+        """A list of names makes nothing by itself; a condition does, and tests and examples are there to be run."""
+        own = _union(ChipSet.of(target.chip.name) for target in built.every)
+        evidence, unsafe = "a list of names that a build may ask for makes nothing by itself", None
+        if built.carry.kind == "match" and self._to_be_tried():
+            evidence = "tests and examples are built for the chip that they are tried on"
+        elif built.carry.kind == "match":
+            evidence, unsafe = "", f"that what stands behind it works on {plain(missing)} is not shown"
+        if not exact and not (unsafe or self._offered(built, missing)):
+            return f"a build for {plain(present)} without a suffix loads on {plain(missing)} too"
+        return Remedy("carry", own | missing, evidence, unsafe)
+
+    def _offered(self, built: _Built, missing: ChipSet) -> bool:
+        """Whether a kernel of the file is offered for just these chips under the toolkits of a list of names."""
+        kernels = (one for one in self.built if one.carry.kind == "kernel" and one.toolkits & built.toolkits)
+        return any(target.chip in missing and target.suffix for one in kernels for target in one.sass)
+
+    def _to_be_tried(self) -> bool:
+        place = self.context.places.get(self.module.path, "")
+        return self.context.in_test(self.module) or _EXAMPLE.search(place) is not None
 
     def _asked_apart(self, present: ChipSet, missing: ChipSet) -> bool:
         """Whether another condition of the file holds for the others, so that each has one of its own."""
@@ -174,7 +235,9 @@ class _File:
         for _, present, missing in _split(self.context.targets, built.jits):
             message = f"PTX for {_listed(built.ptx)} is compiled on {plain(present)} only, and not on {plain(missing)}"
             advice = _wider(built.ptx, missing)
-            yield self._draft(built, "note", "high", message, f"for {plain(present)} only", advice, covered=built.jits)
+            remedy = "PTX is written by a compiler, which has to be asked for another target"
+            label = f"for {plain(present)} only"
+            yield self._draft(built, "note", "high", message, label, advice, covered=built.jits, remedy=remedy)
 
     def covered(self, built: _Built) -> Iterator[Draft]:
         """What a build makes, against what the chips load."""
@@ -209,7 +272,20 @@ class _File:
                 f"for {plain(present)} only",
                 _wider(mine, missing),
                 covered=loads | jits,
+                remedy=self._completing(built, missing, alone=alone),
             )
+
+    def _completing(self, built: _Built, missing: ChipSet, *, alone: bool) -> Remedy:
+        """Builds make code: that the other chip runs it has to be shown by another build of the same sources."""
+        wanted = built.loads | missing
+        shown = elsewhere(self.context, self.module, built.carry, built.loads & _relatives(missing) | missing)
+        if alone:
+            return Remedy("carry", wanted, shown or "", "a build may be meant for one chip alone")
+        if shown is None:
+            return Remedy(
+                "carry", wanted, "", f"nothing in this tree shows that {plain(missing)} runs what is built here"
+            )
+        return Remedy("carry", wanted, shown)
 
     def _nothing(self, built: _Built, together: Sequence[_Built]) -> Iterator[Draft]:
         """A list for everybody that has nothing for the asked chips, or only PTX."""
@@ -222,7 +298,9 @@ class _File:
         if jits & asked == asked:
             names = _listed([target for one in together for target in one.ptx if target.jits_on() & asked])
             message = f"nothing here is built for {plain(asked)}; its driver compiles the PTX of {names} at first use"
-            yield self._draft(built, "note", "low", message, "by JIT only", _native(asked), covered=jits)
+            yield self._draft(
+                built, "note", "low", message, "by JIT only", _native(asked), covered=jits, remedy=_OF_ITS_MAKER
+            )
             return
         if built.carry.kind == "kernel" or not _for_everybody(every):
             return
@@ -242,6 +320,7 @@ class _File:
             f"nothing for {plain(asked)}",
             _native(asked),
             covered=loads | jits,
+            remedy=_OF_ITS_MAKER,
         )
 
     def _plain_among_suffixed(self, built: _Built) -> Iterator[Draft]:
@@ -261,7 +340,10 @@ class _File:
             f"and FP4 mma need one on {plain(chips)} too"
         )
         advice = "write the family target (12.0f) if the kernels use such instructions; the plain one loads on both"
-        yield self._draft(built, "note", "low", message, "without a suffix", advice, covered=built.loads)
+        unsafe = "the suffix costs the PTX for later chips, and whether these kernels need it is not shown"
+        remedy = Remedy("carry", built.loads, "", unsafe)
+        label = "without a suffix"
+        yield self._draft(built, "note", "low", message, label, advice, covered=built.loads, remedy=remedy)
 
     def _wrong_sources(self, built: _Built) -> Iterator[Draft]:
         """A kernel named for the data-centre part, offered to a chip that has no tensor memory."""
@@ -278,7 +360,11 @@ class _File:
         wrong = [target for target in built.sass if target.loads_on() & here]
         message = f"offers {_listed(wrong)} to a source that is named for {plain(_union(meant))}: {sources[0]}"
         advice = f"drop {_listed(wrong)} unless the source has a path without tcgen05"
-        yield self._draft(built, "warning", "medium", message, f"reaches {plain(here)}", advice, covered=built.loads)
+        unsafe = f"the source may have a path without tcgen05 for {plain(here)}"
+        evidence = f"{sources[0]} is named for {plain(_union(meant))}"
+        remedy = Remedy("carry", built.loads - _union(target.loads_on() for target in wrong), evidence, unsafe)
+        label = f"reaches {plain(here)}"
+        yield self._draft(built, "warning", "medium", message, label, advice, covered=built.loads, remedy=remedy)
 
     def _together(self, built: _Built) -> tuple[_Built, ...]:
         """The carries that add up with one: flags of a file, pieces of a list under a common toolkit."""
@@ -301,6 +387,7 @@ class _File:
         label: str,
         advice: str,
         covered: ChipSet = NONE,
+        remedy: Remedy | str | None = None,
     ) -> Draft:
         category = TEST if self.context.in_test(self.module) else NAME
         return Draft(
@@ -316,6 +403,7 @@ class _File:
             covered,
             covered,
             None,
+            remedy=remedy,
         )
 
 
@@ -364,6 +452,13 @@ def _split(asked: ChipSet, have: ChipSet) -> Iterator[tuple[ChipSet, ChipSet, Ch
         present, missing = family & asked & have, (family & asked) - have
         if present and missing:
             yield family, present, missing
+
+
+def _relatives(chips: ChipSet) -> ChipSet:
+    found = NONE
+    for chip in chips:
+        found |= siblings(chip)
+    return found
 
 
 def _possible(missing: ChipSet, toolkits: Toolkits) -> bool:

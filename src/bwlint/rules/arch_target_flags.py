@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from bwlint.chips import NONE, ChipSet, siblings
 from bwlint.facts import Use
-from bwlint.judge import Context, Draft, Related
+from bwlint.grounds import place_in
+from bwlint.judge import Context, Draft, Related, Remedy
 from bwlint.judged import Judged
 from bwlint.siblings import Admission, admission, calls
 from bwlint.wording import plain
 
 NAME = "arch-target"
+_FOR_TARGET = re.compile(r"(?:^|_)sm_?\d{2,3}[afx]?(?:_|$)", re.I)
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -29,7 +32,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         if missing:
             lost.setdefault(missing, []).append((use, found))
     for missing, places in lost.items():
-        yield _draft(judged, here, missing, places)
+        yield _draft(context, judged, missing, places)
 
 
 def _elsewhere(context: Context, judged: Judged, use: Use) -> ChipSet:
@@ -44,7 +47,22 @@ def _elsewhere(context: Context, judged: Judged, use: Use) -> ChipSet:
     return found
 
 
-def _draft(judged: Judged, here: ChipSet, missing: ChipSet, places: list[tuple[Use, Admission]]) -> Draft:
+def _remedy(context: Context, judged: Judged, missing: ChipSet, places: list[tuple[Use, Admission]]) -> Remedy:
+    """The flag of the missing chip asked for too; safe where all that it lets in is compiled for that chip."""
+    name = places[0][0].name.rpartition(".")[2]
+    evidence = f"`{name}` is compiled for {places[0][1].chips} ({place_in(judged, places[0][1].at)})"
+    known = {use.at for use, _ in places}
+    for use in calls(context, judged, judged.gate.yes):
+        other = use.name.rpartition(".")[2]
+        if use.at not in known and _FOR_TARGET.search(other):
+            return Remedy(
+                "test", judged.core | missing, evidence, f"`{other}` is let in too, and made for its own part"
+            )
+    return Remedy("test", judged.core | missing, evidence)
+
+
+def _draft(context: Context, judged: Judged, missing: ChipSet, places: list[tuple[Use, Admission]]) -> Draft:
+    here = judged.on(judged.gate.yes)
     parted = any(siblings(chip) & here for chip in missing)
     name = places[0][0].name.rpartition(".")[2]
     what = f"`{name}`" if len(places) == 1 else f"`{name}` and {len(places) - 1} more"
@@ -67,4 +85,5 @@ def _draft(judged: Judged, here: ChipSet, missing: ChipSet, places: list[tuple[U
         None,
         judged.gate,
         tuple(related),
+        remedy=_remedy(context, judged, missing, places),
     )

@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bwlint.chips import EVERY, NONE, ChipSet, siblings
+from bwlint.chips import EVERY, NONE, ChipSet, chip_of_number, group, siblings
 from bwlint.evaluate.expr import Expr, walk
 from bwlint.evaluate.objects import Clash
 from bwlint.judge import Context, Draft, Remedy
 from bwlint.judged import Judged
+from bwlint.sources.search import search_of
+from bwlint.sources.tree import package_root
 
 NAME = "capability-type"
+_ORDERED_YET = "the releases there are today come in the same order as texts"
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
-    yield from _enum_range(judged)
+    yield from _enum_range(context, judged)
     for clash in judged.sets.clashes:
         if clash.at is None:
             continue
@@ -42,14 +45,18 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
 
 
 def _remedy(clash: Clash, judged: Judged) -> Remedy | None:
-    wanted = _wanted(clash, judged)
+    if not clash.certain:
+        return Remedy("order", judged.core, "the text is read as a release", _ORDERED_YET)
+    wanted = _wanted(judged.gate.test, clash)
     return Remedy("test", wanted, "the literals say which chips are meant") if wanted is not None else None
 
 
-def _enum_range(judged: Judged) -> Iterator[Draft]:
+def _enum_range(context: Context, judged: Judged) -> Iterator[Draft]:
     """`Arch.sm_103 <= arch <= Arch.sm_103f`: the order of names stands in for a family."""
     bounds = [node for node in walk(judged.gate.test) if _is_bound(node)]
-    if {op for node in bounds for op in node.args[0].split(",")} & {">=", ">"} and len(_members(bounds)) == 2:
+    below = {op for node in bounds for op in node.args[0].split(",")} & {">=", ">"}
+    chained = any("," in node.args[0] for node in bounds)
+    if (below or chained) and len(_members(bounds)) == 2:
         yield Draft(
             NAME,
             NAME,
@@ -64,7 +71,17 @@ def _enum_range(judged: Judged) -> Iterator[Draft]:
             judged.must,
             None,
             judged.gate,
+            remedy=_of_families(judged, bounds, _asks_families(context, judged, bounds)),
         )
+
+
+def _asks_families(context: Context, judged: Judged, bounds: list[Expr]) -> bool:
+    """Whether the enum can be asked for a family: one with `f` names can, and so can one that its project asks."""
+    if any(name.endswith("f") for name in _members(bounds)):
+        return True
+    native = context.native
+    search = search_of(package_root(judged.module.path), native.searches) if native is not None else None
+    return search is not None and bool(search.word("python", "is_family_of"))
 
 
 def _is_bound(node: Expr) -> bool:
@@ -78,10 +95,23 @@ def _members(nodes: list[Expr]) -> set[str]:
     return {inner.args[1] for inner in found if re.fullmatch(r"sm_\d{2,3}[af]?", inner.args[1])}
 
 
-def _wanted(clash: Clash, judged: Judged) -> ChipSet | None:
+def _wanted(test: Expr, clash: Clash) -> ChipSet | None:
+    """The chips on which a test holds once one comparison of it does what it says, whatever else it asks."""
+    if test.op == "cmp":
+        return _said(clash) if test.at == clash.at else None
+    if test.op == "not":
+        inner = _wanted(test.args[0], clash)
+        return None if inner is None else EVERY - inner
+    if test.op in ("and", "or"):
+        found = [each for item in test.args[0] if (each := _wanted(item, clash)) is not None]
+        return found[0] if len(found) == 1 else None
+    return None
+
+
+def _said(clash: Clash) -> ChipSet | None:
     """The chips that the literals of a comparison say, families completed; None where that is not plain."""
     values = clash.other if isinstance(clash.other, list | tuple | set | frozenset) else (clash.other,)
-    if clash.op not in ("==", "!=", "in", "not in") or judged.gate.test.op != "cmp":
+    if clash.op not in ("==", "!=", "in", "not in"):
         return None
     said = NONE
     for value in values:
@@ -91,3 +121,19 @@ def _wanted(clash: Clash, judged: Judged) -> ChipSet | None:
         for chip in chips:
             said |= siblings(chip)
     return said if clash.op in ("==", "in") else EVERY - said
+
+
+def _of_families(judged: Judged, bounds: list[Expr], has_method: bool) -> Remedy | str:
+    """The families from the first name to the last: of a range they may add parts that nobody has yet."""
+    numbers = sorted(int(re.sub(r"\D", "", name)) for name in _members(bounds))
+    low, high = chip_of_number(numbers[0]), chip_of_number(numbers[-1])
+    if low is None or high is None:
+        return "a name of the range is that of no chip"
+    majors = {chip.major for chip in judged.core}
+    wanted = ChipSet.where(lambda chip: chip.major in majors and (chip.major > low.major or chip.minor >= low.minor))
+    gained = wanted - judged.core
+    if judged.core - wanted or gained - group("announced") or majors != {low.major, high.major}:
+        return f"a test of the family would hold on {gained} too" if gained else "the range is of no family"
+    if not has_method:
+        return "nothing here shows that the enum has `is_family_of`"
+    return Remedy("order", wanted, "the range goes from the first to the last name of its families")

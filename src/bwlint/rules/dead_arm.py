@@ -30,4 +30,5 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         judged.sets.must,
         None,
         judged.gate,
+        remedy="arms of a chain are not put in another order",
     )

@@ -53,4 +53,5 @@ def _draft(context: Context, module: Module, name: str, at: Span, carry: Carry, 
         chips,
         chips,
         None,
+        remedy="a wider guard, other targets of the build and a check on the host would all mend it",
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from bwlint.chips import EVERY_TARGET, ChipSet, TargetSet, group
 from bwlint.guards import Guarded
-from bwlint.judge import Context, Draft, Related
+from bwlint.judge import Context, Draft, Related, Remedy
 from bwlint.legality import legal, short, slow
 from bwlint.wording import plain
 
@@ -40,7 +40,14 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
         None,
         guarded.guard,
         tuple(Related(guarded.module, one.at, "legal there") for one in proved[:1]),
+        remedy=_remedy(guarded, out) if proved else None,
     )
+
+
+def _remedy(guarded: Guarded, out: ChipSet) -> Remedy:
+    targets = guarded.admitted | (TargetSet.native(out) & guarded.sets.live)
+    why = "what is behind it was never compiled for these chips"
+    return Remedy("guard", targets.chips, "the instructions behind it assemble there", why, targets=targets)
 
 
 def _have(chips: ChipSet) -> str:

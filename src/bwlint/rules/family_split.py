@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from bwlint.builds import runs_on
 from bwlint.chips import EVERY, NONE, ChipSet, families, group
 from bwlint.evaluate.expr import Expr, walk
 from bwlint.evaluate.objects import ClassValue, Frame
 from bwlint.facts import Side
+from bwlint.grounds import Parted, ground, old_library
 from bwlint.judge import Context, Draft, Related, Remedy
 from bwlint.judged import Judged, inside, refuses
 from bwlint.siblings import Admission, admits, elsewhere, peer
@@ -32,6 +34,9 @@ _MEANT = re.compile(
     r"|measured|benchmarked|tuned|tuning|rtx|gb10|spark|5090)\b|sm_?121|12\.1",
     re.I,
 )
+_UNPROVED = "nothing here shows that the sibling runs what is behind the test"
+_F_NAMES = "nothing here shows that what is behind the list compiles for the family target"
+_SAME = "both run the same instructions"
 _RUBIN = group("announced")
 _B200, _B, _THOR = group("first-blackwell"), group("datacenter-blackwell"), group("thor")
 
@@ -72,6 +77,7 @@ def exact_names(context: Context, judged: Judged) -> Iterator[Draft]:
         judged.must,
         None,
         judged.gate,
+        remedy=Remedy("names", NONE, "the enum knows them", _F_NAMES) if known else "nothing here knows the f names",
     )
 
 
@@ -116,6 +122,7 @@ def other_family(context: Context, judged: Judged, rule: str) -> Iterator[Draft]
         judged.must,
         None,
         judged.gate,
+        remedy=Remedy("test", judged.core - missing if judged.denies else judged.core | missing, _SAME, _UNPROVED),
     )
 
 
@@ -216,14 +223,47 @@ def draft(context: Context, rule: str, judged: Judged, test: ChipSet, missing: C
         None,
         judged.gate,
         (*_seen_sides(judged), *_other_places(context, judged, missing, sibling)),
-        remedy=_remedy(judged, test, missing, severity),
+        remedy=_remedy(context, judged, test, missing, sibling, severity),
     )
 
 
-def _remedy(judged: Judged, test: ChipSet, missing: ChipSet, severity: str) -> Remedy:
+def _remedy(
+    context: Context, judged: Judged, test: ChipSet, missing: ChipSet, sibling: Admission | None, severity: str
+) -> Remedy | str:
+    """The test with all members on the side of those that it names."""
+    if judged.module.language == "cuda" and test <= group("second-consumer") and not judged.denies:
+        return "what is for the later part alone is a remedy for it"
+    held, lost = (missing, test) if judged.denies else (test, missing)
     chips = judged.core | missing if _names_members(judged) else judged.core - test
-    evidence = "the sibling only meets an error" if _only_refused(judged) else ""
-    return Remedy("test", chips, evidence, _doubt(severity, judged))
+    admitted = chips <= judged.core if judged.denies else chips >= judged.core
+    said = ground(context, Parted(judged, held, lost, sibling)) if admitted else old_library(judged)
+    doubt = _doubt(context, judged, severity) or _native_doubt(context, judged, test, missing)
+    if doubt is None and said is None:
+        doubt = _UNPROVED if admitted else "the sibling is then kept from what it does today"
+    return Remedy("test", chips, said or _SAME, doubt)
+
+
+def _native_doubt(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> str | None:
+    """What in a C++ file says that its code is there for one part of the family: its builds, and its own guards."""
+    if judged.module.language != "cuda":
+        return None
+    held, lost = (missing, test) if judged.denies and refuses(judged.other) else (test, missing)
+    carries = context.builds.of(judged.module)
+    if carries and not lost <= runs_on(carries):
+        return f"no build of this file makes what {plain(lost)} loads"
+    for guarded in context.guards[judged.module.path]:
+        if guarded.chips & held and lost & guarded.refused and not guarded.working.empty:
+            return f"the guard at line {guarded.guard.at[0]} leaves {plain(lost)} out of what is compiled"
+    return None
+
+
+def _doubt(context: Context, judged: Judged, severity: str) -> str | None:
+    """Why the test may be meant as it is written, whatever the tree says of the sibling."""
+    if severity == "note" or _MEANT.search(judged.gate.comment):
+        return "the exact test may be meant"
+    if context.builds_exact(judged):
+        return "the file builds for one part alone"
+    return None
 
 
 def _other_places(context: Context, judged: Judged, missing: ChipSet, sibling: Admission | None) -> tuple[Related, ...]:
@@ -243,26 +283,9 @@ def _sibling(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) 
     return admits(context, judged, missing) or elsewhere(context, judged, missing)
 
 
-def _only_refused(judged: Judged) -> bool:
-    """The sibling meets an error and nothing else; of a list in a variable, its readers decide that."""
-    gate = judged.gate
-    if gate.kind == "list":
-        return gate.yes.at is not None
-    return gate.kind in ("assert", "skipif") or (judged.denies and refuses(judged.other))
-
-
-def _doubt(severity: str, judged: Judged) -> str | None:
-    """Why a person should look at a fix; None where the sibling has nothing to lose by it."""
-    if severity == "note":
-        return "the exact test may be meant"
-    if not _only_refused(judged):
-        return "nothing here shows that the sibling runs what is behind the test"
-    return None
-
-
 def _names_members(judged: Judged) -> bool:
     """Whether the test lists chips (`==`, `in`) and does not list exceptions (`!=`, `not in`)."""
-    return judged.gate.kind == "list" or len(judged.core) <= len(EVERY) // 2
+    return judged.gate.kind in ("list", "table") or len(judged.core) <= len(EVERY) // 2
 
 
 def _seen_sides(judged: Judged) -> tuple[Related, ...]:
@@ -296,6 +319,14 @@ def _level(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) ->
     if _decides(judged):
         return "warning", "medium" if guessed else "high", ""
     return "note", "medium", ""
+
+
+def meant(judged: Judged) -> bool:
+    """Whether a comment, a name or a text at a gate says that the exact part is meant."""
+    gate = judged.gate
+    texts = (text.text for side in (gate.yes, gate.no) for text in side.texts)
+    named = _EXACT_NAME.search(gate.name or gate.qualname.rpartition(".")[2])
+    return bool(_MEANT.search(gate.comment) or named or any(_VALIDATED.search(text) for text in texts))
 
 
 def _other_generation(here: Side, there: Side) -> bool:

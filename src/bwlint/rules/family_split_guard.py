@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips import ChipSet, TargetSet, families, group
-from bwlint.evaluate.expr import Span
+from bwlint.evaluate.expr import Span, walk
 from bwlint.facts import Module
 from bwlint.guards import Guarded, served, wrapper
-from bwlint.judge import Context, Draft, Related
+from bwlint.judge import Context, Draft, Related, Remedy
+from bwlint.switches import defined, only_errors
 from bwlint.wording import plain
 
 NAME = "family-split"
@@ -18,6 +19,7 @@ _MEANT = re.compile(
     r"|spark|5090)\b|sm_?121|12\.1",
     re.I,
 )
+_MACROS = frozenset({"macro", "defined"})
 
 
 def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
@@ -35,6 +37,7 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
         f"compiles for {guarded.admitted & TargetSet.native(held | lost)}",
         "test the family: a half-open range of __CUDA_ARCH__, or every member's macro",
         (Related(guarded.module, guarded.other.at, "what the sibling gets"),) if guarded.other.at else (),
+        _remedy(context, guarded, held, lost),
     )
 
 
@@ -56,6 +59,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             "wrapped for one member of the family",
             "wrap it in a class whose guard tests the family",
             (Related(guarded.module, guarded.guard.at, "the guard"),),
+            f"the guard of `{operation.name}` is what is to be mended",
         )
 
 
@@ -68,6 +72,7 @@ def _draft(
     label: str,
     advice: str,
     related: tuple[Related, ...],
+    remedy: Remedy | str,
 ) -> Draft:
     severity, confidence, what = _level(guarded, lost)
     return Draft(
@@ -85,7 +90,44 @@ def _draft(
         None,
         guarded.guard if module is guarded.module and at == guarded.guard.at else None,
         related,
+        remedy=remedy,
     )
+
+
+def _remedy(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) -> Remedy | str:
+    """Widen the guard by the sibling's targets: those with the suffixes that it admits for the others."""
+    if (name := named_after(guarded, held)) is not None:
+        return f"`{name}` is named after the part that the guard asks for: {plain(lost)} wants a macro of its own"
+    targets = guarded.admitted | (_twins(guarded, held, lost) & guarded.sets.live)
+    evidence = _loads_already(context, guarded, held, lost) or only_errors(context, guarded)
+    return Remedy("guard", targets.chips, evidence, _doubt(guarded, lost, evidence), targets=targets)
+
+
+def _doubt(guarded: Guarded, lost: ChipSet, evidence: str) -> str | None:
+    """Why a person should look at a wider guard; None where the sibling has nothing to lose by it."""
+    if _level(guarded, lost)[0] == "note":
+        return "the exact test may be meant"
+    return None if evidence else "nothing here shows that the sibling runs what is behind the guard"
+
+
+def _loads_already(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) -> str:
+    """Code that passes, here or at another guard for the same macros, and that the sibling loads as it is."""
+    names, passing = defined(guarded), guarded.admitted
+    for other in context.guards[guarded.module.path] if names else ():
+        if other.module is guarded.module and names <= defined(other):
+            passing |= other.admitted
+    for target in passing & TargetSet.native(held):
+        if lost <= target.loads_on():
+            return f"code for {target} passes, and {plain(lost)} loads it as it is"
+    return ""
+
+
+def named_after(guarded: Guarded, held: ChipSet) -> str | None:
+    """The macro that says which part it is: defined by a guard that asks the compiler, with that part's number."""
+    asks = any(str(node.args[0]).startswith("__CUDA_ARCH") for node in walk(guarded.guard.test) if node.op in _MACROS)
+    names = sorted(defined(guarded)) if asks else []
+    numbers = {str(chip.joined) for chip in held}
+    return next((name for name in names if numbers & set(re.findall(r"\d+", name))), None)
 
 
 def parts(context: Context, guarded: Guarded) -> tuple[ChipSet, ChipSet] | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bwlint.chips import ChipSet
+from bwlint.chips import ChipSet, TargetSet
 from bwlint.facts import Module
 from bwlint.guards import Guarded, wrapper
-from bwlint.judge import Context, Draft, Related
+from bwlint.judge import Context, Draft, Related, Remedy
 from bwlint.mentions import mentioned
 from bwlint.wording import plain
 
@@ -54,4 +54,12 @@ def _draft(
         None,
         None,
         (Related(guarded.module, guarded.guard.at, "the guard"),) if at != guarded.guard.at else (),
+        remedy=_remedy(guarded, wrong)
+        if at == guarded.guard.at
+        else "the guard of the wrapper is what is to be mended",
     )
+
+
+def _remedy(guarded: Guarded, wrong: ChipSet) -> Remedy:
+    targets = guarded.admitted - TargetSet.native(wrong)
+    return Remedy("guard", targets.chips, "", "what is wrapped may be right for later chips", targets=targets)

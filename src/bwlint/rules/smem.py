@@ -9,7 +9,7 @@ from bwlint.asked import BUILT, OURS, THEIRS, Asked, asked, fitting
 from bwlint.chips import Chip, ChipSet
 from bwlint.evaluate.expr import Expr, Span, walk
 from bwlint.facts import Module
-from bwlint.judge import Context, Draft, Related
+from bwlint.judge import Context, Draft, Related, Remedy
 from bwlint.mentions import mentioned
 from bwlint.wording import kib, plain
 
@@ -45,7 +45,15 @@ def _dynamic(context: Context, module: Module) -> Iterator[Draft]:
             " ask for cudaDevAttrMaxSharedMemoryPerBlockOptin and take fewer stages or smaller tiles",
             "warning" if one.meant == OURS else "note",
             at=_origin(module, amount),
+            remedy=_less(chips, size, one.operation.at),
         )
+
+
+def _less(chips: ChipSet, size: int, at: Span) -> Remedy | str:
+    """What to ask for instead: known where the size is that of a multiprocessor."""
+    if all(_is_multiprocessor(size, chip) for chip in chips):
+        return _block_size(chips, at)
+    return "fewer stages or smaller tiles are a choice"
 
 
 def _asks(one: Asked) -> str:
@@ -135,7 +143,18 @@ def _capacities(context: Context, module: Module) -> Iterator[Draft]:
             f"{kib(size)} is the shared memory of a whole multiprocessor of {plain(owners)}; {_has(chips)}",
             "a multiprocessor's size",
             "take the limit of a block, or ask the device for it (cudaDevAttrMaxSharedMemoryPerBlockOptin)",
+            remedy=_block_size(chips, one.operation.at),
         )
+
+
+def _block_size(chips: ChipSet, at: Span) -> Remedy | str:
+    """The limit of a block in place of the size of a multiprocessor, where the chips agree on it."""
+    limits = {chip.smem_per_block_optin or 0 for chip in chips}
+    if len(limits) != 1:
+        return "these chips have limits of their own"
+    (most,) = limits
+    doubt = "the multiprocessor's size may be meant"
+    return Remedy("size", chips, f"{plain(chips)} give one block {most} bytes", doubt, most, at)
 
 
 def _is_multiprocessor(size: int, chip: Chip) -> bool:
@@ -158,6 +177,7 @@ def _draft(
     advice: str,
     severity: str = "warning",
     at: Span | None = None,
+    remedy: Remedy | str | None = None,
 ) -> Draft:
     theirs = one.meant == THEIRS
     place = at or one.operation.at
@@ -176,4 +196,5 @@ def _draft(
         chips,
         legal,
         related=related,
+        remedy=remedy,
     )

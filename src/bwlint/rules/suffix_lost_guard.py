@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bwlint.chips import Chip, Target, TargetSet
+from bwlint.chips import Chip, ChipSet, Target, TargetSet
 from bwlint.guards import Guarded, served
-from bwlint.judge import Context, Draft, Related
+from bwlint.judge import Context, Draft, Related, Remedy
 from bwlint.legality import legal
+from bwlint.rules.family_split_guard import named_after
 
 NAME = "suffix-lost"
 CATEGORY = "arch-target"
@@ -37,6 +38,20 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
         None,
         guarded.guard,
         (Related(guarded.module, guarded.other.at, "what an f build gets"),) if guarded.other.at else (),
+        remedy=_remedy(guarded, lost),
+    )
+
+
+def _remedy(guarded: Guarded, lost: list[Chip]) -> Remedy | str:
+    if (name := named_after(guarded, ChipSet.joining(lost))) is not None:
+        return f"`{name}` is named after the target that the guard asks for"
+    targets = guarded.admitted | _family_targets(lost)
+    return Remedy(
+        "guard",
+        targets.chips,
+        "no instruction seen behind it needs the a target",
+        "what is behind it may need the a target in places that are not seen here",
+        targets=targets,
     )
 
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bwlint.chips import ChipSet
-from bwlint.judge import Context, Draft, Related
+from bwlint.chips import ChipSet, group
+from bwlint.judge import Context, Draft, Related, Remedy
 from bwlint.judged import Judged
-from bwlint.libraries import Need
+from bwlint.libraries import PROOF, Need
 from bwlint.mentions import mentioned
 from bwlint.rules import excluded, family_split, leak
 from bwlint.siblings import Admission, admits
 from bwlint.wording import plain
 
 NAME = "test-gate"
+_SKIPPED = "the sibling is only skipped"
+_NEVER_RUN = "the test has not run there yet"
+_MADE_FOR = re.compile(r"\b(?:specialized|specialised|tuned|registered|targets?|targeted)\b", re.I)
+"""A reason that speaks of kernels which were made for one part."""
+_OLD_NAMES = group("renamed")
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -41,11 +47,49 @@ def _split(context: Context, judged: Judged) -> Iterator[Draft]:
     missing = context.targets & judged.sets.live - judged.may
     api = admits(context, judged, missing)
     if api is not None:
-        yield _against(judged, missing, api)
+        found = _against(judged, missing, api)
     elif parts is not None:
-        yield replace(family_split.draft(context, NAME, judged, *parts), severity="note", category=NAME)
+        found = replace(family_split.draft(context, NAME, judged, *parts), severity="note", category=NAME)
     else:
-        yield _skipped(judged, missing, "note", "a helper for the exact part decides", None)
+        found = _skipped(judged, missing, "note", "a helper for the exact part decides", None)
+    evidence = "" if api is None else f"`{api.name}`, which the test calls, is for {api.chips}"
+    remedy = Remedy("test", _letting_in(judged, missing), evidence or _SKIPPED, _doubt(context, judged, missing, api))
+    yield replace(found, remedy=remedy)
+
+
+def _letting_in(judged: Judged, chips: ChipSet) -> ChipSet:
+    """The set of a test that runs on `chips` too."""
+    return judged.core - chips if judged.denies else judged.core | chips
+
+
+def _doubt(context: Context, judged: Judged, missing: ChipSet, api: Admission | None) -> str | None:
+    """Why a test may be meant for the one part; None where nothing says so."""
+    held = context.targets & judged.may
+    asked = [judged, *_askers(context, judged)]
+    need = next(
+        (need for one in asked for need in _needs(context, one) if held & need.legal and missing - need.legal), None
+    )
+    if need is not None:
+        return f"`{need.use.name.rpartition('.')[2]}`, which the test calls, is for {need.legal}"
+    if api is not None:
+        return None
+    if context.builds_exact(judged):
+        return "the file builds for one part alone"
+    texts = (text.text for one in asked for side in (one.gate.yes, one.gate.no) for text in side.texts)
+    meant = any(family_split.meant(one) for one in asked) or any(_MADE_FOR.search(text) for text in texts)
+    return "the exact part may be meant" if meant or held & group("second-consumer") else None
+
+
+def _needs(context: Context, judged: Judged) -> Iterator[Need]:
+    return (need for need in context.evidence.of(judged.module, judged.working) if need.strength == PROOF)
+
+
+def _askers(context: Context, judged: Judged) -> Iterator[Judged]:
+    """The calls of a helper in a file, of which `judged` is one, or its test."""
+    helper = judged.gate.name if judged.gate.kind == "helper-call" else judged.gate.qualname
+    for other in context.judged[judged.module.path]:
+        if other is not judged and other.gate.kind == "helper-call" and other.gate.name == helper:
+            yield other
 
 
 def _helper_splits(context: Context, judged: Judged) -> bool:
@@ -56,7 +100,9 @@ def _helper_splits(context: Context, judged: Judged) -> bool:
 def _against(judged: Judged, out: ChipSet, api: Admission) -> Draft:
     """The test is skipped where what it calls says that it works."""
     related = Related(api.at, api.at.at, api.at.text)
-    return _skipped(judged, out & api.chips, "warning", f"`{api.name}` admits {api.chips}", related)
+    found = _skipped(judged, out & api.chips, "warning", f"`{api.name}` admits {api.chips}", related)
+    evidence = f"`{api.name}`, which the test calls, is for {api.chips}"
+    return replace(found, remedy=Remedy("test", _letting_in(judged, out & api.chips), evidence, _NEVER_RUN))
 
 
 def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -76,11 +122,13 @@ def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
         said = mentioned(text.text)
         if said.open_ended and out <= said.named and judged.admitted & said.named:
             reason = f"the reason it gives names {said.named}"
-            yield _skipped(judged, out, "note", reason, Related(judged.module, text.at, "the reason"))
+            found = _skipped(judged, out, "note", reason, Related(judged.module, text.at, "the reason"))
+            chips = said.named & judged.sets.live - _OLD_NAMES
+            yield replace(found, remedy=Remedy("test", _letting_in(judged, chips), reason, _NEVER_RUN))
             return
-    found = excluded.excluded(context, judged)
-    if found is not None:
-        chips, _, confidence, reason, related = found
+    kept_out = excluded.excluded(context, judged)
+    if kept_out is not None:
+        chips, _, confidence, reason, related = kept_out
         yield excluded.draft(NAME, judged, chips, "note", confidence, reason, related)
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
+from bwlint.check import Request, check
 from bwlint.chips import ChipSet
 from bwlint.evaluate.sources import Sources
 from bwlint.facts import Gate, Module
-from bwlint.findings import Fix
+from bwlint.findings import Finding, Fix
 from bwlint.fix.apply import apply
 from bwlint.fix.python import propose
 from bwlint.link import Sets, Tree
@@ -67,5 +70,44 @@ def snippet() -> Make:
         tree = Tree(Sources(), lambda path, dotted: None)
         tree.add(module, "/")
         return Snippet(source, tree, module, number)
+
+    return make
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A tree of files that was checked; `findings` are those with a remedy."""
+
+    folder: Path
+    findings: tuple[Finding, ...]
+
+    def fixes(self, rule: str) -> list[tuple[str, str]]:
+        """How each finding of a rule is mended, safe or unsafe, and the text of its file after that."""
+        found: list[tuple[str, str]] = []
+        for finding in self.findings:
+            if finding.name == rule and finding.fix is not None:
+                source = Path(finding.path).read_text()
+                found.append((finding.fix.applicability, apply(source, finding.fix.edits)))
+        return found
+
+    def refusals(self, rule: str) -> list[str]:
+        return [one.fix_refused for one in self.findings if one.name == rule and one.fix_refused is not None]
+
+
+Project = Callable[[dict[str, str]], Checked]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """Files of a project, by their paths in it, checked as a whole."""
+
+    def make(files: dict[str, str]) -> Checked:
+        (tmp_path / "pyproject.toml").write_text("[project]\nname = 'p'\n")
+        for path, text in files.items():
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / path).write_text(text)
+        request = Request((str(tmp_path),), severity="note", jobs=1, fixes=True)
+        with ExitStack() as stack:
+            return Checked(tmp_path, check(request, stack).report.findings)
 
     return make

@@ -248,3 +248,10 @@ def test_libcst_is_loaded_for_a_fix_only() -> None:
         subprocess.run([sys.executable, "-c", code], check=False, env={"PYTHONPATH": ":".join(sys.path)}).returncode
         == 0
     )
+
+
+def test_helper_with_uses(snippet: Make) -> None:
+    """What asks a helper is right or wrong with it."""
+    before = "def is_sm120():\n    return torch.cuda.get_device_capability() == (12, 0)\nif is_sm120(): a()\n"
+    after = before.replace("== (12, 0)", "in ((12, 0), (12, 1))")
+    assert snippet(CAP + before).fixed() == CAP + after

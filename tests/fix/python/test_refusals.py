@@ -141,8 +141,8 @@ def test_comment_would_be_lost(snippet: Make) -> None:
         "ROWS_BY_CAPABILITY = {(10, 0): 1, (12, 0): 2}\n",
     ],
 )
-def test_rows_are_not_copied(snippet: Make, text: str) -> None:
-    assert snippet(text).refused() == "rows of a table are not copied"
+def test_rows_are_not_copied_safely(snippet: Make, text: str) -> None:
+    assert snippet(text).refused() == "what stands in a row is for a person to say"
 
 
 def test_queried_limit(snippet: Make) -> None:
@@ -171,10 +171,6 @@ def test_limit_beside_the_literal(snippet: Make) -> None:
         (
             "if cap == (12, 0):\n    return_early()\n    raise SystemExit\nif major == 12: b()\n",
             "the edit would leave nothing to the test at line 7",
-        ),
-        (
-            "def is_sm120():\n    return torch.cuda.get_device_capability() == (12, 0)\nif is_sm120(): a()\n",
-            "the edit would also change the test at line 6",
         ),
     ],
 )

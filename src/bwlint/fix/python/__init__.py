@@ -7,21 +7,24 @@ is not exactly what is wanted does not leave this package.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Literal
 
 from bwlint.chips import ChipSet
-from bwlint.evaluate.expr import Span
 from bwlint.facts import Gate, Module
-from bwlint.findings import Edit, Fix, Proof
+from bwlint.findings import Fix, Proof
 from bwlint.fix import Job
-from bwlint.fix.apply import apply
-from bwlint.fix.python.change import Change
+from bwlint.fix.python.change import Candidate, Change, Place
 from bwlint.fix.python.meant import meant_exactly
 from bwlint.fix.python.proof import Checker, compares_limit
+from bwlint.judged import Judged, refuses
 from bwlint.link import Sets, Tree
 from bwlint.sources.read import Text
 
-__all__ = ["mend", "propose"]
+__all__ = ["Spelling", "first_proved", "mend", "propose"]
+
+Spelling = Callable[[Place], Iterable[Candidate] | str]
+"""Proposes new texts of a test, the most idiomatic first; a string says why there can be none."""
 
 _TABLES = frozenset({"table", "lookup"})
 _LONGEST_TITLE = 60
@@ -34,17 +37,29 @@ def mend(job: Job) -> Fix | str:
     judged, remedy = job.judged, job.remedy
     if judged is None:
         return "nothing here tells which test to mend"
+    origin = _origin(job, judged)
+    # the same chips change there, whichever way round it asks
+    changed = (remedy.chips | judged.core) - (remedy.chips & judged.core)
+    wanted = remedy.chips if origin is judged else (origin.core | changed) - (origin.core & changed)
     return propose(
         job.context.tree,
         job.module,
         job.root,
-        judged.gate,
-        judged.sets,
-        remedy.chips,
+        origin.gate,
+        origin.sets,
+        wanted,
         job.source,
         remedy.evidence,
         remedy.unsafe,
     )
+
+
+def _origin(job: Job, judged: Judged) -> Judged:
+    """The gate to mend: of a call of a helper that skips or raises, the test in the helper that the finding is at."""
+    if judged.gate.kind != "helper-call":
+        return judged
+    own = (other for other in job.context.judged[job.module.path] if other.gate.at == job.draft.at)
+    return next(own, judged)
 
 
 def propose(
@@ -63,56 +78,107 @@ def propose(
     `source` is the text that `module` was read from, without a byte order mark. The fix is safe unless
     `unsafe_reason` says why not; the words of both stand in its proof.
     """
-    change = Change.between(sets, wanted)
+    change = Change.between(sets, wanted, _beyond(module, gate, sets, wanted) if unsafe_reason else None)
     if isinstance(change, str):
         return change
-    if gate.kind in _TABLES:
-        return "rows of a table are not copied"
-    span = gate.leaf or gate.at
-    if said := meant_exactly(gate, span, source, change):
+    place = Place(tree, module, root, gate, sets, source, gate.leaf or gate.at, change)
+    if said := meant_exactly(gate, place.span, source, change):
         return said
-    if compares_limit(gate, span, module):
+    if compares_limit(gate, place.span, module):
         return "the literal is compared with a queried shared-memory limit"
-    if not _may_name_chip(source, span):
-        return _UNKNOWN_SPELLING
-    edits = _edits(module.path, source, span, change)
-    if isinstance(edits, str):
-        return edits
-    proved = _first_proved(Checker(tree, module, root, gate, sets, change), source, edits, evidence, unsafe_reason)
+    if gate.kind in _TABLES and not unsafe_reason:
+        return "what stands in a row is for a person to say"
+    spellings = (_rows,) if gate.kind in _TABLES else _SPELLINGS
+    proved = first_proved(place, spellings, _words(evidence, unsafe_reason))
     if isinstance(proved, str):
         return proved
-    edit, proof = proved
-    return Fix("unsafe" if unsafe_reason else "safe", change.kind, _title(change, edit), (edit,), proof)
+    candidate, proof = _with_words(place, *proved)
+    return Fix("unsafe" if unsafe_reason else "safe", change.kind, _title(change, candidate), candidate, proof)
 
 
-def _may_name_chip(source: str, span: Span) -> bool:
-    """Whether the lines of a span hold a literal at all: most helper calls do not, and libcst is slow."""
-    text = Text(source)
-    return any(_MAY_NAME_CHIP.search(text.line(number)) for number in range(span[0], span[2] + 1))
+def _beyond(module: Module, gate: Gate, sets: Sets, wanted: ChipSet) -> Literal["admit", "bound"]:
+    """Whether the working side of a gate gains chips or loses some."""
+    denies = Judged(module, gate, sets, "").denies
+    return "admit" if bool(wanted - sets.core) != denies else "bound"
 
 
-def _edits(path: str, source: str, span: Span, change: Change) -> Iterable[Edit] | str:
-    """Every edit that a known spelling suggests, the most idiomatic first."""
+def _with_words(place: Place, candidate: Candidate, proof: Proof) -> tuple[Candidate, Proof]:
+    """An edit with that of the gate's own refusal, where its words name one member of the family that it admits now."""
+    from bwlint.fix.text import reworded
+
+    judged = Judged(place.module, place.gate, place.sets, "")
+    family = place.change.chips | place.change.twins
+    if not place.change.twins or not refuses(judged.other):
+        return candidate, proof
+    for text in judged.other.texts[:1]:
+        edit = reworded(place.source, place.module.path, text.at, family)
+        if isinstance(edit, str):
+            break
+        proved = Checker(place).prove((edit, *candidate), proof.evidence)
+        if isinstance(proved, Proof):
+            return (edit, *candidate), proved
+    return candidate, proof
+
+
+def _literals(place: Place) -> Iterable[Candidate] | str:
+    """Literals that name a chip, rewritten in their own spelling."""
+    text = Text(place.source)
+    # most helper calls hold no literal, and libcst is slow
+    if not any(_MAY_NAME_CHIP.search(text.line(number)) for number in range(place.span[0], place.span[2] + 1)):
+        return ()
     from bwlint.fix.python.locate import edits
 
-    return edits(path, source, span, change)
+    found = edits(place.module.path, place.source, place.span, place.change)
+    return found if isinstance(found, str) else ((edit,) for edit in found)
 
 
-def _first_proved(
-    checker: Checker, source: str, edits: Iterable[Edit], evidence: str, unsafe_reason: str | None
-) -> tuple[Edit, Proof] | str:
-    """The first edit that holds, with its proof; else why the first one does not."""
+def _helpers(place: Place) -> Iterable[Candidate]:
+    """Calls of helpers of the tree, which another helper answers."""
+    from bwlint.fix.python.helpers import proposals
+
+    return proposals(place)
+
+
+def _rows(place: Place) -> Iterable[Candidate] | str:
+    """Rows of a table, copied for the twin."""
+    from bwlint.fix.python.rows import proposals
+
+    return proposals(place)
+
+
+def _flags(place: Place) -> Iterable[Candidate]:
+    """Flags of a build, with those of the twins beside them."""
+    from bwlint.fix.python.flags import proposals
+
+    return proposals(place)
+
+
+_SPELLINGS: tuple[Spelling, ...] = (_literals, _helpers, _flags)
+
+
+def first_proved(place: Place, spellings: Iterable[Spelling], evidence: str) -> tuple[Candidate, Proof] | str:
+    """The first proposal that holds, with its proof; else why the first one does not."""
+    checker = Checker(place)
     refusal = ""
-    words = f"{evidence} (unsafe: {unsafe_reason})" if unsafe_reason else evidence
-    for edit in edits:
-        proof = checker.prove(apply(source, [edit]), words)
-        if isinstance(proof, Proof):
-            return edit, proof
-        refusal = refusal or proof
+    for spelling in spellings:
+        candidates = spelling(place)
+        if isinstance(candidates, str):
+            refusal = refusal or candidates
+            continue
+        for candidate in candidates:
+            proof = checker.prove(candidate, evidence)
+            if isinstance(proof, Proof):
+                return candidate, proof
+            refusal = refusal or proof
     return refusal or _UNKNOWN_SPELLING
 
 
-def _title(change: Change, edit: Edit) -> str:
+def _words(evidence: str, unsafe_reason: str | None) -> str:
+    return f"{evidence} (unsafe: {unsafe_reason})" if unsafe_reason else evidence
+
+
+def _title(change: Change, candidate: Candidate) -> str:
+    edit = candidate[-1]
     text = " ".join(edit.text.split()).strip(", ")
     if len(text) > _LONGEST_TITLE:
         return change.title

@@ -3,27 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from bwlint.chips import NONE, Chip, ChipSet, siblings
-from bwlint.link import Sets
+from bwlint.evaluate.expr import Span
+from bwlint.facts import Gate, Module
+from bwlint.findings import Edit
+from bwlint.link import Sets, Tree
+from bwlint.wording import plain
+
+Candidate: TypeAlias = tuple[Edit, ...]
+"""Edits of one file that belong together: the test, and an import or a helper that its new text needs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """`chips` are to be treated as their `twins` are already; `wanted` is the set of the test afterwards.
 
-    For the kind "type" a comparison is the same on every chip today, so there are no twins.
+    For the kind "type" a comparison is the same on every chip today, so there are no twins. Nor are there for "admit",
+    which lets a generation in that was kept out, and for "bound", which keeps one out.
     """
 
-    kind: Literal["family", "type"]
+    kind: Literal["family", "type", "admit", "bound"]
     wanted: ChipSet
     chips: ChipSet
     twins: ChipSet
 
     @classmethod
-    def between(cls, sets: Sets, wanted: ChipSet) -> Change | str:
-        """From the sets of a gate and the set wanted; a string says why that is no fix."""
+    def between(cls, sets: Sets, wanted: ChipSet, beyond: Literal["admit", "bound"] | None = None) -> Change | str:
+        """From the sets of a gate and the set wanted; a string says why that is no fix.
+
+        `beyond` is what a change is that does more than to complete a family (None: it is none).
+        """
         gained, lost = wanted - sets.core, sets.core - wanted
         if not gained and not lost:
             return f"nothing to do: the test holds on {wanted} already"
@@ -34,6 +45,8 @@ class Change:
             own = siblings(chip) & (sets.core if gained else ~sets.core) & ~ChipSet.of(chip.name)
             if not own and any(clash.certain for clash in sets.clashes):
                 return cls("type", wanted, gained or lost, NONE)
+            if not own and beyond is not None:
+                return cls(beyond, wanted, gained or lost, NONE)
             if not own:
                 return f"no other member of the family of {chip} is treated as wanted"
             twins |= own
@@ -43,11 +56,32 @@ class Change:
     def title(self) -> str:
         if self.kind == "type":
             return "Compare the capability with tuples"
+        if self.kind == "admit":
+            return f"Let {plain(self.chips)} in"
+        if self.kind == "bound":
+            return f"Keep {plain(self.chips)} out"
         return f"Treat {_listed(self.chips)} like {_listed(self.twins)}"
 
     def beside(self, chip: Chip) -> tuple[Chip, ...]:
         """The chips to be written beside `chip`: those of its family that change."""
         return tuple(siblings(chip) & self.chips - ChipSet.of(chip.name))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a test stands and what is to become of it: what those who look for a spelling are given.
+
+    `span` is the comparison in the text `source`, which `module` was read from.
+    """
+
+    tree: Tree
+    module: Module
+    root: str
+    gate: Gate
+    sets: Sets
+    source: str
+    span: Span
+    change: Change
 
 
 def _listed(chips: ChipSet) -> str:

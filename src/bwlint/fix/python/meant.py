@@ -21,7 +21,11 @@ _DENIED = (
 
 def meant_exactly(gate: Gate, span: Span, source: str, change: Change) -> str | None:
     """Why the comments at `span` and at the gate forbid an edit; None where they do not."""
-    said = f"{gate.comment} {_comments(Text(source), span)}"
+    return said_exactly(f"{gate.comment} {comments(source, span)}", change)
+
+
+def said_exactly(said: str, change: Change) -> str | None:
+    """Why what comments say forbids an edit; None where it does not."""
     if _ON_PURPOSE.search(said):
         return "a comment says that the exact test is meant"
     # "only SM89 and SM120 have this" speaks of generations, not of one part
@@ -34,8 +38,9 @@ def meant_exactly(gate: Gate, span: Span, source: str, change: Change) -> str | 
     return None
 
 
-def _comments(text: Text, span: Span) -> str:
+def comments(source: str, span: Span) -> str:
     """Comments on the lines of a span and in the block of them directly above."""
+    text = Text(source)
     above = span[0] - 1
     while text.line(above).lstrip().startswith("#"):
         above -= 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import Any
 
 from bwlint.chips import ChipSet
@@ -11,9 +12,11 @@ from bwlint.evaluate.expr import Expr, Span
 from bwlint.evaluate.interpreter import Interpreter
 from bwlint.facts import Class, Gate, Module
 from bwlint.findings import Proof
-from bwlint.fix.python.change import Change
+from bwlint.fix.apply import apply
+from bwlint.fix.python.change import Candidate, Place
 from bwlint.link import Sets, Tree
 from bwlint.readers.python import ReadError, read
+from bwlint.sources.read import Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,72 +41,90 @@ class _World:
 
 @dataclass(frozen=True, slots=True)
 class Checker:
-    """Judges edits of the file of one gate. `sets` are those of the gate in the text as it stands."""
+    """Judges edits of the file of one gate."""
 
-    tree: Tree
-    module: Module
-    root: str
-    gate: Gate
-    sets: Sets
-    change: Change
+    place: Place
 
-    def prove(self, text: str, evidence: str) -> Proof | str:
-        """The proof that `text` changes the gate as wanted and nothing else; a string says what is wrong."""
+    def prove(self, candidate: Candidate, evidence: str) -> Proof | str:
+        """The proof that the edits change the gate as wanted and nothing else; a string says what is wrong."""
+        module = self.place.module
+        if self.place.gate not in module.gates:
+            return "the gate is not found again in the file"
         try:
-            edited = read(self.module.path, text, self.module.name, self.module.is_package)
+            edited = read(module.path, apply(self.place.source, candidate), module.name, module.is_package)
         except ReadError as error:
             return f"the edited file does not parse: {error}"
-        if _layout(edited) != _layout(self.module):
+        pairs = self._paired(edited, candidate)
+        here = next((new for old, new in pairs or () if old == self.place.gate), None)
+        if pairs is None or here is None:
             return "the edited file has other gates than before"
-        here = next((n for n, gate in enumerate(self.module.gates) if gate == self.gate), None)
-        if here is None:
-            return "the gate is not found again in the file"
         # alone, since an interpreter that has met a definition before does not report its clashes again
-        after = self._tree(edited).sets(edited, edited.gates[here])
+        after = self._tree(edited).sets(edited, here)
         if after is None:
             return "the edited test does not read the device any more"
-        return self._differs(after) or self._others(edited, here) or self._proof(after, evidence)
+        return self._differs(after) or self._others(edited, pairs) or self._proof(after, evidence)
+
+    def _paired(self, edited: Module, candidate: Candidate) -> list[tuple[Gate, Gate]] | None:
+        """The gates of the file with what has become of them; None where one came or went beside the edits."""
+        old, new = self.place.module.gates, edited.gates
+        before, after = [_key(gate) for gate in old], [_key(gate) for gate in new]
+        if before == after:
+            return list(zip(old, new, strict=True))
+        written = _written(self.place.source, candidate)
+        pairs: list[tuple[Gate, Gate]] = []
+        for kind, start, end, new_start, new_end in SequenceMatcher(None, before, after, False).get_opcodes():
+            if kind == "equal":
+                pairs += zip(old[start:end], new[new_start:new_end], strict=True)
+                continue
+            gone, come = old[start:end], new[new_start:new_end]
+            if not all(_touched(gate, candidate) for gate in gone) or not all(_in_lines(g, written) for g in come):
+                return None
+        return pairs
 
     def _tree(self, module: Module) -> Tree:
         """The scanned tree with this state of the module, in an interpreter of its own."""
-        sources = self.tree.interpreter.sources
+        known = self.place.tree
+        sources = known.interpreter.sources
         tree = Tree(sources, _nothing)
-        tree.add(module, self.root)
-        tree.interpreter = Interpreter(_World(self.tree, module), sources)
+        tree.add(module, self.place.root)
+        tree.interpreter = Interpreter(_World(known, module), sources)
         return tree
 
     def _differs(self, after: Sets) -> str | None:
-        if self.change.kind == "type" and any(clash.certain for clash in after.clashes):
+        change, before = self.place.change, self.place.sets
+        if change.kind == "type" and any(clash.certain for clash in after.clashes):
             return "the edited comparison can still never be true"
-        if after.core != self.change.wanted:
-            wrong = after.core - self.change.wanted | self.change.wanted - after.core
+        if change.kind == "type" and before.clashes and len(after.clashes) >= len(before.clashes):
+            return "the edited comparison still goes wrong"
+        if after.core != change.wanted:
+            wrong = after.core - change.wanted | change.wanted - after.core
             return f"the edited test would not be as wanted on {' and '.join(wrong.names)}"
-        if after.live != self.sets.live or not _moved(self.sets, after) <= self.change.chips:
+        if after.live != before.live or not _moved(before, after) <= change.chips:
             return "the edit would change the test on other chips"
         return None
 
-    def _others(self, edited: Module, here: int) -> str | None:
+    def _others(self, edited: Module, pairs: Sequence[tuple[Gate, Gate]]) -> str | None:
         """Other gates stay as they are, save the uses of a flag or list that is edited at its definition."""
-        tree, tree_after = self._tree(self.module), self._tree(edited)
-        for index, (gate, gate_after) in enumerate(zip(self.module.gates, edited.gates, strict=True)):
-            old, new = tree.sets(self.module, gate), tree_after.sets(edited, gate_after)
-            if index == here or old == new:
+        module = self.place.module
+        tree, tree_after = self._tree(module), self._tree(edited)
+        for gate, gate_after in pairs:
+            old, new = tree.sets(module, gate), tree_after.sets(edited, gate_after)
+            if gate == self.place.gate or old == new:
                 continue
             if old is None or new is None:
                 return f"the edit would change the test at line {gate.at[0]}"
             if old.live & old.may and not new.live & new.may:
                 return f"the edit would leave nothing to the test at line {gate.at[0]}"
             moved = _moved(old, new)
-            if moved and not (moved <= self.change.chips and self._rests_on_edited(gate)):
+            if moved and not (moved <= self.place.change.chips and self._rests_on_edited(gate)):
                 return f"the edit would also change the test at line {gate.at[0]}"
         return None
 
     def _rests_on_edited(self, gate: Gate) -> bool:
-        span = self.gate.leaf or self.gate.at
-        return any(node.at == span for node in _reached(gate.test, self.module))
+        return any(node.at == self.place.span for node in reached(gate.test, self.place.module))
 
     def _proof(self, after: Sets, evidence: str) -> Proof:
-        before = self.sets
+        before = self.place.sets
         return Proof(before.may.names, before.must.names, after.may.names, after.must.names, evidence)
 
 
@@ -113,8 +134,8 @@ def _nothing(path: str, dotted: str) -> None:
 
 def compares_limit(gate: Gate, span: Span, module: Module) -> bool:
     """Whether the comparison at `span` has a queried limit of shared memory as an operand."""
-    comparisons = [node for node in _reached(gate.test, module) if node.op == "cmp" and _within(node.at, span)]
-    return any(_is_limit(node) for test in comparisons for node in _reached(test, module))
+    comparisons = [node for node in reached(gate.test, module) if node.op == "cmp" and _within(node.at, span)]
+    return any(_is_limit(node) for test in comparisons for node in reached(test, module))
 
 
 def _is_limit(node: Expr) -> bool:
@@ -127,8 +148,29 @@ def _within(inner: Span | None, outer: Span) -> bool:
     return inner is not None and outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
 
 
-def _layout(module: Module) -> list[tuple[str, str, str]]:
-    return [(gate.kind, gate.qualname, gate.name) for gate in module.gates]
+def _key(gate: Gate) -> tuple[str, str, str]:
+    return gate.kind, gate.qualname, gate.name
+
+
+def _touched(gate: Gate, candidate: Candidate) -> bool:
+    """Whether a gate stands on lines that an edit rewrites."""
+    regions = (edit.region for edit in candidate)
+    return any(region.line <= gate.at[0] and gate.at[2] <= region.end_line for region in regions)
+
+
+def _written(source: str, candidate: Candidate) -> list[tuple[int, int]]:
+    """The lines of the edited text that an edit wrote, first and last."""
+    found, shift = [], 0
+    for edit in sorted(candidate, key=lambda edit: (edit.region.line, edit.region.column)):
+        lines = len(Text(edit.text).lines) - 1 if edit.text else 0
+        first = edit.region.line + shift
+        found.append((first, first + lines))
+        shift += lines - (edit.region.end_line - edit.region.line)
+    return found
+
+
+def _in_lines(gate: Gate, lines: Sequence[tuple[int, int]]) -> bool:
+    return any(first <= gate.at[0] and gate.at[2] <= last for first, last in lines)
 
 
 def _moved(old: Sets, new: Sets) -> ChipSet:
@@ -144,7 +186,7 @@ def _moved(old: Sets, new: Sets) -> ChipSet:
     return moved
 
 
-def _reached(node: Any, module: Module) -> Iterator[Expr]:
+def reached(node: Any, module: Module) -> Iterator[Expr]:
     """Every node below `node`, through definitions too: of names, and of attributes of the classes here."""
     stack, seen = [node], set()
     while stack:
@@ -155,7 +197,7 @@ def _reached(node: Any, module: Module) -> Iterator[Expr]:
         yield item
         stack.extend(reversed(item.args))
         key = (item.op, item.args[-1])
-        if item.op in ("var", "name", "attr") and key not in seen:
+        if item.op in ("var", "name", "attr", "function") and key not in seen:
             seen.add(key)
             stack.extend(_definitions(item, module))
 
@@ -165,5 +207,8 @@ def _definitions(node: Expr, module: Module) -> Iterator[Expr]:
         yield module.slots[node.args[0]]
     elif node.op == "name" and node.args[0] in module.names:
         yield module.names[node.args[0]]
+    elif node.op == "function" and node.args[0] in module.functions:
+        body = module.functions[node.args[0]]
+        yield from (part for path, value in body.returns for part in (*path, value))
     elif node.op == "attr":
-        yield from (body.names[node.args[1]] for body in module.classes.values() if node.args[1] in body.names)
+        yield from (one.names[node.args[1]] for one in module.classes.values() if node.args[1] in one.names)

@@ -7,7 +7,7 @@ import re
 from bwlint.facts import Module
 from bwlint.readers.buildfiles import cmake, text
 
-__all__ = ["may_matter", "read"]
+__all__ = ["is_cmake", "may_matter", "read"]
 
 _WORDS = (
     *(b"gencode", b"arch=compute_", b"arch=sm_", b"arch sm_", b'arch="sm_', b"arch='sm_", b"gpu-name"),
@@ -22,7 +22,12 @@ def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
     return any(word in lowered for word in _WORDS)
 
 
+def is_cmake(path: str) -> bool:
+    """Whether a build file is one of CMake's."""
+    return _CMAKE.search(path) is not None
+
+
 def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str] = frozenset()) -> Module:
     """Facts of one build file; never raises."""
-    carries = cmake.read(source) if _CMAKE.search(path) else text.read(source)
+    carries = cmake.read(source) if is_cmake(path) else text.read(source)
     return Module(path, name, is_package, {}, (), (), {}, {}, (), {}, language="build", carries=carries)

@@ -16,6 +16,7 @@ from bwlint.readers.python.gates import Gates, Where
 from bwlint.readers.python.lower import Lowerer, Scope, is_arch
 from bwlint.readers.python.sides import SKIPS, dotted, span
 from bwlint.readers.python.sizes import Sizes
+from bwlint.readers.python.vocabulary import arch_text
 
 _QUESTION = re.compile(r"capability_geq|^(?:is|has)_device_capability|^is_family_of$|at_least|_geq$")
 MAX_RETURNS = 60
@@ -551,14 +552,17 @@ def _member(value: Expr, index: int) -> Expr:
 
 
 def _is_question(node: ast.expr) -> bool:
-    """A comparison, or a call that compares with constants: `cuda_capability_geq(10, 0)`."""
+    """A comparison, or a call that compares with what is written out: `cuda_capability_geq(10, 0)`."""
     if isinstance(node, ast.Compare | ast.BoolOp | ast.UnaryOp):
         return True
     if not isinstance(node, ast.Call) or not node.args or node.keywords:
         return False
-    return all(isinstance(a, ast.Constant | ast.Tuple) for a in node.args) and bool(
-        _QUESTION.search(dotted(node.func).rpartition(".")[2])
-    )
+    return all(map(_is_written, node.args)) and bool(_QUESTION.search(dotted(node.func).rpartition(".")[2]))
+
+
+def _is_written(node: ast.expr) -> bool:
+    """A constant, a tuple, or a member of an enum of architectures."""
+    return isinstance(node, ast.Constant | ast.Tuple) or (isinstance(node, ast.Attribute) and arch_text(node.attr))
 
 
 def _written_globals(lines: Sequence[str]) -> frozenset[str]:

@@ -25,7 +25,7 @@ _LITERALS = (
     b'"10.0',
 )
 _LINE = re.compile(
-    rb"apability|CAPABILITY|apabilities(?<=(?:orted|mpute)_capabilities)|ompute_cap|[sS][mM]_?(?:[789]|1[0-2])\d|sm_version"
+    rb"apability|CAPABILITY|apabilities(?<=(?:orted|mpute)_capabilities)|ompute_cap|[sS][mM]_?(?:[789]|1[0-2])[\dxX]|sm_version"
     rb"|arch(?<![a-zA-Z]arch)(?<!cute\.arch)s?(?![a-zA-Z])(?! *\()|Arch\."
     rb"|major(?<![a-zA-Z]major)(?<!\b[a-z]_major)(?<!row_major)(?<!col_major)(?<!mn_major)"
     rb"(?=_version|s\b| *(?:[<>=!*,)\]]|not in|in\b|//))"

@@ -1,0 +1,197 @@
+"""C++ and CUDA: guards of the preprocessor and tests of the running program, edited as text.
+
+A spelling is only a proposal. The reader and the interpreters judge the edited text: guards on every compile target,
+tests on every chip. An edit after which anything else than what is wanted is true does not leave this package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from bwlint.chips import Chip, ChipSet, TargetSet, siblings
+from bwlint.evaluate.expr import Span
+from bwlint.evaluate.macros import known_macro
+from bwlint.facts import Gate, Module
+from bwlint.findings import Edit, Fix, Proof
+from bwlint.fix import Job
+from bwlint.fix.apply import apply
+from bwlint.fix.cuda import conditions, guards
+from bwlint.fix.cuda.proof import Checker
+from bwlint.fix.cuda.terms import Change as Rewrite
+from bwlint.fix.cuda.terms import edits
+from bwlint.fix.python.change import Change
+from bwlint.fix.python.meant import said_exactly
+from bwlint.guards import Guarded
+from bwlint.judge import Context, Remedy
+from bwlint.link import Tree
+from bwlint.readers.cuda.lexer import Code, clean
+
+__all__ = ["mend"]
+
+MAX_TRIED = 24
+_LONGEST_TITLE = 70
+_UNKNOWN_SPELLING = "no known rewrite for this spelling"
+_LIMIT = ("SharedMemory", "sharedMem", "smem_optin", "max_shared")
+
+
+def mend(job: Job) -> Fix | str:
+    """The fix of a guard or of a test; a string says why there is none."""
+    code = clean(job.source)
+    checker = Checker(job.context.tree, job.module, job.source)
+    if job.remedy.how == "guard":
+        return _guard(job, code, checker)
+    return _test(job, code, checker)
+
+
+def _guard(job: Job, code: Code, checker: Checker) -> Fix | str:
+    guarded = _guarded(job.context, job.module, job.remedy.at or job.draft.at)
+    if guarded is None:
+        return "nothing here tells which guard to mend"
+    mine, wanted = guarded.sets.may, job.remedy.targets
+    if guarded.denies:
+        wanted = guarded.sets.live - wanted
+    gained = (mine - wanted) | (wanted - mine)
+    said = code.comment_near(*_offsets(code, guarded.guard.at))
+    proposals, kind, title = _proposals(job, code, guarded, gained)
+    change = _of_family(guarded, job.remedy.targets)
+    if change is not None and (refusal := said_exactly(said, change)):
+        return refusal
+    return _first_proved(
+        job,
+        code,
+        proposals,
+        kind,
+        title,
+        checker,
+        lambda text, words: checker.guard(text, guarded.guard, wanted, words),
+    )
+
+
+def _proposals(job: Job, code: Code, guarded: Guarded, moved: TargetSet) -> tuple[Iterator[list[Rewrite]], str, str]:
+    """What the text of a guard may become, the kind of the fix, and its title."""
+    test, wanted = guarded.guard.test, job.remedy.targets
+    lost = guarded.admitted - wanted
+    if lost:
+        first = next(iter(lost)).chip.major * 100
+        return guards.bounded(code, test, first), "bound", f"Keep {lost.chips} away from what is behind the guard"
+    change = _of_family(guarded, wanted)
+    if change is None and moved.chips <= guarded.chips:
+        chips = tuple(moved.chips)
+        names = " and ".join(target.name for target in moved)
+        return guards.suffixed(code, test, chips), "family", f"Let {names} through too"
+    if change is None:
+        major = next(iter(moved)).chip.major
+        return guards.raised(code, test, major * 100, major * 100 + 100), "bound", f"Compile it for {moved.chips} too"
+    chip, twin = next(iter(change.chips)), next(iter(change.twins))
+    want = guards.Widening(twin, chip, moved, _known(job.context.tree, job.module), guarded.working.tuning)
+    return guards.widened(code, test, want), "family", change.title
+
+
+def _of_family(guarded: Guarded, wanted: TargetSet) -> Change | None:
+    """The change of a guard for whole chips, where they have a member of their family beside them."""
+    gained = (wanted - guarded.admitted).chips - guarded.chips
+    twins = ChipSet.joining(twin for chip in gained for twin in siblings(chip)) & guarded.chips
+    return Change("family", wanted.chips, gained, twins) if len(gained) == 1 and twins else None
+
+
+def _known(tree: Tree, module: Module) -> Callable[[str, str], bool]:
+    """Whether a macro that is to stand beside another is the compiler's, or defined where the other one is."""
+
+    def known(new: str, old: str) -> bool:
+        if new.startswith("__CUDA_ARCH_"):
+            return True
+        if _defined(tree, module, new):
+            return True
+        return known_macro(new) and not _defined(tree, module, old)
+
+    return known
+
+
+def _defined(tree: Tree, module: Module, name: str) -> bool:
+    own = module.functions.get(name)
+    return (own is not None and own.kind == "macro") or bool(tree.definers(module, name))
+
+
+def _guarded(context: Context, module: Module, at: Span) -> Guarded | None:
+    found = (one for one in context.guards.get(module.path, ()) if one.module is module and one.guard.at == at)
+    return next(found, None)
+
+
+def _test(job: Job, code: Code, checker: Checker) -> Fix | str:
+    judged = job.judged
+    if judged is None:
+        return "nothing here tells which test to mend"
+    change = Change.between(judged.sets, job.remedy.chips)
+    if isinstance(change, str):
+        return change
+    gate = judged.gate
+    span = gate.leaf or gate.at
+    if refusal := said_exactly(f"{gate.comment} {code.comment_near(*_offsets(code, span))}", change):
+        return refusal
+    if _compares_limit(code, gate):
+        return "the literal is compared with a queried shared-memory limit"
+    if len(change.chips) != 1 or not change.twins:
+        return _UNKNOWN_SPELLING
+    chip, twin = next(iter(change.chips)), _twin(next(iter(change.chips)), change)
+    proposals = conditions.widened(code, job.module, gate.test, span, twin, chip)
+    return _first_proved(
+        job,
+        code,
+        proposals,
+        change.kind,
+        change.title,
+        checker,
+        lambda text, words: checker.gate(text, gate, judged.sets, change, words),
+    )
+
+
+def _twin(chip: Chip, change: Change) -> Chip:
+    return next(iter(siblings(chip) & change.twins), chip)
+
+
+def _compares_limit(code: Code, gate: Gate) -> bool:
+    start, end = _offsets(code, gate.leaf or gate.at)
+    return any(word in code.text[start:end] for word in _LIMIT)
+
+
+def _first_proved(
+    job: Job,
+    code: Code,
+    proposals: Iterator[list[Rewrite]],
+    kind: str,
+    title: str,
+    checker: Checker,
+    prove: Callable[[str, str], Proof | str],
+) -> Fix | str:
+    """The first proposal that holds, with its proof; else why the first one does not."""
+    remedy, refusal = job.remedy, ""
+    for number, changes in enumerate(proposals):
+        if number == MAX_TRIED:
+            break
+        if number == 0 and not checker.readable:
+            return "code in a string of another language is not rewritten"
+        made = edits(job.module.path, code, changes)
+        text = apply(job.source, made)
+        proof = prove(text, _words(remedy))
+        if isinstance(proof, Proof) and text != job.source:
+            safe = "unsafe" if remedy.unsafe else "safe"
+            return Fix(safe, kind, _title(title, made), made, proof)  # type: ignore[arg-type]
+        refusal = refusal or str(proof)
+    return refusal or _UNKNOWN_SPELLING
+
+
+def _words(remedy: Remedy) -> str:
+    return f"{remedy.evidence} (unsafe: {remedy.unsafe})".lstrip() if remedy.unsafe else remedy.evidence
+
+
+def _title(title: str, made: tuple[Edit, ...]) -> str:
+    text = " ".join(made[0].text.replace("\\\n", " ").split()).strip("| &")
+    if len(made) > 1 or not text or len(text) > _LONGEST_TITLE:
+        return title
+    region = made[0].region
+    inserted = (region.line, region.column) == (region.end_line, region.end_column)
+    return f"{title}: {'add' if inserted else 'write'} `{text}`"
+
+
+def _offsets(code: Code, at: Span) -> tuple[int, int]:
+    return code.offset(*at[:2]), code.offset(*at[2:])

@@ -1,0 +1,176 @@
+"""Spellings of a test of the running program: the family's major version, or the missing part beside its twin."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bwlint.chips import Chip
+from bwlint.evaluate.expr import Expr, Span, walk
+from bwlint.facts import Module
+from bwlint.fix.cuda.terms import Change, Term, bracketed, offsets, separator, terms, twin_text
+from bwlint.readers.cuda.lexer import Code
+
+_LABEL = re.compile(r"case\s+\Z")
+_END_OF_LABEL = re.compile(r"\s*:")
+_PLAIN = re.compile(r"[\w.:>\-\[\]()]+")
+_MINOR = re.compile(r"minor", re.IGNORECASE)
+_SIGNS = {"==": "||", "!=": "&&"}
+_JOINING = {"==": "and", "!=": "or"}
+
+
+def widened(code: Code, module: Module, test: Expr, span: Span, twin: Chip, chip: Chip) -> Iterator[list[Change]]:
+    """What a test may become so that `chip` is treated as `twin`, the most idiomatic first."""
+    found = [term for root in _roots(module, test, span) for term in terms(code, root)]
+    for term in found:
+        yield from _minor_dropped(code, term, twin)
+    comparisons = [term for term in found if _compared(term.node, twin) is not None]
+    for term in comparisons:
+        yield from _major(code, term, twin)
+    for term in comparisons:
+        if _in_a_list(code, term) or _listed_elsewhere(code, term, twin, chip):
+            yield from _beside(code, term, twin, chip)
+    for term in comparisons:
+        yield from _divided(code, term, twin)
+    for term in comparisons:
+        yield from _beside(code, term, twin, chip)
+    yield from _labelled(code, span, twin, chip)
+
+
+def _roots(module: Module, test: Expr, span: Span) -> Iterator[Expr]:
+    """The outermost nodes within a span, through the variables that the test reads."""
+    waiting, seen = [test], set[int]()
+    while waiting:
+        node = waiting.pop(0)
+        if node.at is not None and span[:2] <= node.at[:2] and node.at[2:] <= span[2:]:
+            yield node
+            continue
+        for inner in walk(node):
+            if inner is not node and inner.at is not None and span[:2] <= inner.at[:2] and inner.at[2:] <= span[2:]:
+                yield inner
+                return
+            if inner.op == "var" and inner.args[0] not in seen:
+                seen.add(inner.args[0])
+                waiting.append(module.slots[inner.args[0]])
+
+
+def _compared(node: Expr, twin: Chip) -> int | None:
+    """What a comparison for (in)equality compares with, where that is the twin's number: joined, or times ten."""
+    if node.op != "cmp" or node.args[0] not in _SIGNS:
+        return None
+    value = node.args[1][1]
+    number = value.args[0] if value.op == "const" else None
+    return number if number in (twin.joined, twin.joined * 10) and isinstance(number, int) else None
+
+
+def _minor_dropped(code: Code, term: Term, twin: Chip) -> Iterator[list[Change]]:
+    """`major == 12 && minor == 0` to `major == 12`; `!(major == 12 && minor == 0)` to `major != 12`."""
+    if term.node.op not in ("and", "or"):
+        return
+    operands = [
+        Term(node, *offsets(code, node.at), (term.start, term.end), term) for node in term.node.args[0] if node.at
+    ]
+    for index, minor in enumerate(operands):
+        if not _is_minor(code, minor, twin, term.node.op):
+            continue
+        kept = [one for one in operands if one is not minor]
+        if len(kept) == 1 and term.parent is not None:
+            yield [_alone(code, term, kept[0])]
+        if index:
+            yield [(bracketed(code, operands[index - 1])[1], bracketed(code, minor)[1], "")]
+        else:
+            yield [(bracketed(code, minor)[0], bracketed(code, operands[1])[0], "")]
+
+
+def _is_minor(code: Code, term: Term, twin: Chip, op: str) -> bool:
+    node = term.node
+    if node.op != "cmp" or _JOINING.get(node.args[0]) != op:
+        return False
+    left, right = node.args[1]
+    named = left.at is not None and _MINOR.search(code.text[slice(*offsets(code, left.at))]) is not None
+    return named and right.op == "const" and right.args[0] == twin.minor
+
+
+def _alone(code: Code, term: Term, kept: Term) -> Change:
+    """The one operand that is left, without the brackets that held two; a negation goes into the operator."""
+    text = code.source[kept.start : kept.end]
+    parent = term.parent
+    if parent is not None and parent.node.op == "not" and kept.node.op == "cmp" and "==" in text:
+        return parent.start, bracketed(code, term)[1], text.replace("==", "!=", 1)
+    return *bracketed(code, term), text
+
+
+def _major(code: Code, term: Term, twin: Chip) -> Iterator[list[Change]]:
+    """`major * 10 + minor == 120` to `major == 12`."""
+    left, _ = term.node.args[1]
+    if left.op != "bin" or left.args[0] != "+" or left.args[1].op != "bin" or left.args[1].args[0] != "*":
+        return
+    major = left.args[1].args[1]
+    if major.at is not None:
+        text = code.source[slice(*offsets(code, major.at))]
+        yield [(term.start, term.end, f"{text} {term.node.args[0]} {twin.major}")]
+
+
+def _in_a_list(code: Code, term: Term) -> bool:
+    """Whether the same value is compared with another number beside a term."""
+    if term.parent is None or term.parent.node.op not in ("or", "and"):
+        return False
+    others = (node for node in term.parent.node.args[0] if node != term.node and node.op == "cmp")
+    mine = _subject(code, term.node)
+    return any(node.args[0] == term.node.args[0] and _subject(code, node) == mine for node in others)
+
+
+def _listed_elsewhere(code: Code, term: Term, twin: Chip, chip: Chip) -> bool:
+    """Whether the file compares the same value with both numbers in other places."""
+    text = " ".join(code.text[term.start : term.end].split())
+    return twin_text(text, twin, chip) in code.text
+
+
+def _subject(code: Code, node: Expr) -> str:
+    left = node.args[1][0]
+    return "".join(code.text[slice(*offsets(code, left.at))].split()) if left.at is not None else ""
+
+
+def _beside(code: Code, term: Term, twin: Chip, chip: Chip) -> Iterator[list[Change]]:
+    """`sm == 120` to `sm == 120 || sm == 121`."""
+    sign = _SIGNS[term.node.args[0]]
+    start, end = bracketed(code, term)
+    written = twin_text(code.source[start:end], twin, chip)
+    if written == code.source[start:end] or "//" in written or "/*" in written:
+        return
+    added = f"{separator(code, term, sign, len(written))}{written}"
+    if term.parent is None or term.inside("or" if sign == "||" else "and"):
+        yield [(end, end, added)]
+    elif (start, end) == (term.start, term.end):
+        yield [(start, end, f"({code.source[start:end]} {sign} {written})")]
+    else:
+        yield [(term.end, term.end, f" {sign} {twin_text(code.source[term.start : term.end], twin, chip)}")]
+
+
+def _divided(code: Code, term: Term, twin: Chip) -> Iterator[list[Change]]:
+    """`sm == 120` to `sm / 10 == 12`."""
+    left, right = term.node.args[1]
+    if left.at is None or right.at is None:
+        return
+    text = code.source[slice(*offsets(code, left.at))]
+    subject = text if _PLAIN.fullmatch(text) else f"({text})"
+    factor = right.args[0] // twin.major
+    yield [(term.start, term.end, f"{subject} / {factor} {term.node.args[0]} {twin.major}")]
+
+
+def _labelled(code: Code, span: Span, twin: Chip, chip: Chip) -> Iterator[list[Change]]:
+    """`case 120:` to `case 120:` and `case 121:` below it."""
+    start, end = offsets(code, span)
+    for match in re.finditer(rf"(?<!\w){twin.joined}(0?)(?!\w)", code.text[start:end]):
+        first, last = start + match.start(), start + match.end()
+        label = _LABEL.search(code.text, code.line_start(first), first)
+        close = _END_OF_LABEL.match(code.text, last)
+        if label is None or close is None:
+            continue
+        begin = code.line_start(first)
+        indent = code.text[begin : label.start()]
+        gap = f"\n{indent}" if not indent.strip() else " "
+        if "\r\n" in code.source:
+            gap = gap.replace("\n", "\r\n")
+        word = twin_text(code.source[label.start() : close.end()], twin, chip)
+        yield [(close.end(), close.end(), f"{gap}{word}")]

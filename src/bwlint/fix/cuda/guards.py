@@ -1,0 +1,181 @@
+"""Spellings of a guard of the preprocessor: the missing part beside its twin, or the family's range.
+
+What is proposed need not be right: each proposal is read again and evaluated on every target.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from bwlint.chips import Chip, TargetSet
+from bwlint.evaluate.expr import Expr
+from bwlint.fix.cuda.terms import Change, Term, bracketed, separator, terms, twin_text
+from bwlint.readers.cuda.lexer import Code
+
+_ARCH = "__CUDA_ARCH__"
+_FAMILY = "__CUDA_ARCH_FAMILY_SPECIFIC__"
+_SHORT_FORM = re.compile(r"\b(?P<el>el)?if(?P<n>n?)def(?=[ \t])[ \t]*\Z")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_LEAVES = frozenset({"cmp", "defined", "macro"})
+_OPPOSITE = {"==": ("||", "&&", ">=", "<"), "!=": ("&&", "||", "<", ">=")}
+
+
+@dataclass(frozen=True, slots=True)
+class Widening:
+    """`chip` is to pass a guard as `twin` does, compiled for `gained`; `known` tells macros that the tree defines.
+
+    `switch` says that all that stands behind the guard are definitions of macros.
+    """
+
+    twin: Chip
+    chip: Chip
+    gained: TargetSet
+    known: Callable[[str, str], bool]
+    switch: bool
+
+
+def widened(code: Code, test: Expr, want: Widening) -> Iterator[list[Change]]:
+    """What the text of a guard may become, the most idiomatic first."""
+    found = _terms(code, test)
+    leaves = [term for term in found if term.node.op in _LEAVES]
+    named = [term for term in found if term.node.op != "or" and _names(code, term, want)]
+    for term in leaves:
+        if not _beside_others(code, term):
+            yield from _ranges(code, term, want)
+    for term in reversed(named):
+        yield from _twins(code, term, want)
+    for term in leaves:
+        yield from _ranges(code, term, want)
+    operands = [term for term in named if term.inside("or") and term.parent is not None and term.parent.parent is None]
+    if len(operands) > 1:
+        yield [change for term in operands for change in next(_twins(code, term, want), [])]
+    if want.switch:
+        for term in leaves:
+            if term in named:
+                yield from _raw(code, term, want)
+
+
+def suffixed(code: Code, test: Expr, chips: tuple[Chip, ...]) -> Iterator[list[Change]]:
+    """The family targets of `chips` beside what asks for their a targets."""
+    asked = " || ".join(f"{_FAMILY} == {chip.joined}0" for chip in chips)
+    written = f"(defined({_FAMILY}) && {f'({asked})' if len(chips) > 1 else asked})"
+    for term in reversed(_terms(code, test)):
+        text = code.text[term.start : term.end]
+        if term.node.op in _LEAVES and any(f"{chip.joined}" in text for chip in chips):
+            yield from _joined(code, term, written)
+
+
+def bounded(code: Code, test: Expr, end: int) -> Iterator[list[Change]]:
+    """A lower bound of the architecture with the upper bound `end` beside it."""
+    for term in _terms(code, test):
+        subject, op, value = _comparison(term.node)
+        if subject == _ARCH and op in (">=", ">") and isinstance(value, int) and value < end:
+            text = f"{code.source[term.start : term.end]} && {subject} < {end}"
+            yield [(term.start, term.end, f"({text})" if term.parent else text)]
+
+
+def raised(code: Code, test: Expr, start: int, end: int) -> Iterator[list[Change]]:
+    """An upper bound of the architecture at `start` moved to `end`."""
+    for term in _terms(code, test):
+        subject, op, value = _comparison(term.node)
+        if subject == _ARCH and op == "<" and value == start and term.node.args[1][1].at:
+            last = term.node.args[1][1].at
+            yield [(code.offset(*last[:2]), code.offset(*last[2:]), str(end))]
+
+
+def _terms(code: Code, test: Expr) -> tuple[Term, ...]:
+    """The operands of a guard: every bracket in a directive is part of its condition."""
+    if test.at is None:
+        return ()
+    return terms(code, test, (code.line_start(code.offset(*test.at[:2])), len(code.text)))
+
+
+def _names(code: Code, term: Term, want: Widening) -> bool:
+    text = code.text[term.start : term.end]
+    return twin_text(text, want.twin, want.chip) != text
+
+
+def _comparison(node: Expr) -> tuple[str, str, object]:
+    """The macro, the operator and the number of a comparison; nothing for any other node."""
+    if node.op != "cmp":
+        return "", "", None
+    op, operands = node.args
+    if len(operands) != 2 or operands[0].op != "macro" or operands[1].op != "const":
+        return "", "", None
+    return operands[0].args[0], op, operands[1].args[0]
+
+
+def _beside_others(code: Code, term: Term) -> bool:
+    """Whether the same macro is compared with another number beside a term: a list, to which one more is added."""
+    subject, op, _ = _comparison(term.node)
+    if term.parent is None or not op or not (term.inside("or") or term.inside("and")):
+        return False
+    others = (node for node in term.parent.node.args[0] if node != term.node)
+    return any(_comparison(node)[:2] == (subject, op) for node in others)
+
+
+def _ranges(code: Code, term: Term, want: Widening) -> Iterator[list[Change]]:
+    """`X == 1200` to `X >= 1200 && X < 1300`, `X != 1200` to its opposite."""
+    subject, op, value = _comparison(term.node)
+    if op not in _OPPOSITE or value != want.twin.joined * 10:
+        return
+    _, join, low, high = _OPPOSITE[op]
+    first, end = want.twin.major * 100, want.twin.major * 100 + 100
+    text = f"{subject} {low} {first} {join} {subject} {high} {end}"
+    alone = term.parent is None or bracketed(code, term) != (term.start, term.end)
+    yield [(term.start, term.end, text if alone else f"({text})")]
+
+
+def _twins(code: Code, term: Term, want: Widening) -> Iterator[list[Change]]:
+    """The same term for the missing part, beside the one there is."""
+    start, end = bracketed(code, term)
+    text = code.source[start:end]
+    if "//" in text or "/*" in text:
+        return
+    written = twin_text(text, want.twin, want.chip)
+    new, old = _WORD.findall(written), _WORD.findall(text)
+    if len(new) != len(old) or not all(a == b or want.known(a, b) for a, b in zip(new, old, strict=True)):
+        return
+    yield from _joined(code, term, written)
+
+
+def _raw(code: Code, term: Term, want: Widening) -> Iterator[list[Change]]:
+    """The missing part by the compiler's own macros, where the library has no word for it."""
+    suffixes = {target.suffix for target in want.gained}
+    number = want.chip.joined
+    if suffixes == {"a"}:
+        yield from _joined(code, term, f"defined(__CUDA_ARCH_FEAT_SM{number}_ALL)")
+    elif suffixes == {"a", "f"}:
+        yield from _joined(code, term, f"(defined({_FAMILY}) && {_FAMILY} == {number}0)")
+    elif suffixes == {"", "a", "f"}:
+        yield from _joined(code, term, f"(defined({_ARCH}) && {_ARCH} == {number}0)")
+
+
+def _joined(code: Code, term: Term, written: str) -> Iterator[list[Change]]:
+    """A term behind another one: with `||`, and with `&&` where what is named is refused."""
+    short = _SHORT_FORM.search(code.text, code.line_start(term.start), term.start)
+    if short is not None:
+        yield [_long_form(code, term, short, written)]
+        return
+    start, end = bracketed(code, term)
+    whole = term.node.op == "and" and (start, end) == (term.start, term.end)
+    for sign, op in (("||", "or"), ("&&", "and")):
+        added = f"{separator(code, term, sign, len(written))}{written}"
+        if whole:
+            yield [(start, end, f"({code.source[start:end]}) {sign} ({written})")]
+        elif term.parent is None or term.inside(op) or term.inside("not"):
+            yield [(end, end, added)]
+        else:
+            yield [(start, start, "("), (end, end, f"{added})")]
+
+
+def _long_form(code: Code, term: Term, short: re.Match[str], written: str) -> Change:
+    """`#ifdef A` has room for one macro."""
+    word = "elif" if short["el"] else "if"
+    mark, sign = ("!", "&&") if short["n"] else ("", "||")
+    name = written.removeprefix("defined(").removesuffix(")")
+    first = f"defined({code.source[term.start : term.end]})"
+    other = f"defined({name})" if _WORD.fullmatch(name) else written
+    return short.start(), term.end, f"{word} {mark}{first} {sign} {mark}{other}"

@@ -1,0 +1,182 @@
+"""The proof of an edit of C++: the edited text is read again, and its guards and gates are evaluated again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from bwlint.chips import NO_TARGET, NONE, ChipSet, TargetSet
+from bwlint.evaluate.interpreter import Interpreter
+from bwlint.facts import Class, Gate, Module, Operation
+from bwlint.findings import Proof
+from bwlint.fix.python.change import Change
+from bwlint.legality import legal, short
+from bwlint.link import Sets, TargetSets, Tree
+from bwlint.readers.cuda import read
+
+
+@dataclass(frozen=True, slots=True)
+class _World:
+    """The scanned tree with one file replaced."""
+
+    tree: Tree
+    edited: Module
+
+    def module(self, dotted: str) -> Module | None:
+        return self.tree.module(dotted)
+
+    def owner_class(self, module: Module, qualname: str) -> Class | None:
+        return self.tree.owner_class(module, qualname)
+
+    def is_literal_attribute(self, module: Module, name: str) -> bool:
+        return self.tree.is_literal_attribute(module, name)
+
+    def definers(self, module: Module, macro: str) -> Sequence[Module]:
+        found = self.tree.definers(module, macro)
+        return [self.edited if other.path == self.edited.path else other for other in found]
+
+
+def world(tree: Tree, module: Module) -> Tree:
+    """The scanned tree with this state of a file, in interpreters of its own."""
+    sources = tree.interpreter.sources
+    found = Tree(sources, lambda path, dotted: None)
+    place = _World(tree, module)
+    found.interpreter = Interpreter(place, sources)
+    found.compiler = Interpreter(place, sources, compile_time=True)
+    return found
+
+
+@dataclass(slots=True)
+class Checker:
+    """Judges edits of one file. `module` is what was read from it, `source` the text."""
+
+    tree: Tree
+    module: Module
+    source: str
+    before: Tree = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.before = world(self.tree, self.module)
+
+    @property
+    def readable(self) -> bool:
+        """Whether the text alone gives the facts: code in the strings of another language does not."""
+        again = read(self.module.path, self.source, self.module.name)
+        return again.guards == self.module.guards and again.gates == self.module.gates
+
+    def guard(self, text: str, guard: Gate, wanted: TargetSet, evidence: str) -> Proof | str:
+        """The proof that `guard` lets exactly `wanted` of the targets that get there through, nothing else moved."""
+        edited = read(self.module.path, text, self.module.name)
+        here = _index(self.module.guards, guard)
+        if here is None or not self._same_outline(edited, edited_guard=here, edited_gate=None):
+            return "the edited file has other guards than before"
+        after_tree = world(self.tree, edited)
+        old = self.before.target_sets(self.module, guard)
+        new = after_tree.target_sets(edited, edited.guards[here])
+        if old is None or new is None:
+            return "the edited guard does not ask for the target any more"
+        if new.live != old.live or new.may != wanted & old.live:
+            return f"the edited guard would compile for {_few((new.may - wanted) | (wanted & old.live - new.may))}"
+        moved = (new.may - old.may) | (old.may - new.may)
+        if _moved(old, new) - moved:
+            return "the edit would change the guard for other targets"
+        if said := self._others(edited, after_tree, here, moved) or self._operations(edited, after_tree, moved):
+            return said
+        return Proof(old.may.names, old.must.names, new.may.names, new.must.names, evidence)
+
+    def _others(self, edited: Module, after: Tree, here: int, moved: TargetSet) -> str | None:
+        """Other guards stay as they are; below this one, or with a macro of it, they change where it does at most."""
+        for index, (guard, guard_after) in enumerate(zip(self.module.guards, edited.guards, strict=True)):
+            old, new = self.before.target_sets(self.module, guard), after.target_sets(edited, guard_after)
+            if index == here or old == new:
+                continue
+            if old is None or new is None or _moved(old, new) - moved:
+                return f"the edit would change the guard at line {guard.at[0]}"
+        return None
+
+    def _operations(self, edited: Module, after: Tree, moved: TargetSet) -> str | None:
+        """No instruction comes to targets that lack it."""
+        for old, new in zip(self.module.operations, edited.operations, strict=True):
+            gained = after.compiled(edited, new.path) - self.before.compiled(self.module, old.path)
+            if wrong := gained - legal(new):
+                return f"`{short(new)}` does not assemble for {_few(wrong)}"
+            if gained - moved:
+                return f"the edit would change for whom line {old.at[0]} is compiled"
+        return None
+
+    def gate(self, text: str, gate: Gate, sets: Sets, change: Change, evidence: str) -> Proof | str:
+        """The proof that the test of `gate` holds on exactly the chips of `change`, and that nothing else moves."""
+        edited = read(self.module.path, text, self.module.name)
+        here = _index(self.module.gates, gate)
+        if here is None or not self._same_outline(edited, edited_guard=None, edited_gate=here):
+            return "the edited file has other gates than before"
+        # in a world that has evaluated nothing yet, since an interpreter reports a clash of types only once
+        after = world(self.tree, edited).sets(edited, edited.gates[here])
+        if after is None:
+            return "the edited test does not read the device any more"
+        if after.core != change.wanted:
+            wrong = after.core - change.wanted | change.wanted - after.core
+            return f"the edited test would not be as wanted on {' and '.join(wrong.names)}"
+        if after.live != sets.live or not _shifted(sets, after) <= change.chips:
+            return "the edit would change the test on other chips"
+        if said := self._other_gates(edited, here, gate, change):
+            return said
+        return Proof(sets.may.names, sets.must.names, after.may.names, after.must.names, evidence)
+
+    def _other_gates(self, edited: Module, here: int, gate: Gate, change: Change) -> str | None:
+        """Other tests stay as they are; what stands below this one, or reads its flag, moves on its chips at most."""
+        after_tree = world(self.tree, edited)
+        for index, (other, other_after) in enumerate(zip(self.module.gates, edited.gates, strict=True)):
+            old, new = self.before.sets(self.module, other), after_tree.sets(edited, other_after)
+            if index == here or old == new:
+                continue
+            if old is None or new is None or not _shifted(old, new) <= change.chips:
+                return f"the edit would also change the test at line {other.at[0]}"
+            if _shifted(old, new) and other.chain != gate.chain and other.leaf != gate.leaf:
+                return f"the edit would also change the test at line {other.at[0]}"
+        return None
+
+    def _same_outline(self, edited: Module, edited_guard: int | None, edited_gate: int | None) -> bool:
+        """Whether nothing but the edited guard or gate reads differently."""
+        mine, its = self.module, edited
+        if len(mine.guards) != len(its.guards) or len(mine.gates) != len(its.gates):
+            return False
+        guards = zip(mine.guards, its.guards, strict=True)
+        if any(a.text != b.text for index, (a, b) in enumerate(guards) if index != edited_guard):
+            return False
+        gates = zip(mine.gates, its.gates, strict=True)
+        if any(_shape(a) != _shape(b) for a, b in gates):
+            return False
+        return [_need(one) for one in mine.operations] == [_need(one) for one in its.operations]
+
+
+def _index(gates: tuple[Gate, ...], gate: Gate) -> int | None:
+    return next((index for index, other in enumerate(gates) if other == gate), None)
+
+
+def _shape(gate: Gate) -> tuple[str, str, str]:
+    return gate.kind, gate.qualname, gate.name
+
+
+def _need(operation: Operation) -> tuple[str, str, str]:
+    return operation.kind, operation.name, operation.qualname
+
+
+def _moved(old: TargetSets, new: TargetSets) -> TargetSet:
+    found = NO_TARGET
+    for before, after in ((old.may, new.may), (old.must, new.must), (old.live, new.live)):
+        found |= (before - after) | (after - before)
+    return found
+
+
+def _shifted(old: Sets, new: Sets) -> ChipSet:
+    """The chips on which an outcome is another than before."""
+    found = NONE
+    for before, after in ((old.may, new.may), (old.must, new.must), (old.core, new.core), (old.raises, new.raises)):
+        found |= (before - after) | (after - before)
+    return found
+
+
+def _few(targets: TargetSet) -> str:
+    names = targets.names
+    return ", ".join(names[:4]) + (" and more" if len(names) > 4 else "") if names else "no target"

@@ -1,0 +1,83 @@
+"""Flags of a build that are named after targets: the twin's flag asked for beside the one that is."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from bwlint.chips import Chip, chip_of_number
+from bwlint.fix.python.change import Candidate, Place
+from bwlint.fix.python.syntax import Syntax, parse, span_of
+
+_NUMBER = re.compile(r"(?<![a-z0-9])((?:sm_?)?)(\d{2,3})(?=[af]?(?![a-z0-9]))", re.IGNORECASE)
+
+
+def proposals(place: Place) -> Iterator[Candidate]:
+    """`has_sm120` to `has_sm120 or has_sm121`, where the file sets that flag too."""
+    if not place.sets.flags:
+        return
+    syntax = parse(place.source)
+    if syntax is None:
+        return
+    names = [node for node in syntax.within(place.span) if isinstance(node, ast.Name)]
+    for node in names:
+        twins = _twins(place, node.id)
+        if twins and all(_is_set(syntax, node, twin) for twin in twins) and not _asked(names, twins):
+            yield _joined(place, syntax, node, twins)
+
+
+def _twins(place: Place, name: str) -> list[str]:
+    """The names of the flags for the chips that are to be treated as the one that `name` is for."""
+    found = _NUMBER.search(name)
+    chip = chip_of_number(int(found[2])) if found else None
+    if found is None or chip is None or chip not in place.change.twins:
+        return []
+    return [_renamed(name, found, other) for other in place.change.beside(chip)]
+
+
+def _renamed(name: str, found: re.Match[str], chip: Chip) -> str:
+    return name[: found.start(2)] + str(chip.joined) + name[found.end(2) :]
+
+
+def _is_set(syntax: Syntax, use: ast.Name, name: str) -> bool:
+    """Whether a name has a value where `use` stands: a parameter, or an assignment above, in a scope around it."""
+    for scope in syntax.around(use):
+        if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
+            arguments = scope.args
+            every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+            if any(argument.arg == name for argument in every) or _assigned(scope.body, name, use):
+                return True
+        elif isinstance(scope, ast.Module) and _assigned(scope.body, name, use):
+            return True
+    return False
+
+
+def _assigned(body: list[ast.stmt], name: str, use: ast.Name) -> bool:
+    """Whether a statement of a body, not one below it, gives a name its value above a place."""
+    for statement in body:
+        if not isinstance(statement, ast.Assign | ast.AnnAssign) or span_of(statement)[2:] > span_of(use)[:2]:
+            continue
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+            return True
+    return False
+
+
+def _asked(names: list[ast.Name], twins: list[str]) -> bool:
+    return any(node.id in twins for node in names)
+
+
+def _joined(place: Place, syntax: Syntax, node: ast.Name, twins: list[str]) -> Candidate:
+    path, start, end = place.module.path, syntax.start(node), syntax.end(node)
+    added = "".join(f" or {twin}" for twin in twins)
+    if not _binds_tighter(syntax.parents[node]):
+        return (syntax.edit(path, end, end, added),)
+    return (syntax.edit(path, start, end, f"({node.id}{added})"),)
+
+
+def _binds_tighter(around: ast.AST) -> bool:
+    """Whether `or` needs parentheses inside a node."""
+    if isinstance(around, ast.BoolOp):
+        return isinstance(around.op, ast.And)
+    return not isinstance(around, ast.If | ast.While | ast.Assign | ast.Return | ast.Assert | ast.keyword)

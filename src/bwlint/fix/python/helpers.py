@@ -1,0 +1,267 @@
+"""Calls of helpers that ask for one part, made to ask for its family: with another helper of the scanned tree.
+
+No name of a helper is known here. Those of the tree whose names differ in the number of a target alone are run on every
+chip, as if under every toolkit; one will do if it answers as the old one does wherever nothing is to change.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bwlint.chips import NONE, ChipSet, siblings
+from bwlint.chips.toolkits import releases
+from bwlint.evaluate.expr import Expr
+from bwlint.evaluate.interpreter import Interpreter
+from bwlint.evaluate.objects import Frame, FunctionValue, PartialValue
+from bwlint.evaluate.values import Vec
+from bwlint.facts import Module
+from bwlint.findings import Edit
+from bwlint.fix.python import imports
+from bwlint.fix.python.change import Candidate, Place
+from bwlint.fix.python.proof import reached
+from bwlint.fix.python.syntax import LINE, Syntax, inside, parse, span_of
+
+_TARGET = re.compile(r"(?<![a-z0-9])sm_?\d{1,3}[afx]?(?![a-z0-9])")
+_OLDEST = "12.0"
+"""Older toolkits know none of these chips."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call of a helper in a test. `name` is what the helper is called in the module that defines it."""
+
+    node: Expr
+    name: str
+    owner: Module
+    signature: Any
+
+
+def proposals(place: Place) -> Iterator[Candidate]:
+    """Every way to let another helper answer, the most idiomatic first."""
+    syntax = parse(place.source) if any(_calls(place)) else None
+    if syntax is None:
+        return
+    by_span = {span_of(node): node for node in syntax.within(place.span) if isinstance(node, ast.Call)}
+    world = _Answers(place)
+    found = [(call, by_span[call.node.at]) for call in _calls(place) if call.node.at in by_span]
+    for call, node in found:
+        for name in _namesakes(world, call):
+            if _replaces(world, call, name):
+                yield from _renamed(place, syntax, node, name)
+    for call, node in found:
+        names = _completed(world, call)
+        if names:
+            yield from _joined(place, syntax, node, names)
+
+
+def _calls(place: Place) -> Iterator[_Call]:
+    """The calls of functions of the tree within a span that a test reaches."""
+    seen = set()
+    for node in reached(place.gate.test, place.module):
+        if node.op != "call" or node.at is None or node.at in seen or not inside(node.at, place.span):
+            continue
+        seen.add(node.at)
+        function = node.args[0]
+        place.tree.interpreter.start()
+        value = place.tree.interpreter.evaluate(function, place.tree.frame(place.module)).only()
+        signature = _signature(value)
+        owner, name = _definition(place, function, value)
+        if signature is not None and owner is not None:
+            yield _Call(node, name, owner, signature)
+
+
+def _definition(place: Place, function: Expr, value: object) -> tuple[Module | None, str]:
+    """The module that defines a helper, and its name there."""
+    if isinstance(value, FunctionValue):
+        named = "." not in value.function.qualname and value.owner is None
+        return (value.module if named else None), value.function.qualname
+    if function.op == "import" and function.args[1] is not None:
+        return place.tree.module(function.args[0]), function.args[1]
+    return (place.module, function.args[0]) if function.op == "name" else (None, "")
+
+
+def _signature(value: object) -> Any:
+    """What two helpers have in common that take the same arguments; None for what is no helper."""
+    if isinstance(value, FunctionValue):
+        function = value.function
+        return function.params, tuple(default is None for default in function.defaults)
+    if isinstance(value, PartialValue):
+        inner = value.function
+        same = (inner.module.name, inner.function.qualname) if isinstance(inner, FunctionValue) else None
+        return same and (same, len(value.arguments), tuple(name for name, _ in value.keywords))
+    return None
+
+
+def _stem(name: str) -> str | None:
+    """A name without the number of its target; None where it has none."""
+    return _TARGET.sub("sm", name) if _TARGET.search(name) else None
+
+
+class _Answers:
+    """What helpers say on every chip, under every toolkit that matters."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        sources = place.tree.interpreter.sources
+        asked = [release for release in releases() if float(release) >= float(_OLDEST)]
+        self._runs = [Interpreter(place.tree, sources), *(Interpreter(place.tree, sources.at(one)) for one in asked)]
+
+    def of(self, call: _Call, name: str) -> tuple[ChipSet, ...] | None:
+        """The chips for which a helper beside that of `call` says yes: under a current toolkit, then under each."""
+        found = []
+        for run in self._runs:
+            run.start()
+            function = Expr("import", (call.owner.name, name))
+            if call.owner.path == self.place.module.path:
+                function = Expr("name", (name,))
+            answer = run.truth(Expr("call", (function, call.node.args[1])), Frame(self.place.module))
+            if not all(isinstance(lane, bool) for lane in answer.lanes):
+                return None
+            found.append(_where(answer))
+        return tuple(found)
+
+    def signature(self, call: _Call, name: str) -> Any:
+        run = self._runs[0]
+        run.start()
+        return _signature(run.evaluate(Expr("name", (name,)), Frame(call.owner)).only())
+
+
+def _where(answer: Vec) -> ChipSet:
+    lanes = answer.spread()
+    return ChipSet(sum(1 << index for index, lane in enumerate(lanes) if lane is True))
+
+
+def _namesakes(world: _Answers, call: _Call) -> Iterator[str]:
+    """Helpers of the same module that take the same and are called the same but for the number of the target."""
+    stem = _stem(call.name)
+    for name in call.owner.names if stem else ():
+        if name != call.name and _stem(name) == stem and world.signature(call, name) == call.signature:
+            yield name
+
+
+def _replaces(world: _Answers, call: _Call, name: str) -> bool:
+    """Whether a helper says what the one that is called says, and yes for the chips that are to be added."""
+    old, new = world.of(call, call.name), world.of(call, name)
+    chips = world.place.change.chips
+    if old is None or new is None or old[0] & chips or not _in_family(old[0], chips):
+        return False
+    return new[0] == old[0] | chips and all(b - chips == a - chips for a, b in zip(old, new, strict=True))
+
+
+def _completed(world: _Answers, call: _Call) -> list[str]:
+    """Helpers that together say yes for the chips that are to be added and for nothing else, under any toolkit."""
+    chips = world.place.change.chips
+    old = world.of(call, call.name)
+    if old is None or not old[0] or old[0] & chips:
+        return []
+    if world.place.change.kind == "family" and not _in_family(old[0], chips):
+        return []
+    answers = {name: answer for name in _namesakes(world, call) if (answer := world.of(call, name)) is not None}
+    within = {name: sets for name, sets in answers.items() if sets[0] and all(each <= chips for each in sets)}
+    found: list[str] = []
+    missing = chips
+    for name in sorted(within, key=lambda name: sum(len(each) for each in within[name]), reverse=True):
+        if within[name][0] & missing == within[name][0]:
+            found.append(name)
+            missing -= within[name][0]
+    return [] if missing else sorted(found, key=lambda name: within[name][0].names)
+
+
+def _in_family(held: ChipSet, chips: ChipSet) -> bool:
+    family = NONE
+    for chip in held:
+        family |= siblings(chip)
+    return bool(held) and chips <= family
+
+
+def _renamed(place: Place, syntax: Syntax, call: ast.Call, name: str) -> Iterator[Candidate]:
+    """The call of another helper."""
+    function = call.func
+    if isinstance(function, ast.Attribute):
+        end = syntax.end(function)
+        yield (syntax.edit(place.module.path, end - len(function.attr), end, name),)
+        return
+    if not isinstance(function, ast.Name):
+        return
+    brought = imports.bring(syntax, place.module.path, (name,), function.id, call, instead=True)
+    if isinstance(brought, str):
+        return
+    edit = syntax.edit(place.module.path, syntax.start(function), syntax.end(function), name)
+    yield (*brought, edit)
+
+
+def _joined(place: Place, syntax: Syntax, call: ast.Call, names: Sequence[str]) -> Iterator[Candidate]:
+    """`call or other`, where the call stands; after `not`, which a chain of `and` has each by itself, `and not`."""
+    function = call.func
+    if not isinstance(function, ast.Name | ast.Attribute):
+        return
+    last = function.id if isinstance(function, ast.Name) else function.attr
+    brought: list[Edit] | str = []
+    if isinstance(function, ast.Name):
+        brought = imports.bring(syntax, place.module.path, names, last, call)
+    if isinstance(brought, str):
+        return
+    end = syntax.end(function) - syntax.start(call)
+    text = syntax.segment(call)
+    edit = _with_others(place, syntax, call, [text[: end - len(last)] + name + text[end:] for name in names])
+    if edit is not None:
+        yield (*brought, edit)
+
+
+def _with_others(place: Place, syntax: Syntax, call: ast.Call, others: Sequence[str]) -> Edit | None:
+    """The edit that puts calls beside one; None where nothing of the kind can stand."""
+    path, start, end = place.module.path, syntax.start(call), syntax.end(call)
+    outer = list(syntax.around(call))
+    parent, above = outer[0], outer[1] if len(outer) > 1 else None
+    if isinstance(parent, ast.BoolOp) and isinstance(parent.op, ast.Or):
+        gap = _gap(syntax, parent, call)
+        return syntax.edit(path, end, end, "".join(f"{gap}or {other}" for other in others))
+    if isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not):
+        if isinstance(above, ast.BoolOp) and isinstance(above.op, ast.And):
+            gap = _gap(syntax, above, parent)
+            return syntax.edit(path, end, end, "".join(f"{gap}and not {other}" for other in others))
+        return syntax.edit(path, start, end, _in_brackets(syntax, call, others))
+    if isinstance(parent, ast.BoolOp):
+        return syntax.edit(path, start, end, _in_brackets(syntax, call, others))
+    breakable = isinstance(parent, ast.If | ast.While | ast.Return | ast.Assign | ast.Assert)
+    if not breakable and not isinstance(parent, ast.IfExp | ast.keyword) and not _is_argument(call, parent):
+        return None
+    more = "".join(f" or {other}" for other in others)
+    if breakable and len(syntax.text.line(call.lineno)) + len(more) > LINE:
+        return syntax.edit(path, start, end, _in_brackets(syntax, call, others))
+    return syntax.edit(path, end, end, more)
+
+
+def _is_argument(call: ast.Call, parent: ast.AST) -> bool:
+    return isinstance(parent, ast.Call) and call in parent.args
+
+
+def _gap(syntax: Syntax, chain: ast.BoolOp, operand: ast.expr) -> str:
+    """What stands between the operands of a chain: a blank, or a line end where each has a line to itself."""
+    lines = [value.lineno for value in chain.values]
+    if len(set(lines)) < len(lines) or "\n" in syntax.segment(operand):
+        return " "
+    return _newline(syntax) + _indent(syntax.text.line(operand.lineno))
+
+
+def _in_brackets(syntax: Syntax, call: ast.Call, others: Sequence[str]) -> str:
+    """`(call or other)`, broken as formatters do where it would be too long for a line."""
+    line, text = syntax.text.line(call.lineno), syntax.segment(call)
+    more = "".join(f" or {other}" for other in others)
+    if "\n" in text or len(line) + len(more) + 2 <= LINE or len(line) > LINE:
+        return f"({text}{more})"
+    newline, space = _newline(syntax), _indent(line)
+    inner = f"{newline}{space}    "
+    return f"({inner}{text}{''.join(f'{inner}or {other}' for other in others)}{newline}{space})"
+
+
+def _newline(syntax: Syntax) -> str:
+    return "\r\n" if "\r\n" in syntax.text.source else "\n"
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]

@@ -1,0 +1,197 @@
+"""A name that an edit needs, brought into a file: beside a name that the file imports from the same place already."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+
+from bwlint.findings import Edit
+from bwlint.fix.python.syntax import LINE, Syntax
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Module)
+
+
+def bring(
+    syntax: Syntax, path: str, names: Sequence[str], beside: str, use: ast.expr, *, instead: bool = False
+) -> list[Edit] | str:
+    """The edits after which `names` are bound at `use` as `beside` is: imported from the same module.
+
+    `instead` says that the use of `beside` goes away. None are needed where the names are there already; a string says
+    why they cannot be brought. A name that the file itself defines needs no import.
+    """
+    statement = _import_of(syntax, beside, use)
+    if statement is None:
+        return [] if all(_defines(syntax.tree, name) for name in names) else f"nothing here imports `{beside}`"
+    new = [name for name in names if _import_of(syntax, name, use, statement) is None]
+    taken = next((name for name in new if _bound(syntax.tree, name, statement)), None)
+    if taken is not None:
+        return f"`{taken}` is the name of something else in this file"
+    old = next(alias for alias in statement.names if _local(alias) == beside)
+    if instead and new and old.asname is None and _is_own(statement, syntax) and _uses(syntax, beside) == 1:
+        return [syntax.edit(path, syntax.start(old), syntax.end(old), ", ".join(new))]
+    return [_added(syntax, path, statement, old, new)] if new else []
+
+
+def add_line(syntax: Syntax, path: str, module: str, name: str) -> Edit:
+    """A new line `from module import name` after the last import of the same package at the top of the file."""
+    top = [node for node in syntax.tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    package = module.lstrip(".").partition(".")[0] if not module.startswith(".") else "."
+    same = [node for node in top if _package(node) == package]
+    line = f"from {module} import {name}\n"
+    if not top:
+        first = syntax.tree.body[1] if ast.get_docstring(syntax.tree) and len(syntax.tree.body) > 1 else None
+        start = syntax.start(first) if first is not None else 0
+        return syntax.edit(path, start, start, line + "\n")
+    last = (same or [node for node in top if not _is_future(node)] or top)[-1]
+    end = syntax.end(last)
+    rest = syntax.text.source.find("\n", end)
+    at = len(syntax.text.source) if rest < 0 else rest + 1
+    newline = "\r\n" if syntax.text.source[max(rest - 1, 0) : rest] == "\r" else "\n"
+    return syntax.edit(path, at, at, ("" if rest >= 0 else "\n") + line.replace("\n", newline))
+
+
+def _package(node: ast.Import | ast.ImportFrom) -> str:
+    if isinstance(node, ast.Import):
+        return node.names[0].name.partition(".")[0]
+    return "." if node.level else (node.module or "").partition(".")[0]
+
+
+def _is_future(node: ast.stmt) -> bool:
+    return isinstance(node, ast.ImportFrom) and node.module == "__future__"
+
+
+def _import_of(syntax: Syntax, name: str, use: ast.expr, other: ast.ImportFrom | None = None) -> ast.ImportFrom | None:
+    """The `from ... import` that binds a name where it is used, innermost scope first; `other` says of which module."""
+    for scope in syntax.around(use):
+        if not isinstance(scope, _SCOPES) or isinstance(scope, ast.ClassDef | ast.Lambda):
+            continue
+        for node in _statements(scope.body):
+            if not isinstance(node, ast.ImportFrom) or all(_local(alias) != name for alias in node.names):
+                continue
+            if other is None or (node.module, node.level) == (other.module, other.level):
+                return node
+    return None
+
+
+def _statements(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
+    """Statements of one scope, those in its blocks too."""
+    stack = list(reversed(body))
+    while stack:
+        node = stack.pop()
+        yield node
+        if isinstance(node, ast.stmt | ast.excepthandler) and not isinstance(node, _SCOPES):
+            stack.extend(reversed(list(ast.iter_child_nodes(node))))
+
+
+def _local(alias: ast.alias) -> str:
+    return alias.asname or alias.name
+
+
+def _defines(tree: ast.Module, name: str) -> bool:
+    return any(isinstance(node, ast.FunctionDef) and node.name == name for node in tree.body)
+
+
+def _bound(tree: ast.Module, name: str, own: ast.ImportFrom) -> bool:
+    """Whether a file gives this name to anything else than what `own` would import under it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom | ast.Import):
+            same = isinstance(node, ast.ImportFrom) and (node.module, node.level) == (own.module, own.level)
+            if any(_local(alias) == name and not (same and alias.name == name) for alias in node.names):
+                return True
+        elif _binds(node, name):
+            return True
+    return False
+
+
+def _binds(node: ast.AST, name: str) -> bool:
+    if isinstance(node, ast.Name):
+        return node.id == name and not isinstance(node.ctx, ast.Load)
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return node.name == name
+    return isinstance(node, ast.arg) and node.arg == name
+
+
+def _uses(syntax: Syntax, name: str) -> int:
+    """How often a file names something, in strings such as those of `__all__` and of patches too."""
+    word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+    named = sum(isinstance(node, ast.Name) and node.id == name for node in ast.walk(syntax.tree))
+    strings = (node.value for node in ast.walk(syntax.tree) if isinstance(node, ast.Constant))
+    imports = sum(isinstance(node, ast.alias) and _local(node) == name for node in ast.walk(syntax.tree))
+    return named + imports - 1 + sum(isinstance(text, str) and word.search(text) is not None for text in strings)
+
+
+def _is_own(statement: ast.ImportFrom, syntax: Syntax) -> bool:
+    """Whether nobody imports from here what a statement imports: it stands in a function, a test or a script."""
+    if statement not in syntax.tree.body:
+        return True
+    return any(
+        (isinstance(node, ast.FunctionDef) and node.name.startswith("test_"))
+        or (isinstance(node, ast.Import) and any(alias.name == "pytest" for alias in node.names))
+        for node in syntax.tree.body
+    )
+
+
+def _added(syntax: Syntax, path: str, statement: ast.ImportFrom, old: ast.alias, names: Sequence[str]) -> Edit:
+    """`names` in the list of an import: where its order puts them, else behind `old`; in the list's own layout."""
+    before = _successor(statement, names)
+    anchor = before or old
+    if _alone(syntax, anchor):
+        return _own_line(syntax, path, anchor, names, in_front=before is not None)
+    listed = ", ".join(names)
+    line = syntax.text.line(statement.lineno)
+    closed = syntax.text.source[syntax.end(statement) - 1] == ")"
+    too_long = statement.lineno == statement.end_lineno and len(line) <= LINE < len(line) + len(listed) + 2
+    if too_long and not closed and "#" not in line and ";" not in line:
+        return _broken(syntax, path, statement, anchor, names, in_front=before is not None)
+    if before is not None:
+        return syntax.edit(path, syntax.start(before), syntax.start(before), f"{listed}, ")
+    return syntax.edit(path, syntax.end(old), syntax.end(old), f", {listed}")
+
+
+def _successor(statement: ast.ImportFrom, names: Sequence[str]) -> ast.alias | None:
+    """The import that `names` belong in front of in a list that is in order; None where it is not, and at its end."""
+    present = [alias.name for alias in statement.names]
+    if len(present) < 2 or present != sorted(present):
+        return None
+    found = [next((alias for alias in statement.names if alias.name > name), None) for name in names]
+    return found[0] if all(each is found[0] for each in found) else None
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _alone(syntax: Syntax, alias: ast.alias) -> bool:
+    """Whether an imported name has a line to itself."""
+    line = syntax.text.line(alias.lineno)
+    return re.fullmatch(rf"\s+{re.escape(syntax.segment(alias))}\s*,?\s*(?:#.*)?", line) is not None
+
+
+def _own_line(syntax: Syntax, path: str, anchor: ast.alias, names: Sequence[str], *, in_front: bool) -> Edit:
+    line, source = syntax.text.line(anchor.lineno), syntax.text.source
+    space = line[: _indent(line)]
+    start = syntax.offset(anchor.lineno, 0)
+    stop = start + len(line)
+    newline = "\r\n" if source[stop : stop + 2] == "\r\n" else source[stop : stop + 1] or "\n"
+    lines = "".join(f"{space}{name},{newline}" for name in names)
+    if in_front:
+        return syntax.edit(path, start, start, lines)
+    if "," in line[len(space) + len(syntax.segment(anchor)) :].partition("#")[0]:
+        return syntax.edit(path, stop + len(newline), stop + len(newline), lines)
+    end = syntax.end(anchor)
+    return syntax.edit(path, end, end, "".join(f",{newline}{space}{name}" for name in names))
+
+
+def _broken(
+    syntax: Syntax, path: str, statement: ast.ImportFrom, anchor: ast.alias, names: Sequence[str], *, in_front: bool
+) -> Edit:
+    """A line that got too long, as formatters break it: one name to a line."""
+    line = syntax.text.line(statement.lineno)
+    space, newline = line[: _indent(line)], "\r\n" if "\r\n" in syntax.text.source else "\n"
+    listed: list[str] = []
+    for alias in statement.names:
+        own = [syntax.segment(alias)]
+        listed += ([*names, *own] if in_front else [*own, *names]) if alias is anchor else own
+    inner = "".join(f"{space}    {each},{newline}" for each in listed)
+    return syntax.edit(path, syntax.start(statement.names[0]), syntax.end(statement), f"({newline}{inner}{space})")

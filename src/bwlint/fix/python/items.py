@@ -1,0 +1,31 @@
+"""New items in a list or a table, in the layout that it has, inline or one to a line; a comment stays with its item."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bwlint.findings import Edit
+from bwlint.fix.python.syntax import Syntax
+
+
+def behind(
+    syntax: Syntax, path: str, items: Sequence[tuple[int, int]], index: int, texts: Sequence[str]
+) -> tuple[Edit, ...]:
+    """The edits that put `texts` behind the item at `index`. `items` begin and end at these indexes of the text."""
+    source = syntax.text.source
+    begin, end = items[index]
+    line = source.rfind("\n", 0, begin) + 1
+    indent = source[line:begin]
+    follows = index + 1 < len(items) and "\n" not in source[end : items[index + 1][0]]
+    stop = source.find("\n", end)
+    if indent.strip() or follows or stop < 0:
+        return (syntax.edit(path, end, end, "".join(f", {text}" for text in texts)),)
+    newline = "\r\n" if source[stop - 1] == "\r" else "\n"
+    stop -= len(newline) - 1
+    added = "".join(f"{newline}{indent}{text}," for text in texts)
+    if source[end:].lstrip().startswith(","):
+        return (syntax.edit(path, stop, stop, added),)
+    added = added.removesuffix(",")
+    if stop == end:
+        return (syntax.edit(path, end, end, f",{added}"),)
+    return (syntax.edit(path, end, end, ","), syntax.edit(path, stop, stop, added))

@@ -1,0 +1,74 @@
+"""Lists of targets with every `a` name and no `f` name: the family's names added.
+
+A chip is in such a list or is not, with or without the family's names, so here the proof holds names of targets.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import replace
+
+from bwlint.chips import NONE
+from bwlint.evaluate.expr import walk
+from bwlint.facts import Gate
+from bwlint.findings import Fix
+from bwlint.fix import Job
+from bwlint.fix.apply import apply
+from bwlint.fix.python.change import Candidate, Change, Place
+from bwlint.fix.python.items import behind
+from bwlint.fix.python.meant import meant_exactly
+from bwlint.fix.python.proof import Checker
+from bwlint.fix.python.syntax import Syntax, parse
+from bwlint.readers.python import read
+
+_NAME = re.compile(r"sm_\d{2,3}[af]?")
+
+
+def mend(job: Job) -> Fix | str:
+    """The fix of a list of names; a string says why there is none."""
+    judged, remedy = job.judged, job.remedy
+    syntax = parse(job.source)
+    if judged is None or syntax is None:
+        return "nothing here tells which list to mend"
+    change = Change("family", judged.core, NONE, NONE)
+    gate, module = judged.gate, job.module
+    place = Place(job.context.tree, module, job.root, gate, judged.sets, job.source, gate.at, change)
+    if said := meant_exactly(gate, place.span, job.source, change):
+        return said
+    candidate = _added(place, syntax)
+    if isinstance(candidate, str):
+        return candidate
+    words = f"{remedy.evidence} (unsafe: {remedy.unsafe})" if remedy.unsafe else remedy.evidence
+    proof = Checker(place).prove(candidate, words)
+    if isinstance(proof, str):
+        return proof
+    edited = read(module.path, apply(job.source, candidate), module.name, module.is_package)
+    after = next((other for other in edited.gates if other.at[:2] == gate.at[:2] and other.kind == gate.kind), gate)
+    old, new = _names(gate), _names(after)
+    added = [name for name in new if name not in old]
+    if not added or not set(old) <= set(new):
+        return "the edited list does not have the names of the family"
+    proof = replace(proof, before_may=old, before_must=old, after_may=new, after_must=new)
+    title = f"Add the names of the family: {', '.join(f'`{name}`' for name in added)}"
+    return Fix("unsafe" if remedy.unsafe else "safe", "family", title, candidate, proof)
+
+
+def _added(place: Place, syntax: Syntax) -> Candidate | str:
+    found = next((node for node in syntax.within(place.span) if isinstance(node, ast.List | ast.Tuple | ast.Set)), None)
+    if found is None:
+        return "the names of this list stand elsewhere"
+    items = [(syntax.start(node), syntax.end(node)) for node in found.elts]
+    edits: Candidate = ()
+    for index, node in enumerate(found.elts):
+        if isinstance(node, ast.Attribute) and _NAME.fullmatch(node.attr) and node.attr.endswith("a"):
+            edits += behind(syntax, place.module.path, items, index, [f"{syntax.segment(node)[:-1]}f"])
+    return edits or "the names of this list stand elsewhere"
+
+
+def _names(gate: Gate) -> tuple[str, ...]:
+    return tuple(
+        node.args[1]
+        for node in walk(gate.test)
+        if node.op == "attr" and isinstance(node.args[1], str) and _NAME.fullmatch(node.args[1])
+    )

@@ -1,0 +1,57 @@
+"""Orders that stand for something else: of names for a family, of texts for releases.
+
+Here the set of the test is right today, or all but right; what is wrong is how it is asked for.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import PurePath
+
+from bwlint.chips import NONE
+from bwlint.findings import Fix
+from bwlint.fix import Job
+from bwlint.fix.python import first_proved
+from bwlint.fix.python.change import Candidate, Change, Place
+from bwlint.fix.python.meant import meant_exactly
+from bwlint.fix.python.ranges import ranges
+from bwlint.fix.python.releases import releases
+from bwlint.sources.search import search_of
+from bwlint.sources.tree import package_root
+
+_LONGEST = 60
+_BUILDING = frozenset({"setup.py", "conftest.py"})
+
+
+def mend(job: Job) -> Fix | str:
+    """The fix of an order; a string says why there is none."""
+    judged, remedy = job.judged, job.remedy
+    if judged is None:
+        return "nothing here tells which test to mend"
+    moved = (remedy.chips | judged.core) - (remedy.chips & judged.core)
+    change = Change("type", remedy.chips, moved, NONE)
+    tree, module = job.context.tree, job.module
+    place = Place(tree, module, job.root, judged.gate, judged.sets, job.source, job.draft.at, change)
+    if said := meant_exactly(judged.gate, place.span, job.source, change):
+        return said
+    words = f"{remedy.evidence} (unsafe: {remedy.unsafe})" if remedy.unsafe else remedy.evidence
+    proved = first_proved(place, (ranges, partial(releases, packaging=_uses_packaging(job))), words)
+    if isinstance(proved, str):
+        return proved
+    candidate, proof = proved
+    return Fix("unsafe" if remedy.unsafe else "safe", "type", _title(candidate), candidate, proof)
+
+
+def _uses_packaging(job: Job) -> bool:
+    """Whether modules of the project import `packaging`; a script that builds it says nothing of where it runs."""
+    native = job.context.native
+    if native is None:
+        return False
+    hits = search_of(package_root(job.module.path), native.searches).word("python", "packaging")
+    imports = (hit for hit in hits if hit.text.lstrip().startswith(("from packaging", "import packaging")))
+    return any(PurePath(hit.file.real).name not in _BUILDING for hit in imports)
+
+
+def _title(candidate: Candidate) -> str:
+    text = " ".join(candidate[-1].text.split())
+    return f"Write `{text}`" if len(text) <= _LONGEST else "Ask for what is meant"

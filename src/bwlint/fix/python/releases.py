@@ -1,0 +1,64 @@
+"""Releases that are compared as texts, made to be compared as releases, with what the file or its project uses."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from bwlint.fix.python.change import Candidate, Place
+from bwlint.fix.python.imports import add_line
+from bwlint.fix.python.syntax import Syntax, parse
+
+_RELEASE = re.compile(r"\d+\.\d+(?:\.\w+)*")
+_CALLS = (
+    ("packaging.version", "Version", "Version"),
+    ("packaging", "version", "version.parse"),
+    ("packaging.version", "parse", "parse"),
+    ("torch.torch_version", "TorchVersion", "TorchVersion"),
+)
+"""What may be imported: the module, the name, and what to call then."""
+
+
+def releases(place: Place, *, packaging: bool) -> Iterator[Candidate]:
+    """`torch.version.cuda >= "12.9"` to `Version(torch.version.cuda) >= Version("12.9")`.
+
+    `packaging` says that the project uses the library of this name, so that it may be imported here.
+    """
+    syntax = parse(place.source)
+    if syntax is None:
+        return
+    for node in syntax.within(place.span):
+        if isinstance(node, ast.Compare) and _orders_texts(node):
+            call = _call(syntax)
+            if call is not None:
+                yield _called(place, syntax, node, call)
+            elif packaging:
+                path = place.module.path
+                yield (add_line(syntax, path, "packaging.version", "Version"), *_called(place, syntax, node, "Version"))
+
+
+def _orders_texts(node: ast.Compare) -> bool:
+    """`x >= "12.9"`."""
+    if len(node.ops) != 1 or not isinstance(node.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE):
+        return False
+    texts = [side for side in (node.left, node.comparators[0]) if isinstance(side, ast.Constant)]
+    return len(texts) == 1 and isinstance(texts[0].value, str) and _RELEASE.fullmatch(texts[0].value) is not None
+
+
+def _called(place: Place, syntax: Syntax, node: ast.Compare, call: str) -> Candidate:
+    edits = []
+    for operand in (node.left, node.comparators[0]):
+        text = f"{call}({syntax.segment(operand)})"
+        edits.append(syntax.edit(place.module.path, syntax.start(operand), syntax.end(operand), text))
+    return tuple(edits)
+
+
+def _call(syntax: Syntax) -> str | None:
+    """What the file imports at its top to read releases with."""
+    imported = [node for node in syntax.tree.body if isinstance(node, ast.ImportFrom) and not node.level]
+    for module, name, call in _CALLS:
+        for node in imported:
+            if node.module == module and any(alias.name == name and alias.asname is None for alias in node.names):
+                return call
+    return None

@@ -1,0 +1,87 @@
+"""A Python file as its syntax tree and its text: which node stands where, and edits of that text."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from bwlint.evaluate.expr import Span
+from bwlint.findings import Edit, Region
+from bwlint.sources.read import Text
+
+LINE = 88
+"""How long a line may get; the formatters of the field break longer ones."""
+
+Located = ast.expr | ast.stmt | ast.alias
+
+
+@dataclass(frozen=True, slots=True)
+class Syntax:
+    """`parents` has the node around each node."""
+
+    text: Text
+    tree: ast.Module
+    parents: dict[ast.AST, ast.AST] = field(default_factory=dict)
+
+    def around(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The nodes around a node, innermost first."""
+        while node in self.parents:
+            node = self.parents[node]
+            yield node
+
+    def within(self, span: Span) -> Iterator[ast.expr]:
+        """The expressions in a span, in the order of the text."""
+        found = (node for node in ast.walk(self.tree) if isinstance(node, ast.expr) and hasattr(node, "lineno"))
+        yield from sorted((node for node in found if inside(span_of(node), span)), key=span_of)
+
+    def start(self, node: Located) -> int:
+        """Where a node begins, as an index of the text."""
+        return self.offset(node.lineno, node.col_offset)
+
+    def end(self, node: Located) -> int:
+        """Where a node ends, as an index of the text."""
+        assert node.end_lineno is not None and node.end_col_offset is not None
+        return self.offset(node.end_lineno, node.end_col_offset)
+
+    def offset(self, line: int, byte: int) -> int:
+        """A place as `ast` gives it, as an index of the text."""
+        return self.text.offset(line, self.text.column(line, byte))
+
+    def segment(self, node: Located) -> str:
+        """The text of a node."""
+        return self.text.source[self.start(node) : self.end(node)]
+
+    def edit(self, path: str, start: int, end: int, text: str) -> Edit:
+        """The edit that puts `text` between two indexes."""
+        (line, column), (end_line, end_column) = self._place(start), self._place(end)
+        return Edit(path, Region(line, column, end_line, end_column), text)
+
+    def _place(self, index: int) -> tuple[int, int]:
+        """The line and column of an index of the text."""
+        before = Text(self.text.source[:index])
+        last = len(before.lines)
+        return last, before.column_of_character(last, len(before.line(last)))
+
+
+@lru_cache(maxsize=2)
+def parse(source: str) -> Syntax | None:
+    """The syntax of a text; None where it is no Python."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+    return Syntax(Text(source), tree, parents)
+
+
+def span_of(node: Located) -> Span:
+    return (node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
+
+
+def inside(inner: Span, outer: Span) -> bool:
+    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]

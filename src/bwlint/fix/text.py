@@ -1,0 +1,145 @@
+"""Words for people that name one member of a family where the test beside them admits the family.
+
+What a text says is read by the same parser before and after, and nothing else of the file changes: the edited text
+has one string literal more to say, and every test as it was.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from bwlint.chips import ChipSet, group
+from bwlint.evaluate.expr import Expr, Span
+from bwlint.facts import Module
+from bwlint.findings import Edit, Fix, Proof
+from bwlint.fix import Job
+from bwlint.fix.apply import apply
+from bwlint.fix.python.syntax import Syntax, inside, parse, span_of
+from bwlint.mentions import mentioned
+from bwlint.wording import plain
+
+_NAME = r"(?<![A-Za-z0-9_])(sm[ _-]?){major}{minor}[af]?(?![A-Za-z0-9_])"
+_CAPABILITY = r"(capabilit(?:y|ies)(?: of)? )(?:{major}\.{minor}(?!\d)|\({major}, ?{minor}\))"
+"""A release of CUDA may be called 12.0 too."""
+_NAMED_BY_PARTS = group("consumer-blackwell")
+"""Of the others, "SM100" is what everybody calls all of 10.x."""
+
+
+def mend(job: Job) -> Fix | str:
+    """The fix of a text; a string says why there is none."""
+    module, remedy = job.module, job.remedy
+    if module.language != "python":
+        return "texts are rewritten in Python alone"
+    edit = reworded(job.source, module.path, remedy.at or job.draft.at, remedy.chips)
+    if isinstance(edit, str):
+        return edit
+    if _tests(module) != _tests(_read(module, apply(job.source, [edit]))):
+        return "the edit would change a test"
+    admitted, certain = job.draft.admitted.names, job.draft.certain.names
+    words = f"{remedy.evidence} (unsafe: {remedy.unsafe})" if remedy.unsafe else remedy.evidence
+    title = f"Name {plain(remedy.chips)} in the text: write `{edit.text}`"
+    proof = Proof(admitted, certain, admitted, certain, words)
+    return Fix("unsafe" if remedy.unsafe else "safe", "text", title, (edit,), proof)
+
+
+def reworded(source: str, path: str, span: Span, chips: ChipSet) -> Edit | str:
+    """The edit of a string literal within `span` of a Python text after which it names `chips`, the family of the one
+    that it names now; a string says why there is none.
+    """
+    if not chips <= _NAMED_BY_PARTS:
+        return "the number of the first is read as the name of the family too"
+    syntax = parse(source)
+    if syntax is None:
+        return "the text is not the one that was read"
+    found = [hit for text in _literals(syntax, span) for hit in _places(syntax, text, chips)]
+    if len(found) != 1:
+        return "the text names the part more than once" if found else "no known rewrite for these words"
+    start, end, words = found[0]
+    edit = syntax.edit(path, start, end, words)
+    changed = _changed(syntax.tree, apply(source, [edit]))
+    if changed is None:
+        return "more than the words of one text would change"
+    before, after = changed
+    if any(product in before for chip in chips for product in chip.products):
+        return "the text names a product too"
+    return edit if _says(before, after, chips) else "the new words would not be read as meant"
+
+
+def _literals(syntax: Syntax, span: Span) -> Iterator[ast.expr]:
+    """The string literals in a span; of an f-string the whole."""
+    last = None
+    for node in syntax.within(span):
+        text = isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+        if text and (last is None or not inside(span_of(node), span_of(last))):
+            last = node
+            yield node
+
+
+def _places(syntax: Syntax, text: ast.expr, chips: ChipSet) -> Iterator[tuple[int, int, str]]:
+    """Where a literal names a member of a family, from and to, and the family's name in the same style."""
+    start = syntax.start(text)
+    for chip in chips:
+        for form, ending in ((_NAME, "x"), (_CAPABILITY, ".x")):
+            pattern = form.replace("{major}", str(chip.major)).replace("{minor}", str(chip.minor))
+            for match in re.finditer(pattern, syntax.segment(text), re.I):
+                yield start + match.start(), start + match.end(), f"{match[1]}{chip.major}{ending}"
+
+
+def _changed(tree: ast.Module, edited: str) -> tuple[str, str] | None:
+    """The one string of a file that an edit changed, before and after; None where anything else changed."""
+    after = parse(edited)
+    if after is None or _shape(tree) != _shape(after.tree):
+        return None
+    pairs = zip(_strings(tree), _strings(after.tree), strict=True)
+    changed = [(old, new) for old, new in pairs if old != new]
+    return changed[0] if len(changed) == 1 else None
+
+
+def _shape(tree: ast.Module) -> list[object]:
+    """What a file is made of but for the values of its sentences."""
+    said = {id(node) for node in _sentences(tree)}
+    found: list[object] = []
+    for node in ast.walk(tree):
+        for name, value in ast.iter_fields(node):
+            inner = isinstance(value, ast.AST | list) or (id(node) in said and name == "value")
+            found.append((type(node).__name__, name, None if inner else value))
+    return found
+
+
+def _strings(tree: ast.Module) -> list[str]:
+    return [str(node.value) for node in _sentences(tree)]
+
+
+def _sentences(tree: ast.Module) -> list[ast.Constant]:
+    """The literals that are for people: with a blank in them, and no part of what an f-string computes."""
+    computed = {
+        id(inner) for node in ast.walk(tree) if isinstance(node, ast.FormattedValue) for inner in ast.walk(node)
+    }
+    texts = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in computed)
+    return [node for node in texts if isinstance(node.value, str) and " " in node.value]
+
+
+def _says(before: str, after: str, chips: ChipSet) -> bool:
+    """Whether a text that named one of `chips` by its minor names all of them now, and the others as before."""
+    old, new = mentioned(before), mentioned(after)
+    one = len(old.exact & chips) == 1 and not new.exact & chips
+    return one and chips <= new.named and old.named | chips == new.named and old.open_ended == new.open_ended
+
+
+def _read(module: Module, source: str) -> Module:
+    from bwlint.readers.python import read
+
+    return read(module.path, source, module.name, module.is_package)
+
+
+def _tests(module: Module) -> list[tuple[str, str, object]]:
+    """The tests of a file, wherever they stand."""
+    return [(gate.kind, gate.qualname, _bare(gate.test)) for gate in module.gates]
+
+
+def _bare(node: object) -> object:
+    if isinstance(node, Expr):
+        return (node.op, *(_bare(part) for part in node.args))
+    return tuple(_bare(part) for part in node) if isinstance(node, tuple) else node

@@ -1,0 +1,332 @@
+"""Lists, flags and conditions of builds: what is written, and what is left alone with its reason."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from .conftest import Mend
+
+CUDA13 = "if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13.0)\n  {}\nendif()\n"
+CUDA128 = "if(CUDA_VERSION VERSION_GREATER_EQUAL 12.8)\n  {}\nendif()\n"
+OLDER = "if(CUDA_VERSION VERSION_LESS 13.0)\n  {}\nendif()\n"
+KERNEL = 'kit_archs_intersection(GEMM_ARCHS "{}" "${{CUDA_ARCHS}}")'
+
+SAFE = [
+    # names that are accepted
+    ("set(KIT_SUPPORTED_ARCHS 90a 100a 120a)", "set(KIT_SUPPORTED_ARCHS 90a 100a 120a 121a)"),
+    ("set(KIT_SUPPORTED_ARCHS 120a)", "set(KIT_SUPPORTED_ARCHS 120a 121a)"),
+    ("set(KIT_SUPPORTED_ARCHS 121a)", "set(KIT_SUPPORTED_ARCHS 120a 121a)"),
+    ("set(KIT_SUPPORTED_ARCHS 120a 120f 90a)", "set(KIT_SUPPORTED_ARCHS 120a 120f 121a 121f 90a)"),
+    ('set(KIT_SUPPORTED_ARCHS "9.0a;12.0a")', 'set(KIT_SUPPORTED_ARCHS "9.0a;12.0a;12.1a")'),
+    ('set(KIT_SUPPORTED_ARCHS "12.0a;9.0a")', 'set(KIT_SUPPORTED_ARCHS "12.0a;12.1a;9.0a")'),
+    ("set(KIT_SUPPORTED_ARCHS\n  90a\n  120a\n)", "set(KIT_SUPPORTED_ARCHS\n  90a\n  120a\n  121a\n)"),
+    ("set(KIT_SUPPORTED_ARCHS\r\n  90a\r\n  120a)", "set(KIT_SUPPORTED_ARCHS\r\n  90a\r\n  120a\r\n  121a)"),
+    ("set(KIT_SUPPORTED_ARCHS 90a # Hopper\n  120a)", "set(KIT_SUPPORTED_ARCHS 90a # Hopper\n  120a 121a)"),
+    ("set(KIT_SUPPORTED_ARCHS 90a 120a 120f 121a)", "set(KIT_SUPPORTED_ARCHS 90a 120a 120f 121a 121f)"),
+    ("set(KIT_SUPPORTED_ARCHS 90a 120a 121a 121f)", "set(KIT_SUPPORTED_ARCHS 90a 120a 120f 121a 121f)"),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), SAFE)
+def test_accepted_names(mend: Mend, before: str, after: str) -> None:
+    found = mend(before)
+    assert found.text == after
+    assert (found.fix.applicability, found.fix.kind) == ("safe", "family")
+    assert found.fix.proof.after_must[-2:] == ("12.0", "12.1")
+    assert mend(after).findings == ()
+
+
+LADDER = """if(CUDA_VERSION VERSION_GREATER_EQUAL 12.8)
+  list(APPEND KIT_SUPPORTED_ARCHS 100a 120 120a)
+endif()
+if(CUDA_VERSION VERSION_GREATER_EQUAL 12.9)
+  list(APPEND KIT_SUPPORTED_ARCHS 100f 120f)
+endif()
+"""
+
+
+def test_names_go_to_the_branch_of_their_toolkit(mend: Mend) -> None:
+    found = mend(LADDER)
+    assert found.fix.applicability == "safe"
+    assert found.text == LADDER.replace("100f 120f", "100f 120f 121 121a 121f")
+    assert mend(found.text).findings == ()
+
+
+REGEX = [
+    ("120a", "120a|121a"),
+    ('"120a"', '"120a|121a"'),
+    ("120a|120f", "120a|120f|121a|121f"),
+    ("100a|120a", "100a|120a|121a"),
+    ("120a|100a", "120a|121a|100a"),
+    ('"(120a|120f)"', '"(120a|120f|121a|121f)"'),
+    ('"^120a$"', '"^120a$|^121a$"'),
+    ('"sm_120a"', None),
+    ('"120"', '"120|121"'),
+    ('"12\\\\.0a"', '"12\\\\.0a|12\\\\.1a"'),
+    ('"12[.]0f"', '"12[.]0f|12[.]1f"'),
+    ('"12\\\\.(0a|0f)"', None),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), [(one, two) for one, two in REGEX if two])
+def test_conditions_of_tests(mend: Mend, before: str, after: str) -> None:
+    text = "if(KIT_ARCHS MATCHES {})\n  kit_test(gemm_sm120.cu)\nendif()\n"
+    found = mend(text.format(before), "test/gemm/CMakeLists.txt")
+    assert found.text == text.format(after)
+    assert found.fix.applicability == "safe"
+    assert mend(found.text, "test/gemm/CMakeLists.txt").findings == ()
+
+
+def test_conditions_of_examples_and_of_others(mend: Mend) -> None:
+    text = "if(KIT_ARCHS MATCHES 120a)\n  kit_add(gemm_sm120.cu)\nendif()\n"
+    assert mend(text, "examples/gemm/CMakeLists.txt").fix.applicability == "safe"
+    assert mend(text, "src/CMakeLists.txt").fix.applicability == "unsafe"
+
+
+def test_membership(mend: Mend) -> None:
+    text = 'if("120a" IN_LIST KIT_ARCHS)\n  kit_test(gemm.cu)\nendif()\n'
+    found = mend(text, "tests/CMakeLists.txt")
+    assert found.text.splitlines()[0] == 'if("120a" IN_LIST KIT_ARCHS OR "121a" IN_LIST KIT_ARCHS)'
+    assert found.fix.applicability == "safe"
+
+
+UNSAFE = [
+    # nothing shows that the sibling runs it
+    (KERNEL.format("12.0a"), KERNEL.format("12.0a;12.1a"), "family"),
+    (KERNEL.format("9.0a;12.0a;10.0a"), KERNEL.format("9.0a;12.0a;12.1a;10.0a"), "family"),
+    (KERNEL.format("12.1a"), KERNEL.format("12.0a;12.1a"), "family"),
+    (CUDA13.format(KERNEL.format("9.0a;12.0a")), CUDA13.format(KERNEL.format("9.0a;12.0f")), "family"),
+    (OLDER.format(KERNEL.format("9.0a;12.0a")), OLDER.format(KERNEL.format("9.0a;12.0a;12.1a")), "family"),
+    (CUDA13.format("set(GEMM_ARCHS 90a 120a)"), CUDA13.format("set(GEMM_ARCHS 90a 120f)"), "family"),
+    # a list that the reader has beside plain 12.0 takes no f
+    (
+        'set_target_properties(k PROPERTIES CUDA_ARCHITECTURES "90a-real;120a-real")',
+        'set_target_properties(k PROPERTIES CUDA_ARCHITECTURES "90a-real;120f-real")',
+        "family",
+    ),
+    # the other way round: what a source cannot be built for
+    (
+        KERNEL.format("10.0f;11.0f;12.0f") + '\nkit(SRCS "mla_sm100.cu" ARCHS "${GEMM_ARCHS}")',
+        KERNEL.format("10.0f;11.0f") + '\nkit(SRCS "mla_sm100.cu" ARCHS "${GEMM_ARCHS}")',
+        "bound",
+    ),
+    (
+        KERNEL.format("12.0a;12.1a;10.0a") + '\nkit(SRCS "mla_sm100.cu" ARCHS "${GEMM_ARCHS}")',
+        KERNEL.format("10.0a") + '\nkit(SRCS "mla_sm100.cu" ARCHS "${GEMM_ARCHS}")',
+        "bound",
+    ),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "kind"), UNSAFE)
+def test_lists_of_kernels(mend: Mend, before: str, after: str, kind: str) -> None:
+    found = mend(before)
+    assert found.text == after
+    assert (found.fix.applicability, found.fix.kind) == ("unsafe", kind)
+    assert "unsafe: " in found.fix.proof.evidence
+    assert mend(after).findings == ()
+
+
+FLAGS = [
+    (
+        "build.sh",
+        "nvcc -gencode arch=compute_90a,code=sm_90a -gencode arch=compute_120a,code=sm_120a kit.cu\n",
+        "nvcc -gencode arch=compute_90a,code=sm_90a -gencode arch=compute_120f,code=sm_120f kit.cu\n",
+    ),
+    # no family target is older than the newest chip: a second flag
+    (
+        "Makefile",
+        "F = -gencode arch=compute_121a,code=sm_121a -O3\n",
+        "F = -gencode arch=compute_121a,code=sm_121a -gencode arch=compute_120a,code=sm_120a -O3\n",
+    ),
+    (
+        "kit.sh",
+        'F="-gencode=arch=compute_121a,code=sm_121a"\n',
+        'F="-gencode=arch=compute_121a,code=sm_121a -gencode=arch=compute_120a,code=sm_120a"\n',
+    ),
+    (
+        "setup.py",
+        'flags = [\n    "-gencode",\n    "arch=compute_121a,code=sm_121a",\n]\n',
+        'flags = [\n    "-gencode",\n    "arch=compute_121a,code=sm_121a",\n'
+        '    "-gencode",\n    "arch=compute_120a,code=sm_120a",\n]\n',
+    ),
+    (
+        "setup.py",
+        'flags = ["-gencode=arch=compute_121a,code=sm_121a"]\n',
+        'flags = ["-gencode=arch=compute_121a,code=sm_121a", "-gencode=arch=compute_120a,code=sm_120a"]\n',
+    ),
+    (
+        "k.json",
+        '{"flags": ["-gencode=arch=compute_121a,code=sm_121a"]}\n',
+        '{"flags": ["-gencode=arch=compute_121a,code=sm_121a", "-gencode=arch=compute_120a,code=sm_120a"]}\n',
+    ),
+    ("build.sh", 'export TORCH_CUDA_ARCH_LIST="9.0a 12.0a"\n', 'export TORCH_CUDA_ARCH_LIST="9.0a 12.0a 12.1a"\n'),
+    ("build.sh", "export TORCH_CUDA_ARCH_LIST='9.0a;12.0a'\n", "export TORCH_CUDA_ARCH_LIST='9.0a;12.0a;12.1a'\n"),
+    ("build.sh", 'export TORCH_CUDA_ARCH_LIST="12.0a"\n', 'export TORCH_CUDA_ARCH_LIST="12.0a;12.1a"\n'),
+    ("build.sh", 'export TORCH_CUDA_ARCH_LIST="10.0f 12.0a"\n', 'export TORCH_CUDA_ARCH_LIST="10.0f 12.0f"\n'),
+    ("build.sh", 'KIT_CUDA_ARCH_LIST="9.0a 12.0a"\n', 'KIT_CUDA_ARCH_LIST="9.0a 12.0f"\n'),
+    (
+        "Dockerfile",
+        "FROM kit\nENV TORCH_CUDA_ARCH_LIST='8.0 12.0a+PTX'\n",
+        "FROM kit\nENV TORCH_CUDA_ARCH_LIST='8.0 12.0a+PTX 12.1a+PTX'\n",
+    ),
+    ("w.yml", 'env:\n  TORCH_CUDA_ARCH_LIST: "8.0;12.0a"\n', 'env:\n  TORCH_CUDA_ARCH_LIST: "8.0;12.0a;12.1a"\n'),
+    ("k.toml", 'cuda_archs = ["9.0a", "12.0a"]\n', 'cuda_archs = ["9.0a", "12.0f"]\n'),
+    (
+        "run.py",
+        'import dsl\n\nkernel = dsl.compile(f, options=(dsl.GPUArch("sm_120a"),))\n',
+        'import dsl\n\nkernel = dsl.compile(f, options=(dsl.GPUArch("sm_120f"),))\n',
+    ),
+    (
+        "setup.py",
+        'flags = [\n    "-gencode",\n    "arch=compute_120a,code=sm_120a",\n]\n',
+        'flags = [\n    "-gencode",\n    "arch=compute_120f,code=sm_120f",\n]\n',
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "before", "after"), FLAGS)
+def test_files_of_other_kinds(mend: Mend, name: str, before: str, after: str) -> None:
+    found = mend(before, name)
+    assert found.text == after
+    assert found.fix.applicability == "unsafe"
+    assert not mend(after, name).fixes
+
+
+def test_json_stays_json(mend: Mend) -> None:
+    found = mend('{"cuda_archs": ["9.0a", "12.0a"]}\n', "k.json")
+    assert json.loads(found.text) == {"cuda_archs": ["9.0a", "12.0f"]}
+
+
+def test_plain_among_suffixed(mend: Mend) -> None:
+    text = 'if [ "$CUDA_MAJOR" -ge 13 ]; then\n  AOT_ARCH_LIST="8.0 9.0a 10.0f 12.0"\nfi\n'
+    found = mend(text, "build.sh")
+    assert found.text == text.replace("12.0", "12.0f")
+    assert found.fix.applicability == "unsafe"
+
+
+PAIR = """if(CUDA_VERSION VERSION_GREATER_EQUAL 13.0)
+  kit_archs_intersection(GEMM_ARCHS "12.0f" "${CUDA_ARCHS}")
+else()
+  kit_archs_intersection(GEMM_ARCHS "12.0a" "${CUDA_ARCHS}")
+endif()
+set(SRCS "csrc/gemm.cu")
+kit_gencode(SRCS "${SRCS}" ARCHS "${GEMM_ARCHS}")
+"""
+KERNELS = [
+    ("__global__ void k() {}\n", "safe", ""),
+    ("#if __CUDA_ARCH__ >= 1200 && __CUDA_ARCH__ < 1300\n__global__ void k() {}\n#endif\n", "safe", ""),
+    ("#if __CUDA_ARCH__ == 1200\n__global__ void k() {}\n#endif\n", "unsafe", "gemm.cu:1 compiles code for sm_120a"),
+    ("#ifdef __CUDA_ARCH_FEAT_SM120_ALL\n__global__ void k() {}\n#endif\n", "unsafe", "gemm.cu:1 compiles code"),
+    ('#include "only.cuh"\n__global__ void k() {}\n', "unsafe", "only.cuh:1 compiles code for sm_120a"),
+    ('#include "cutlass/cutlass.h"\n__global__ void k() {}\n', "unsafe", "cutlass/cutlass.h is not in this tree"),
+    ('#include "gone.cuh"\n__global__ void k() {}\n', "unsafe", "gone.cuh is not in this tree"),
+]
+
+
+@pytest.mark.parametrize(("kernel", "applicability", "reason"), KERNELS)
+def test_what_is_behind_a_list(mend: Mend, kernel: str, applicability: str, reason: str) -> None:
+    only = "#if __CUDA_ARCH__ == 1200\n__device__ int f();\n#endif\n"
+    found = mend(PAIR, others={"csrc/gemm.cu": kernel, "csrc/only.cuh": only})
+    assert found.text == PAIR.replace('"12.0a"', '"12.0a;12.1a"')
+    assert found.fix.applicability == applicability
+    assert reason in found.fix.proof.evidence
+    assert "CMakeLists.txt:2 compiles the same for sm_120f" in found.fix.proof.evidence
+
+
+NEWER = """if(CUDA_VERSION VERSION_GREATER_EQUAL 13.0)
+  kit_archs_intersection(GEMM_ARCHS "12.0a" "${CUDA_ARCHS}")
+else()
+  kit_archs_intersection(GEMM_ARCHS "12.0a;12.1a" "${CUDA_ARCHS}")
+endif()
+set(SRCS "csrc/gemm.cu")
+kit_gencode(SRCS "${SRCS}" ARCHS "${GEMM_ARCHS}")
+"""
+SPARSE = '__global__ void k() {{\n  asm volatile("{}" : : );\n}}\n'.format(
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale.scale_vec::2X"
+    ".f32.e2m1.e2m1.f32.ue8m0 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9,%10,%11}, {%12,%13,%14,%15}, %16, 0x0, "
+    "%17, {%18,%19}, %20, {%21,%22};"
+)
+LARGE = "__global__ void k() {\n  __shared__ char tile[60000];\n}\n"
+EXACT = [
+    ("__global__ void k() {}\n", "12.0f", "safe"),
+    ("#ifdef __CUDA_ARCH_FEAT_SM120_ALL\n__global__ void k() {}\n#endif\n", "12.0a;12.1a", "unsafe"),
+    (
+        "#if defined(__CUDA_ARCH_FEAT_SM120_ALL) || defined(__CUDA_ARCH_FEAT_SM121_ALL)\nint k;\n#endif\n",
+        "12.0a;12.1a",
+        "safe",
+    ),
+    ("#if __CUDA_ARCH_SPECIFIC__ == 1200 || __CUDA_ARCH_SPECIFIC__ == 1210\nint k;\n#endif\n", "12.0a;12.1a", "safe"),
+    (SPARSE, "12.0a;12.1a", "safe"),
+    (LARGE, "12.0a;12.1a", "safe"),
+]
+
+
+@pytest.mark.parametrize(("kernel", "written", "applicability"), EXACT)
+def test_family_where_nothing_needs_the_exact_target(mend: Mend, kernel: str, written: str, applicability: str) -> None:
+    found = mend(NEWER, others={"csrc/gemm.cu": kernel})
+    assert found.text == NEWER.replace('"12.0a"', f'"{written}"')
+    assert found.fix.applicability == applicability, found.fix.proof
+
+
+def test_conditions_over_a_list_go_with_it(mend: Mend) -> None:
+    text = CUDA13.format(KERNEL.format("12.0a;10.0f")) + (
+        'if(GEMM_ARCHS MATCHES "10\\\\.(0a|0f)")\n  set(CC 100)\n'
+        'elseif(GEMM_ARCHS MATCHES "12\\\\.0a")\n  set(CC 120)\n'
+        "else()\n  message(FATAL_ERROR no)\nendif()\n"
+    )
+    found = mend(text)
+    assert found.text == text.replace('"12.0a;', '"12.0f;').replace('"12\\\\.0a"', '"12\\\\.0a|12\\\\.0f"')
+    assert len(found.fix.edits) == 2
+
+
+REFUSED = [
+    # one call for each flag
+    ("setup.py", 'flags.append("-gencode=arch=compute_121a,code=sm_121a")', "no known rewrite"),
+    # a toolkit that has nothing native for 12.1
+    ("CMakeLists.txt", CUDA128.format("set(GEMM_ARCHS 90a 120a)"), "CUDA 12.8"),
+    ("CMakeLists.txt", CUDA128.format("set(KIT_SUPPORTED_ARCHS 90a 120a)"), "plain 120 loads there"),
+    # plain ones load on both
+    ("CMakeLists.txt", "set(KIT_SUPPORTED_ARCHS 80 90 120)", "without a suffix loads on 12.1 too"),
+    # nobody knows what was meant
+    ("CMakeLists.txt", 'set_target_properties(k PROPERTIES CUDA_ARCHITECTURES "120-real;120f-real")', "plain target"),
+    ("CMakeLists.txt", "set(GEMM_CUDA_ARCHITECTURES 90f)", "which target was meant"),
+    ("CMakeLists.txt", CUDA128.format("set(X_ARCHS 120 121)"), "later toolkit"),
+    ("build.sh", "nvcc -gencode arch=compute_120a,code=sm_121a k.cu", "which of the two"),
+    ("build.sh", 'TORCH_CUDA_ARCH_LIST="8.0 9.0 10.0"', "for its maker to say"),
+    # comments that say so
+    ("CMakeLists.txt", "# exactly this part\nset(KIT_SUPPORTED_ARCHS 90a 120a)", "comment"),
+    ("CMakeLists.txt", "set(KIT_SUPPORTED_ARCHS 90a 120a) # not for SM121", "comment"),
+    ("CMakeLists.txt", "# only sm_120a\nset(KIT_SUPPORTED_ARCHS 120a)", "comment"),
+    # spellings that are left to a person
+    ("build.sh", "export TORCH_CUDA_ARCH_LIST=12.0a", "no known rewrite"),
+    ("tests/CMakeLists.txt", 'if(KIT_ARCHS MATCHES "12\\\\.(0a|0f)")\nkit(k.cu)\nendif()', "no known rewrite"),
+    ("tests/CMakeLists.txt", 'if(NOT "120a" IN_LIST KIT_ARCHS)\nreturn()\nendif()', "no known rewrite"),
+    ("tests/CMakeLists.txt", "set(R 120a)\nif(KIT_ARCHS MATCHES ${R})\nkit(k.cu)\nendif()", "no known rewrite"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "reason"), REFUSED)
+def test_refused(mend: Mend, name: str, text: str, reason: str) -> None:
+    assert reason in mend(text, name).refused
+
+
+SILENT = [
+    "set(KIT_SUPPORTED_ARCHS 90a 120a 121a)",
+    "set(KIT_SUPPORTED_ARCHS 90a 120f)\nlist(APPEND KIT_SUPPORTED_ARCHS 121f)",
+    "set(KIT_SUPPORTED_ARCHS 90a 100a 103a)",
+    "set(KIT_SUPPORTED_ARCHS 100a 100f 103a)",
+    KERNEL.format("12.0f"),
+    KERNEL.format("12.0a;12.1a"),
+    KERNEL.format("9.0a;10.0f"),
+    "if(KIT_ARCHS MATCHES 100a)\nkit(k.cu)\nendif()",
+    'if(KIT_ARCHS MATCHES "120a|120f|121a")\nkit(k.cu)\nendif()',
+    "if(CUDA_VERSION VERSION_LESS 12.9)\n  set(KIT_SUPPORTED_ARCHS 90a 120a)\nendif()",
+]
+
+
+@pytest.mark.parametrize("text", SILENT)
+def test_silent(mend: Mend, text: str) -> None:
+    assert mend(text).findings == ()

@@ -1,0 +1,72 @@
+"""Rows of tables that are keyed by the capability, copied for the twin."""
+
+from __future__ import annotations
+
+import pytest
+
+from bwlint.findings import Fix
+from bwlint.fix.apply import apply
+
+from .conftest import Make
+
+COPIED = [
+    ("SMEM_BY_ARCH = {100: 1, 120: 2}\n", "SMEM_BY_ARCH = {100: 1, 120: 2, 121: 2}\n"),
+    ("ROWS = {(10, 0): 1, (12, 0): 2}\n", "ROWS = {(10, 0): 1, (12, 0): 2, (12, 1): 2}\n"),
+    ("ROWS = {(12, 0): 2, (10, 0): 1}\n", "ROWS = {(12, 0): 2, (12, 1): 2, (10, 0): 1}\n"),
+    (
+        "NAMES = {(10, 0): 'sm_100a', (12, 0): 'sm_120a'}\n",
+        "NAMES = {(10, 0): 'sm_100a', (12, 0): 'sm_120a', (12, 1): 'sm_121a'}\n",
+    ),
+    (
+        "ROWS = {\n    (10, 0): 1,\n    (12, 0): 2,\n}\n",
+        "ROWS = {\n    (10, 0): 1,\n    (12, 0): 2,\n    (12, 1): 2,\n}\n",
+    ),
+    (
+        "ROWS = {\n    (10, 0): 1,\n    (12, 0): 2\n}\n",
+        "ROWS = {\n    (10, 0): 1,\n    (12, 0): 2,\n    (12, 1): 2\n}\n",
+    ),
+    (
+        "ROWS = {\n    (12, 0): 2,  # RTX 5090\n    (10, 0): 1,\n}\n",
+        "ROWS = {\n    (12, 0): 2,  # RTX 5090\n    (12, 1): 2,\n    (10, 0): 1,\n}\n",
+    ),
+    (
+        "ROWS = {\n    (10, 0): 1,\n    (12, 0): 2  # RTX 5090\n}\n",
+        "ROWS = {\n    (10, 0): 1,\n    (12, 0): 2,  # RTX 5090\n    (12, 1): 2\n}\n",
+    ),
+    (
+        "ROWS = {\n    (10, 0): 1,\n    (12, 0): (\n        'sm_120a',\n        120,\n    ),\n}\n",
+        "ROWS = {\n    (10, 0): 1,\n    (12, 0): (\n        'sm_120a',\n        120,\n    ),\n"
+        "    (12, 1): (\n        'sm_121a',\n        120,\n    ),\n}\n",
+    ),
+    (
+        "ROWS = {\r\n    (10, 0): 1,\r\n    (12, 0): 2,\r\n}\r\n",
+        "ROWS = {\r\n    (10, 0): 1,\r\n    (12, 0): 2,\r\n    (12, 1): 2,\r\n}\r\n",
+    ),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), COPIED)
+def test_row_is_copied_for_the_twin(snippet: Make, before: str, after: str) -> None:
+    fix = snippet(before).propose(unsafe_reason="a person knows")
+    assert isinstance(fix, Fix), fix
+    assert (apply(before, fix.edits), fix.applicability) == (after, "unsafe")
+
+
+@pytest.mark.parametrize("before", [before for before, _ in COPIED])
+def test_never_safely(snippet: Make, before: str) -> None:
+    assert snippet(before).refused() == "what stands in a row is for a person to say"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ROWS = {(10, 0): f(1), (12, 0): f(2)}\n",
+        "ROWS = {(10, 0): lambda: 1, (12, 0): lambda: 2}\n",
+        "ROWS = {(10, 0): 1, (12, 0): [x for x in y]}\n",
+        "ROWS = {(10, 0): 1, (12, 0): 1 + 2}\n",
+        "ROWS = {(10, 0): 1, (12, 0): f'{x}'}\n",
+    ],
+)
+def test_computed_rows(snippet: Make, text: str) -> None:
+    found = snippet(text).propose(unsafe_reason="a person knows")
+    assert found == "the row of the twin is computed, and not written out"
