@@ -115,7 +115,7 @@ def judge(gathered: Gathered) -> Outcome:
     unread = {skip.path for skip in collected.skipped}
     marked = [file for file in collected.marked if file.path not in unread]
     finished = finish(analysis, marked, texts, names, settings.enabled, fixes=request.fixes)
-    carried, unread_binaries = _carried(found, collected, targets, settings, texts, names)
+    carried, unread_binaries = _carried(gathered, names)
     skipped = (*found.skipped, *collected.skipped, *finished.skipped, *unread_binaries)
     scanned = len(found.files) - len(collected.skipped)
     report = Report(
@@ -175,18 +175,20 @@ def again(gathered: Gathered, changed: Collection[str]) -> Gathered:
     return replace(gathered, collected=collected, texts=Texts())
 
 
-def _carried(
-    found: Found, collected: Collected, targets: ChipSet, settings: Settings, texts: Texts, names: Names
-) -> tuple[list[Finding], list[Skipped]]:
+def _carried(gathered: Gathered, names: Names) -> tuple[list[Finding], list[Skipped]]:
     """Findings in the binaries of the tree and of wheels, and those that could not be read."""
+    found, settings, targets = gathered.found, gathered.settings, gathered.targets
     binaries = [file for file in found.files if file.kind == BINARY]
     if not (binaries or found.wheels):
         return [], []
     from bwlint.inspection.in_tree import judged_binaries
     from bwlint.inspection.promises import confronted, promises
 
-    carried, skipped = judged_binaries(binaries, found.wheels, targets, settings.enabled, settings.rules_of_run())
-    return confronted(carried, targets, promises(collected, targets, texts, names)), skipped
+    if not gathered.inspected:
+        rules = settings.rules_of_run()
+        gathered.inspected.append(judged_binaries(binaries, found.wheels, targets, settings.enabled, rules))
+    carried, skipped = gathered.inspected[0]
+    return confronted(carried, targets, promises(gathered.collected, targets, gathered.texts, names)), skipped
 
 
 @dataclass(slots=True)
@@ -275,6 +277,8 @@ class Gathered:
     texts: Texts
     settings: Settings
     targets: ChipSet
+    inspected: list[tuple[list[Finding], list[Skipped]]] = field(default_factory=list)
+    """What the binaries have shown, once somebody has looked: text that is repaired does not change them."""
 
     @property
     def sources(self) -> Sources:

@@ -267,7 +267,7 @@ def test_unsafe_fixes_need_leave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(bwlint.fix, "propose", unsafe)
     with repairing(tmp_path) as found:
-        assert (found.changed, reasons(found)) == ((), ["unsafe, applied with --unsafe-fixes"])
+        assert (found.changed, reasons(found)) == ((), ["unsafe: only with --unsafe-fixes"])
     with repairing(tmp_path, unsafe=True) as found:
         assert len(found.changed) == 1
         assert found.refused == ()

@@ -26,6 +26,7 @@ FILES = {
     "pkg/deep/c.py": LISTED,
     "pkg/crlf.py": GUARD.replace("\n", "\r\n"),
     "tools/bom.py": "\ufeff" + GUARD + "x = 1",
+    "\u00fc b/\u00e9.py": GUARD,
     "README": "text\n",
 }
 

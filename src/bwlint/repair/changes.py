@@ -79,7 +79,7 @@ def moved(offset: int, changes: Iterable[Change]) -> int:
     """Where a place stands after changes; what was replaced is where its replacement begins."""
     growth = 0
     for change in changes:
-        if change.start >= offset:
+        if change.start > offset or change.start == offset < change.end:
             break
         if offset < change.end:
             return change.start + growth

@@ -16,7 +16,7 @@ Key = tuple[str, str, str]
 """The path, the rule and the fingerprint of a finding, which stay the same from pass to pass."""
 
 OUTSIDE = "an edit lies outside the given paths"
-NEEDS_LEAVE = "unsafe, applied with --unsafe-fixes"
+NEEDS_LEAVE = "unsafe: only with --unsafe-fixes"
 
 
 @dataclass(frozen=True, slots=True)
