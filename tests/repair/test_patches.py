@@ -56,6 +56,7 @@ def test_one_patch_a_rule_and_folder(tmp_path: Path) -> None:
             "0001-pkg-treat-12.1-like-12.0.patch",
             "0002-pkg-deep-c.py-treat-12.1-like-12.0.patch",
             "0003-tools-bom.py-treat-12.1-like-12.0.patch",
+            "0004-b-.py-treat-12.1-like-12.0.patch",
         ]
     assert contents(tmp_path / "tree") == before
 
@@ -67,7 +68,7 @@ def test_a_patch_is_a_mail_that_says_what_why_and_the_proof(tmp_path: Path, monk
     with made(tmp_path / "tree") as found:
         data = list(found.patches.values())[1]
     mail = email.message_from_bytes(data.partition(b"\n")[2])
-    assert mail["Subject"] == "[PATCH 2/3] pkg/deep/c.py: treat 12.1 like 12.0"
+    assert mail["Subject"] == "[PATCH 2/4] pkg/deep/c.py: treat 12.1 like 12.0"
     assert mail["Date"] is None
     assert mail["X"] is None
     text = data.decode()
@@ -94,13 +95,13 @@ def test_each_applies_alone_and_all_in_any_order(tmp_path: Path) -> None:
     with made(folder) as found:
         patches = list(found.patches.values())
     after = set()
-    for order in ((0,), (1,), (2,), *itertools.permutations(range(3))):
+    for order in ((0,), (1,), (2,), (3,), *itertools.permutations(range(4))):
         for number in order:
             git(folder, "apply", "--check", "-", stdin=patches[number])
             git(folder, "apply", "-", stdin=patches[number])
         changed = contents(folder)
         assert changed != before
-        if len(order) == 3:
+        if len(order) == 4:
             after.add(tuple(changed.items()))
         put(folder, before)
     assert len(after) == 1
@@ -119,7 +120,7 @@ def test_git_am(tmp_path: Path) -> None:
         git(folder, "reset", "-q", "--hard", "HEAD~1")
     git(folder, "am", "--keep-cr", *names)
     assert {path: path.read_bytes() for path in expected} == expected
-    log = git(folder, "log", "-3", "--format=%s%n%b", "--reverse")
+    log = git(folder, "log", "-4", "--format=%s%n%b", "--reverse")
     assert log.startswith("pkg: treat 12.1 like 12.0\nA gate admits")
     assert git(folder, "status", "--porcelain") == ""
 
