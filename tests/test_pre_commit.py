@@ -101,13 +101,14 @@ def test_the_hook_passes_a_clean_tree_and_excluded_files(
 def test_the_fixing_hook_rewrites(tmp_path: Path, hooks: tuple[Path, str, dict[str, str]]) -> None:
     (tmp_path / "a.py").write_text(SPLIT)
     (tmp_path / "b.cu").write_text("// sm_120\nint x;\n")
-    (tmp_path / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.27)\n")
+    (tmp_path / "CMakeLists.txt").write_text("set(KIT_SUPPORTED_ARCHS 90a 120a)\n")
     done = run_hook("bwlint-fix", tmp_path, hooks)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "files were modified by this hook" in done.stdout
-    assert "fixed 1 in 1 file: 1 family-split" in done.stdout
-    assert "warning" not in done.stdout.partition("fixed 1")[0], "what is staged needs no warning"
+    assert "fixed 2 in 2 files: 1 arch-target, 1 family-split" in done.stdout
+    assert "warning" not in done.stdout.partition("fixed 2")[0], "what is staged needs no warning"
     assert (tmp_path / "a.py").read_text() != SPLIT
+    assert (tmp_path / "CMakeLists.txt").read_text() == "set(KIT_SUPPORTED_ARCHS 90a 120a 121a)\n"
     assert sorted(path.name for path in tmp_path.glob(".bwlint-*")) == []
     git(tmp_path, "add", "-A")
     git(tmp_path, "commit", "-q", "-m", "fixed")

@@ -26,6 +26,9 @@ TREE: dict[str, str | bytes] = {
     "oneline.py": "import torch; assert torch.cuda.get_device_capability() == (12, 0)",
     "pkg/a b.py": GUARD,
     "pkg/\u00fc.py": GUARD,
+    "CMakeLists.txt": "# \u00e9\r\nset(KIT_SUPPORTED_ARCHS 90a 120a)\r\n",
+    "tests/kit.cmake": "if(KIT_ARCHS MATCHES 120a)\n\tkit_test(gemm_sm120.cu)\nendif()",
+    "kernels/a.cu": "#if __CUDA_ARCH__ == 1200\n__global__ void k() {}\n#else\n#error no\n#endif\n",
     "clean.py": "x = 1\n",
 }
 

@@ -164,7 +164,7 @@ def _as_patches(request: Request, options: dict[str, Any], stack: ExitStack, sta
     except OSError as error:
         raise failure(OSError(f"cannot write {folder}: {error.strerror}")) from None
     write(_rendered(repaired.outcome, options), options)
-    _account(repaired, options, "mended")
+    _account(repaired, options, "would fix")
     count = counted(len(made.patches), "patch").replace("patchs", "patches")
     say(f"bwlint: wrote {count} to {visible(str(folder))}; nothing else was changed\n")
     if made.later:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from bwlint import __version__, catalog
-from bwlint.findings import Proof
+from bwlint.findings import Fix, Proof
 from bwlint.repair.diff import Block, blocks, lines_of, near, spliced, unified
 from bwlint.repair.passes import Done, Repaired
 from bwlint.repair.source import Source
@@ -29,7 +29,7 @@ _FIRST_LINE = b"From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:0
 """How a mail begins that git takes for its own; the date is always this one."""
 _NAME = re.compile(r"[0-9]{4}-[A-Za-z0-9._-]*\.patch")
 _SLUG = re.compile(r"[^A-Za-z0-9.]+")
-_WIDTH, _SUBJECT, _SLUG_LENGTH = 72, 68, 52
+_WIDTH, _SUBJECT, _SLUG_LENGTH, _LONG_PLACE = 72, 68, 52, 40
 _NOBODY = ("bwlint", "bwlint@localhost")
 
 
@@ -140,9 +140,11 @@ def _subject(change: Change, sources: Mapping[str, Source], base: str) -> str:
     """What a change does and where, in one line."""
     titles = dict.fromkeys(_head(fix.title) for done in change.done if (fix := done.wish.finding.fix))
     where = _where(sorted({relative(hunk.real, base) for hunk in change.hunks}))
+    if len(where) > _LONG_PLACE:
+        where = where.rpartition("/")[2]
     first, *rest = titles
     what = first[:1].lower() + first[1:] + (f", and {len(rest)} more" if rest else "")
-    return visible(textwrap.shorten(f"{where}: {what}", max(_SUBJECT, len(where) + 20), placeholder="..."))
+    return visible(textwrap.shorten(f"{where}: {what}", _SUBJECT + len(where) // 2, placeholder="..."))
 
 
 def _head(title: str) -> str:
@@ -201,25 +203,36 @@ def _counts(name: str, found: Sequence[Block]) -> str:
 def _message(change: Change, sources: Mapping[str, Source], base: str) -> str:
     """What, why, and the proof."""
     rules = [catalog.lookup(name) for name in change.rules]
-    parts = [_wrapped(rule.summary) for rule in rules]
-    parts += [_proved(done, sources, base) for done in change.done]
+    parts = [_wrapped(rule.summary.rstrip(".") + ".") for rule in rules]
+    parts += _proofs(change, sources, base)
     if change.unsafe:
         parts.append(_wrapped("Not every part of this could be proved: look at it before you apply it."))
     parts.append("\n".join(f"bwlint rule: {rule.name} ({rule.code})" for rule in rules))
     return "\n\n".join(parts)
 
 
-def _proved(done: Done, sources: Mapping[str, Source], base: str) -> str:
+def _proofs(change: Change, sources: Mapping[str, Source], base: str) -> list[str]:
+    """What was found and the proof of its fix; places with the same proof share it."""
+    grouped: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for done in change.done:
+        fix = done.wish.finding.fix
+        grouped[() if fix is None else _proof(fix)].append(_found(done, sources, base))
+    return [
+        "\n".join([*found, *(_wrapped(row, "    ", "      ") for row in proof)]) for proof, found in grouped.items()
+    ]
+
+
+def _found(done: Done, sources: Mapping[str, Source], base: str) -> str:
     finding = done.wish.finding
-    real = done.spots[0].real if done.spots else ""
-    path = relative(real, base) if finding.path == sources[real].file.path else finding.path
-    rows = [f"{path}:{finding.region.line}: {finding.message}"]
-    if finding.fix is not None:
-        proof = finding.fix.proof
-        rows += [finding.fix.title, f"before: {_sets(proof, after=False)}", f"after: {_sets(proof, after=True)}"]
-        rows += [f"because: {proof.evidence}"] * bool(proof.evidence)
-    first, *rest = rows
-    return "\n".join([_wrapped(first, "  ", "  "), *(_wrapped(row, "    ", "      ") for row in rest)])
+    real = next((spot.real for spot in done.spots if sources[spot.real].file.path == finding.path), None)
+    path = finding.path if real is None else relative(real, base)
+    return _wrapped(f"{path}:{finding.region.line}: {finding.message}", "  ", "  ")
+
+
+def _proof(fix: Fix) -> tuple[str, ...]:
+    proof = fix.proof
+    rows = (_head(fix.title), f"before: {_sets(proof, after=False)}", f"after: {_sets(proof, after=True)}")
+    return (*rows, f"because: {proof.evidence}") if proof.evidence else rows
 
 
 def _sets(proof: Proof, *, after: bool) -> str:
