@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from bwlint.check import Advance, GateSets, Gathered, Outcome, Request, again, gather, judge
 from bwlint.chips import NONE, ChipSet
-from bwlint.findings import Fix
 from bwlint.repair.changes import moved, origin
 from bwlint.repair.plan import Decision, Key, Plan, Quit, Refusal, Wish, connected, plan, wishes
 from bwlint.repair.source import Source
@@ -216,8 +215,8 @@ class _Expected:
     chosen: tuple[Wish, ...]
     places: dict[Key, tuple[int, str]]
     sets: GateSets
-    chips: ChipSet | None
-    """Those that the proofs let move; None where a proof is not about chips."""
+    chips: ChipSet
+    """Those that the proofs let move."""
 
     @classmethod
     def of(cls, outcome: Outcome, made: Plan) -> _Expected:
@@ -230,8 +229,10 @@ class _Expected:
             if text is not None:
                 offset = moved(text.offset(region.line, region.column), changes.get(real, ()))
                 places[wish.key] = (offset, wish.finding.message)
-        sets = {real: outcome.sets[real] for real in changes if real in outcome.sets}
-        return cls(tuple(made.chosen), places, sets, _moving(made.chosen))
+        of_targets = {real for wish in made.chosen if not _is_of_chips(wish) for real in wish.files}
+        sets = {real: outcome.sets[real] for real in changes.keys() - of_targets if real in outcome.sets}
+        chips = ChipSet.of(*sorted({name for wish in made.chosen if _is_of_chips(wish) for name in _moving(wish)}))
+        return cls(tuple(made.chosen), places, sets, chips)
 
     def wrong(self, after: Outcome) -> list[Wish]:
         """The fixes that did not turn out as they should."""
@@ -258,7 +259,7 @@ class _Expected:
 
     def _strayed(self, real: str, after: Outcome) -> bool:
         old, new = self.sets[real], after.sets.get(real, ())
-        if self.chips is None or len(old) != len(new):
+        if len(old) != len(new):
             return False  # each fix alone is proved; nothing can be said of both
         moved_on = NONE
         for (may, must), (may_after, must_after) in zip(old, new, strict=True):
@@ -266,20 +267,15 @@ class _Expected:
         return not moved_on <= self.chips
 
 
-def _moving(chosen: Iterable[Wish]) -> ChipSet | None:
-    found = NONE
-    for wish in chosen:
-        fix = wish.finding.fix
-        if wish.note or fix is None:
-            continue
-        names = _names_moved(fix)
-        if not all("." in name for name in names):
-            return None
-        for name in names:
-            found |= ChipSet.of(name)
-    return found
+def _is_of_chips(wish: Wish) -> bool:
+    """Whether a proof is about chips, and not about compile targets."""
+    return all("." in name for name in _moving(wish))
 
 
-def _names_moved(fix: Fix) -> set[str]:
+def _moving(wish: Wish) -> set[str]:
+    """What the proof of a fix lets move."""
+    fix = wish.finding.fix
+    if wish.note or fix is None:
+        return set()
     proof = fix.proof
     return {*proof.before_may} ^ {*proof.after_may} | {*proof.before_must} ^ {*proof.after_must}
