@@ -43,7 +43,8 @@ class Away:
         kept = tuple(Related(stop.module, stop.at, f"keeps {plain(concerned)} away") for stop in found.stops[:_SHOWN])
         message = f"{draft.message}; tests around its callers keep {plain(concerned)} away"
         related = (*draft.related, *kept)
-        return replace(draft, severity="note", confidence="low", message=message, related=related)
+        remedy = "none of the chips in question gets here" if draft.remedy is not None else None
+        return replace(draft, severity="note", confidence="low", message=message, related=related, remedy=remedy)
 
     def _concerned(self, draft: Draft) -> ChipSet:
         """The chips that a finding is about: those kept out, or those let in."""

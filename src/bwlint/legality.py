@@ -356,7 +356,7 @@ def _to_a_cluster(one: _Placed) -> bool:
 
 
 def _own_block(charge: Charge) -> Remedy:
-    why = "right only where no cluster of several blocks is launched, and PTX 8.6 (CUDA 12.7) or newer is written"
+    why = "right only where no cluster of several blocks is launched, with PTX 8.6 (CUDA 12.8) or newer"
     return Remedy("space", charge.targets.chips, "the destination is the block's own shared memory", why)
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from bwlint.chips import EVERY_TARGET, TargetSet
 from bwlint.facts import Gate, Module, Side
 from bwlint.guards import Guarded
 from bwlint.judge import Context
+from bwlint.wording import plain
 
 _GIVES_UP = re.compile(r"\berror\b|abort|not supported|only supports?\b|requires?\b", re.I)
 
@@ -30,11 +32,40 @@ def only_errors(context: Context, guarded: Guarded) -> str:
     return ""
 
 
-def _elsewhere(context: Context, name: str, module: Module) -> Iterator[Side | None]:
+def served_elsewhere(context: Context, guarded: Guarded, lost: TargetSet) -> str:
+    """In words that all that the macro of a guard switches on is switched on for `lost` by other guards of the tree."""
+    for name in sorted(defined(guarded)):
+        served = [
+            _served(context, module, guard, lost)
+            for module in (guarded.module, *_naming(context, name, guarded.module))
+            for guard in module.guards
+            if _asks(name, guard) and guard is not guarded.guard
+        ]
+        if served and all(served):
+            return f"`{served[0]}`, which it switches on, is defined for {plain(lost.chips)} by another guard"
+    return ""
+
+
+def _served(context: Context, module: Module, guard: Gate, lost: TargetSet) -> str:
+    """The first macro that stands alone behind a guard, where all of them are defined for `lost`, and not for all."""
+    names = [use.name for use in guard.yes.uses if use.how == "define"] if guard.yes.tuning else []
+    if guard.test.op != "defined" or not names:
+        return ""
+    targets = [context.tree.defined_for(module, name) for name in names]
+    return names[0] if all(lost <= one and one != EVERY_TARGET for one in targets) else ""
+
+
+def _naming(context: Context, name: str, module: Module) -> Iterator[Module]:
+    """The other files of the project that name a macro."""
     for path in context.native.naming(name, module.path) if context.native is not None else ():
         found = context.tree.headers.at(path) if path != module.path else None
         if found is not None:
-            yield from _without(name, found)
+            yield found
+
+
+def _elsewhere(context: Context, name: str, module: Module) -> Iterator[Side | None]:
+    for other in _naming(context, name, module):
+        yield from _without(name, other)
 
 
 def _without(name: str, module: Module) -> Iterator[Side | None]:

@@ -85,15 +85,17 @@ def _prove(job: Job, index: int, text: str) -> Proof | str:
     if [_need(one) for one in edited.operations] != [_need(one) for one in module.operations]:
         return "the edited file asks for other things than before"
     native = TargetSet.native(remedy.chips)
-    for number, (old, new) in enumerate(zip(module.operations, edited.operations, strict=True)):
-        if number != index and _amounts(before, module, old) != _amounts(after, edited, new):
-            return f"the edit would change the size at line {old.at[0]}"
+    was = _amounts(before, module, module.operations[index])
     asked = _amounts(after, edited, edited.operations[index])
+    for old, new in zip(module.operations, edited.operations, strict=True):
+        sizes = _amounts(before, module, old), _amounts(after, edited, new)
+        if sizes[0] != sizes[1] and sizes != (was, asked):  # the launch asks for what the opt-in does
+            return f"the edit would change the size at line {old.at[0]}"
     if any(lane != remedy.amount for lanes in asked for lane in _on(lanes, native)):
         return "the edited size would not be as wanted"
     if said := _gates(before, module, after, edited):
         return said
-    old_size = sorted({str(lane) for lanes in _amounts(before, module, module.operations[index]) for lane in lanes})
+    old_size = sorted({str(lane) for lanes in was for lane in _on(lanes, native)})
     words = f"{', '.join(old_size)} bytes become {remedy.amount}; {remedy.evidence}"
     unsafe = f" (unsafe: {remedy.unsafe})" if remedy.unsafe else ""
     names = remedy.chips.names

@@ -13,25 +13,45 @@ from bwlint.readers.cuda import read
 from bwlint.readers.cuda.lexer import Code, clean
 from bwlint.sources.read import Text
 
+_OF_CLUSTERS = ("multicast::cluster", "mapa", "barrier.cluster", "st.async", "shared::cluster.shared::cta")
 _CLUSTER, _CTA = ".shared::cluster", ".shared::cta"
 
 
 def mend(job: Job) -> Fix | str:
-    """The fix after which an instruction writes to the block's own memory; a string says why there is none."""
+    """The fix after which loads write to the block's own memory; a string says why there is none.
+
+    Loads of the same kind under the same guard are one question and get one answer.
+    """
     if job.module.language != "cuda":
         return "instructions are rewritten in C++ alone"
-    index = next((n for n, one in enumerate(job.module.operations) if _is_it(one, job)), None)
-    if index is None:
+    first = next((one for one in job.module.operations if _is_it(one, job)), None)
+    if first is None:
         return "nothing here tells which instruction to mend"
+    if any(_takes_a_cluster(one) for one in job.module.operations):
+        return "the file is written for clusters of several blocks"
+    native = TargetSet.native(job.remedy.chips)
+    same = [n for n, one in enumerate(job.module.operations) if _alike(one, first) and slow(one) & native]
     code = clean(job.source)
-    edit = _edit(job, code, job.module.operations[index])
-    if isinstance(edit, str):
-        return edit
-    proof = _prove(job, index, apply(job.source, [edit]))
+    made = [_edit(job, code, job.module.operations[index]) for index in same]
+    edits = tuple(edit for edit in made if isinstance(edit, Edit))
+    if len(edits) < len(made):
+        return next(edit for edit in made if isinstance(edit, str))
+    proof = _prove(job, same, apply(job.source, edits))
     if isinstance(proof, str):
         return proof
     title = f"Load into the block's own shared memory: write `{_CTA}`"
-    return Fix("unsafe" if job.remedy.unsafe else "safe", "space", title, (edit,), proof)
+    return Fix("unsafe" if job.remedy.unsafe else "safe", "space", title, edits, proof)
+
+
+def _alike(one: Operation, first: Operation) -> bool:
+    return one.kind == "instruction" and one.path == first.path and _CLUSTER in one.name.partition("[")[0]
+
+
+def _takes_a_cluster(one: Operation) -> bool:
+    """Whether something in a file is there for several blocks that share memory."""
+    if one.kind == "instruction":
+        return any(word in one.name for word in _OF_CLUSTERS)
+    return one.kind == "cluster"
 
 
 def _is_it(one: Operation, job: Job) -> bool:
@@ -48,23 +68,20 @@ def _edit(job: Job, code: Code, operation: Operation) -> Edit | str:
     return Edit(job.module.path, Text(job.source).region(*code.span(first, first + len(_CLUSTER))), _CTA)
 
 
-def _prove(job: Job, index: int, text: str) -> Proof | str:
-    """The proof that one instruction is another one, fast where it was slow, and that every other fact is as it was."""
+def _prove(job: Job, same: list[int], text: str) -> Proof | str:
+    """The proof that the instructions are fast where they were slow, and that every other fact is as it was."""
     module, remedy = job.module, job.remedy
     edited = read(module.path, text, module.name)
-    old = module.operations[index]
     if len(edited.operations) != len(module.operations):
         return "the edited file has other instructions than before"
-    new = edited.operations[index]
-    if new.name != old.name.replace(_CLUSTER, _CTA, 1):
-        return "the edited instruction is not the one that is wanted"
-    pairs = zip(module.operations, edited.operations, strict=True)
-    if any((a.kind, a.name) != (b.kind, b.name) for number, (a, b) in enumerate(pairs) if number != index):
-        return "the edit would change another instruction"
-    native = TargetSet.native(remedy.chips)
-    compiled = world(job.context.tree, edited).compiled(edited, new.path)
-    if slow(new) & native or (legal(old) & compiled) - legal(new):
-        return "the edited instruction is not better on these chips"
+    native, tree = TargetSet.native(remedy.chips), world(job.context.tree, edited)
+    for number, (old, new) in enumerate(zip(module.operations, edited.operations, strict=True)):
+        wanted = old.name.replace(_CLUSTER, _CTA, 1) if number in same else old.name
+        if (new.kind, new.name) != (old.kind, wanted):
+            return f"the edit would make another instruction of line {old.at[0]}"
+        if number in same and (slow(new) & native or (legal(old) & tree.compiled(edited, new.path)) - legal(new)):
+            return "the edited instruction is not better on these chips"
+    old, new = module.operations[same[0]], edited.operations[same[0]]
     words = f"{remedy.evidence} (unsafe: {remedy.unsafe})" if remedy.unsafe else remedy.evidence
-    before, after = legal(old) & native - slow(old), legal(new) & native
+    before, after = (legal(old) & native) - slow(old), legal(new) & native
     return Proof(before.names, before.names, after.names, after.names, words)

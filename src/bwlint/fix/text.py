@@ -125,7 +125,7 @@ def _says(before: str, after: str, chips: ChipSet) -> bool:
     """Whether a text that named one of `chips` by its minor names all of them now, and the others as before."""
     old, new = mentioned(before), mentioned(after)
     one = len(old.exact & chips) == 1 and not new.exact & chips
-    return one and chips <= new.named and old.named | chips == new.named and old.open_ended == new.open_ended
+    return one and chips <= new.named and old.named | chips == new.named and not (old.open_ended or new.open_ended)
 
 
 def _read(module: Module, source: str) -> Module:

@@ -204,6 +204,8 @@ class _File:
             evidence = "tests and examples are built for the chip that they are tried on"
         elif built.carry.kind == "match":
             evidence, unsafe = "", f"that what stands behind it works on {plain(missing)} is not shown"
+        elif built.carry.sources:
+            evidence, unsafe = "", f"it compiles sources, and that they work on {plain(missing)} is not shown"
         if not exact and not (unsafe or self._offered(built, missing)):
             return f"a build for {plain(present)} without a suffix loads on {plain(missing)} too"
         return Remedy("carry", own | missing, evidence, unsafe)

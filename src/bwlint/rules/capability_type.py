@@ -14,7 +14,7 @@ from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root
 
 NAME = "capability-type"
-_ORDERED_YET = "the releases there are today come in the same order as texts"
+_ORDERED_YET = "the answer is the same for every release there is today; of later ones it is right"
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -46,7 +46,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
 
 def _remedy(clash: Clash, judged: Judged) -> Remedy | None:
     if not clash.certain:
-        return Remedy("order", judged.core, "the text is read as a release", _ORDERED_YET)
+        return Remedy("order", judged.core, _ORDERED_YET)
     wanted = _wanted(judged.gate.test, clash)
     return Remedy("test", wanted, "the literals say which chips are meant") if wanted is not None else None
 

@@ -231,13 +231,15 @@ def _remedy(
     context: Context, judged: Judged, test: ChipSet, missing: ChipSet, sibling: Admission | None, severity: str
 ) -> Remedy | str:
     """The test with all members on the side of those that it names."""
-    if judged.module.language == "cuda" and test <= group("second-consumer") and not judged.denies:
-        return "what is for the later part alone is a remedy for it"
     held, lost = (missing, test) if judged.denies else (test, missing)
+    if judged.module.language == "cuda" and held <= group("second-consumer"):
+        return "what is for the later part alone is a remedy for it"
     chips = judged.core | missing if _names_members(judged) else judged.core - test
     admitted = chips <= judged.core if judged.denies else chips >= judged.core
     said = ground(context, Parted(judged, held, lost, sibling)) if admitted else old_library(judged)
     doubt = _doubt(context, judged, severity) or _native_doubt(context, judged, test, missing)
+    if judged.in_test and admitted and not meant(judged):
+        return Remedy("test", chips, said or "a test that runs on one of a family is to be tried on the other")
     if doubt is None and said is None:
         doubt = _UNPROVED if admitted else "the sibling is then kept from what it does today"
     return Remedy("test", chips, said or _SAME, doubt)

@@ -10,7 +10,7 @@ from bwlint.evaluate.expr import Span, walk
 from bwlint.facts import Module
 from bwlint.guards import Guarded, served, wrapper
 from bwlint.judge import Context, Draft, Related, Remedy
-from bwlint.switches import defined, only_errors
+from bwlint.switches import defined, only_errors, served_elsewhere
 from bwlint.wording import plain
 
 NAME = "family-split"
@@ -98,8 +98,13 @@ def _remedy(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) ->
     """Widen the guard by the sibling's targets: those with the suffixes that it admits for the others."""
     if (name := named_after(guarded, held)) is not None:
         return f"`{name}` is named after the part that the guard asks for: {plain(lost)} wants a macro of its own"
-    targets = guarded.admitted | (_twins(guarded, held, lost) & guarded.sets.live)
-    evidence = _loads_already(context, guarded, held, lost) or only_errors(context, guarded)
+    gained = _twins(guarded, held, lost) & guarded.sets.live
+    targets = guarded.admitted | gained
+    evidence = (
+        _loads_already(context, guarded, held, lost)
+        or only_errors(context, guarded)
+        or served_elsewhere(context, guarded, gained)
+    )
     return Remedy("guard", targets.chips, evidence, _doubt(guarded, lost, evidence), targets=targets)
 
 

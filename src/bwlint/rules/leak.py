@@ -9,7 +9,7 @@ from dataclasses import replace
 from bwlint.chips import EVERY, ChipSet, group
 from bwlint.evaluate.expr import walk
 from bwlint.facts import Side
-from bwlint.judge import Context, Draft, Related
+from bwlint.judge import Context, Draft, Related, Remedy
 from bwlint.judged import Judged, answers_no, inside, refuses
 from bwlint.libraries import PROOF, Libraries, Need, instruction
 from bwlint.mentions import mentioned
@@ -39,10 +39,34 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     found = list(leaks(context, judged))
     for side, need, wrong in found:
         one = _confirmed(context, judged, draft(NAME, judged, side, need, wrong), wrong)
+        one = with_remedy(judged, side, need, one)
         by_name_alone = need.use.how == "define" and judged.gate.kind in ("predicate", "condition")
-        yield replace(one, severity="note", confidence="low") if by_name_alone and _unasked(context, judged) else one
+        if by_name_alone and _unasked(context, judged):
+            one = replace(one, severity="note", confidence="low", remedy=None)
+        yield one
     if not found:
         yield from open_bound(context, judged, NAME) if not (named := list(misnamed(context, judged))) else named
+
+
+def with_remedy(judged: Judged, side: Side, need: Need, found: Draft) -> Draft:
+    """An open bound in front of what was read there ends below the chips that lack it, and keeps all others."""
+    if found.severity == "note" or need.strength != PROOF or not judged.owns_comparison:
+        return found
+    gone = judged.on(side) - need.legal
+    for old in gone & _OLD_NAMES:  # a test of the major takes the name along with its generation
+        if need.legal & ChipSet.where(lambda chip: chip.major == old.major):  # noqa: B023 - used at once
+            gone -= ChipSet.joining((old,))
+    return replace(found, remedy=bounded(judged, gone, f"{_name_of(need)} is {need.what}", side is judged.gate.yes))
+
+
+def bounded(judged: Judged, wrong: ChipSet, why: str, passes: bool = True) -> Remedy:
+    """The test without the chips that it lets through wrongly; `passes`: it lets those through that pass it."""
+    chips = judged.core - wrong if passes else judged.core | wrong
+    return Remedy("test", chips, why, f"who keeps {plain(wrong)} out may owe it another path")
+
+
+def _name_of(need: Need) -> str:
+    return f"`{need.use.name if need.use.how == 'text' else need.use.name.rpartition('.')[2]}`"
 
 
 def _confirmed(context: Context, judged: Judged, found: Draft, wrong: ChipSet) -> Draft:

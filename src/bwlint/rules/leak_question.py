@@ -10,6 +10,7 @@ from bwlint.facts import Module, Use
 from bwlint.judge import Context, Draft, Related
 from bwlint.judged import Judged
 from bwlint.reach import Proof
+from bwlint.rules.leak import bounded
 from bwlint.wording import plain
 
 NAME = "leak"
@@ -57,4 +58,5 @@ def _draft(judged: Judged, wrong: ChipSet, proof: Proof) -> Draft:
         proof.legal,
         judged.gate,
         tuple(Related(hop, hop.at, hop.text) for hop in proof.hops[:8]),
+        remedy=bounded(judged, wrong, f"on {plain(wrong)} {proof.what}"),
     )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from bwlint.chips import ChipSet, group
 from bwlint.facts import Text
-from bwlint.judge import Context, Draft, Related
+from bwlint.judge import Context, Draft, Related, Remedy
 from bwlint.judged import Judged, refuses
 from bwlint.libraries import PROOF, instruction
 from bwlint.mentions import Mention, mentioned
@@ -49,20 +50,24 @@ def _refusal(context: Context, judged: Judged, text: Text) -> Iterator[Draft]:
         out = context.targets & said.named - judged.may
         advice = f"one of the two is wrong: name {judged.admitted} in the text, or admit {plain(out)} too"
         yield _draft(judged, text, "warning", f"the text reads as if {out} would do, the test refuses it", advice)
-    elif here == context.targets and _names_one_sibling(context, said) and len(here) > 1:
+    elif here == context.targets and _names_one_sibling(context, text.text, said) and len(here) > 1:
         one = context.targets & said.exact
         advice = "name the family, or every chip"
         severity = "warning" if re.search(r"\bonly\b", text.text, re.I) else "note"
-        yield _draft(judged, text, severity, f"the text names {_only(one)}, the test admits {here}", advice)
+        found = _draft(judged, text, severity, f"the text names {_only(one)}, the test admits {here}", advice)
+        yield replace(found, remedy=Remedy("text", here, f"the test admits {here}, the text names {_only(one)}"))
     else:
         yield from _repeats(context, judged, text, said)
         yield from _promises(context, judged, text, said)
 
 
-def _names_one_sibling(context: Context, said: Mention) -> bool:
-    """SM120 and not SM121, where the text speaks of no other chip."""
-    others = said.named - group("consumer-blackwell")
-    return len(context.targets & said.exact) == 1 and not others
+def _names_one_sibling(context: Context, text: str, said: Mention) -> bool:
+    """SM120 and not SM121, where the text speaks of no other chip, nor of the family elsewhere."""
+    one = context.targets & said.exact
+    if len(one) != 1 or said.open_ended or said.named - group("consumer-blackwell"):
+        return False
+    numbers = "|".join(str(chip.joined) for chip in one)
+    return not context.targets <= mentioned(re.sub(rf"sm[ _-]?(?:{numbers})[af]?(?!\d)", "", text, flags=re.I)).named
 
 
 def _repeats(context: Context, judged: Judged, text: Text, said: Mention) -> Iterator[Draft]:
@@ -70,7 +75,8 @@ def _repeats(context: Context, judged: Judged, text: Text, said: Mention) -> Ite
     if family_split.split(context, judged) is None or len(said.exact & context.targets) != 1:
         return
     message = f"the text repeats that {_only(said.exact & context.targets)} will do, as the test beside it does"
-    yield _draft(judged, text, "note", message, "name the family in the test and here")
+    found = _draft(judged, text, "note", message, "name the family in the test and here")
+    yield replace(found, remedy="the test beside it has to be mended first")
 
 
 def _promises(context: Context, judged: Judged, text: Text, said: Mention) -> Iterator[Draft]:
@@ -126,4 +132,5 @@ def _draft(judged: Judged, text: Text, severity: str, message: str, advice: str)
         None,
         None,
         (Related(judged.module, judged.at, f"the test admits {judged.admitted}"),),
+        remedy="nothing here says which is wrong, the text or the test",
     )

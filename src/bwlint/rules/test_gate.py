@@ -30,7 +30,8 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         return  # what is called there is what the test is about
     found = list(leak.leaks(context, judged))
     if found:
-        yield leak.draft(NAME, judged, *found[0])
+        side, need, wrong = found[0]
+        yield leak.with_remedy(judged, side, need, leak.draft(NAME, judged, side, need, wrong))
         return
     yield from leak.open_bound(context, judged, NAME)
     yield from _split(context, judged)
@@ -40,9 +41,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
 def _split(context: Context, judged: Judged) -> Iterator[Draft]:
     parts = family_split.split(context, judged)
     if parts is None and not _helper_splits(context, judged):
-        yield from (
-            replace(found, rule=NAME, category=NAME) for found in family_split.other_family(context, judged, NAME)
-        )
+        yield from (_of_generation(judged, found) for found in family_split.other_family(context, judged, NAME))
         return
     missing = context.targets & judged.sets.live - judged.may
     api = admits(context, judged, missing)
@@ -55,6 +54,20 @@ def _split(context: Context, judged: Judged) -> Iterator[Draft]:
     evidence = "" if api is None else f"`{api.name}`, which the test calls, is for {api.chips}"
     remedy = Remedy("test", _letting_in(judged, missing), evidence or _SKIPPED, _doubt(context, judged, missing, api))
     yield replace(found, remedy=remedy)
+
+
+def _of_generation(judged: Judged, found: Draft) -> Draft:
+    """One member of a generation is tested and the other skipped: no harm in both, where the reason names neither."""
+    draft = replace(found, rule=NAME, category=NAME)
+    if not isinstance(draft.remedy, Remedy):
+        return draft
+    held = judged.sets.live - judged.core if judged.denies else judged.core
+    wanted = judged.sets.live - draft.remedy.chips if judged.denies else draft.remedy.chips
+    majors = {chip.major for chip in wanted - held}
+    rest = ChipSet.where(lambda chip: chip.major in majors) & judged.sets.live - wanted
+    texts = [text.text for text in judged.other.texts]
+    general = bool(texts) and not any(mentioned(text).exact for text in texts) and not family_split.meant(judged)
+    return replace(draft, remedy=replace(draft.remedy, along=rest, unsafe=None if general else draft.remedy.unsafe))
 
 
 def _letting_in(judged: Judged, chips: ChipSet) -> ChipSet:

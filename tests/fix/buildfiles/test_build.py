@@ -54,6 +54,48 @@ def test_names_go_to_the_branch_of_their_toolkit(mend: Mend) -> None:
     assert mend(found.text).findings == ()
 
 
+BRANCHES = """if(DEFINED CUDA_VERSION AND
+   CUDA_VERSION VERSION_GREATER_EQUAL 13.0)
+  set(KIT_SUPPORTED_ARCHS "9.0;12.0f")
+elseif(DEFINED CUDA_VERSION AND
+   CUDA_VERSION VERSION_GREATER_EQUAL 12.8)
+  set(KIT_SUPPORTED_ARCHS "9.0;12.0a")
+else()
+  set(KIT_SUPPORTED_ARCHS "9.0")
+endif()
+"""
+OWN = """elseif(DEFINED CUDA_VERSION AND
+   CUDA_VERSION VERSION_GREATER_EQUAL 12.9)
+  set(KIT_SUPPORTED_ARCHS "9.0;12.0a;12.1a")
+"""
+
+
+def test_a_branch_for_the_toolkit_that_knows_the_names(mend: Mend) -> None:
+    found = mend(BRANCHES.replace("12.0f", "12.0f;12.1f"))
+    old = BRANCHES[BRANCHES.index("elseif") :]
+    assert found.text == BRANCHES.replace("12.0f", "12.0f;12.1f").replace(old, OWN + old)
+    assert found.fix.applicability == "unsafe"
+    assert mend(found.text).findings == ()
+
+
+def test_a_first_branch_becomes_the_second(mend: Mend) -> None:
+    text = 'if(CUDA_VERSION VERSION_GREATER_EQUAL 12.8)\n  set(KIT_SUPPORTED_ARCHS "9.0;12.0a")\nendif()\n'
+    found = mend(text)
+    assert found.text == (
+        'if(CUDA_VERSION VERSION_GREATER_EQUAL 12.9)\n  set(KIT_SUPPORTED_ARCHS "9.0;12.0a;12.1a")\n'
+        'elseif(CUDA_VERSION VERSION_GREATER_EQUAL 12.8)\n  set(KIT_SUPPORTED_ARCHS "9.0;12.0a")\nendif()\n'
+    )
+    assert mend(found.text).findings == ()
+
+
+def test_names_without_a_suffix_are_missed_where_a_kernel_is_offered_for_them(mend: Mend) -> None:
+    older = OLDER.format(KERNEL.format("12.0a;12.1a"))
+    newer = CUDA13.format(KERNEL.format("12.0f"))
+    found = mend(BRANCHES.replace("12.0f", "12.0").replace("12.0a", "12.0") + older + newer)
+    assert [fix.applicability for fix in found.fixes] == ["unsafe"]
+    assert found.fix.edits[0].text == OWN.replace("12.0a;12.1a", "12.0;12.1")
+
+
 REGEX = [
     ("120a", "120a|121a"),
     ('"120a"', '"120a|121a"'),
@@ -83,6 +125,12 @@ def test_conditions_of_examples_and_of_others(mend: Mend) -> None:
     text = "if(KIT_ARCHS MATCHES 120a)\n  kit_add(gemm_sm120.cu)\nendif()\n"
     assert mend(text, "examples/gemm/CMakeLists.txt").fix.applicability == "safe"
     assert mend(text, "src/CMakeLists.txt").fix.applicability == "unsafe"
+
+
+def test_a_list_of_names_that_compiles_sources(mend: Mend) -> None:
+    found = mend('set(KIT_SUPPORTED_ARCHS 90a 120a)\nkit(SRCS "k.cu" ARCHS "${KIT_SUPPORTED_ARCHS}")\n')
+    assert found.fix.applicability == "unsafe"
+    assert "it compiles sources" in found.fix.proof.evidence
 
 
 def test_membership(mend: Mend) -> None:
@@ -287,7 +335,12 @@ REFUSED = [
     ("setup.py", 'flags.append("-gencode=arch=compute_121a,code=sm_121a")', "no known rewrite"),
     # a toolkit that has nothing native for 12.1
     ("CMakeLists.txt", CUDA128.format("set(GEMM_ARCHS 90a 120a)"), "CUDA 12.8"),
-    ("CMakeLists.txt", CUDA128.format("set(KIT_SUPPORTED_ARCHS 90a 120a)"), "plain 120 loads there"),
+    ("CMakeLists.txt", CUDA128.format("list(APPEND KIT_SUPPORTED_ARCHS 90a 120a)"), "plain 120 loads there"),
+    (
+        "CMakeLists.txt",
+        CUDA128.format("set(X 1)\n  set(KIT_SUPPORTED_ARCHS 90a 120a)"),
+        "plain 120 loads there",
+    ),
     # plain ones load on both
     ("CMakeLists.txt", "set(KIT_SUPPORTED_ARCHS 80 90 120)", "without a suffix loads on 12.1 too"),
     # nobody knows what was meant

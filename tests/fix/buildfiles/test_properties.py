@@ -140,3 +140,28 @@ def test_conditions(patterns: list[str], grouped: bool, path: str) -> None:
         (old,), (new,) = stated(read(path, text, "", False)), stated(read(path, once, "", False))
         assert set(old.sass) < set(new.sass)
         assert ChipSet.joining(Target.parse(name).chip for name in set(new.sass) - set(old.sass)) <= BOTH
+
+
+FRAGMENTS = st.lists(
+    st.sampled_from(
+        (
+            *("set(KIT_SUPPORTED_ARCHS ", "set(KIT_ARCHS ", 'if(KIT_ARCHS MATCHES "', "if(KIT_ARCHS MATCHES ", ")\n"),
+            *('"', ";", " ", "\n", "\r\n", "\t", "# 120a\n", "[[", "]]", "\\", "${X}", "|", "(", ")", "ü", "\ufeff"),
+            *("120a", "12.0a", "120f", "121a", "120", "90a", "120a-real", "12.0a+PTX", "sm_120a", "endif()\n", "AND "),
+            *("-gencode arch=compute_120a,code=sm_120a", "-gencode=arch=compute_121a,code=[sm_121a,compute_121a]"),
+            *('TORCH_CUDA_ARCH_LIST="', "KIT_ARCH_LIST=", "list(APPEND KIT_ARCHS ", '"120a" IN_LIST KIT_ARCHS'),
+        )
+    ),
+    max_size=25,
+).map("".join)
+
+
+@settings(max_examples=300, deadline=None)
+@given(FRAGMENTS, st.sampled_from((CMAKE, SHELL, "/kit/Dockerfile", "/kit/k.json", "/kit/test/CMakeLists.txt")))
+def test_whatever_stands_there(text: str, path: str) -> None:
+    for fix in fixes(path, text):
+        after = apply(text, fix.edits)
+        assert after != text
+        old, new = (stated(read(path, each, "", False)) for each in (text, after))
+        assert len(new) - len(old) in (0, 1)
+        assert fix.proof.after_must in [reached(carry).names for carry in new] or len(new) > len(old)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bwlint.chips import NONE, ChipSet, Target, siblings
+from bwlint.chips.toolkits import within
 from bwlint.evaluate.expr import Span
 from bwlint.facts import Carry, Module
 from bwlint.findings import Edit, Proof
@@ -18,7 +19,10 @@ from bwlint.fix.buildfiles.spellings import Piece
 from bwlint.readers import ReadError, reader
 from bwlint.rules import arch_target
 
-_ACCEPT = frozenset({"filter", "match"})
+MOST_RELATED = 60
+"""How many lists may add up to one that is changed."""
+ACCEPT = frozenset({"filter", "match"})
+_FLAGS = frozenset({"gencode", "option"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,8 @@ class Proposal:
     touched: frozenset[int]
     added: int
     unsafe: str
+    splits: bool = False
+    """The list gets a branch of its own for later toolkits, in front of the one where it stands."""
 
 
 def stated(module: Module) -> tuple[Carry, ...]:
@@ -54,7 +60,7 @@ def targets(names: Iterable[str]) -> Iterator[Target]:
 
 def reached(carry: Carry) -> ChipSet:
     """The chips that load what a carry makes, or whose names it accepts."""
-    if carry.kind in _ACCEPT:
+    if carry.kind in ACCEPT:
         return ChipSet.joining(target.chip for target in targets((*carry.sass, *carry.ptx)))
     found = NONE
     for target in targets(carry.sass):
@@ -71,6 +77,8 @@ def prove(job: Job, index: int, proposal: Proposal, edits: Sequence[Edit], evide
         return f"the edited file does not parse: {error}"
     before, after = stated(job.module), stated(edited)
     first = min(proposal.touched)
+    if proposal.splits:
+        return _split(job, index, proposal, edited, evidence)
     new = after[first + 1 : first + 1 + proposal.added]
     after = (*after[: first + 1], *after[first + 1 + proposal.added :])
     if len(after) != len(before) or len(new) != proposal.added:
@@ -82,6 +90,24 @@ def prove(job: Job, index: int, proposal: Proposal, edits: Sequence[Edit], evide
         return wrong
     old, now = before[first], _joined(after[first], new)
     return Proof(_may(old).names, reached(old).names, _may(now).names, reached(now).names, evidence)
+
+
+def _split(job: Job, index: int, proposal: Proposal, edited: Module, evidence: str) -> Proof | str:
+    """The same for a list that has a branch of its own for later toolkits: older ones get what they got."""
+    before, after = stated(job.module), stated(edited)
+    if len(after) != len(before) + 1:
+        return "the edited file has other lists than before"
+    old, later, earlier = before[index], after[index], after[index + 1]
+    toolkits = within(later.toolkit), within(earlier.toolkit)
+    if toolkits[0] & toolkits[1] or toolkits[0] | toolkits[1] != within(old.toolkit):
+        return "the branches do not share the toolkits of the one that was"
+    if _said(replace(earlier, toolkit=old.toolkit)) != _said(old):
+        return "the edit would change the list for older toolkits"
+    rest = (*after[:index], replace(later, toolkit=old.toolkit), *after[index + 2 :])
+    wrong = _differs(before, rest, (), proposal) or _faults(job, index, edited, proposal)
+    if wrong is not None:
+        return wrong
+    return Proof(_may(old).names, reached(old).names, _may(later).names, reached(later).names, evidence)
 
 
 def _read(module: Module, text: str) -> Module:
@@ -125,7 +151,7 @@ def _moved(old: Carry, now: Carry, proposal: Proposal) -> str | None:
         return (
             None if has <= had and has != had and set(now.sass) <= set(old.sass) else "the list would not be as wanted"
         )
-    if old.kind in _ACCEPT and not set(old.sass) <= set(now.sass):
+    if old.kind in ACCEPT and not set(old.sass) <= set(now.sass):
         return "the edited list would not accept all that it did"
     mine = NONE
     for chip in proposal.gains:
@@ -140,7 +166,7 @@ def _moved(old: Carry, now: Carry, proposal: Proposal) -> str | None:
 
 def _may(carry: Carry) -> ChipSet:
     found = reached(carry)
-    for target in targets(carry.ptx) if carry.kind not in _ACCEPT else ():
+    for target in targets(carry.ptx) if carry.kind not in ACCEPT else ():
         found |= target.jits_on()
     return found
 
@@ -157,28 +183,37 @@ def _gates(module: Module, edited: Module) -> str | None:
 
 def _faults(job: Job, index: int, edited: Module, proposal: Proposal) -> str | None:
     """The fault is gone, and none is there that was not."""
-    before = _said_of(job, job.module, 0, 0)
+    before, after = stated(job.module), stated(edited)
     first = min(proposal.touched)
-    after = _said_of(job, edited, first, proposal.added)
-    own = [(place, label) for place, label, _ in before if place == index]
-    labels = {label for _, label in own if label == job.draft.label}
-    if any(place == index and label in labels for place, label, _ in after):
+    places = [*range(first + 1), *[first] * proposal.added, *range(first + 1, len(before))]
+    related = {n for n, one in enumerate(before) if _related(one, [before[place] for place in proposal.touched])}
+    if len(related) > MOST_RELATED:
+        return "too many lists add up to one here"
+    old = _said_of(job, job.module, [(n, before[n]) for n in sorted(related)])
+    new = _said_of(job, edited, [(n, one) for n, one in zip(places, after, strict=True) if n in related])
+    if any((place, label) == (index, job.draft.label) for place, label, _ in new):
         return "the finding would still be there"
-    known = {(place, label) for place, label, _ in before if place in proposal.touched - {index}}
-    left = after - before
-    for place, label, message in left:
+    known = {(place, label) for place, label, _ in old if place in proposal.touched - {index}}
+    for place, label, message in new - old:
         if (place, label) not in known:
             return f"the edited file would have another fault: {message}"
     return None
 
 
-def _said_of(job: Job, module: Module, first: int, added: int) -> Counter[tuple[int, str, str]]:
-    """What the rule says of each list of a file, by the place of the list; those that an edit adds count as one."""
+def _related(carry: Carry, touched: Iterable[Carry]) -> bool:
+    """Whether what the rule says of a list may rest on one that is touched."""
+    kinds = {(carry.kind in _FLAGS, one.kind in _FLAGS) for one in touched}
+    return carry.kind == "match" or (True, True) in kinds or any(one.name == carry.name for one in touched)
+
+
+def _said_of(job: Job, module: Module, carries: Sequence[tuple[int, Carry]]) -> Counter[tuple[int, str, str]]:
+    """What the rule says of some lists of a file, by the place that each has in the file as it stands."""
     places: dict[Span, int] = {}
-    for place, carry in enumerate(stated(module)):
-        places.setdefault(carry.at, place - min(max(place - first, 0), added) if added else place)
+    for place, carry in carries:
+        places.setdefault(carry.at, place)
+    part = replace(module, carries=tuple(carry for _, carry in carries))
     return Counter(
-        (places[draft.at], draft.label, draft.message) for draft in arch_target.check_file(job.context, module)
+        (places[draft.at], draft.label, draft.message) for draft in arch_target.check_file(job.context, part)
     )
 
 

@@ -56,7 +56,7 @@ def _guard(job: Job, code: Code, checker: Checker) -> Fix | str:
     change = _of_family(guarded, job.remedy.targets)
     if change is not None and (refusal := said_exactly(said, change)):
         return refusal
-    return _first_proved(
+    found = _first_proved(
         job,
         code,
         proposals,
@@ -65,6 +65,13 @@ def _guard(job: Job, code: Code, checker: Checker) -> Fix | str:
         checker,
         lambda text, words: checker.guard(text, guarded.guard, wanted, words),
     )
+    if found == _UNKNOWN_SPELLING and change is not None and not _names_part(guarded, change):
+        return "the parts are told apart where the macros of this guard are defined"
+    return found
+
+
+def _names_part(guarded: Guarded, change: Change) -> bool:
+    return any(str(chip.joined) in guarded.guard.text for chip in change.twins)
 
 
 def _proposals(job: Job, code: Code, guarded: Guarded, moved: TargetSet) -> tuple[Iterator[list[Rewrite]], str, str]:

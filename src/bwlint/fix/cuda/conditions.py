@@ -15,6 +15,9 @@ _LABEL = re.compile(r"case\s+\Z")
 _END_OF_LABEL = re.compile(r"\s*:")
 _PLAIN = re.compile(r"[\w.:>\-\[\]()]+")
 _MINOR = re.compile(r"minor", re.IGNORECASE)
+_BEFORE, _AFTER = ("(", ",", "=", ";", "{", "return"), (")", ",", ";", "?", "}")
+_OPERATORS = ("==", "!=", "<=", ">=", "&=", "|=")
+_NEAR = 200
 _SIGNS = {"==": "||", "!=": "&&"}
 _JOINING = {"==": "and", "!=": "or"}
 
@@ -38,17 +41,13 @@ def widened(code: Code, module: Module, test: Expr, span: Span, twin: Chip, chip
 
 
 def _roots(module: Module, test: Expr, span: Span) -> Iterator[Expr]:
-    """The outermost nodes within a span, through the variables that the test reads."""
+    """The whole expression that a span lies in: the test, or what a variable that it reads is set to."""
     waiting, seen = [test], set[int]()
     while waiting:
         node = waiting.pop(0)
-        if node.at is not None and span[:2] <= node.at[:2] and node.at[2:] <= span[2:]:
+        if node.at is not None and node.at[:2] <= span[:2] and span[2:] <= node.at[2:]:
             yield node
-            continue
         for inner in walk(node):
-            if inner is not node and inner.at is not None and span[:2] <= inner.at[:2] and inner.at[2:] <= span[2:]:
-                yield inner
-                return
             if inner.op == "var" and inner.args[0] not in seen:
                 seen.add(inner.args[0])
                 waiting.append(module.slots[inner.args[0]])
@@ -139,7 +138,7 @@ def _beside(code: Code, term: Term, twin: Chip, chip: Chip) -> Iterator[list[Cha
     if written == code.source[start:end] or "//" in written or "/*" in written:
         return
     added = f"{separator(code, term, sign, len(written))}{written}"
-    if term.parent is None or term.inside("or" if sign == "||" else "and"):
+    if term.inside("or" if sign == "||" else "and") or (term.parent is None and _stands_alone(code, start, end)):
         yield [(end, end, added)]
     elif (start, end) == (term.start, term.end):
         yield [(start, end, f"({code.source[start:end]} {sign} {written})")]
@@ -147,10 +146,16 @@ def _beside(code: Code, term: Term, twin: Chip, chip: Chip) -> Iterator[list[Cha
         yield [(term.end, term.end, f" {sign} {twin_text(code.source[term.start : term.end], twin, chip)}")]
 
 
+def _stands_alone(code: Code, start: int, end: int) -> bool:
+    """Whether nothing that binds an expression stands beside it."""
+    before, after = code.text[max(0, start - _NEAR) : start].rstrip(), code.text[end : end + _NEAR].lstrip()
+    return before.endswith(_BEFORE) and not before.endswith(_OPERATORS) and after.startswith(_AFTER)
+
+
 def _divided(code: Code, term: Term, twin: Chip) -> Iterator[list[Change]]:
     """`sm == 120` to `sm / 10 == 12`."""
     left, right = term.node.args[1]
-    if left.at is None or right.at is None:
+    if left.at is None or right.at is None or (left.op == "bin" and left.args[0] == "+"):
         return
     text = code.source[slice(*offsets(code, left.at))]
     subject = text if _PLAIN.fullmatch(text) else f"({text})"

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from bwlint.chips import Chip, TargetSet
 from bwlint.evaluate.expr import Expr
 from bwlint.fix.cuda.terms import Change, Term, bracketed, separator, terms, twin_text
-from bwlint.readers.cuda.lexer import Code
+from bwlint.readers.cuda.lexer import Code, matching
 
 _ARCH = "__CUDA_ARCH__"
 _FAMILY = "__CUDA_ARCH_FAMILY_SPECIFIC__"
 _SHORT_FORM = re.compile(r"\b(?P<el>el)?if(?P<n>n?)def(?=[ \t])[ \t]*\Z")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _LEAVES = frozenset({"cmp", "defined", "macro"})
-_OPPOSITE = {"==": ("||", "&&", ">=", "<"), "!=": ("&&", "||", "<", ">=")}
+_OPPOSITE = {"==": ("&&", ">=", "<"), "!=": ("||", "<", ">=")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def widened(code: Code, test: Expr, want: Widening) -> Iterator[list[Change]]:
     """What the text of a guard may become, the most idiomatic first."""
     found = _terms(code, test)
     leaves = [term for term in found if term.node.op in _LEAVES]
-    named = [term for term in found if term.node.op != "or" and _names(code, term, want)]
+    named = [term for term in found if _is_exact(term.node) and _names(code, term, want)]
     for term in leaves:
         if not _beside_others(code, term):
             yield from _ranges(code, term, want)
@@ -92,6 +92,13 @@ def _terms(code: Code, test: Expr) -> tuple[Term, ...]:
     return terms(code, test, (code.line_start(code.offset(*test.at[:2])), len(code.text)))
 
 
+def _is_exact(node: Expr) -> bool:
+    """Whether a term asks for one part: a macro, an equality, or such with conditions beside it."""
+    if node.op in ("and", "not"):
+        return any(map(_is_exact, node.args[0] if node.op == "and" else node.args))
+    return node.op in ("defined", "macro", "bin") or (node.op == "cmp" and node.args[0] in _OPPOSITE)
+
+
 def _names(code: Code, term: Term, want: Widening) -> bool:
     text = code.text[term.start : term.end]
     return twin_text(text, want.twin, want.chip) != text
@@ -99,12 +106,14 @@ def _names(code: Code, term: Term, want: Widening) -> bool:
 
 def _comparison(node: Expr) -> tuple[str, str, object]:
     """The macro, the operator and the number of a comparison; nothing for any other node."""
-    if node.op != "cmp":
+    if node.op != "cmp" or len(node.args[1]) != 2:
         return "", "", None
-    op, operands = node.args
-    if len(operands) != 2 or operands[0].op != "macro" or operands[1].op != "const":
+    op, (left, right) = node.args
+    if left.op == "const" and op in _OPPOSITE:
+        left, right = right, left
+    if left.op != "macro" or right.op != "const":
         return "", "", None
-    return operands[0].args[0], op, operands[1].args[0]
+    return left.args[0], op, right.args[0]
 
 
 def _beside_others(code: Code, term: Term) -> bool:
@@ -117,12 +126,14 @@ def _beside_others(code: Code, term: Term) -> bool:
 
 
 def _ranges(code: Code, term: Term, want: Widening) -> Iterator[list[Change]]:
-    """`X == 1200` to `X >= 1200 && X < 1300`, `X != 1200` to its opposite."""
+    """`X == 1200` to `X >= 1200 && X < 1300`, `X != 1200` to its opposite; `X < 1210` and `X <= 1200` to `X < 1300`."""
     subject, op, value = _comparison(term.node)
+    first, end = want.twin.major * 100, want.twin.major * 100 + 100
+    if (op, value) in (("<", want.chip.joined * 10), ("<=", want.twin.joined * 10)):
+        yield [(term.start, term.end, f"{subject} < {end}")]
     if op not in _OPPOSITE or value != want.twin.joined * 10:
         return
-    _, join, low, high = _OPPOSITE[op]
-    first, end = want.twin.major * 100, want.twin.major * 100 + 100
+    join, low, high = _OPPOSITE[op]
     text = f"{subject} {low} {first} {join} {subject} {high} {end}"
     alone = term.parent is None or bracketed(code, term) != (term.start, term.end)
     yield [(term.start, term.end, text if alone else f"({text})")]
@@ -167,8 +178,15 @@ def _joined(code: Code, term: Term, written: str) -> Iterator[list[Change]]:
             yield [(start, end, f"({code.source[start:end]}) {sign} ({written})")]
         elif term.parent is None or term.inside(op) or term.inside("not"):
             yield [(end, end, added)]
+        elif (start, end) != (term.start, term.end):
+            yield [(term.end, term.end, f" {sign} {_bare(written)}")]
         else:
             yield [(start, start, "("), (end, end, f"{added})")]
+
+
+def _bare(written: str) -> str:
+    """A term without the brackets around all of it."""
+    return written[1:-1].strip() if written.startswith("(") and matching(written, 0) == len(written) - 1 else written
 
 
 def _long_form(code: Code, term: Term, short: re.Match[str], written: str) -> Change:

@@ -96,7 +96,7 @@ class Checker:
 
     def _operations(self, edited: Module, after: Tree, moved: TargetSet) -> str | None:
         """No instruction comes to targets that lack it."""
-        for old, new in zip(self.module.operations, edited.operations, strict=True):
+        for old, new in zip(needs(self.module), needs(edited), strict=True):
             gained = after.compiled(edited, new.path) - self.before.compiled(self.module, old.path)
             if wrong := gained - legal(new):
                 return f"`{short(new)}` does not assemble for {_few(wrong)}"
@@ -147,7 +147,12 @@ class Checker:
         gates = zip(mine.gates, its.gates, strict=True)
         if any(_shape(a) != _shape(b) for a, b in gates):
             return False
-        return [_need(one) for one in mine.operations] == [_need(one) for one in its.operations]
+        return [_need(one) for one in needs(mine)] == [_need(one) for one in needs(its)]
+
+
+def needs(module: Module) -> list[Operation]:
+    """What a file asks of a device; the names of parts in it are none of that."""
+    return [one for one in module.operations if one.kind != "mention"]
 
 
 def _index(gates: tuple[Gate, ...], gate: Gate) -> int | None:

@@ -20,6 +20,7 @@ from bwlint.fix.python.proof import Checker, compares_limit
 from bwlint.judged import Judged, refuses
 from bwlint.link import Sets, Tree
 from bwlint.sources.read import Text
+from bwlint.wording import plain
 
 __all__ = ["Spelling", "first_proved", "mend", "propose"]
 
@@ -38,20 +39,26 @@ def mend(job: Job) -> Fix | str:
     if judged is None:
         return "nothing here tells which test to mend"
     origin = _origin(job, judged)
-    # the same chips change there, whichever way round it asks
-    changed = (remedy.chips | judged.core) - (remedy.chips & judged.core)
-    wanted = remedy.chips if origin is judged else (origin.core | changed) - (origin.core & changed)
-    return propose(
-        job.context.tree,
-        job.module,
-        job.root,
-        origin.gate,
-        origin.sets,
-        wanted,
-        job.source,
-        remedy.evidence,
-        remedy.unsafe,
-    )
+    found = _proposed(job, origin, _wanted(judged, origin, remedy.chips), remedy.unsafe)
+    if isinstance(found, Fix) or not remedy.along:
+        return found
+    all_of_them = remedy.chips | remedy.along if remedy.chips >= judged.core else remedy.chips - remedy.along
+    doubt = remedy.unsafe or f"a test of the family lets {plain(remedy.along)} in too"
+    other = _proposed(job, origin, _wanted(judged, origin, all_of_them), doubt)
+    return other if isinstance(other, Fix) else found
+
+
+def _proposed(job: Job, origin: Judged, wanted: ChipSet, doubt: str | None) -> Fix | str:
+    tree, evidence = job.context.tree, job.remedy.evidence
+    return propose(tree, job.module, job.root, origin.gate, origin.sets, wanted, job.source, evidence, doubt)
+
+
+def _wanted(judged: Judged, origin: Judged, chips: ChipSet) -> ChipSet:
+    """The set wanted of the gate to mend: the same chips change there, whichever way round it asks."""
+    if origin is judged:
+        return chips
+    changed = (chips | judged.core) - (chips & judged.core)
+    return (origin.core | changed) - (origin.core & changed)
 
 
 def _origin(job: Job, judged: Judged) -> Judged:
@@ -139,6 +146,20 @@ def _helpers(place: Place) -> Iterable[Candidate]:
     return proposals(place)
 
 
+def _methods(place: Place) -> Iterable[Candidate]:
+    """Methods of platform objects, which have sisters for families."""
+    from bwlint.fix.python.methods import proposals
+
+    return proposals(place)
+
+
+def _bounds(place: Place) -> Iterable[Candidate]:
+    """Open lower bounds, with an end."""
+    from bwlint.fix.python.bounds import proposals
+
+    return proposals(place)
+
+
 def _rows(place: Place) -> Iterable[Candidate] | str:
     """Rows of a table, copied for the twin."""
     from bwlint.fix.python.rows import proposals
@@ -153,7 +174,7 @@ def _flags(place: Place) -> Iterable[Candidate]:
     return proposals(place)
 
 
-_SPELLINGS: tuple[Spelling, ...] = (_literals, _helpers, _flags)
+_SPELLINGS: tuple[Spelling, ...] = (_methods, _literals, _helpers, _flags, _bounds)
 
 
 def first_proved(place: Place, spellings: Iterable[Spelling], evidence: str) -> tuple[Candidate, Proof] | str:

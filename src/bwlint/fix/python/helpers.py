@@ -224,15 +224,15 @@ def _with_others(place: Place, syntax: Syntax, call: ast.Call, others: Sequence[
         if isinstance(above, ast.BoolOp) and isinstance(above.op, ast.And):
             gap = _gap(syntax, above, parent)
             return syntax.edit(path, end, end, "".join(f"{gap}and not {other}" for other in others))
-        return syntax.edit(path, start, end, _in_brackets(syntax, call, others))
+        return syntax.edit(path, start, end, syntax.bracketed(call, "or", [syntax.segment(call), *others]))
     if isinstance(parent, ast.BoolOp):
-        return syntax.edit(path, start, end, _in_brackets(syntax, call, others))
+        return syntax.edit(path, start, end, syntax.bracketed(call, "or", [syntax.segment(call), *others]))
     breakable = isinstance(parent, ast.If | ast.While | ast.Return | ast.Assign | ast.Assert)
     if not breakable and not isinstance(parent, ast.IfExp | ast.keyword) and not _is_argument(call, parent):
         return None
     more = "".join(f" or {other}" for other in others)
     if breakable and len(syntax.text.line(call.lineno)) + len(more) > LINE:
-        return syntax.edit(path, start, end, _in_brackets(syntax, call, others))
+        return syntax.edit(path, start, end, syntax.bracketed(call, "or", [syntax.segment(call), *others]))
     return syntax.edit(path, end, end, more)
 
 
@@ -245,23 +245,4 @@ def _gap(syntax: Syntax, chain: ast.BoolOp, operand: ast.expr) -> str:
     lines = [value.lineno for value in chain.values]
     if len(set(lines)) < len(lines) or "\n" in syntax.segment(operand):
         return " "
-    return _newline(syntax) + _indent(syntax.text.line(operand.lineno))
-
-
-def _in_brackets(syntax: Syntax, call: ast.Call, others: Sequence[str]) -> str:
-    """`(call or other)`, broken as formatters do where it would be too long for a line."""
-    line, text = syntax.text.line(call.lineno), syntax.segment(call)
-    more = "".join(f" or {other}" for other in others)
-    if "\n" in text or len(line) + len(more) + 2 <= LINE or len(line) > LINE:
-        return f"({text}{more})"
-    newline, space = _newline(syntax), _indent(line)
-    inner = f"{newline}{space}    "
-    return f"({inner}{text}{''.join(f'{inner}or {other}' for other in others)}{newline}{space})"
-
-
-def _newline(syntax: Syntax) -> str:
-    return "\r\n" if "\r\n" in syntax.text.source else "\n"
-
-
-def _indent(line: str) -> str:
-    return line[: len(line) - len(line.lstrip())]
+    return syntax.newline + syntax.indent(operand.lineno)

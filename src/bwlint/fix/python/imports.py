@@ -125,11 +125,14 @@ def _is_own(statement: ast.ImportFrom, syntax: Syntax) -> bool:
     """Whether nobody imports from here what a statement imports: it stands in a function, a test or a script."""
     if statement not in syntax.tree.body:
         return True
-    return any(
-        (isinstance(node, ast.FunctionDef) and node.name.startswith("test_"))
-        or (isinstance(node, ast.Import) and any(alias.name == "pytest" for alias in node.names))
-        for node in syntax.tree.body
-    )
+    return any(_ends_here(node) for node in syntax.tree.body)
+
+
+def _ends_here(node: ast.stmt) -> bool:
+    """What tests and scripts hold, from which nobody imports."""
+    if isinstance(node, ast.FunctionDef):
+        return node.name.startswith("test_")
+    return isinstance(node, ast.If) and "__name__" in ast.dump(node.test) and "__main__" in ast.dump(node.test)
 
 
 def _added(syntax: Syntax, path: str, statement: ast.ImportFrom, old: ast.alias, names: Sequence[str]) -> Edit:

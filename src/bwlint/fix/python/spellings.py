@@ -17,8 +17,6 @@ from bwlint.fix.python.literals import decimal, literal, pair
 
 Codemod = Callable[[cst.CSTNode, Change], Iterator[cst.BaseExpression]]
 
-_EXACT_CALL = "is_device_capability"
-_FAMILY_CALL = "is_device_capability_family"
 _READ = (cst.Name, cst.Attribute, cst.Subscript)
 
 
@@ -93,20 +91,6 @@ def _widened(container: Container, change: Change) -> Container:
     return container
 
 
-def _family_call(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpression]:
-    """`is_device_capability(120)`, or `((12, 0))`, to `is_device_capability_family(120)`."""
-    if not isinstance(node, cst.Call) or len(node.args) != 1 or not isinstance(node.func, cst.Attribute):
-        return
-    argument = node.args[0]
-    found = literal(argument.value)
-    if node.func.attr.value != _EXACT_CALL or found is None or found.chip not in change.twins:
-        return
-    function = node.func.with_changes(attr=cst.Name(_FAMILY_CALL))
-    digits = cst.Integer(str(found.chip.joined))
-    plain = argument.with_changes(value=digits, keyword=None, equal=cst.MaybeSentinel.DEFAULT)
-    yield node.with_changes(func=function, args=[plain])
-
-
 def _equality_typed(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpression]:
     """`cap == 120`, where `cap` is a tuple, to `cap in ((12, 0), (12, 1))`."""
     if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1:
@@ -157,5 +141,5 @@ def _place(chip: Chip) -> int:
     return chip.joined
 
 
-_FAMILY: tuple[Codemod, ...] = (_minor_dropped, _family_call, _equality_joined, _minor_joined, _listed)
+_FAMILY: tuple[Codemod, ...] = (_minor_dropped, _equality_joined, _minor_joined, _listed)
 _TYPE: tuple[Codemod, ...] = (_equality_typed, _list_typed)

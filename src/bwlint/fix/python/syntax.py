@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -64,6 +64,25 @@ class Syntax:
         before = Text(self.text.source[:index])
         last = len(before.lines)
         return last, before.column_of_character(last, len(before.line(last)))
+
+    @property
+    def newline(self) -> str:
+        return "\r\n" if "\r\n" in self.text.source else "\n"
+
+    def indent(self, line: int) -> str:
+        """The blanks that a line begins with."""
+        text = self.text.line(line)
+        return text[: len(text) - len(text.lstrip())]
+
+    def bracketed(self, node: ast.expr, word: str, operands: Sequence[str]) -> str:
+        """`(a or b)` in the place of a node, broken as formatters do where it would be too long for a line."""
+        line, flat = self.text.line(node.lineno), f" {word} ".join(operands)
+        length = len(line) + len(flat) - len(self.segment(node)) + 2
+        if node.lineno != node.end_lineno or length <= LINE or len(line) > LINE:
+            return f"({flat})"
+        inner = f"{self.newline}{self.indent(node.lineno)}    "
+        joined = f"{inner}{word} ".join(operands)
+        return f"({inner}{joined}{self.newline}{self.indent(node.lineno)})"
 
 
 @lru_cache(maxsize=2)

@@ -1,0 +1,128 @@
+"""Lists and flags of a build: the family target, the exact one of the sibling, none for what it cannot build."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+from bwlint.behind import lost
+from bwlint.chips import NONE, Target
+from bwlint.chips.pairs import same_cubin
+from bwlint.chips.toolkits import first_toolkit
+from bwlint.facts import Carry
+from bwlint.fix.buildfiles import spellings
+from bwlint.fix.buildfiles.accepted import condition
+from bwlint.fix.buildfiles.place import Place, sass, twins
+from bwlint.fix.buildfiles.proof import Proposal, in_a_list
+from bwlint.fix.buildfiles.spellings import Piece, Token
+
+_LISTS = frozenset({"list", "piece", "request", "kernel"})
+_Given = Mapping[Target, tuple[Target, ...]]
+"""What is written for an exact target, or beside it."""
+
+
+def family(place: Place) -> Iterator[Proposal]:
+    """The family target in the place of the exact one, where nothing needs that and the toolkits have it."""
+    exact = _exact(place)
+    lowest = min((token.target for token in exact), key=lambda target: target.number, default=None)
+    if lowest is None or not lowest.chip.family or "f" not in lowest.chip.suffixes:
+        return
+    wide = Target(lowest.number, "f")
+    known = place.known_everywhere(wide)
+    if not place.gains <= wide.loads_on() or (place.carry.kind == "kernel" and not known):
+        return
+    if any(same_cubin(wide, other) for other in place.together()) or not place.reader_takes(wide):
+        return
+    given = {token.target: (wide,) for token in exact}
+    if _lost(place, given) is not None:
+        return
+    unsafe = place.outside() if known else f"a toolkit before CUDA {first_toolkit(wide)} does not know {wide}"
+    if place.carry.kind == "option":
+        unsafe = f"{unsafe}; what else asks the option for {lowest} is not looked for".removeprefix("; ")
+    yield from _with_conditions(place, [spellings.instead(token, wide) for token in exact], given, unsafe)
+
+
+def beside(place: Place) -> Iterator[Proposal]:
+    """The exact target of the sibling beside that of its twin."""
+    exact = _exact(place)
+    given = {token.target: place.mirrored(token.target) for token in exact}
+    new = tuple(dict.fromkeys(target for targets in given.values() for target in targets))
+    if not new or not place.possible():
+        return
+    unsafe = _lost(place, given) or place.outside()
+    if not unsafe and place.carry.kind != "kernel" and not all(map(place.known_everywhere, new)):
+        unsafe = f"a toolkit before CUDA {first_toolkit(new[0])} does not know {new[0]}"
+    if place.carry.kind in _LISTS:
+        piece = spellings.beside(place.source, place.written(place.carry), exact, new, place.lone())
+        if piece is not None:
+            yield from _with_conditions(place, [piece], given, unsafe)
+    elif place.carry.kind == "gencode" and len(place.gains) == 1:
+        pairs = [(token, target) for token in exact for target in given[token.target]]
+        flag = spellings.doubled_flag(place.source, *place.stretch(place.carry), pairs)
+        if flag is not None and (place.job.module.language != "python" or in_a_list(place.source, place.carry.at)):
+            yield Proposal((flag,), "family", place.wanted(), place.gains, frozenset({place.index}), 1, unsafe)
+
+
+def suffixed(place: Place) -> Iterator[Proposal]:
+    """The family target in the place of the plain one."""
+    bare = [token for token in place.written(place.carry) if _is_bare(place, token)]
+    wide = [Target(token.target.number, "f") for token in bare]
+    if bare and all(place.known_everywhere(target) and place.reader_takes(target) for target in wide):
+        pieces = tuple(map(spellings.instead, bare, wide))
+        yield Proposal(pieces, "family", "Build for the family", NONE, frozenset({place.index}), 0, "")
+
+
+def dropped(place: Place) -> Iterator[Proposal]:
+    """A list without the targets that its sources cannot be built for."""
+    written = place.written(place.carry)
+    wrong = [token for token in written if token.target.loads_on() & place.losses]
+    pieces = spellings.without(place.source, written, wrong) if wrong else None
+    if pieces is not None and place.carry.kind in _LISTS:
+        names = " and ".join(f"`{place.source[token.start : token.end]}`" for token in wrong)
+        yield Proposal(pieces, "bound", f"Drop {names}", NONE, frozenset({place.index}), 0, "")
+
+
+def _exact(place: Place) -> tuple[Token, ...]:
+    """The targets that keep out the chips which are wanted."""
+    return tuple(token for token in place.written(place.carry) if twins(token.target.loads_on(), place.gains))
+
+
+def _is_bare(place: Place, token: Token) -> bool:
+    chip = token.target.chip
+    return not token.target.suffix and "f" in chip.suffixes and chip in place.job.context.targets
+
+
+def _lost(place: Place, given: _Given) -> str | None:
+    """What is behind the list and would not be compiled for what is given."""
+    found = (lost(place.job.context, place.code, kept, new) for kept, targets in given.items() for new in targets)
+    return next(filter(None, found), None)
+
+
+def _with_conditions(place: Place, pieces: Sequence[Piece], given: _Given, unsafe: str) -> Iterator[Proposal]:
+    """A change of a list with those of the conditions over it that ask for the target which is changed."""
+    more, touched = [], {place.index}
+    for n, one in enumerate(place.stated):
+        added = _to_admit(place, one, given)
+        if not added:
+            continue
+        piece = condition(place, one, partial(_for, added))
+        if piece is None:
+            return
+        more.append(piece)
+        touched.add(n)
+    yield Proposal((*pieces, *more), "family", place.wanted(), place.gains, frozenset(touched), 0, unsafe)
+
+
+def _to_admit(place: Place, one: Carry, given: _Given) -> dict[Target, tuple[Target, ...]]:
+    """What a condition over the list that is changed has to admit besides, for each target that it holds for."""
+    name = place.carry.name
+    if one.kind != "match" or not name or not re.search(rf"\b{re.escape(name)}\b", one.name):
+        return {}
+    held = tuple(sass(one))
+    found = {target: tuple(new for new in given.get(target, ()) if new not in held) for target in held}
+    return {target: new for target, new in found.items() if new}
+
+
+def _for(added: Mapping[Target, tuple[Target, ...]], target: Target) -> tuple[Target, ...]:
+    return added.get(target, ())

@@ -1,0 +1,124 @@
+"""Methods of a platform object that ask for one part, and their sisters that ask for a family."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from bwlint.chips import Chip, ChipSet, chip_of_number
+from bwlint.evaluate.objects import ClassValue, Instance
+from bwlint.evaluate.values import Ref
+from bwlint.facts import Module
+from bwlint.fix.python.change import Candidate, Place
+from bwlint.fix.python.proof import reached
+from bwlint.fix.python.syntax import Syntax, parse, span_of
+
+EXACT = "is_device_capability"
+FAMILY = "is_device_capability_family"
+NEWER = "has_device_capability"
+
+
+def proposals(place: Place) -> Iterator[Candidate]:
+    """Every way to let another method answer, the shortest first."""
+    majors = {chip.major for chip in place.change.chips}
+    syntax = parse(place.source) if EXACT in place.source or NEWER in place.source else None
+    for node in syntax.within(place.span) if syntax is not None else ():
+        exact, newer = argument(node, EXACT), argument(node, NEWER)
+        if syntax is None or not (exact or newer) or not has_method(place, node, FAMILY):
+            continue
+        assert isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        start, end = syntax.start(node), syntax.end(node)
+        if exact is not None and majors == {exact.major}:
+            start = syntax.end(node.func) - len(EXACT)
+            yield (syntax.edit(place.module.path, start, end, f"{FAMILY}({exact.major}0)"),)
+        elif newer is not None and place.change.kind == "bound":
+            for text in _bounded(syntax, node, newer, place.change.chips):
+                yield (syntax.edit(place.module.path, start, end, text),)
+
+
+def _bounded(syntax: Syntax, call: ast.Call, first: Chip, gone: ChipSet) -> Iterator[str]:
+    """`p.has_device_capability(100)` to the one family, with another one shut out, or to two."""
+    assert isinstance(call.func, ast.Attribute)
+    owner, text = syntax.segment(call.func.value), syntax.segment(call)
+    kept = ChipSet.where(lambda chip: chip.joined >= first.joined) - gone
+    asked = [_asked(owner, major) for major in sorted({chip.major for chip in kept})]
+    shut = [f"not {owner}.{FAMILY}({major}0)" for major in sorted({chip.major for chip in gone})]
+    if len(asked) == 1:
+        yield asked[0]
+    if len(shut) == 1:
+        yield _grouped(syntax, call, ast.And, [text, *shut])
+    if len(asked) == 2:
+        yield _grouped(syntax, call, ast.Or, asked)
+
+
+def _asked(owner: str, major: int) -> str:
+    members = ChipSet.where(lambda chip: chip.major == major)
+    return f"{owner}.{FAMILY}({major}0)" if len(members) > 1 else f"{owner}.{EXACT}({next(iter(members)).joined})"
+
+
+def _grouped(syntax: Syntax, node: ast.expr, joins: type[ast.boolop], operands: Sequence[str]) -> str:
+    """Operands that `joins` joins, in brackets where what is around binds tighter."""
+    around, word = syntax.parents[node], "and" if joins is ast.And else "or"
+    same = isinstance(around, ast.BoolOp) and isinstance(around.op, joins)
+    free = isinstance(around, ast.If | ast.While | ast.IfExp | ast.Return | ast.Assign | ast.keyword | ast.Assert)
+    if same or free or (isinstance(around, ast.Call) and node in around.args):
+        return f" {word} ".join(operands)
+    return syntax.bracketed(node, word, operands)
+
+
+def argument(node: ast.expr, name: str) -> Chip | None:
+    """The chip that a call of a method with this name asks for as its only argument."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != name:
+        return None
+    values = [*node.args, *(keyword.value for keyword in node.keywords)]
+    if len(values) != 1:
+        return None
+    return named(values[0])
+
+
+def named(node: ast.expr) -> Chip | None:
+    """The chip that `120` or `(12, 0)` names."""
+    if isinstance(node, ast.Tuple):
+        numbers = [value for each in node.elts if (value := _number(each)) is not None]
+        return chip_of_number(numbers[0] * 10 + numbers[1]) if len(numbers) == len(node.elts) == 2 else None
+    value = _number(node)
+    return None if value is None else chip_of_number(value)
+
+
+def _number(node: ast.expr) -> int | None:
+    return node.value if isinstance(node, ast.Constant) and type(node.value) is int else None
+
+
+def has_method(place: Place, node: ast.expr, name: str) -> bool:
+    """Whether the object that a method is called on has another one: its class in the tree shows it.
+
+    An object of a library that is not in the tree is taken for a current one.
+    """
+    if not isinstance(node, ast.Call):
+        return False
+    at = span_of(node.func)
+    found = (each for each in reached(place.gate.test, place.module) if each.op == "attr" and each.at == at)
+    attribute = next(found, None)
+    if attribute is None:
+        return False
+    place.tree.interpreter.start()
+    owner = place.tree.interpreter.evaluate(attribute.args[0], place.tree.frame(place.module)).only()
+    if isinstance(owner, Instance | ClassValue):
+        return f"{owner.body.qualname}.{name}" in owner.module.functions
+    return isinstance(owner, Ref) and _has(place, owner.name, name)
+
+
+def _has(place: Place, dotted: str, name: str) -> bool:
+    """Whether a class has a method in the module that an object comes from, or in one that this imports."""
+    home = None
+    while "." in dotted and home is None:
+        dotted = dotted.rpartition(".")[0]
+        home = place.tree.module(dotted)
+    if home is None:
+        return True
+    near = [home, *(place.tree.module(node.args[0]) for node in home.names.values() if node.op == "import")]
+    return any(module is not None and _defines(module, name) for module in near)
+
+
+def _defines(module: Module, name: str) -> bool:
+    return any(qualname.endswith(f".{name}") for qualname in module.functions)

@@ -1,0 +1,119 @@
+"""Open lower bounds in front of what one generation has, made to end below the next."""
+
+from __future__ import annotations
+
+import pytest
+
+from bwlint.chips import ChipSet
+from bwlint.findings import Fix
+from bwlint.fix.apply import apply
+
+from .conftest import Make, Project
+
+CAP = "import torch\ncap = torch.cuda.get_device_capability()\nmajor, minor = cap\nsm = major * 10 + minor\n"
+PLATFORM = "from vllm.platforms import current_platform\n"
+TWELVE = ChipSet.of("12.0", "12.1")
+ENDED = [
+    (CAP, "major >= 10", "major in (10, 11)"),
+    (CAP, "10 <= major", "major in (10, 11)"),
+    (CAP, "major > 9", "major in (10, 11)"),
+    (CAP, "cap[0] >= 10", "cap[0] in (10, 11)"),
+    (CAP, "major >= 11", "major == 11"),
+    (CAP, "major >= 9", "9 <= major < 12"),
+    (CAP, "major >= 8", "8 <= major < 12"),
+    (CAP, "major > 7", "7 < major < 12"),
+    (CAP, "sm >= 100", "100 <= sm < 120"),
+    (CAP, "sm > 90", "90 < sm < 120"),
+    (CAP, "cap >= (10, 0)", "(10, 0) <= cap < (12, 0)"),
+    (CAP, "major * 10 + minor >= 100", "100 <= major * 10 + minor < 120"),
+    (CAP, "ready() and major >= 10", "ready() and major in (10, 11)"),
+    (
+        PLATFORM,
+        "current_platform.has_device_capability(100)",
+        "current_platform.has_device_capability(100) and not current_platform.is_device_capability_family(120)",
+    ),
+]
+REFUSING = [
+    (CAP, "major < 10", "major not in (10, 11)"),
+    (CAP, "major <= 9", "major not in (10, 11)"),
+    (CAP, "sm < 100", "not (100 <= sm < 120)"),
+    (CAP, "cap < (10, 0)", "not ((10, 0) <= cap < (12, 0))"),
+    (CAP, "ready() or major < 10", "ready() or major not in (10, 11)"),
+    (CAP, "not major >= 10", "not major in (10, 11)"),
+    (
+        PLATFORM,
+        "not current_platform.has_device_capability(100)",
+        "not (\n    current_platform.has_device_capability(100)\n"
+        "    and not current_platform.is_device_capability_family(120)\n)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("head", "before", "after"), ENDED)
+def test_bound_ends(snippet: Make, head: str, before: str, after: str) -> None:
+    found = snippet(f"{head}if {before}:\n    run()\n")
+    fix = found.propose(found.sets.core - TWELVE, "a path may be missing")
+    assert isinstance(fix, Fix), fix
+    assert (apply(found.source, fix.edits), fix.applicability, fix.kind) == (
+        f"{head}if {after}:\n    run()\n",
+        "unsafe",
+        "bound",
+    )
+    kept = {"10.7", "11.0"} if before != "major >= 11" else {"11.0"}
+    assert kept <= set(fix.proof.after_may)
+
+
+@pytest.mark.parametrize(("head", "before", "after"), REFUSING)
+def test_refusal_of_the_rest(snippet: Make, head: str, before: str, after: str) -> None:
+    found = snippet(f"{head}if {before}:\n    raise RuntimeError()\n")
+    fix = found.propose(found.sets.core | TWELVE, "a path may be missing")
+    assert isinstance(fix, Fix), fix
+    assert (apply(found.source, fix.edits), fix.kind) == (f"{head}if {after}:\n    raise RuntimeError()\n", "bound")
+    assert not {"10.7", "11.0"} & set(fix.proof.after_must)
+
+
+@pytest.mark.parametrize(("head", "before"), [(head, before) for head, before, _ in ENDED])
+def test_never_safely(snippet: Make, head: str, before: str) -> None:
+    found = snippet(f"{head}if {before}:\n    run()\n")
+    assert isinstance(found.propose(found.sets.core - TWELVE), str)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "major >= LOWEST",
+        "major - 10 >= 0",
+        "max(major, 10) == major",
+        "major >= 10 or minor >= 1",
+    ],
+)
+def test_other_spellings(snippet: Make, before: str) -> None:
+    source = f"{CAP}LOWEST = 10\nif {before}:\n    run()\n"
+    found = snippet(source)
+    assert isinstance(found.propose(found.sets.core - TWELVE, "a path may be missing"), str)
+
+
+KERNEL = "from cutlass.cute.nvgpu import tcgen05\n\n\ndef kernel():\n    tcgen05.mma()\n\n\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("if major >= 10:\n        kernel()", "if major in (10, 11):\n        kernel()"),
+        (
+            "if major < 10:\n        raise RuntimeError('no')\n    kernel()",
+            "if major not in (10, 11):\n        raise RuntimeError('no')\n    kernel()",
+        ),
+        ("if major >= 10:\n        other()", None),
+        ("if major >= 10:\n        print('kernel')", None),
+        ("if major in (10, 11):\n        kernel()", None),
+        ("if major in (10, 11):\n        kernel()\n    elif major >= 12:\n        other()", None),
+        ("if major >= 9:\n        other()", None),
+    ],
+)
+def test_leak(project: Project, before: str, after: str | None) -> None:
+    head = f"import torch\n{KERNEL}def other():\n    pass\n\n\ndef run():\n"
+    head += "    major, _ = torch.cuda.get_device_capability()\n    "
+    assert project({"m.py": f"{head}{before}\n"}).fixes("leak") == (
+        [("unsafe", f"{head}{after}\n")] if after is not None else []
+    )
