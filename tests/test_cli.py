@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bwlint import __version__, cli
+from bwlint.commands import check
 
 SPLIT = """import torch
 
@@ -139,7 +140,7 @@ def test_an_internal_error_is_one_line(
     def fail(*_: object) -> int:
         raise RuntimeError("boom\x1b[2J")
 
-    monkeypatch.setattr(cli, "_check", fail)
+    monkeypatch.setattr(check, "run", fail)
     assert cli.run(["."]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
@@ -153,7 +154,7 @@ def test_an_interrupt_is_quiet(here: Path, monkeypatch: pytest.MonkeyPatch, caps
     def interrupt(*_: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "_check", interrupt)
+    monkeypatch.setattr(check, "run", interrupt)
     assert cli.run(["."]) == 130
     assert capsys.readouterr().err.strip() == ""
 
@@ -280,7 +281,7 @@ def test_fix_repairs_and_reports_what_is_left(here: Path) -> None:
     (here / "a.py").write_text(GUARD)
     result = invoke("--fix", "a.py")
     assert result.exit_code == 0
-    assert "rewrote 1 file" in result.stderr
+    assert "fixed 1 in 1 file: 1 family-split\n" in result.stderr
     assert "(12, 1)" in (here / "a.py").read_text() or "[0]" in (here / "a.py").read_text()
     assert invoke("a.py").exit_code == 0
 
@@ -295,7 +296,7 @@ def test_diff_changes_nothing(here: Path) -> None:
     (here / "a.py").write_text(GUARD)
     result = invoke("--diff", "a.py")
     assert result.exit_code == 1
-    assert result.stdout.startswith("--- a/a.py\n+++ b/a.py\n")
+    assert result.stdout.startswith("diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n")
     assert (here / "a.py").read_text() == GUARD
 
 

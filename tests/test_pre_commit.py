@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -59,11 +60,14 @@ def hooks(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, dict[str
     return clone, commit_all(clone), {**os.environ, "PRE_COMMIT_HOME": str(folder / "home")}
 
 
-def run_hook(hook: str, user: Path, hooks: tuple[Path, str, dict[str, str]]) -> subprocess.CompletedProcess[str]:
+def run_hook(
+    hook: str, user: Path, hooks: tuple[Path, str, dict[str, str]], *, commit: bool = True
+) -> subprocess.CompletedProcess[str]:
     clone, revision, environment = hooks
     config = f"repos:\n- repo: {clone.as_posix()}\n  rev: {revision}\n  hooks:\n  - id: {hook}\n"
     (user / ".pre-commit-config.yaml").write_text(config)
-    commit_all(user)
+    if commit:
+        commit_all(user)
     return subprocess.run(
         [sys.executable, "-m", "pre_commit", "run", "--all-files", "--verbose", "--color=never"],
         cwd=user,
@@ -96,7 +100,30 @@ def test_the_hook_passes_a_clean_tree_and_excluded_files(
 
 def test_the_fixing_hook_rewrites(tmp_path: Path, hooks: tuple[Path, str, dict[str, str]]) -> None:
     (tmp_path / "a.py").write_text(SPLIT)
+    (tmp_path / "b.cu").write_text("// sm_120\nint x;\n")
+    (tmp_path / "CMakeLists.txt").write_text("set(KIT_SUPPORTED_ARCHS 90a 120a)\n")
     done = run_hook("bwlint-fix", tmp_path, hooks)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "files were modified by this hook" in done.stdout
+    assert "fixed 2 in 2 files: 1 arch-target, 1 family-split" in done.stdout
+    assert "warning" not in done.stdout.partition("fixed 2")[0], "what is staged needs no warning"
     assert (tmp_path / "a.py").read_text() != SPLIT
+    assert (tmp_path / "CMakeLists.txt").read_text() == "set(KIT_SUPPORTED_ARCHS 90a 120a 121a)\n"
+    assert sorted(path.name for path in tmp_path.glob(".bwlint-*")) == []
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-q", "-m", "fixed")
+    again = run_hook("bwlint-fix", tmp_path, hooks, commit=False)
+    assert again.returncode == 0, again.stdout + again.stderr
+
+
+def test_both_hooks_of_sources_take_the_same_files() -> None:
+    hooks = {hook["id"]: hook for hook in yaml_of(ROOT / ".pre-commit-hooks.yaml")}
+    assert hooks["bwlint-fix"]["files"] == hooks["bwlint"]["files"]
+    assert hooks["bwlint-fix"]["types"] == hooks["bwlint"]["types"]
+    for name in ("a.py", "k/b.cu", "CMakeLists.txt", "x/Dockerfile.cuda", "cmake/a.cmake", "setup.py", "ci.yml"):
+        assert re.search(hooks["bwlint-fix"]["files"], name)
+
+
+def yaml_of(path: Path) -> list[dict[str, str]]:
+    loaded: list[dict[str, str]] = pytest.importorskip("yaml").safe_load(path.read_text())
+    return loaded

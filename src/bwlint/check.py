@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bwlint import catalog
@@ -16,7 +16,7 @@ from bwlint.budget import Budget
 from bwlint.chips import ChipSet, parse_targets
 from bwlint.collect import Collected, collect, module_of
 from bwlint.config import Config, Configs, chosen_rules, rule_names
-from bwlint.engine import analyse
+from bwlint.engine import Analysis, analyse
 from bwlint.evaluate.sources import Sources
 from bwlint.findings import Finding, Report, Severity, Skipped
 from bwlint.finish import Names, Texts, finish
@@ -26,7 +26,7 @@ from bwlint.report.escape import visible
 from bwlint.sources.ignore import BadPattern
 from bwlint.sources.kinds import BINARY, kind_of
 from bwlint.sources.pypi import SourceError, is_package, open_package
-from bwlint.sources.read import Unread, decode
+from bwlint.sources.read import Unread, decode, given
 from bwlint.sources.tree import package_root
 from bwlint.sources.walk import Mount, SourceFile, discover
 from bwlint.suppress import MARK
@@ -61,6 +61,10 @@ class Request:
     link_budget: int | None = None
 
 
+GateSets = Mapping[str, tuple[tuple[ChipSet, ChipSet], ...]]
+"""Where the gates of each file may and must hold, by real path, in file order."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """`scanned` counts the files that were read, `severity` is the lowest to show, `fail_on` to fail."""
@@ -71,6 +75,7 @@ class Outcome:
     fail_on: Severity
     texts: Texts
     names: Names
+    sets: GateSets = field(default_factory=dict)
 
     def lines(self, reported: str) -> Sequence[str] | None:
         """The lines of a file as a finding names it."""
@@ -96,17 +101,21 @@ def check(request: Request, stack: ExitStack, advance: Advance | None = None) ->
 
     Raises UsageError and ConfigError.
     """
-    gathered = gather(request, stack, advance)
-    found, collected, texts = gathered.found, gathered.collected, gathered.texts
+    return judge(gather(request, stack, advance))
+
+
+def judge(gathered: Gathered) -> Outcome:
+    """What there is to say of what was gathered."""
+    request, found, collected, texts = gathered.settings.request, gathered.found, gathered.collected, gathered.texts
     settings, targets, sources = gathered.settings, gathered.targets, gathered.sources
     budget = Budget.of(request.link_budget, (file.real for file in found.files))
     rules, libraries = settings.all_rules(found.files), settings.libraries()
-    analysis = analyse(collected, sources, targets, rules, budget, texts.source, libraries, texts.given)
+    analysis = analyse(collected, sources, targets, rules, budget, texts.source, libraries)
     names = gathered.names
     unread = {skip.path for skip in collected.skipped}
     marked = [file for file in collected.marked if file.path not in unread]
     finished = finish(analysis, marked, texts, names, settings.enabled, fixes=request.fixes)
-    carried, unread_binaries = _carried(found, collected, targets, settings, texts, names)
+    carried, unread_binaries = _carried(gathered, names)
     skipped = (*found.skipped, *collected.skipped, *finished.skipped, *unread_binaries)
     scanned = len(found.files) - len(collected.skipped)
     report = Report(
@@ -117,7 +126,12 @@ def check(request: Request, stack: ExitStack, advance: Advance | None = None) ->
         {"files": scanned, **analysis.stats, **({"unlinked": len(budget.refused)} if budget.ended else {})},
     )
     severity = settings.run.severity or "warning"
-    return Outcome(report, scanned, severity, settings.run.fail_on or "warning", texts, names)
+    return Outcome(report, scanned, severity, settings.run.fail_on or "warning", texts, names, _sets(analysis))
+
+
+def _sets(analysis: Analysis) -> GateSets:
+    judged = analysis.context.judged
+    return {path: tuple((entry.sets.may, entry.sets.must) for entry in gates) for path, gates in judged.items()}
 
 
 def gather(
@@ -129,9 +143,10 @@ def gather(
     """
     settings = Settings(request)
     if request.stdin is not None:
-        found, collected, texts = _given(request, request.stdin, settings)
+        stack.enter_context(given({os.path.realpath(request.paths[0]): request.stdin}))
+        found, collected = _from_stdin(request, request.stdin, settings)
     else:
-        found, texts = _discovered(request, settings, stack), Texts()
+        found = _discovered(request, settings, stack)
         own = settings.own_words()
         texts_of = tuple(file for file in found.files if file.kind != BINARY and (not kinds or file.kind in kinds))
         collected = collect(texts_of, _jobs(request.jobs), _counted(advance, len(texts_of)), own)
@@ -140,21 +155,40 @@ def gather(
         targets, _ = parse_targets(settings.run.target or DEFAULT_TARGETS)
     except ValueError as error:
         raise UsageError(str(error)) from None
-    return Gathered(found, collected, texts, settings, targets)
+    return Gathered(found, collected, Texts(), settings, targets)
 
 
-def _carried(
-    found: Found, collected: Collected, targets: ChipSet, settings: Settings, texts: Texts, names: Names
-) -> tuple[list[Finding], list[Skipped]]:
+def again(gathered: Gathered, changed: Collection[str]) -> Gathered:
+    """The same with those files (real paths) read once more, which are not as they were."""
+    files = tuple(file for file in gathered.found.files if file.real in changed)
+    new = collect(files, 1, own=gathered.settings.own_words())
+    old, paths = gathered.collected, {file.path for file in files}
+    modules = {file.real: (file, module) for file, module in old.modules if file.real not in changed}
+    modules |= {file.real: (file, module) for file, module in new.modules}
+    skipped = (*(skip for skip in old.skipped if skip.path not in paths), *new.skipped)
+    marked = {*(file.real for file in old.marked if file.real not in changed), *(file.real for file in new.marked)}
+    collected = Collected(
+        tuple(modules[file.real] for file in gathered.found.files if file.real in modules),
+        skipped,
+        tuple(file for file in gathered.found.files if file.real in marked),
+    )
+    return replace(gathered, collected=collected, texts=Texts())
+
+
+def _carried(gathered: Gathered, names: Names) -> tuple[list[Finding], list[Skipped]]:
     """Findings in the binaries of the tree and of wheels, and those that could not be read."""
+    found, settings, targets = gathered.found, gathered.settings, gathered.targets
     binaries = [file for file in found.files if file.kind == BINARY]
     if not (binaries or found.wheels):
         return [], []
     from bwlint.inspection.in_tree import judged_binaries
     from bwlint.inspection.promises import confronted, promises
 
-    carried, skipped = judged_binaries(binaries, found.wheels, targets, settings.enabled, settings.rules_of_run())
-    return confronted(carried, targets, promises(collected, targets, texts, names)), skipped
+    if not gathered.inspected:
+        rules = settings.rules_of_run()
+        gathered.inspected.append(judged_binaries(binaries, found.wheels, targets, settings.enabled, rules))
+    carried, skipped = gathered.inspected[0]
+    return confronted(carried, targets, promises(gathered.collected, targets, gathered.texts, names)), skipped
 
 
 @dataclass(slots=True)
@@ -243,6 +277,8 @@ class Gathered:
     texts: Texts
     settings: Settings
     targets: ChipSet
+    inspected: list[tuple[list[Finding], list[Skipped]]] = field(default_factory=list)
+    """What the binaries have shown, once somebody has looked: text that is repaired does not change them."""
 
     @property
     def sources(self) -> Sources:
@@ -296,29 +332,28 @@ def _scratch(stack: ExitStack) -> Path:
     return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bwlint-", ignore_cleanup_errors=True)))
 
 
-def _given(request: Request, data: bytes, settings: Settings) -> tuple[Found, Collected, Texts]:
+def _from_stdin(request: Request, data: bytes, settings: Settings) -> tuple[Found, Collected]:
     """Standard input as the one file of the run, standing where its name says."""
     name = request.paths[0]
     real = os.path.realpath(name)
     file = SourceFile(name, real, kind_of(os.path.basename(name)) or "python", package_root(real), named=True)
     if settings.is_excluded(file):
-        return Found(), Collected((), (), ()), Texts()
+        return Found(), Collected((), (), ())
     if file.kind == BINARY:
         raise UsageError(f"{visible(name)}: a binary is not read from standard input")
     found = Found((file,))
     source = decode(data)
     if isinstance(source, Unread):
-        return found, Collected((), (Skipped(name, source.reason),), ()), Texts()
+        return found, Collected((), (Skipped(name, source.reason),), ())
     marked = (file,) if MARK in source else ()
-    texts = Texts({real: source})
     own = settings.own_words()
     if not reader(file.kind).may_matter(data, own):
-        return found, Collected((), (), marked), texts
+        return found, Collected((), (), marked)
     try:
         module = module_of(file.kind, real, file.root, source, own)
     except ReadError as error:
-        return found, Collected((), (Skipped(name, str(error)),), ()), texts
-    return found, Collected(((file, module),), (), marked), texts
+        return found, Collected((), (Skipped(name, str(error)),), ())
+    return found, Collected(((file, module),), (), marked)
 
 
 def _jobs(asked: int | None) -> int:

@@ -4,32 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import click
 
 from bwlint import __version__
 from bwlint.budget import LINK_FILES
-
-if TYPE_CHECKING:
-    from bwlint.check import Outcome, Request
-    from bwlint.findings import Severity
-    from bwlint.inspection import Inspected
-    from bwlint.report import Lines, Setting
-
-CLEAN, FOUND, WRONG, NOTHING = 0, 1, 2, 3
-# What a shell reports for a program that SIGINT ended, which is how ruff ends.
-INTERRUPTED = 130
+from bwlint.commands.terminal import CLEAN, INTERRUPTED, WRONG, failure
 
 _LEVELS = click.Choice(["note", "warning", "error"])
 _FORMATS = click.Choice(["text", "concise", "json", "sarif"])
 _TABLES = click.Choice(["text", "json"])
 _INSPECTIONS = click.Choice(["text", "json", "sarif"])
-_WITH_FIXES = frozenset({"json", "sarif"})
-_PLAIN_WIDTH = 120
 
 Command = Callable[..., Any]
 
@@ -65,12 +53,6 @@ class _Group(click.Group):
         if not args or args[0] not in (*self.commands, *own):
             args = ["check", *args]
         return super().parse_args(ctx, args)
-
-
-class _Failure(click.ClickException):
-    """Something that the user has to put right."""
-
-    exit_code = WRONG
 
 
 def main() -> None:
@@ -131,6 +113,13 @@ def app() -> None:
     is_flag=True,
     help="Print what --fix would change instead of a report; change nothing.",
 )
+@click.option("--interactive", is_flag=True, help="With --fix: ask about every fix; needs a terminal.")
+@click.option(
+    "--patches",
+    metavar="DIR",
+    type=click.Path(file_okay=False),
+    help="With --fix: change nothing, write a series of patches for git am to this folder.",
+)
 @click.option("--stdin-filename", metavar="NAME", help="Check standard input as if it were this file.")
 @click.option("--force-exclude", is_flag=True, help="Excluded and ignored files stay out though they are named.")
 @click.option(
@@ -162,171 +151,12 @@ def check(ctx: click.Context, /, **options: Any) -> None:
     """
     import gc
 
+    from bwlint.commands.check import run
+
     # Parsing makes objects by the million, all of which stay.
     gc.disable()
     with ExitStack() as stack:
-        ctx.exit(_check(options, stack))
-
-
-def _check(options: dict[str, Any], stack: ExitStack) -> int:
-    import time
-
-    from bwlint.report.summary import beyond, skipped, summary
-
-    start = time.monotonic()
-    request = _request(options)
-    outcome = _outcome(request, stack)
-    changed = 0
-    if options["fix"] and not options["show_diff"]:
-        changed = _repair(outcome, unsafe=options["unsafe_fixes"])
-        outcome = _outcome(request, stack) if changed else outcome
-    _print_report(outcome, options)
-    if options["statistics"]:
-        from bwlint.report import statistics
-
-        _say(statistics.render(outcome.report))
-    if options["verbose"]:
-        _say(skipped(outcome.report))
-    _say(beyond(outcome.report))
-    _say(f"bwlint: {summary(outcome.report, outcome.severity, time.monotonic() - start)}\n")
-    return _code(outcome, options, changed)
-
-
-def _request(options: dict[str, Any]) -> Request:
-    from bwlint.check import Request
-
-    paths, data = _paths(options)
-    return Request(
-        paths,
-        options["target"],
-        options["select"],
-        options["ignore"],
-        cast("Severity | None", options["severity"]),
-        cast("Severity | None", options["fail_on"]),
-        use_gitignore=not options["no_ignore"],
-        force_exclude=options["force_exclude"],
-        jobs=options["jobs"],
-        stdin=data,
-        fixes=options["fix"] or options["show_diff"] or options["form"] in _WITH_FIXES,
-        link_budget=options["link_budget"],
-    )
-
-
-def _paths(options: dict[str, Any]) -> tuple[tuple[str, ...], bytes | None]:
-    """The paths to check, and the content of standard input if that is what to check."""
-    paths, name = options["paths"], options["stdin_filename"]
-    if name is None and "-" not in paths:
-        return paths or (".",), None
-    if [path for path in paths if path != "-"]:
-        raise click.UsageError("standard input is checked alone, without further paths")
-    if options["fix"] and not options["show_diff"]:
-        raise click.UsageError("--fix has no file to write for standard input; --diff shows the change")
-    return (name or "stdin.py",), sys.stdin.buffer.read()
-
-
-def _outcome(request: Request, stack: ExitStack) -> Outcome:
-    from bwlint.check import UsageError, check
-    from bwlint.config import ConfigError
-    from bwlint.progress import progress
-
-    try:
-        with progress() as advance:
-            return check(request, stack, advance)
-    except (UsageError, ConfigError) as error:
-        raise _failure(error) from None
-
-
-def _failure(error: Exception) -> click.ClickException:
-    """An error whose lines are fit for a terminal."""
-    from bwlint.report.escape import visible
-
-    return _Failure("\n".join(visible(line) for line in str(error).split("\n")))
-
-
-def _repair(outcome: Outcome, *, unsafe: bool) -> int:
-    """Apply the fixes; the number of files that were rewritten."""
-    from bwlint.repair import repaired, write
-
-    changed = 0
-    for repair in repaired(outcome, unsafe=unsafe):
-        failure = write(repair)
-        if failure:
-            _say(f"bwlint: not fixed: {failure}\n")
-            continue
-        changed += 1
-    if changed:
-        _say(f"bwlint: rewrote {changed} file{'s' * (changed > 1)}\n")
-    return changed
-
-
-def _print_report(outcome: Outcome, options: dict[str, Any]) -> None:
-    _write(_diff(outcome, options) if options["show_diff"] else _rendered(outcome, options), options)
-
-
-def _write(text: str | Iterable[str], options: dict[str, Any]) -> None:
-    from bwlint.report.write import write_report
-
-    try:
-        write_report(text, Path(options["output"]) if options["output"] else None)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise _failure(OSError(f"cannot write {options['output']}: {error.strerror}")) from None
-
-
-def _diff(outcome: Outcome, options: dict[str, Any]) -> str:
-    from bwlint.repair import diff, repaired
-
-    return "".join(diff(repair) for repair in repaired(outcome, unsafe=options["unsafe_fixes"]))
-
-
-def _rendered(outcome: Outcome, options: dict[str, Any]) -> str:
-    from bwlint.report import renderer
-    from bwlint.report.summary import at_least
-
-    setting = _setting(options, outcome.lines)
-    return renderer(options["form"])(at_least(outcome.report, outcome.severity), setting)
-
-
-def _setting(options: dict[str, Any], lines: Lines | None = None) -> Setting:
-    from bwlint.catalog import rules
-    from bwlint.report import Setting, no_source
-
-    color = options["output"] is None and _has_color()
-    width = _width() if color else _PLAIN_WIDTH
-    return Setting(lines or no_source, __version__, rules(), color, width)
-
-
-def _has_color() -> bool:
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-def _width() -> int:
-    import shutil
-
-    return shutil.get_terminal_size((_PLAIN_WIDTH, 24)).columns
-
-
-def _code(outcome: Outcome, options: dict[str, Any], changed: int) -> int:
-    from bwlint.report.summary import at_least
-
-    if changed and options["exit_non_zero_on_fix"]:
-        return FOUND
-    if outcome.scanned == 0:
-        return CLEAN if options["force_exclude"] else _nothing()
-    failing = at_least(outcome.report, outcome.fail_on).findings
-    return FOUND if failing and not options["exit_zero"] else CLEAN
-
-
-def _nothing() -> int:
-    _say("bwlint: nothing was scanned\n")
-    return NOTHING
-
-
-def _say(text: str) -> None:
-    """Print on stderr what is already fit for a terminal."""
-    if text:
-        click.echo(text, err=True, nl=False)
+        ctx.exit(run(options, stack))
 
 
 @app.command()
@@ -352,68 +182,9 @@ def inspect(ctx: click.Context, /, **options: Any) -> None:
 
     Packages are downloaded and read; nothing of them is installed, loaded or run. Exit codes are those of check.
     """
-    ctx.exit(_inspect(options))
+    from bwlint.commands.inspect import run
 
-
-def _inspect(options: dict[str, Any]) -> int:
-    from bwlint.config import ConfigError
-    from bwlint.inspection import Request, UsageError, inspect
-    from bwlint.report.summary import at_least, skipped, summary
-
-    if not (options["things"] or options["installed"]):
-        raise click.UsageError("name a file, a folder, pypi:NAME, or --installed NAME")
-    if options["platforms"] and not any(thing.startswith("pypi:") for thing in options["things"]):
-        raise click.UsageError("--platform chooses among the wheels of pypi:NAME, and none is named")
-    request = Request(
-        options["things"],
-        options["installed"],
-        options["platforms"],
-        options["target"],
-        options["select"],
-        options["ignore"],
-        cast("Severity | None", options["severity"]),
-        cast("Severity | None", options["fail_on"]),
-        options["kernels"],
-    )
-    try:
-        found = inspect(request)
-    except (UsageError, ConfigError) as error:
-        raise _failure(error) from None
-    _write(_inspection(found, options), options)
-    report = found.inspection.report
-    if options["verbose"]:
-        _say(skipped(report))
-    _say(f"bwlint: {summary(report, found.severity)}\n")
-    for failure in found.failures:
-        _failure(Exception(failure)).show()
-    if found.failures:
-        return WRONG
-    if found.scanned == 0:
-        return _nothing()
-    return FOUND if at_least(report, found.fail_on).findings and not options["exit_zero"] else CLEAN
-
-
-def _inspection(found: Inspected, options: dict[str, Any]) -> str | Iterable[str]:
-    """The report of an inspection, as it is asked for; a long one in pieces."""
-    from dataclasses import replace
-
-    from bwlint.readers.binary.names import readable
-    from bwlint.report.summary import at_least
-
-    inspection = replace(found.inspection, report=at_least(found.inspection.report, found.severity))
-    setting = _setting(options)
-    if options["form"] == "json":
-        from bwlint.report import inspection_json
-
-        return inspection_json.pieces(inspection, setting, options["kernels"])
-    if options["form"] == "sarif":
-        from bwlint.report import sarif
-
-        return sarif.render(inspection.report, setting)
-    from bwlint.report import inspection_text
-
-    chips = inspection.asked if options["target"] else ()
-    return inspection_text.render(inspection, setting, options["kernels"], chips, readable)
+    ctx.exit(run(options))
 
 
 @app.command()
@@ -449,33 +220,10 @@ def matrix(ctx: click.Context, /, **options: Any) -> None:
 
     Exit codes: 0 there is a table, 2 wrong usage or configuration or an internal error, 3 nothing was found.
     """
+    from bwlint.commands.matrix import run
+
     with ExitStack() as stack:
-        ctx.exit(_matrix(options, stack))
-
-
-def _matrix(options: dict[str, Any], stack: ExitStack) -> int:
-    from bwlint.check import UsageError
-    from bwlint.config import ConfigError
-    from bwlint.matrix import matrix as made
-    from bwlint.progress import progress
-    from bwlint.report import matrix_json, matrix_text
-    from bwlint.report.summary import not_read
-
-    paths = options["paths"] or (".",)
-    try:
-        with progress() as advance:
-            found = made(paths, options["target"], options["select"], options["jobs"], stack, advance)
-    except (UsageError, ConfigError) as error:
-        raise _failure(error) from None
-    setting = _setting(options)
-    if options["form"] == "json":
-        _write(matrix_json.render(found, setting), options)
-    else:
-        _write(matrix_text.render(found, setting, options["verbose"]), options)
-    if options["verbose"]:
-        _say(not_read(found.skipped))
-    _say(f"bwlint: {matrix_text.summary(found)}\n")
-    return CLEAN if found.rows else NOTHING
+        ctx.exit(run(options, stack))
 
 
 @app.command()
@@ -490,7 +238,7 @@ def explain(rule: str | None, gate: str | None) -> None:
     try:
         text = explaining.gate(gate) if gate is not None else explaining.rule(rule or "")
     except ValueError as error:
-        raise _failure(error) from None
+        raise failure(error) from None
     click.echo(text, nl=False)
 
 
@@ -511,5 +259,5 @@ def chips(names: tuple[str, ...]) -> None:
     try:
         show = table.comparison(table.named(names)) if names else table.overview()
     except ValueError as error:
-        raise _failure(error) from None
+        raise failure(error) from None
     table.show(show, sys.stdout)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bwlint.away import Away
@@ -59,7 +59,6 @@ def linked(
     sources: Sources,
     budget: Budget,
     libraries: Libraries | None = None,
-    given: Mapping[str, str] | None = None,
 ) -> Linked:
     """The world around the collected modules. The arguments are those of `analyse`."""
     known = libraries or Libraries()
@@ -68,8 +67,6 @@ def linked(
         return load(real, dotted) if budget.allows(real) else None
 
     def content(real: str) -> bytes | Unread:
-        if given and real in given:
-            return given[real].encode("utf-8", "surrogatepass")
         return read_bytes(real) if budget.allows(real) else Unread("beyond the budget")
 
     tree = Tree(sources, found)
@@ -88,15 +85,14 @@ def analyse(
     budget: Budget | None = None,
     source: Callable[[str], str | None] = lambda real: None,
     libraries: Libraries | None = None,
-    given: Mapping[str, str] | None = None,
 ) -> Analysis:
     """Judge every gate of the collected modules by the named rules.
 
     `budget` is what may be read besides, `source` gives the text of a file by its real path,
-    `libraries` is the table with the user's rows, `given` are texts that are not on disk as they are judged.
+    `libraries` is the table with the user's rows.
     """
     budget = Budget() if budget is None else budget
-    world = linked(collected, sources, budget, libraries, given)
+    world = linked(collected, sources, budget, libraries)
     tree, builds, native = world.tree, world.builds, world.native
     evidence = Evidence(tree, world.reach, world.libraries, native, targets)
     context = Context(tree, targets, evidence, builds=builds, native=native)

@@ -38,9 +38,8 @@ class Finished:
 
 @dataclass(slots=True)
 class Texts:
-    """Sources by real path, each read once; `given` are those that are not on disk as they were read."""
+    """Sources by real path, each read once."""
 
-    given: Mapping[str, str] = field(default_factory=dict)
     _known: dict[str, Text | None] = field(default_factory=dict)
 
     def of(self, real: str) -> Text | None:
@@ -51,8 +50,6 @@ class Texts:
 
     def source(self, real: str) -> str | None:
         """The text of a file that is not kept; None where it cannot be read."""
-        if real in self.given:
-            return self.given[real]
         data = read_bytes(real)
         source = data if isinstance(data, Unread) else decode(data)
         return None if isinstance(source, Unread) else source

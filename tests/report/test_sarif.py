@@ -11,7 +11,7 @@ import sarif_om
 from jsonschema.validators import validator_for  # type: ignore[import-untyped]
 from sarif_pydantic import Sarif  # type: ignore[import-untyped]
 
-from bwlint.findings import Finding, Region, Related, Report, Severity, Skipped, Suppressed
+from bwlint.findings import Edit, Finding, Fix, Proof, Region, Related, Report, Severity, Skipped, Suppressed
 from bwlint.report import Lines, Setting, sarif, sarif_rules
 from bwlint.report.line_hash import line_hashes
 from bwlint.report.sarif_json import plain
@@ -235,6 +235,21 @@ def test_fixes(log: Any) -> None:
             ],
         }
     ]
+
+
+def test_a_fix_in_several_files(finding: MakeFinding, report: MakeReport) -> None:
+    edits = tuple(
+        Edit(path, Region(line, 1, line, 1), f"# {line}\n") for path, line in (("a.py", 1), ("b/c.py", 2), ("a.py", 3))
+    )
+    fix = Fix("unsafe", "family", "in both", edits, Proof((), (), (), (), ""))
+    value = rendered(report(finding(fix=fix)))
+    Sarif.model_validate(value)
+    (found,) = value["runs"][0]["results"][0]["fixes"]
+    changed = {
+        change["artifactLocation"]["uri"]: [part["deletedRegion"]["startLine"] for part in change["replacements"]]
+        for change in found["artifactChanges"]
+    }
+    assert changed == {"a.py": [1, 3], "b/c.py": [2]}
 
 
 @pytest.mark.parametrize(

@@ -11,16 +11,18 @@ from pathlib import Path
 _STDOUT = frozenset({"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
 
 
-def write_report(text: str | Iterable[str], output: Path | None) -> None:
+def write_report(text: str | bytes | Iterable[str], output: Path | None) -> None:
     """Write `text`, or pieces of one, to `output` as UTF-8, or to stdout where that is None; raises OSError.
+
+    Bytes, such as a diff of files in many encodings, are written as they are.
 
     A regular file is replaced in one step, through a symlink at its target, with the permissions it had.
     What cannot be replaced (a pipe, a terminal, a descriptor) is appended to.
     """
-    pieces = (text,) if isinstance(text, str) else text
+    pieces = (text,) if isinstance(text, str | bytes) else text
     if output is None or str(output) in _STDOUT:
         return _print(pieces)
-    data = (piece.encode("utf-8", "backslashreplace") for piece in pieces)
+    data = (_encoded(piece, "utf-8") for piece in pieces)
     target = output.resolve()
     if _is_special(output) or _is_special(target):
         with output.open("ab") as stream:
@@ -29,10 +31,19 @@ def write_report(text: str | Iterable[str], output: Path | None) -> None:
     _replace(target, data)
 
 
-def _print(pieces: Iterable[str]) -> None:
+def _print(pieces: Iterable[str | bytes]) -> None:
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    sys.stdout.writelines(piece.encode(encoding, "backslashreplace").decode(encoding) for piece in pieces)
+    for piece in pieces:
+        if isinstance(piece, bytes) and hasattr(sys.stdout, "buffer"):
+            sys.stdout.flush()
+            sys.stdout.buffer.write(piece)
+        else:
+            sys.stdout.write(_encoded(piece, encoding).decode(encoding, "backslashreplace"))
     sys.stdout.flush()
+
+
+def _encoded(piece: str | bytes, encoding: str) -> bytes:
+    return piece if isinstance(piece, bytes) else piece.encode(encoding, "backslashreplace")
 
 
 def _is_special(path: Path) -> bool:

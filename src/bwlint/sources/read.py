@@ -7,8 +7,12 @@ import errno
 import os
 import re
 import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 
 from bwlint.findings import Region
 
@@ -36,8 +40,32 @@ class Unread:
     reason: str
 
 
+_GIVEN: ContextVar[Mapping[str, bytes]] = ContextVar("_GIVEN", default=MappingProxyType({}))
+
+
+@contextmanager
+def given(files: Mapping[str, bytes]) -> Iterator[None]:
+    """Until it ends, these bytes are the content of the files at these real paths, whatever is on disk.
+
+    Standard input and edits that are not written yet are read like this, by everyone who asks for the file.
+    """
+    token = _GIVEN.set({**_GIVEN.get(), **files})
+    try:
+        yield
+    finally:
+        _GIVEN.reset(token)
+
+
 def read_bytes(real: str, limit: int = LIMIT) -> bytes | Unread:
     """The content of the regular file at `real`, at most `limit` bytes. Never raises and never blocks."""
+    data = _GIVEN.get().get(real)
+    if data is not None:
+        return data if len(data) <= limit else Unread(_too_large(limit))
+    return read_from_disk(real, limit)
+
+
+def read_from_disk(real: str, limit: int = LIMIT) -> bytes | Unread:
+    """The same, whatever is given."""
     try:
         # A FIFO would block in open() until somebody writes; it may have taken the place of a file by now.
         handle = os.open(real, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))

@@ -17,6 +17,7 @@ from bwlint.fix import Job, propose
 from bwlint.fix.apply import apply
 from bwlint.judge import Draft, Remedy
 from bwlint.readers.cuda import read
+from bwlint.sources.read import given
 from bwlint.sources.walk import SourceFile
 
 RULES = (
@@ -66,17 +67,18 @@ def mend(tmp_path_factory: pytest.TempPathFactory) -> Mend:
         texts = {str(root / name): source, **{str(root / f"{other}.h"): text for other, text in headers.items()}}
         modules = tuple((SourceFile(real, real, "cuda", str(root)), read(real, text)) for real, text in texts.items())
         both = ChipSet.of("12.0", "12.1")
-        analysis = analyse(Collected(modules, (), ()), Sources(), both, rules, given=texts)
         found: list[tuple[Draft, Fix | str | None]] = []
-        for file, drafts in analysis.drafts:
-            judged = {id(one.gate): one for one in analysis.context.judged[file.real]}
-            for draft in drafts if file.real.endswith(name) else ():
-                remedy = draft.remedy
-                if isinstance(remedy, Remedy):
-                    job = Job(analysis.context, draft, remedy, judged.get(id(draft.gate)), file.root, source)
-                    found.append((draft, propose(job)))
-                else:
-                    found.append((draft, remedy))
+        with given({real: text.encode() for real, text in texts.items()}):
+            analysis = analyse(Collected(modules, (), ()), Sources(), both, rules)
+            for file, drafts in analysis.drafts:
+                judged = {id(one.gate): one for one in analysis.context.judged[file.real]}
+                for draft in drafts if file.real.endswith(name) else ():
+                    remedy = draft.remedy
+                    if isinstance(remedy, Remedy):
+                        job = Job(analysis.context, draft, remedy, judged.get(id(draft.gate)), file.root, source)
+                        found.append((draft, propose(job)))
+                    else:
+                        found.append((draft, remedy))
         return Mended(source, tuple(found))
 
     return run

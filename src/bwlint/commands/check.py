@@ -1,0 +1,249 @@
+"""`bwlint check`: findings, and what becomes of their fixes."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from bwlint.commands.terminal import CLEAN, FOUND, WRONG, failure, nothing, say, setting, write
+
+if TYPE_CHECKING:
+    from bwlint.check import Outcome, Request
+    from bwlint.findings import Severity
+    from bwlint.repair.passes import Repaired
+    from bwlint.repair.write import NotWritten
+
+_WITH_FIXES = frozenset({"json", "sarif"})
+
+
+def run(options: dict[str, Any], stack: ExitStack) -> int:
+    """Check what the options name; the exit code."""
+    start = time.monotonic()
+    _consistent(options)
+    request = _request(options)
+    if options["show_diff"]:
+        return _show(request, options, stack, start)
+    if options["patches"]:
+        return _as_patches(request, options, stack, start)
+    if options["fix"]:
+        return _fix(request, options, stack, start)
+    outcome = _outcome(request, stack)
+    write(_rendered(outcome, options), options)
+    _close(outcome, options, start)
+    return _code(outcome, options)
+
+
+def _consistent(options: dict[str, Any]) -> None:
+    """Raises UsageError where options do not go together."""
+    for name in ("interactive", "patches"):
+        if not options[name]:
+            continue
+        if not options["fix"]:
+            raise click.UsageError(f"--{name} says how to --fix: give both")
+        if options["show_diff"]:
+            raise click.UsageError(f"--{name} does not go with --diff")
+    if options["interactive"] and options["patches"]:
+        raise click.UsageError("--interactive does not go with --patches")
+    if options["interactive"] and not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise click.UsageError("--interactive asks at a terminal, and this is none")
+
+
+def _request(options: dict[str, Any]) -> Request:
+    from bwlint.check import Request
+
+    paths, data = _paths(options)
+    return Request(
+        paths,
+        options["target"],
+        options["select"],
+        options["ignore"],
+        cast("Severity | None", options["severity"]),
+        cast("Severity | None", options["fail_on"]),
+        use_gitignore=not options["no_ignore"],
+        force_exclude=options["force_exclude"],
+        jobs=options["jobs"],
+        stdin=data,
+        fixes=options["fix"] or options["show_diff"] or options["form"] in _WITH_FIXES,
+        link_budget=options["link_budget"],
+    )
+
+
+def _paths(options: dict[str, Any]) -> tuple[tuple[str, ...], bytes | None]:
+    """The paths to check, and the content of standard input if that is what to check."""
+    paths, name = options["paths"], options["stdin_filename"]
+    if name is None and "-" not in paths:
+        return paths or (".",), None
+    if [path for path in paths if path != "-"]:
+        raise click.UsageError("standard input is checked alone, without further paths")
+    if options["fix"] and not options["show_diff"]:
+        raise click.UsageError("--fix has no file to write for standard input; --diff shows the change")
+    return (name or "stdin.py",), sys.stdin.buffer.read()
+
+
+def _outcome(request: Request, stack: ExitStack) -> Outcome:
+    from bwlint.check import UsageError, check
+    from bwlint.config import ConfigError
+    from bwlint.progress import progress
+
+    try:
+        with progress() as advance:
+            return check(request, stack, advance)
+    except (UsageError, ConfigError) as error:
+        raise failure(error) from None
+
+
+def _repaired(request: Request, options: dict[str, Any], stack: ExitStack) -> Repaired:
+    """What the fixes come to, in memory."""
+    from bwlint.check import UsageError
+    from bwlint.config import ConfigError
+    from bwlint.progress import progress
+    from bwlint.repair.interactive import Dialog
+    from bwlint.repair.passes import everything, repaired
+
+    decide = Dialog(_answer, say).decide if options["interactive"] else everything
+    try:
+        with progress() as advance:
+            gathered = None if options["interactive"] else advance
+            return repaired(request, stack, gathered, unsafe=options["unsafe_fixes"], decide=decide)
+    except (UsageError, ConfigError) as error:
+        raise failure(error) from None
+
+
+def _answer(question: str) -> str:
+    """A line that the user types; raises EOFError."""
+    say(question)
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
+    return line
+
+
+def _show(request: Request, options: dict[str, Any], stack: ExitStack, start: float) -> int:
+    """Print the change that --fix would make; the exit code of a run without it."""
+    from bwlint.repair.diff import blocks, lines_of, unified
+    from bwlint.repair.worktree import base_of, is_in, relative
+
+    repaired = _repaired(request, options, stack)
+    here = os.path.realpath(os.curdir)
+    base = base_of((source.file.real for source in repaired.changed), here) if repaired.changed else here
+    patches = [
+        unified(relative(source.file.real, base), lines_of(source.data), blocks(source)) for source in repaired.changed
+    ]
+    write(b"".join(patches), options)
+    _account(repaired, options, "would fix")
+    if not is_in(here, base) or not all(is_in(source.file.real, here) for source in repaired.changed):
+        from bwlint.report.escape import visible
+
+        say(f"bwlint: the diff is to be applied in {visible(base)}\n")
+    _close(repaired.before, options, start)
+    return _code(repaired.before, options)
+
+
+def _as_patches(request: Request, options: dict[str, Any], stack: ExitStack, start: float) -> int:
+    """Write the fixes as a series of patches, then report what none of them mends."""
+    from bwlint.repair.patches import NotOurs, check_folder, returns, save, series
+    from bwlint.report.escape import visible
+    from bwlint.wording import counted
+
+    folder = Path(options["patches"])
+    try:
+        check_folder(folder)
+        repaired = _repaired(request, options, stack)
+        made = series(repaired)
+        if made.patches or folder.is_dir():
+            save(made, folder)
+    except NotOurs as error:
+        raise failure(error) from None
+    except OSError as error:
+        raise failure(OSError(f"cannot write {folder}: {error.strerror}")) from None
+    write(_rendered(repaired.outcome, options), options)
+    _account(repaired, options, "would fix")
+    count = counted(len(made.patches), "patch").replace("patchs", "patches")
+    say(f"bwlint: wrote {count} to {visible(str(folder))}; nothing else was changed\n")
+    if made.later:
+        say(f"bwlint: deferred {made.later} that follow from these: apply them and run it again\n")
+    if returns(repaired.changed):
+        say("bwlint: some files end their lines in a carriage return: git am needs --keep-cr\n")
+    _close(repaired.outcome, options, start)
+    return _code(repaired.outcome, options)
+
+
+def _fix(request: Request, options: dict[str, Any], stack: ExitStack, start: float) -> int:
+    """Apply the fixes, then report what is left on disk."""
+    overlaid = stack.enter_context(ExitStack())
+    repaired = _repaired(request, options, overlaid)
+    problems = _written(repaired)
+    outcome = repaired.outcome
+    if problems:
+        overlaid.close()
+        outcome = _outcome(request, stack)
+    write(_rendered(outcome, options), options)
+    _account(repaired, options, "fixed", problems)
+    _close(outcome, options, start)
+    if any(problem.failed for problem in problems):
+        return WRONG
+    changed = len(repaired.changed) - len(problems)
+    return FOUND if changed and options["exit_non_zero_on_fix"] else _code(outcome, options)
+
+
+def _written(repaired: Repaired) -> list[NotWritten]:
+    """Bring the repaired files to the disk; those that stay as they were."""
+    if not repaired.changed:
+        return []
+    from bwlint.repair.worktree import tops, uncommitted
+    from bwlint.repair.write import groups
+    from bwlint.repair.write import write as replace
+    from bwlint.report.escape import visible
+
+    for top in tops(source.file.real for source in repaired.changed):
+        if uncommitted(top):
+            say(f"bwlint: warning: {visible(top)} has changes that are not committed; the fixes will be among them\n")
+    return replace(groups(repaired))
+
+
+def _account(repaired: Repaired, options: dict[str, Any], did: str, problems: Sequence[NotWritten] = ()) -> None:
+    """Say on stderr what was fixed and what was not."""
+    from bwlint.repair.summary import summary
+    from bwlint.report.escape import visible
+
+    say(summary(repaired, did, [problem.real for problem in problems], verbose=options["verbose"]))
+    paths = {source.file.real: source.file.path for source in repaired.changed}
+    for problem in problems:
+        say(f"bwlint: not fixed: {visible(paths[problem.real])}: {visible(problem.reason)}\n")
+
+
+def _close(outcome: Outcome, options: dict[str, Any], start: float) -> None:
+    """Say on stderr what there is to say of a run besides its report."""
+    from bwlint.report.summary import beyond, skipped, summary
+
+    if options["statistics"]:
+        from bwlint.report import statistics
+
+        say(statistics.render(outcome.report))
+    if options["verbose"]:
+        say(skipped(outcome.report))
+    say(beyond(outcome.report))
+    say(f"bwlint: {summary(outcome.report, outcome.severity, time.monotonic() - start)}\n")
+
+
+def _rendered(outcome: Outcome, options: dict[str, Any]) -> str:
+    from bwlint.report import renderer
+    from bwlint.report.summary import at_least
+
+    return renderer(options["form"])(at_least(outcome.report, outcome.severity), setting(options, outcome.lines))
+
+
+def _code(outcome: Outcome, options: dict[str, Any]) -> int:
+    from bwlint.report.summary import at_least
+
+    if outcome.scanned == 0:
+        return CLEAN if options["force_exclude"] else nothing()
+    failing = at_least(outcome.report, outcome.fail_on).findings
+    return FOUND if failing and not options["exit_zero"] else CLEAN

@@ -1,0 +1,76 @@
+"""`bwlint inspect`: which chips run what wheels, libraries and archives carry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from bwlint.commands.terminal import CLEAN, FOUND, WRONG, failure, nothing, say, setting, write
+
+if TYPE_CHECKING:
+    from bwlint.findings import Severity
+    from bwlint.inspection import Inspected
+
+
+def run(options: dict[str, Any]) -> int:
+    """Inspect what the options name; the exit code."""
+    from bwlint.config import ConfigError
+    from bwlint.inspection import Request, UsageError, inspect
+    from bwlint.report.summary import at_least, skipped, summary
+
+    if not (options["things"] or options["installed"]):
+        raise click.UsageError("name a file, a folder, pypi:NAME, or --installed NAME")
+    if options["platforms"] and not any(thing.startswith("pypi:") for thing in options["things"]):
+        raise click.UsageError("--platform chooses among the wheels of pypi:NAME, and none is named")
+    request = Request(
+        options["things"],
+        options["installed"],
+        options["platforms"],
+        options["target"],
+        options["select"],
+        options["ignore"],
+        cast("Severity | None", options["severity"]),
+        cast("Severity | None", options["fail_on"]),
+        options["kernels"],
+    )
+    try:
+        found = inspect(request)
+    except (UsageError, ConfigError) as error:
+        raise failure(error) from None
+    write(_inspection(found, options), options)
+    report = found.inspection.report
+    if options["verbose"]:
+        say(skipped(report))
+    say(f"bwlint: {summary(report, found.severity)}\n")
+    for fault in found.failures:
+        failure(Exception(fault)).show()
+    if found.failures:
+        return WRONG
+    if found.scanned == 0:
+        return nothing()
+    return FOUND if at_least(report, found.fail_on).findings and not options["exit_zero"] else CLEAN
+
+
+def _inspection(found: Inspected, options: dict[str, Any]) -> str | Iterable[str]:
+    """The report of an inspection, as it is asked for; a long one in pieces."""
+    from dataclasses import replace
+
+    from bwlint.readers.binary.names import readable
+    from bwlint.report.summary import at_least
+
+    inspection = replace(found.inspection, report=at_least(found.inspection.report, found.severity))
+    how = setting(options)
+    if options["form"] == "json":
+        from bwlint.report import inspection_json
+
+        return inspection_json.pieces(inspection, how, options["kernels"])
+    if options["form"] == "sarif":
+        from bwlint.report import sarif
+
+        return sarif.render(inspection.report, how)
+    from bwlint.report import inspection_text
+
+    chips = inspection.asked if options["target"] else ()
+    return inspection_text.render(inspection, how, options["kernels"], chips, readable)

@@ -1,0 +1,34 @@
+"""`bwlint matrix`: what a tree supports, operations down and chips across."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Any
+
+from bwlint.commands.terminal import CLEAN, NOTHING, failure, say, setting, write
+
+
+def run(options: dict[str, Any], stack: ExitStack) -> int:
+    """Print the table that the options ask for; the exit code."""
+    from bwlint.check import UsageError
+    from bwlint.config import ConfigError
+    from bwlint.matrix import matrix as made
+    from bwlint.progress import progress
+    from bwlint.report import matrix_json, matrix_text
+    from bwlint.report.summary import not_read
+
+    paths = options["paths"] or (".",)
+    try:
+        with progress() as advance:
+            found = made(paths, options["target"], options["select"], options["jobs"], stack, advance)
+    except (UsageError, ConfigError) as error:
+        raise failure(error) from None
+    how = setting(options)
+    if options["form"] == "json":
+        write(matrix_json.render(found, how), options)
+    else:
+        write(matrix_text.render(found, how, options["verbose"]), options)
+    if options["verbose"]:
+        say(not_read(found.skipped))
+    say(f"bwlint: {matrix_text.summary(found)}\n")
+    return CLEAN if found.rows else NOTHING

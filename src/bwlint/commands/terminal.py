@@ -1,0 +1,79 @@
+"""What the commands share: exit codes, the streams, and what the user has to put right."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bwlint import __version__
+
+if TYPE_CHECKING:
+    from bwlint.report import Lines, Setting
+
+CLEAN, FOUND, WRONG, NOTHING = 0, 1, 2, 3
+# What a shell reports for a program that SIGINT ended, which is how ruff ends.
+INTERRUPTED = 130
+
+_PLAIN_WIDTH = 120
+
+
+class Failure(click.ClickException):
+    """Something that the user has to put right."""
+
+    exit_code = WRONG
+
+
+def failure(error: Exception) -> Failure:
+    """An error whose lines are fit for a terminal."""
+    from bwlint.report.escape import visible
+
+    return Failure("\n".join(visible(line) for line in str(error).split("\n")))
+
+
+def write(text: str | bytes | Iterable[str], options: dict[str, Any]) -> None:
+    """Put a report where it was asked for."""
+    from bwlint.report.write import write_report
+
+    try:
+        write_report(text, Path(options["output"]) if options["output"] else None)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise failure(OSError(f"cannot write {options['output']}: {error.strerror}")) from None
+
+
+def setting(options: dict[str, Any], lines: Lines | None = None) -> Setting:
+    """How reports are rendered."""
+    from bwlint.catalog import rules
+    from bwlint.report import Setting, no_source
+
+    color = options["output"] is None and _has_color()
+    width = _width() if color else _PLAIN_WIDTH
+    return Setting(lines or no_source, __version__, rules(), color, width)
+
+
+def _has_color() -> bool:
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _width() -> int:
+    import shutil
+
+    return shutil.get_terminal_size((_PLAIN_WIDTH, 24)).columns
+
+
+def nothing() -> int:
+    """Say that nothing was scanned; the exit code."""
+    say("bwlint: nothing was scanned\n")
+    return NOTHING
+
+
+def say(text: str) -> None:
+    """Print on stderr what is already fit for a terminal."""
+    if text:
+        click.echo(text, err=True, nl=False)

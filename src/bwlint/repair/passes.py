@@ -1,0 +1,281 @@
+"""Passes over a tree until nothing is left to repair. Files are changed in memory; `write` brings them to the disk."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+from bwlint.check import Advance, GateSets, Gathered, Outcome, Request, again, gather, judge
+from bwlint.chips import NONE, ChipSet
+from bwlint.repair.changes import moved, origin
+from bwlint.repair.plan import Decision, Key, Plan, Quit, Refusal, Wish, connected, plan, wishes
+from bwlint.repair.source import Source
+from bwlint.sources.read import Text, Unread, given
+
+MOST_PASSES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where a fix has changed a file (a real path), in offsets of the text on disk."""
+
+    real: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A fix that was applied, or a comment that was written: in which pass, where, and whether the first one saw it."""
+
+    wish: Wish
+    number: int
+    spots: tuple[Spot, ...]
+    seen_at_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """`before` is the outcome as things stand on disk, `outcome` that of the repaired text, `changed` the files that
+    differ, `left` the number of fixes that were still there when the passes ended.
+    """
+
+    before: Outcome
+    outcome: Outcome
+    changed: tuple[Source, ...]
+    done: tuple[Done, ...]
+    refused: tuple[Refusal, ...]
+    passes: int
+    left: int = 0
+
+
+Decide = Callable[[Wish, Outcome], Decision]
+
+
+def everything(wish: Wish, outcome: Outcome) -> Decision:
+    """Apply every fix."""
+    return wish
+
+
+def repaired(
+    request: Request,
+    stack: ExitStack,
+    advance: Advance | None = None,
+    *,
+    unsafe: bool = False,
+    decide: Decide = everything,
+) -> Repaired:
+    """Repair what `request` names, in memory.
+
+    What is read of the changed files while `stack` lives is the changed text. Raises UsageError and ConfigError.
+    """
+    gathered = gather(request, stack, advance)
+    return _Run(gathered, stack, unsafe, decide, judge(gathered)).to_the_end()
+
+
+@dataclass(slots=True)
+class _Run:
+    gathered: Gathered
+    stack: ExitStack
+    unsafe: bool
+    decide: Decide
+    outcome: Outcome
+    sources: dict[str, Source | str] = field(default_factory=dict)
+    done: list[Done] = field(default_factory=list)
+    refused: dict[Key, Refusal] = field(default_factory=dict)
+    alone: set[str] = field(default_factory=set)
+    """Files in which several fixes at once went wrong."""
+    decided: dict[Wish, Wish] = field(default_factory=dict)
+    skipped: set[Key] = field(default_factory=set)
+    ended: bool = False
+    """Whether somebody has said that it is enough."""
+
+    def to_the_end(self) -> Repaired:
+        before, number, at_first = self.outcome, 0, frozenset[Key]()
+        wanted = self._wanted()
+        while wanted and number < MOST_PASSES:
+            number += 1
+            at_first = at_first or frozenset(wish.key for wish in wanted)
+            made = self._plan(wanted)
+            wanted = []
+            if not made.chosen:
+                break
+            self._apply(made, number, at_first)
+            wanted = [] if self.ended else self._wanted()
+        changed = tuple(source for source in self.sources.values() if isinstance(source, Source) and source.changes)
+        return Repaired(before, self.outcome, changed, tuple(self.done), self._refusals(), number, len(wanted))
+
+    def _refusals(self) -> tuple[Refusal, ...]:
+        """What was refused of what there is still to be found."""
+        there = {Wish(finding, ()).key for finding in self.outcome.report.findings}
+        return tuple(refusal for key, refusal in self.refused.items() if key in there)
+
+    def _wanted(self) -> list[Wish]:
+        found, refused = wishes(self.outcome, unsafe=self.unsafe)
+        for refusal in refused:
+            self._refuse(Wish(refusal.finding, ()), refusal.reason)
+        known = self.refused.keys() | self.skipped
+        return [wish for wish in found if wish.key not in known and self._can_change(wish)]
+
+    def _refuse(self, wish: Wish, reason: str) -> None:
+        self.refused.setdefault(wish.key, Refusal(wish.finding, reason))
+
+    def _can_change(self, wish: Wish) -> bool:
+        for real in sorted(wish.files):
+            source = self._source(real)
+            if isinstance(source, str):
+                self._refuse(wish, source)
+                return False
+        return True
+
+    def _source(self, real: str) -> Source | str:
+        if real not in self.sources:
+            text = self.outcome.texts.of(real)
+            unpacked = real.startswith(self.gathered.found.mounts)
+            if unpacked or text is None:
+                self.sources[real] = "a file of a package is not rewritten" if unpacked else "not readable any more"
+            else:
+                self.sources[real] = Source.of(self.outcome.names.files[real], text.source)
+        return self.sources[real]
+
+    def _plan(self, wanted: Sequence[Wish]) -> Plan:
+        """The fixes of a pass after which every file can be read; where it cannot, one fix at a time is tried."""
+        own = self.gathered.settings.own_words()
+        while True:
+            open_to = [wish for wish in wanted if wish.key not in self.refused.keys() | self.skipped]
+            made = plan(open_to, frozenset(self.alone), self._decide)
+            faults = self._faults(made, own)
+            if not faults:
+                return made
+            for real, fault in faults.items():
+                touching = [wish for wish in made.chosen if real in wish.files]
+                if len(touching) == 1:
+                    self._refuse(touching[0], fault)
+                self.alone.add(real)
+
+    def _decide(self, wish: Wish) -> Decision:
+        """Nobody is asked twice about the same change."""
+        if wish in self.decided:
+            return self.decided[wish]
+        decision = Quit() if self.ended else self.decide(wish, self.outcome)
+        if isinstance(decision, Wish):
+            self.decided[wish] = decision
+        elif decision is None:
+            self.skipped.add(wish.key)
+        else:
+            self.ended = True
+        return decision
+
+    def _faults(self, made: Plan, own: frozenset[str]) -> dict[str, str]:
+        found = {}
+        for real, changes in made.changes().items():
+            source = self.sources[real]
+            if isinstance(source, Source) and (fault := source.then(changes).fault(own)):
+                found[real] = fault
+        return found
+
+    def _apply(self, made: Plan, number: int, at_first: frozenset[Key]) -> None:
+        """Change the files and judge them again; what does not turn out as proved is taken back."""
+        before = {real: source for real in made.changes() if isinstance(source := self.sources[real], Source)}
+        expected = _Expected.of(self.outcome, made)
+        self._set({real: before[real].then(changes) for real, changes in made.changes().items()})
+        wrong = expected.wrong(self.outcome)
+        spoilt = {real for wish in wrong for real in wish.files}
+        taken_back = list(connected(made.chosen, spoilt))
+        if taken_back:
+            self._set({real: before[real] for wish in taken_back for real in wish.files})
+            for wish in wrong:
+                if all(sum(real in other.files for other in taken_back) == 1 for real in wish.files):
+                    self._refuse(wish, "the finding would still be there")
+            self.alone |= {real for wish in taken_back for real in wish.files}
+        for wish in made.chosen:
+            if wish not in taken_back:
+                spots = tuple(_spot(before[real], real, c.start, c.end) for real, c in wish.changes)
+                self.done.append(Done(wish, number, spots, wish.key in at_first))
+
+    def _set(self, sources: dict[str, Source]) -> None:
+        self.sources |= sources
+        contents = {real: data for real, s in sources.items() if not isinstance(data := s.after, Unread)}
+        self.stack.enter_context(given(contents))
+        self.gathered = again(self.gathered, frozenset(sources))
+        self.outcome = judge(self.gathered)
+        gc.collect()  # a run makes cycles by the million, and `check` has switched the collector off
+
+
+def _spot(source: Source, real: str, start: int, end: int) -> Spot:
+    return Spot(real, *origin(start, end, source.changes))
+
+
+@dataclass(frozen=True, slots=True)
+class _Expected:
+    """What has to be true after a pass: each finding is gone, and no gate moves on chips that no fix speaks of."""
+
+    chosen: tuple[Wish, ...]
+    places: dict[Key, tuple[int, str]]
+    sets: GateSets
+    chips: ChipSet
+    """Those that the proofs let move."""
+
+    @classmethod
+    def of(cls, outcome: Outcome, made: Plan) -> _Expected:
+        changes = made.changes()
+        places: dict[Key, tuple[int, str]] = {}
+        for wish in made.chosen:
+            real = outcome.names.real(wish.finding.path)
+            text = outcome.texts.of(real)
+            region = wish.finding.region
+            if text is not None:
+                offset = moved(text.offset(region.line, region.column), changes.get(real, ()))
+                places[wish.key] = (offset, wish.finding.message)
+        of_targets = {real for wish in made.chosen if not _is_of_chips(wish) for real in wish.files}
+        sets = {real: outcome.sets[real] for real in changes.keys() - of_targets if real in outcome.sets}
+        chips = ChipSet.of(*sorted({name for wish in made.chosen if _is_of_chips(wish) for name in _moving(wish)}))
+        return cls(tuple(made.chosen), places, sets, chips)
+
+    def wrong(self, after: Outcome) -> list[Wish]:
+        """The fixes that did not turn out as they should."""
+        there = self._there(after)
+        strayed = {real for real in self.sets if self._strayed(real, after)}
+        found = []
+        for wish in self.chosen:
+            offset, message = self.places.get(wish.key, (-1, ""))
+            is_alone = sum(bool(other.files & wish.files) for other in self.chosen) == 1
+            has_strayed = not is_alone and wish.files & strayed
+            if has_strayed or (wish.finding.path, wish.finding.rule, offset, message) in there:
+                found.append(wish)
+        return found
+
+    def _there(self, after: Outcome) -> set[tuple[str, str, int, str]]:
+        paths = {wish.finding.path for wish in self.chosen}
+        found = set()
+        for finding in after.report.findings:
+            text: Text | None = after.texts.of(after.names.real(finding.path)) if finding.path in paths else None
+            if text is not None:
+                offset = text.offset(finding.region.line, finding.region.column)
+                found.add((finding.path, finding.rule, offset, finding.message))
+        return found
+
+    def _strayed(self, real: str, after: Outcome) -> bool:
+        old, new = self.sets[real], after.sets.get(real, ())
+        if len(old) != len(new):
+            return False  # each fix alone is proved; nothing can be said of both
+        moved_on = NONE
+        for (may, must), (may_after, must_after) in zip(old, new, strict=True):
+            moved_on |= may - may_after | may_after - may | must - must_after | must_after - must
+        return not moved_on <= self.chips
+
+
+def _is_of_chips(wish: Wish) -> bool:
+    """Whether a proof is about chips, and not about compile targets."""
+    return all("." in name for name in _moving(wish))
+
+
+def _moving(wish: Wish) -> set[str]:
+    """What the proof of a fix lets move."""
+    fix = wish.finding.fix
+    if wish.note or fix is None:
+        return set()
+    proof = fix.proof
+    return {*proof.before_may} ^ {*proof.after_may} | {*proof.before_must} ^ {*proof.after_must}

@@ -1,0 +1,311 @@
+"""A series of patches, one for each logical change: one rule in one folder, each of use without the others.
+
+Fixes that touch the same lines are one change, whatever their rules. Each patch applies to the tree as it is, alone or
+after any of the others, with `git am` or `git apply`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+import textwrap
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from bwlint import __version__, catalog
+from bwlint.findings import Fix, Proof
+from bwlint.repair.diff import Block, blocks, lines_of, near, spliced, unified
+from bwlint.repair.passes import Done, Repaired
+from bwlint.repair.source import Source
+from bwlint.repair.worktree import base_of, identity, relative
+from bwlint.report.escape import visible
+from bwlint.report.words import words
+
+_FIRST_LINE = b"From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001\n"
+"""How a mail begins that git takes for its own; the date is always this one."""
+_NAME = re.compile(r"[0-9]{4}-[A-Za-z0-9._-]*\.patch")
+_SLUG = re.compile(r"[^A-Za-z0-9.]+")
+_WIDTH, _SUBJECT, _SLUG_LENGTH, _LONG_PLACE = 72, 68, 52, 40
+_NOBODY = ("bwlint", "bwlint@localhost")
+
+
+class NotOurs(ValueError):
+    """A folder that holds something else than patches of bwlint; the message says what."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """Lines of one file that change together: `number` counts the hunks of the file."""
+
+    real: str
+    number: int
+
+
+@dataclass(slots=True)
+class Change:
+    """One logical change: the fixes in it and the hunks that they come to."""
+
+    done: list[Done] = field(default_factory=list)
+    hunks: set[Hunk] = field(default_factory=set)
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(done.wish.finding.name for done in self.done))
+
+    @property
+    def unsafe(self) -> bool:
+        return any(fix.applicability == "unsafe" for done in self.done if (fix := done.wish.finding.fix))
+
+    @property
+    def place(self) -> tuple[str, int]:
+        finding = self.done[0].wish.finding
+        return finding.path, finding.region.line
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Patches by file name, and how many fixes only follow from others, and so are in none."""
+
+    patches: Mapping[str, bytes]
+    later: int
+
+
+def series(repaired: Repaired) -> Series:
+    """The patches of a run."""
+    if not repaired.changed:
+        return Series({}, 0)
+    sources = {source.file.real: source for source in repaired.changed}
+    grouped = {real: near(blocks(source)) for real, source in sources.items()}
+    logical, later = _logical(repaired.done, sources, grouped)
+    base = base_of(sources, os.path.realpath(os.curdir))
+    made = {}
+    for number, change in enumerate(logical, 1):
+        subject = _subject(change, sources, base)
+        name = f"{number:04}-{_slug(subject)}.patch"
+        made[name] = _mail(change, sources, grouped, base, f"[PATCH {number}/{len(logical)}] {subject}")
+    return Series(made, later)
+
+
+def _logical(
+    done: Sequence[Done], sources: Mapping[str, Source], grouped: Mapping[str, list[list[Block]]]
+) -> tuple[list[Change], int]:
+    """The changes in the order of reports, and the number of fixes that stand in none."""
+    parts: list[Change] = []
+    for one in done:
+        _join(parts, Change([one], _hunks(one, sources, grouped)))
+    found: dict[tuple[tuple[str, ...], bool, str], Change] = {}
+    later = 0
+    for part in parts:
+        if not any(one.seen_at_first for one in part.done):
+            later += len(part.done)
+            continue
+        key = (tuple(sorted(part.rules)), part.unsafe, str(PurePosixPath(part.place[0]).parent))
+        change = found.setdefault(key, Change())
+        change.done += part.done
+        change.hunks |= part.hunks
+    return sorted(found.values(), key=lambda change: (change.unsafe, change.place)), later
+
+
+def _join(parts: list[Change], new: Change) -> None:
+    """Add a part; parts that share a hunk with it become one with it."""
+    touching = [part for part in parts if part.hunks & new.hunks]
+    for part in touching:
+        parts.remove(part)
+        new.done = [*part.done, *new.done]
+        new.hunks |= part.hunks
+    if new.hunks:
+        parts.append(new)
+
+
+def _hunks(done: Done, sources: Mapping[str, Source], grouped: Mapping[str, list[list[Block]]]) -> set[Hunk]:
+    """The hunks in which the changes of a fix stand."""
+    found = set()
+    for spot in done.spots:
+        source = sources.get(spot.real)
+        if source is None:
+            continue  # one fix undid what another did
+        first = source.text.count("\n", 0, spot.start)
+        last = first + source.text.count("\n", spot.start, spot.end)
+        for number, group in enumerate(grouped[spot.real]):
+            if group[0].start <= last + 1 and first <= group[-1].end:
+                found.add(Hunk(spot.real, number))
+    return found
+
+
+def _subject(change: Change, sources: Mapping[str, Source], base: str) -> str:
+    """What a change does and where, in one line."""
+    titles = dict.fromkeys(_head(fix.title) for done in change.done if (fix := done.wish.finding.fix))
+    where = _where(sorted({relative(hunk.real, base) for hunk in change.hunks}))
+    if len(where) > _LONG_PLACE:
+        where = where.rpartition("/")[2]
+    first, *rest = titles
+    what = first[:1].lower() + first[1:] + (f", and {len(rest)} more" if rest else "")
+    return visible(textwrap.shorten(f"{where}: {what}", _SUBJECT + len(where) // 2, placeholder="..."))
+
+
+def _head(title: str) -> str:
+    """A title without the spelling: a change may hold several."""
+    return title.partition(": ")[0]
+
+
+def _where(paths: Sequence[str]) -> str:
+    if len(paths) == 1:
+        return paths[0]
+    return os.path.commonpath([str(PurePosixPath(path).parent) for path in paths]) or "tree"
+
+
+def _slug(subject: str) -> str:
+    return _SLUG.sub("-", subject).strip("-.")[:_SLUG_LENGTH].strip("-.") or "change"
+
+
+def _mail(
+    change: Change,
+    sources: Mapping[str, Source],
+    grouped: Mapping[str, list[list[Block]]],
+    base: str,
+    subject: str,
+) -> bytes:
+    by_file: dict[str, list[Block]] = defaultdict(list)
+    for hunk in sorted(change.hunks, key=lambda hunk: (relative(hunk.real, base), hunk.number)):
+        by_file[hunk.real] += grouped[hunk.real][hunk.number]
+    name, address = _author(base)
+    date = os.environ.get("GIT_AUTHOR_DATE", "").strip()
+    head = [f"From: {_header(name)} <{_header(address)}>", *([f"Date: {_header(date)}"] if date else [])]
+    head += [f"Subject: {subject}", "MIME-Version: 1.0", "Content-Type: text/plain; charset=UTF-8"]
+    head += ["Content-Transfer-Encoding: 8bit", "", _message(change, sources, base), "---"]
+    head += [_counts(relative(real, base), found) for real, found in by_file.items()]
+    text = "\n".join([*head, "", ""]).encode("utf-8", "backslashreplace")
+    diffs = [_diff(sources[real], relative(real, base), found) for real, found in by_file.items()]
+    return b"".join([_FIRST_LINE, text, *diffs, f"-- \nbwlint {__version__}\n".encode()])
+
+
+def _author(base: str) -> tuple[str, str]:
+    name, address = (os.environ.get(key, "").strip() for key in ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL"))
+    if name and address:
+        return name, address
+    return identity(base) or _NOBODY
+
+
+def _header(text: str) -> str:
+    """`text` fit for one header of a mail."""
+    return visible(text).replace("<", "").replace(">", "")
+
+
+def _counts(name: str, found: Sequence[Block]) -> str:
+    added, removed = sum(len(block.new) for block in found), sum(block.end - block.start for block in found)
+    return f" {visible(name)} | {added + removed} {'+' * min(added, 20)}{'-' * min(removed, 20)}"
+
+
+def _message(change: Change, sources: Mapping[str, Source], base: str) -> str:
+    """What, why, and the proof."""
+    rules = [catalog.lookup(name) for name in change.rules]
+    parts = [_wrapped(rule.summary.rstrip(".") + ".") for rule in rules]
+    parts += _proofs(change, sources, base)
+    if change.unsafe:
+        parts.append(_wrapped("Not every part of this could be proved: look at it before you apply it."))
+    parts.append("\n".join(f"bwlint rule: {rule.name} ({rule.code})" for rule in rules))
+    return "\n\n".join(parts)
+
+
+def _proofs(change: Change, sources: Mapping[str, Source], base: str) -> list[str]:
+    """What was found and the proof of its fix; places with the same proof share it."""
+    grouped: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for done in change.done:
+        fix = done.wish.finding.fix
+        grouped[() if fix is None else _proof(fix)].append(_found(done, sources, base))
+    return [
+        "\n".join([*found, *(_wrapped(row, "    ", "      ") for row in proof)]) for proof, found in grouped.items()
+    ]
+
+
+def _found(done: Done, sources: Mapping[str, Source], base: str) -> str:
+    finding = done.wish.finding
+    real = next((spot.real for spot in done.spots if sources[spot.real].file.path == finding.path), None)
+    path = finding.path if real is None else relative(real, base)
+    return _wrapped(f"{path}:{finding.region.line}: {finding.message}", "  ", "  ")
+
+
+def _proof(fix: Fix) -> tuple[str, ...]:
+    proof = fix.proof
+    rows = (_head(fix.title), f"before: {_sets(proof, after=False)}", f"after: {_sets(proof, after=True)}")
+    return (*rows, f"because: {proof.evidence}") if proof.evidence else rows
+
+
+def _sets(proof: Proof, *, after: bool) -> str:
+    may, must = (proof.after_may, proof.after_must) if after else (proof.before_may, proof.before_must)
+    if may == must:
+        return words(may) if may else "none"
+    return f"{words(may) if may else 'none'}; whatever else is true: {words(must) if must else 'none'}"
+
+
+def _wrapped(text: str, first: str = "", rest: str = "") -> str:
+    lines = textwrap.wrap(
+        visible(text),
+        _WIDTH,
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return "\n".join(lines)
+
+
+def _diff(source: Source, name: str, found: Sequence[Block]) -> bytes:
+    old = lines_of(source.data)
+    mode = "100755" if _is_executable(source.file.real) else "100644"
+    return unified(name, old, found, f"index {_blob(source.data)}..{_blob(spliced(old, found))} {mode}")
+
+
+def _is_executable(real: str) -> bool:
+    try:
+        return bool(Path(real).stat().st_mode & stat.S_IXUSR)
+    except OSError:
+        return False
+
+
+def _blob(data: bytes) -> str:
+    """The name that git has for a content."""
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
+def save(made: Series, folder: Path) -> None:
+    """Put the patches into a folder in place of those of an earlier run.
+
+    Raises NotOurs where it holds anything else, and OSError.
+    """
+    old = check_folder(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in old:
+        path.unlink()
+    for name, data in made.patches.items():
+        with (folder / name).open("xb") as file:
+            file.write(data)
+
+
+def check_folder(folder: Path) -> list[Path]:
+    """The patches of an earlier run in a folder. Raises NotOurs where it holds anything else, and OSError."""
+    if not os.path.lexists(folder):
+        return []
+    if not folder.is_dir():
+        raise NotOurs(f"{visible(str(folder))} is not a folder")
+    found = sorted(folder.iterdir())
+    for path in found:
+        if not _is_ours(path):
+            raise NotOurs(f"{visible(str(folder))} holds something else than patches of bwlint: {visible(path.name)}")
+    return found
+
+
+def _is_ours(path: Path) -> bool:
+    if not _NAME.fullmatch(path.name) or path.is_symlink() or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_FIRST_LINE)) == _FIRST_LINE
+
+
+def returns(sources: Iterable[Source]) -> bool:
+    """Whether a repaired file ends its lines in a carriage return, which `git am` drops unless told."""
+    return any(b"\r\n" in source.data for source in sources)

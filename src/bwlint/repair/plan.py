@@ -1,0 +1,152 @@
+"""What one pass changes: the fixes that get on with each other; the rest has to wait, or is refused."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from bwlint.check import Outcome
+from bwlint.findings import Finding
+from bwlint.repair.changes import Change, Changes, get_on
+from bwlint.report.summary import at_least
+
+Key = tuple[str, str, str]
+"""The path, the rule and the fingerprint of a finding, which stay the same from pass to pass."""
+
+OUTSIDE = "an edit lies outside the given paths"
+NEEDS_LEAVE = "unsafe: only with --unsafe-fixes"
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A finding and the changes, by real path, that would mend it: all of them, or none. `note` is set for changes
+    that silence the finding with a comment instead.
+    """
+
+    finding: Finding
+    changes: tuple[tuple[str, Change], ...]
+    note: bool = False
+
+    @property
+    def key(self) -> Key:
+        return self.finding.path, self.finding.rule, self.finding.fingerprint
+
+    @property
+    def files(self) -> frozenset[str]:
+        return frozenset(real for real, _ in self.changes)
+
+    def in_file(self, real: str) -> list[Change]:
+        return [change for path, change in self.changes if path == real]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A finding that is not repaired, and why."""
+
+    finding: Finding
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Quit:
+    """Nobody wants to hear of further fixes."""
+
+
+Decision: TypeAlias = Wish | Quit | None
+"""What to do about a fix: apply it, or the changes returned in its place; skip it (None); or go on without asking."""
+
+
+@dataclass(slots=True)
+class Plan:
+    """One pass. `waiting` are fixes that touch the same places as chosen ones."""
+
+    chosen: list[Wish] = field(default_factory=list)
+    waiting: list[Wish] = field(default_factory=list)
+
+    def changes(self) -> dict[str, list[Change]]:
+        """What happens to each file, by real path, in order; what several fixes ask for once."""
+        by_file: dict[str, set[Change]] = defaultdict(set)
+        for wish in self.chosen:
+            for real, change in wish.changes:
+                by_file[real].add(change)
+        return {real: sorted(found) for real, found in by_file.items()}
+
+
+def wishes(outcome: Outcome, *, unsafe: bool) -> tuple[list[Wish], list[Refusal]]:
+    """The fixes of the shown findings, safe ones first, and those that may not be applied."""
+    found: list[Wish] = []
+    refused: list[Refusal] = []
+    for finding in at_least(outcome.report, outcome.severity).findings:
+        if finding.fix is None:
+            continue
+        wish = _wish(outcome, finding, unsafe=unsafe)
+        if isinstance(wish, str):
+            refused.append(Refusal(finding, wish))
+        else:
+            found.append(wish)
+    return sorted(found, key=lambda wish: wish.finding.fix is not None and wish.finding.fix.applicability), refused
+
+
+def _wish(outcome: Outcome, finding: Finding, *, unsafe: bool) -> Wish | str:
+    fix = finding.fix
+    if fix is None or not fix.edits:
+        return "the fix changes nothing"
+    if fix.applicability == "unsafe" and not unsafe:
+        return NEEDS_LEAVE
+    changes: list[tuple[str, Change]] = []
+    for edit in fix.edits:
+        real = outcome.names.real(edit.path)
+        text = outcome.texts.of(real) if real in outcome.names.files else None
+        if text is None:
+            return OUTSIDE
+        changes.append((real, Change.of(edit, text)))
+    wish = Wish(finding, tuple(changes))
+    if not all(get_on(wish.in_file(real)) for real in wish.files):
+        return "its edits overlap"
+    return wish
+
+
+def plan(wanted: Iterable[Wish], alone: frozenset[str], decide: Callable[[Wish], Decision]) -> Plan:
+    """The fixes of one pass. Of those that touch the files `alone` (real paths), the first one is taken."""
+    made, taken = Plan(), defaultdict[str, Changes](Changes)
+    closed: set[str] = set()
+    for wish in wanted:
+        if not _fits(wish, taken) or wish.files & closed:
+            made.waiting.append(wish)
+            continue
+        decision = decide(wish)
+        if isinstance(decision, Quit):
+            break
+        if decision is None:
+            continue
+        if not _fits(decision, taken):
+            made.waiting.append(wish)
+            continue
+        for real, change in decision.changes:
+            taken[real].add(change)
+        closed |= {real for real in decision.files if real in alone}
+        made.chosen.append(decision)
+    return made
+
+
+def _fits(wish: Wish, taken: Mapping[str, Changes]) -> bool:
+    return all(taken[real].takes(change) for real, change in wish.changes)
+
+
+def connected(found: Iterable[Wish], start: Iterable[str]) -> Iterator[Wish]:
+    """The fixes that change one of the files `start`, or a file that such a fix changes too, and so on."""
+    reached, left = set(start), list(found)
+    while True:
+        near = [wish for wish in left if wish.files & reached]
+        if not near:
+            return
+        yield from near
+        left = [wish for wish in left if not wish.files & reached]
+        reached |= {real for wish in near for real in wish.files}
+
+
+def silenced(wish: Wish, changes: tuple[tuple[str, Change], ...]) -> Wish:
+    """The same finding with a comment in place of its fix."""
+    return replace(wish, changes=changes, note=True)

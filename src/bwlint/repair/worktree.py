@@ -1,0 +1,110 @@
+"""The git tree around repaired files: where it begins, and whether it holds changes that are not committed.
+
+Nothing that the repository configures is run: no hook, no monitor, no filter, no transport, no submodule.
+"""
+
+# Real paths are plain strings throughout, as `walk` gives them.
+# ruff: noqa: PTH117, PTH118, PTH120
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable
+from functools import cache
+
+SECONDS = 10
+_SAFE = (
+    *("--no-pager", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}"),
+    *("-c", "protocol.allow=never", "-c", "core.untrackedCache=false"),
+)
+
+
+@cache
+def top_of(folder: str) -> str | None:
+    """The top of the git tree that holds a folder (a real path), or None."""
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+    return folder
+
+
+def tops(reals: Iterable[str]) -> list[str]:
+    """The tops of the git trees that files (real paths) are in."""
+    return sorted({top for real in reals if (top := top_of(os.path.dirname(real))) is not None})
+
+
+def base_of(reals: Iterable[str], here: str) -> str:
+    """The folder that the paths of a patch are told from: the top of the git tree of all files, as git expects it, or
+    without one `here`, or else the folder that holds them all. All are real paths.
+    """
+    common = os.path.commonpath([os.path.dirname(real) for real in reals])
+    return top_of(common) or (here if is_in(common, here) else common)
+
+
+def is_in(folder: str, base: str) -> bool:
+    """Whether a folder is `base` or below it."""
+    return folder == base or folder.startswith(base.rstrip(os.sep) + os.sep)
+
+
+def uncommitted(top: str) -> bool:
+    """Whether tracked files differ from the index. Where git does not say so soon and safely: no."""
+    if not _has_safe_filters(top):
+        return False
+    code, listed = _run(top, "status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=all")
+    entries = listed.split("\0") if code == 0 else []
+    return any(len(entry) > 3 and entry[1] in "MTD" and entry[2] == " " for entry in entries)
+
+
+def _has_safe_filters(top: str) -> bool:
+    """Whether git would run no program that the repository itself names, to compare files with the index."""
+    code, listed = _run(top, "config", "--show-scope", "--includes", "--name-only", "-z", "--get-regexp", r"^filter\.")
+    if code == 1:
+        return True
+    scopes = listed.split("\0")[:-1:2]
+    return code == 0 and all(scope in ("system", "global", "command") for scope in scopes)
+
+
+def identity(top: str) -> tuple[str, str] | None:
+    """The user's name and address, as git knows them; None where it does not."""
+    name, address = (_run(top, "config", "--get", key)[1].strip() for key in ("user.name", "user.email"))
+    return (name, address) if name and address else None
+
+
+def _run(top: str, *arguments: str) -> tuple[int, str]:
+    """The exit code of git and what it says of a tree; -1 where it does not run or has no end."""
+    program = shutil.which("git")
+    if program is None or not os.path.isabs(program) or is_in(os.path.realpath(program), top):
+        return -1, ""
+    try:
+        done = subprocess.run(
+            [program, *_SAFE, *arguments],
+            cwd=top,
+            env=_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return -1, ""
+    return done.returncode, os.fsdecode(done.stdout)
+
+
+def _environment() -> dict[str, str]:
+    """That of the program, without what makes git look elsewhere or ask somebody."""
+    kept = {key: value for key, value in os.environ.items() if not _steers(key)}
+    return {**kept, "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+
+
+def _steers(key: str) -> bool:
+    return key.startswith("GIT_") and key not in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
+
+
+def relative(real: str, base: str) -> str:
+    """The path of a file from `base`, with slashes."""
+    return os.path.relpath(real, base).replace(os.sep, "/")

@@ -1,0 +1,191 @@
+"""Files on the disk: whole, old or new."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bwlint.repair import write as writing
+from bwlint.repair.write import NotWritten, Replacement, write
+
+
+def one(path: Path, after: bytes = b"new", before: bytes | None = None) -> Replacement:
+    return Replacement(os.path.realpath(path), path.read_bytes() if before is None else before, after)
+
+
+def files(folder: Path, *names: str) -> list[Path]:
+    paths = [folder / name for name in names]
+    for path in paths:
+        path.write_bytes(b"old")
+    return paths
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o755, 0o600, 0o4755])
+def test_the_mode_stays(tmp_path: Path, mode: int) -> None:
+    (path,) = files(tmp_path, "m.py")
+    path.chmod(mode)
+    assert write([[one(path, b"new\r\n")]]) == []
+    assert path.read_bytes() == b"new\r\n"
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_link_is_not_written_through(tmp_path: Path) -> None:
+    target, link = tmp_path / "m.py", tmp_path / "link.py"
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    assert write([[Replacement(str(link), b"old", b"new")]])[0].reason == "a symbolic link is not written through"
+    assert link.is_symlink()
+    assert target.read_bytes() == b"old"
+
+
+def test_a_folder_that_is_a_link(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (path,) = files(tmp_path / "folder", "m.py")
+    (tmp_path / "link").symlink_to("folder")
+    assert "symbolic link" in write([[Replacement(str(tmp_path / "link" / "m.py"), b"old", b"new")]])[0].reason
+    assert path.read_bytes() == b"old"
+
+
+def as_fifo(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def as_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize(
+    ("prepare", "reason"),
+    [
+        (lambda path: path.write_bytes(b"meanwhile"), "changed since it was read"),
+        (lambda path: path.unlink(), "no such file or directory"),
+        (lambda path: path.chmod(0o444), "read-only"),
+        (as_fifo, "not a regular file: a FIFO"),
+        (as_folder, "not a regular file: a folder"),
+    ],
+)
+def test_what_is_not_replaced(tmp_path: Path, prepare: Callable[[Path], None], reason: str) -> None:
+    path, other, third = files(tmp_path, "m.py", "other.py", "third.py")
+    items = [one(other), one(path)], [one(third)]
+    prepare(path)
+    problems = write(items)
+    assert {(Path(problem.real).name, problem.failed) for problem in problems} == {("m.py", False), ("other.py", False)}
+    assert reason in [problem.reason for problem in problems]
+    assert other.read_bytes() == b"old", "files of one fix are written together"
+    assert third.read_bytes() == b"new"
+    assert not list(tmp_path.glob(".bwlint-*"))
+
+
+def test_a_file_that_changes_while_the_new_one_is_prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, other = files(tmp_path, "m.py", "other.py")
+    stage = writing._stage
+
+    def slow(item: Replacement, temporary: str) -> None:
+        stage(item, temporary)
+        path.write_bytes(b"meanwhile")
+
+    monkeypatch.setattr(writing, "_stage", slow)
+    assert {problem.failed for problem in write([[one(other), one(path)]])} == {False}
+    monkeypatch.undo()
+    assert (path.read_bytes(), other.read_bytes()) == (b"meanwhile", b"old")
+    assert sorted(tmp_path.iterdir()) == [path, other]
+
+
+def test_what_the_system_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = files(tmp_path, "a.py", "b.py")
+    replace = os.replace
+
+    def failing(source: str, target: str) -> None:
+        if target == str(second):
+            raise OSError(28, "No space left on device")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", failing)
+    problems = write([[one(first), one(second)]])
+    assert problems[0] == NotWritten(str(second), "cannot be written: no space left on device", failed=True)
+    assert (first.read_bytes(), second.read_bytes()) == (b"old", b"old")
+    assert sorted(tmp_path.iterdir()) == [first, second]
+
+
+FULL = """
+import resource, sys
+from bwlint.repair.write import Replacement, write
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+problems = write([[Replacement(path, b"old", b"n" * 9000)] for path in sys.argv[1:]])
+print([(problem.failed, problem.reason) for problem in problems])
+"""
+
+
+def run(code: str, *arguments: str) -> subprocess.Popen[bytes]:
+    source = str(Path(__file__).parents[2] / "src")
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *arguments], env={**os.environ, "PYTHONPATH": source}, stdout=subprocess.PIPE
+    )
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    paths = files(tmp_path, "a.py", "b.py")
+    said, _ = run(FULL, *map(str, paths)).communicate(timeout=60)
+    assert said.count(b"(True, 'cannot be written: file too large')") == 2
+    assert [path.read_bytes() for path in paths] == [b"old", b"old"]
+    assert sorted(tmp_path.iterdir()) == paths
+
+
+@pytest.mark.parametrize(
+    ("name", "age", "stays"),
+    [
+        (".bwlint-999999999-0123456789abcdef.tmp", 0, False),
+        (f".bwlint-{os.getpid()}-0123456789abcdef.tmp", 0, True),
+        (f".bwlint-{os.getpid()}-0123456789abcdef.tmp", 9999, False),
+        (".bwlint-1-0123456789abcdef.tmp", 0, True),
+        (".bwlint-999999999-0123456789abcdef.txt", 9999, True),
+        (".bwlint-999999999.tmp", 9999, True),
+        (".bwlint-99999999999999999999999-0123456789abcdef.tmp", 0, False),
+    ],
+)
+def test_what_a_killed_run_left_goes_with_the_next(tmp_path: Path, name: str, age: int, stays: bool) -> None:
+    (path,) = files(tmp_path, "m.py")
+    left = tmp_path / name
+    left.write_bytes(b"half")
+    os.utime(left, (time.time() - age, time.time() - age))
+    write([[one(path)]])
+    assert left.exists() is stays
+
+
+ENDLESS = """
+import sys
+from bwlint.repair.write import Replacement, write
+old, new = b"old" * 50000, b"new!" * 50000
+print("ready", flush=True)
+while True:
+    for before, after in ((old, new), (new, old)):
+        problems = write([[Replacement(path, before, after)] for path in sys.argv[1:]])
+        assert not problems, problems
+"""
+
+
+@pytest.mark.parametrize("signal", ["SIGTERM", "SIGINT", "SIGHUP"])
+def test_a_signal_leaves_nothing_behind(tmp_path: Path, signal: str) -> None:
+    import signal as signals
+
+    paths = [tmp_path / f"{number}.py" for number in range(6)]
+    for delay in (0.0, 0.02, 0.05):
+        for path in paths:
+            path.write_bytes(b"old" * 50000)
+        with run(ENDLESS, *map(str, paths)) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(delay)
+            process.send_signal(getattr(signals, signal))
+            assert process.wait(timeout=60) != 0
+        assert sorted(tmp_path.iterdir()) == paths
