@@ -152,6 +152,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
         (".bwlint-999999999.tmp", 9999, True),
         (".bwlint-99999999999999999999999-0123456789abcdef.tmp", 0, False),
     ],
+    ids=["no process", "own", "own, old", "root's", "text", "short", "too large"],
 )
 def test_what_a_killed_run_left_goes_with_the_next(tmp_path: Path, name: str, age: int, stays: bool) -> None:
     (path,) = files(tmp_path, "m.py")
