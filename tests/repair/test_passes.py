@@ -66,7 +66,7 @@ def _region(path: str, start: int, end: int) -> bwlint.findings.Region:
 
 
 def widened(job: Job) -> list[tuple[str, int, int, str]]:
-    """What the real fixer does, at the place of the finding."""
+    """A test of one part, widened at the place of the finding."""
     line = job.draft.at[0]
     start = sum(len(text) + 1 for text in job.source.split("\n")[: line - 1])
     match = re.compile(r"!= \(12, 0\)").search(job.source, start)
