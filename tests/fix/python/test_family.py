@@ -259,3 +259,12 @@ def test_helper_with_uses(snippet: Make) -> None:
     before = "def is_sm120():\n    return torch.cuda.get_device_capability() == (12, 0)\nif is_sm120(): a()\n"
     after = before.replace(" == (12, 0)", "[0] == 12")
     assert snippet(CAP + before).fixed() == CAP + after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("[100, 107, 110]", "[100, 103, 107, 110]"), ("[107, 100]", "[107, 100, 103]"), ("[107, 110]", "[107, 103, 110]")],
+)
+def test_order_of_a_list(snippet: Make, before: str, after: str) -> None:
+    found = snippet(f"CUDA_ARCHS = {before}\n")
+    assert found.fixed(found.sets.core | ChipSet.of("10.3")) == f"CUDA_ARCHS = {after}\n"

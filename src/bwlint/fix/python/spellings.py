@@ -6,14 +6,14 @@ need not be right: what it gives is tried on every chip before anybody sees it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import libcst as cst
 
 from bwlint.chips import Chip, ChipSet
 from bwlint.fix.python.change import Change
 from bwlint.fix.python.layout import Container, insert
-from bwlint.fix.python.literals import decimal, literal, pair
+from bwlint.fix.python.literals import Literal, decimal, literal, pair
 
 Codemod = Callable[[cst.CSTNode, Change], Iterator[cst.BaseExpression]]
 
@@ -121,14 +121,22 @@ def _listed(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpression]:
 def _widened(container: Container, change: Change) -> Container:
     found = [literal(element.value) for element in container.elements]
     present = {(each.shape, each.chip.name) for each in found if each}
-    last = {each.shape: index for index, each in enumerate(found) if each and each.chip in change.twins}
-    for index in sorted(last.values(), reverse=True):
-        twin = found[index]
-        assert twin is not None
-        for chip in reversed(change.beside(twin.chip)):
-            if (twin.shape, chip.name) not in present:
-                container = insert(container, index, twin.write(chip))
+    added: dict[tuple[str, str], tuple[int, Chip, Literal]] = {}
+    for shape in dict.fromkeys(each.shape for each in found if each):
+        twins = {n: each for n, each in enumerate(found) if each and each.shape == shape and each.chip in change.twins}
+        for chip in (other for twin in twins.values() for other in change.beside(twin.chip)):
+            if (shape, chip.name) not in present:
+                index = _behind(twins, chip)
+                added[(shape, chip.name)] = (index, chip, twins[index])
+    for index, chip, twin in sorted(added.values(), key=lambda item: (item[0], item[1].joined), reverse=True):
+        container = insert(container, index, twin.write(chip))
     return container
+
+
+def _behind(twins: Mapping[int, Literal], chip: Chip) -> int:
+    """Behind which of the twins a chip is written: the last one below it, so that an ascending list stays one."""
+    below = [index for index, twin in twins.items() if twin.chip.joined < chip.joined]
+    return max(below or twins)
 
 
 def _equality_typed(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpression]:
