@@ -206,8 +206,11 @@ class _File:
             evidence, unsafe = "", f"that what stands behind it works on {plain(missing)} is not shown"
         elif built.carry.sources:
             evidence, unsafe = "", f"it compiles sources, and that they work on {plain(missing)} is not shown"
-        if not exact and not (unsafe or self._offered(built, missing)):
-            return f"a build for {plain(present)} without a suffix loads on {plain(missing)} too"
+        if not exact:
+            enough = f"a build for {plain(present)} without a suffix loads on {plain(missing)} too"
+            if not (unsafe or self._offered(built, missing)):
+                return enough
+            unsafe = unsafe or enough
         return Remedy("carry", own | missing, evidence, unsafe)
 
     def _offered(self, built: _Built, missing: ChipSet) -> bool:
