@@ -6,7 +6,8 @@ A record of the corpus names a place in a tree (`repo`, `pre`, `path`, `line`) a
 (`fix`). DIR holds trees as `owner+name@<first 12 digits of the commit>` or `package-version`. For each record to which
 `bwlint check` offers a fix, the file is edited in memory, the file of the mending commit is read in its own tree, and
 the tests at the place (the line is followed with a diff) are run on every chip and target. A place agrees where a
-test of ours has the sets of a test of theirs.
+test of ours has the sets of a test of theirs, and agrees on 12.x where it does as far as those chips go (upstream
+often adds another part in the same commit).
 """
 
 from __future__ import annotations
@@ -23,31 +24,36 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bwlint.chips import NONE, ChipSet, Target
+from bwlint.chips import NONE, ChipSet, Target, TargetSet
 from bwlint.collect import Collected, module_of
 from bwlint.engine import Analysis, analyse
 from bwlint.evaluate.sources import Sources
 from bwlint.facts import Carry, Module
 from bwlint.findings import Edit, Region
 from bwlint.fix.apply import apply
-from bwlint.sources.read import Unread, decode, read_bytes
+from bwlint.sources.read import Unread, decode, given, read_bytes
 from bwlint.sources.walk import discover
 
 Record = dict[str, Any]
 
 _ASKED = ("12.0", "12.1")
+_FAMILY = ChipSet.of(*_ASKED)
 _SLACK = 1
-_COLUMNS = "{:34} {:8} {:34} {:34} {}"
+_COLUMNS = "{:22} {:15} {:34} {:34} {}"
 
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """What tells chips apart: its kind, its first and last line, and the chips or targets that pass, in words."""
+    """What tells chips apart: its kind, its first and last line, and the chips or targets that pass, in words.
+
+    `asked` are those of them that are of the family asked about.
+    """
 
     kind: str
     first: int
     last: int
     passing: str
+    asked: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,27 +72,34 @@ def tests_of(real: str, source: str) -> list[Test]:
     (file,) = discover([real]).files
     module = module_of(file.kind, file.real, file.root, source, frozenset())
     collected = Collected(((file, module),), (), ())
-    return list(_tests(analyse(collected, Sources(), ChipSet.of(*_ASKED), (), given={file.real: source}), module))
+    with given({file.real: source.encode("utf-8", "surrogatepass")}):
+        return list(_tests(analyse(collected, Sources(), ChipSet.of(*_ASKED), ()), module))
 
 
 def _tests(analysis: Analysis, module: Module) -> Iterator[Test]:
     context = analysis.context
     for judged in (entry for some in context.judged.values() for entry in some):
-        gate, sets = judged.gate, judged.sets
-        passing = str(sets.must) if sets.must == sets.may else f"{sets.must} to {sets.may}"
-        yield Test("test", gate.at[0], gate.at[2], passing)
+        at, sets = judged.gate.at, judged.sets
+        asked = _between(sets.must & _FAMILY, sets.may & _FAMILY)
+        yield Test("test", at[0], at[2], _between(sets.must, sets.may), asked)
     for guarded in (entry for some in context.guards.values() for entry in some):
         at = guarded.guard.at
-        yield Test("guard", at[0], at[2], str(guarded.admitted))
+        asked = str(guarded.admitted & TargetSet.native(_FAMILY))
+        yield Test("guard", at[0], at[2], str(guarded.admitted), asked)
     for carry in module.carries:
-        yield Test("carry", carry.at[0], carry.at[2], _loads(carry))
+        loads = _loads(carry)
+        yield Test("carry", carry.at[0], carry.at[2], str(loads), str(loads & _FAMILY))
 
 
-def _loads(carry: Carry) -> str:
+def _between(must: ChipSet, may: ChipSet) -> str:
+    return str(must) if must == may else f"{must} to {may}"
+
+
+def _loads(carry: Carry) -> ChipSet:
     chips = NONE
     for name in carry.sass:
         chips |= Target.parse(name).loads_on()
-    return str(chips)
+    return chips
 
 
 def compare(record: Record, before: Path, after: Path) -> Row:
@@ -109,8 +122,11 @@ def compare(record: Record, before: Path, after: Path) -> Row:
     listed = " | ".join(dict.fromkeys(test.passing for test in same))
     if not same:
         return Row(name, "other", said, listed, title)
-    agree = any(one.kind == test.kind and one.passing == test.passing for one in ours for test in same)
-    return Row(name, "agrees" if agree else "differs", said, listed, title)
+    pairs = [(one, test) for one in ours for test in same if one.kind == test.kind]
+    if any(one.passing == test.passing for one, test in pairs):
+        return Row(name, "agrees", said, listed, title)
+    on_family = any(one.asked == test.asked for one, test in pairs)
+    return Row(name, "agrees on 12.x" if on_family else "differs", said, listed, title)
 
 
 def _offered(record: Record, file: Path) -> dict[str, Any] | None:
