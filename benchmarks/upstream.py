@@ -87,6 +87,10 @@ def _tests(analysis: Analysis, module: Module) -> Iterator[Test]:
         asked = str(guarded.admitted & TargetSet.native(_FAMILY))
         yield Test("guard", at[0], at[2], str(guarded.admitted), asked)
     for carry in module.carries:
+        if carry.kind in ("filter", "match"):
+            asked = " ".join(name for name in carry.sass if Target.parse(name).chip in _FAMILY)
+            yield Test("names", carry.at[0], carry.at[2], " ".join(carry.sass), asked)
+            continue
         loads = _loads(carry)
         yield Test("carry", carry.at[0], carry.at[2], str(loads), str(loads & _FAMILY))
 
