@@ -115,4 +115,4 @@ def test_the_whole_program(tmp_path: Path, seconds: float) -> None:
         process.kill()
     for name, data in old.items():
         found = (tmp_path / name).read_bytes()
-        assert found == data or (b"[0] != 12" in found and found.endswith(data[-400:]))
+        assert found in (data, data.replace(b"() != (12, 0)", b"()[0] != 12"))

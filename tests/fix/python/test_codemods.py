@@ -37,9 +37,7 @@ def run(folder: Path, name: str, *options: str) -> subprocess.CompletedProcess[s
     ("name", "options", "before", "after"),
     [
         ("Family", [], FAMILY.replace("\n", "\r\n"), FIXED.replace("\n", "\r\n")),
-        ("Family", [], TYPE, TYPE),
         ("Type", [], TYPE, TYPED),
-        ("Bound", [], BOUND, BOUND),
         ("Bound", ["--unsafe-fixes"], BOUND, BOUNDED),
     ],
 )
