@@ -21,6 +21,7 @@ _BEFORE, _AFTER = ("(", ",", "=", ";", "{", "return"), (")", ",", ";", "?", "}")
 _OPERATORS = ("==", "!=", "<=", ">=", "&=", "|=")
 _NEAR = 200
 _SIGNS = {"==": "||", "!=": "&&"}
+_OPPOSITE = {"==": "!=", "!=": "=="}
 _JOINING = {"==": "and", "!=": "or"}
 
 
@@ -109,8 +110,9 @@ def _alone(code: Code, term: Term, kept: Term) -> Change:
     """The one operand that is left, without the brackets that held two; a negation goes into the operator."""
     text = code.source[kept.start : kept.end]
     parent = term.parent
-    if parent is not None and parent.node.op == "not" and kept.node.op == "cmp" and "==" in text:
-        return parent.start, bracketed(code, term)[1], text.replace("==", "!=", 1)
+    if parent is not None and parent.node.op == "not" and kept.node.op == "cmp" and kept.node.args[0] in _OPPOSITE:
+        sign = kept.node.args[0]
+        return parent.start, bracketed(code, term)[1], text.replace(sign, _OPPOSITE[sign], 1)
     return *bracketed(code, term), text
 
 
