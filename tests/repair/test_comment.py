@@ -83,6 +83,10 @@ def test_a_reason_that_would_end_the_comment() -> None:
     assert commented("a.cu", "#define A \\\n  b\n", 1, "x */ y") is None
 
 
+def test_a_reason_that_would_take_the_next_line_along() -> None:
+    assert commented("a.cu", "int a;\nint b;\n", 1, "why \\") is None
+
+
 def test_a_second_comment_on_top_of_another() -> None:
     source = f"# bwlint: ignore[leak] first\n{LONG}\n"
     after = commented("a.py", source, 2)

@@ -239,7 +239,8 @@ def _remedy(
         return "what is for the later part alone is a remedy for it"
     said = ground(context, Parted(judged, held, lost, sibling)) if admitted else old_library(judged)
     doubt = against(context, judged, held, lost) if admitted else None
-    if doubt is None and judged.in_test and admitted and not meant(judged):
+    valued = judged.gate.yes.tuning and judged.gate.no.tuning  # what is expected of the sibling is its own value
+    if doubt is None and judged.in_test and admitted and not valued and not meant(judged):
         return Remedy("test", chips, said or "a test that runs on one of a family is to be tried on the other")
     doubt = doubt or _doubt(context, judged, severity) or _native_doubt(context, judged, test, missing)
     if doubt is None and said is None:

@@ -122,6 +122,25 @@ def test_label(mend: Mend) -> None:
     assert found.text() == SWITCH.format(label="    case 120:\n    case 121:")
 
 
+@pytest.mark.parametrize(
+    "above",
+    [
+        "    case SM121:\n      spark();\n      break;\n    case 120:",
+        "    case 110 ... 125:\n      any();\n      break;\n    case 120:",
+    ],
+)
+def test_a_label_that_may_be_there(mend: Mend, above: str) -> None:
+    """Two equal labels do not compile."""
+    found = mend(SWITCH.format(label=above), ("family-split",))
+    assert found.refusals and not found.fixes
+
+
+def test_labels_of_another_switch(mend: Mend) -> None:
+    inner = "    case 120: {\n      switch (mode) { case kFast: fast(); }\n    }"
+    found = mend(SWITCH.format(label=inner), ("family-split",))
+    assert found.text() == SWITCH.format(label=inner.replace("120:", "120:\n    case 121:"))
+
+
 UNSAFE = [
     "  if (sm_version == 120) {\n    tile = 64;\n  } else {\n    tile = 128;\n  }",
     "  if (sm_version == 120) {\n    return fast();\n  }\n  return slow();",

@@ -8,6 +8,7 @@ import pytest
 from toolkit import Toolkit
 
 from bwlint.findings import Fix
+from bwlint.fix.apply import apply
 
 from .conftest import Mend
 
@@ -320,3 +321,35 @@ def test_ptxas_takes_what_is_let_through(mend: Mend, nvcc: Toolkit, tmp_path: Pa
             "nvcc", "-ptx", "-gencode", f"arch=compute_{target},code=compute_{target}", "-o", "-", str(path)
         )
         assert ("setmaxnreg" in text) == kept, target
+
+
+CALLER = """__global__ void k(int* p) {
+#if __CUDA_ARCH__ == 1200
+  work(p);
+#else
+  __trap();
+#endif
+}
+"""
+CALLED = "__device__ void work(int* p) { *p = 1; }\n"
+ONLY_120 = "#if __CUDA_ARCH__ == 1200\n{}#endif\n"
+
+
+@pytest.mark.parametrize(
+    ("above", "fits"),
+    [
+        ("", True),
+        (CALLED, True),
+        (ONLY_120.format(CALLED), False),
+        (ONLY_120.format("#define work(p) *p = 1\n"), False),
+        (ONLY_120.format("struct work { int* p; };\n"), False),
+        (ONLY_120.format(CALLED) + "#if __CUDA_ARCH__ == 1210\n" + CALLED + "#endif\n", True),
+        (ONLY_120.format("#define other 1\n"), True),
+        (f"#if __CUDA_ARCH__ >= 1200\n{CALLED}#endif\n", True),
+    ],
+)
+def test_what_is_used_has_to_be_there(mend: Mend, above: str, fits: bool) -> None:
+    """Else the code for the sibling would not compile any more."""
+    found = mend(above + CALLER, ("family-split",))
+    mended = apply(found.source, [edit for fix in found.fixes[-1:] for edit in fix.edits])
+    assert (CALLER not in mended) is fits

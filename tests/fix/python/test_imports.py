@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from bwlint.fix.apply import apply
-from bwlint.fix.python.imports import add_line, bring
+from bwlint.fix.python.imports import add_beside, add_line, bring
 from bwlint.fix.python.syntax import Syntax, parse
 
 USE = "if old(d):\n    pass\n"
@@ -103,6 +103,10 @@ def test_the_last_use_of_a_name_goes(head: str, tail: str, renamed: bool) -> Non
         f"from p.u import old\nfrom p.w import new\n{USE}",
         f"from p.u import old\nfrom p.u import other as new\n{USE}",
         f"from p.u import old\nimport new\n{USE}",
+        f"from p.u import old\ntry: ...\nexcept E as new: ...\n{USE}",
+        f"from p.u import old\nmatch d:\n    case [*new]: ...\n{USE}",
+        f"from p.u import old\nmatch d:\n    case {{'a': 1, **new}}: ...\n{USE}",
+        f"from p.u import old\ndef f():\n    global new\n{USE}",
     ],
 )
 def test_the_name_of_something_else(source: str) -> None:
@@ -134,3 +138,50 @@ def test_a_line_of_its_own(before: str, after: str) -> None:
     assert syntax is not None
     edits = add_line(syntax, "m.py", "p.u", ("new",))
     assert (edits if isinstance(edits, str) else apply(before, edits)) == after
+
+
+def test_a_line_of_its_own_stays_in_the_function() -> None:
+    """At the top of the file it could make two modules import each other."""
+    lazy = "import os\n\n\ndef f(d):\n    from p import old  # late\n    return old(d)\n"
+    syntax = parse(lazy)
+    assert syntax is not None
+    edits = add_beside(syntax, "m.py", "p.u", ("new",), "old", use_of(syntax, "old"))
+    assert not isinstance(edits, str)
+    assert apply(lazy, edits) == lazy.replace("# late\n", "# late\n    from p.u import new\n")
+
+
+@pytest.mark.parametrize("line", ["from p import old; x = 1", "x = 1; from p import old", "from p import \\\n  old; x"])
+def test_a_line_that_is_shared_is_left_alone(line: str) -> None:
+    syntax = parse(f"def f(d):\n    {line}\n    return old(d)\n")
+    assert syntax is not None
+    edits = add_beside(syntax, "m.py", "p.u", ("new",), "old", use_of(syntax, "old"))
+    assert edits == "the import shares its line"
+
+
+def test_each_branch_has_an_import_of_its_own() -> None:
+    branch = "    from p.u import old\n    {}(d)\n"
+    source = f"if a:\n{branch.format('one')}else:\n{branch.format('old')}"
+    assert brought(source, "new") == f"if a:\n{branch.format('one')}else:\n{branch.format('old')}".replace(
+        "else:\n    from p.u import old\n", "else:\n    from p.u import old, new\n"
+    )
+
+
+def test_an_import_in_another_branch_does_not_count() -> None:
+    source = "def f(d):\n    from p.u import old\n    if d:\n        from p.u import new\n    else:\n        old(d)\n"
+    assert brought(source, "new") == source.replace("import old", "import old, new", 1)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"if a:\n    from p.u import old\nelse:\n    from p.u import old\n{USE}",
+        f"try:\n    from p.u import old\nexcept ImportError:\n    old = lambda d: False\n{USE}",
+        f"try:\n    from p.u import old\nexcept ImportError:\n    def old(d): ...\n{USE}",
+        f"try:\n    from p.u import old\nexcept ImportError:\n    from p.w import old\n{USE}",
+    ],
+)
+def test_a_name_that_has_two_sources(source: str) -> None:
+    assert brought(source, "new") in (
+        "nothing here imports `old`",
+        "`old` is something else where it cannot be imported",
+    )

@@ -132,3 +132,20 @@ def test_a_reason_that_may_be_wrong_itself(project: Project, reason: str) -> Non
 )
 def test_nothing_to_mend(project: Project, gate: str) -> None:
     assert mended(project, "[90, 100, 103, 120, 121]", gate) == []
+
+
+PART = "import pytest\nimport torch\ndef test_gemm():\n    if torch.cuda.get_device_capability() {}\n    gemm(1)\n"
+
+
+@pytest.mark.parametrize(
+    ("rule", "rest", "applicability"),
+    [
+        ("test-gate", "!= (12, 0):\n        pytest.skip('needs SM120')", "safe"),
+        ("test-gate", "!= (12, 0):\n        pytest.xfail('needs SM120')", "unsafe"),
+        ("family-split", "== (12, 0):\n        atol = 0.1\n    else:\n        atol = 0.2", "unsafe"),
+    ],
+)
+def test_what_is_known_of_the_sibling_stays(project: Project, rule: str, rest: str, applicability: str) -> None:
+    """A failure that is expected, a value that holds for it: somebody has tried."""
+    ((found, _),) = project({"tests/test_gemm.py": PART.format(rest)}).fixes(rule)
+    assert found == applicability

@@ -16,6 +16,7 @@ from bwlint.findings import Edit, Fix, Proof
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
 from bwlint.fix.cuda import conditions, guards
+from bwlint.fix.cuda.introduced import not_introduced
 from bwlint.fix.cuda.proof import Checker, in_a_string
 from bwlint.fix.cuda.terms import Change as Rewrite
 from bwlint.fix.cuda.terms import edits
@@ -25,6 +26,7 @@ from bwlint.guards import Guarded
 from bwlint.judge import Context, Remedy
 from bwlint.link import Tree
 from bwlint.readers.cuda.lexer import Code, clean
+from bwlint.wording import plain
 
 __all__ = ["mend"]
 
@@ -54,6 +56,9 @@ def _guard(job: Job, code: Code, checker: Checker) -> Fix | str:
         wanted = guarded.sets.live - wanted
     gained = (mine - wanted) | (wanted - mine)
     said = code.comment_near(*_offsets(code, guarded.guard.at))
+    name = not_introduced(code, guarded, job.context.guards[job.module.path], wanted - mine)
+    if not guarded.denies and name is not None:
+        return f"`{name}`, which is used behind the guard, is not there for {plain((wanted - mine).chips)}"
     proposals, kind, title = _proposals(job, code, guarded, gained)
     change = _of_family(guarded, job.remedy.targets)
     if change is not None and (refusal := said_exactly(said, change)):

@@ -12,6 +12,8 @@ from bwlint.fix.cuda.terms import Change, Term, bracketed, offsets, separator, t
 from bwlint.readers.cuda.lexer import Code
 
 _LABEL = re.compile(r"case\s+\Z")
+_BRACE_OR_LABEL = re.compile(r"[{}]|(?<!\w)case(?!\w)")
+_NUMBER = re.compile(r"\s*\(?\d+[uUlL]*\)?\s*:")
 _END_OF_LABEL = re.compile(r"\s*:")
 _PLAIN = re.compile(r"[\w.:>\-\[\]()]+")
 _MINOR = re.compile(r"minor", re.IGNORECASE)
@@ -19,6 +21,7 @@ _BEFORE, _AFTER = ("(", ",", "=", ";", "{", "return"), (")", ",", ";", "?", "}")
 _OPERATORS = ("==", "!=", "<=", ">=", "&=", "|=")
 _NEAR = 200
 _SIGNS = {"==": "||", "!=": "&&"}
+_OPPOSITE = {"==": "!=", "!=": "=="}
 _JOINING = {"==": "and", "!=": "or"}
 
 
@@ -107,8 +110,9 @@ def _alone(code: Code, term: Term, kept: Term) -> Change:
     """The one operand that is left, without the brackets that held two; a negation goes into the operator."""
     text = code.source[kept.start : kept.end]
     parent = term.parent
-    if parent is not None and parent.node.op == "not" and kept.node.op == "cmp" and "==" in text:
-        return parent.start, bracketed(code, term)[1], text.replace("==", "!=", 1)
+    if parent is not None and parent.node.op == "not" and kept.node.op == "cmp" and kept.node.args[0] in _OPPOSITE:
+        sign = kept.node.args[0]
+        return parent.start, bracketed(code, term)[1], text.replace(sign, _OPPOSITE[sign], 1)
     return *bracketed(code, term), text
 
 
@@ -176,6 +180,22 @@ def _divided(code: Code, term: Term, twin: Chip) -> Iterator[list[Change]]:
     yield [(term.start, term.end, f"{subject} / {factor} {term.node.args[0]} {twin.major}")]
 
 
+def _numbered(code: Code, label: int) -> bool:
+    """Whether all labels of the `switch` of a label are numbers: a name, or a range, may be what is to be added."""
+    opening, depth = label, 0
+    while opening > 0 and depth < 1:
+        opening -= 1
+        depth += (code.text[opening] == "{") - (code.text[opening] == "}")
+    depth = 0
+    for match in _BRACE_OR_LABEL.finditer(code.text, opening):
+        depth += (match[0] == "{") - (match[0] == "}")
+        if depth == 0:
+            break
+        if depth == 1 and match[0] == "case" and not _NUMBER.match(code.text, match.end()):
+            return False
+    return True
+
+
 def _labelled(code: Code, span: Span, twin: Chip, chip: Chip) -> Iterator[list[Change]]:
     """`case 120:` to `case 120:` and `case 121:` below it."""
     start, end = offsets(code, span)
@@ -183,7 +203,7 @@ def _labelled(code: Code, span: Span, twin: Chip, chip: Chip) -> Iterator[list[C
         first, last = start + match.start(), start + match.end()
         label = _LABEL.search(code.text, code.line_start(first), first)
         close = _END_OF_LABEL.match(code.text, last)
-        if label is None or close is None:
+        if label is None or close is None or not _numbered(code, label.start()):
             continue
         begin = code.line_start(first)
         indent = code.text[begin : label.start()]

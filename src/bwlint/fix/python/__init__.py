@@ -30,6 +30,7 @@ Spelling = Callable[[Place], Iterable[Candidate] | str]
 _TABLES = frozenset({"table", "lookup"})
 _LONGEST_TITLE = 60
 _UNKNOWN_SPELLING = "no known rewrite for this spelling"
+_XFAIL = re.compile(r"(?<!\w)xfail(?!\w)")
 _MAY_NAME_CHIP = re.compile(r"(?<!\w)\d|['\"](?:sm_?|compute_)?\d|\.sm_?\d", re.IGNORECASE)
 
 
@@ -39,11 +40,12 @@ def mend(job: Job) -> Fix | str:
     if judged is None:
         return "nothing here tells which test to mend"
     origin = _origin(job, judged)
-    found = _proposed(job, origin, _wanted(judged, origin, remedy.chips), remedy.unsafe)
+    doubt = remedy.unsafe or _known_to_fail(job, origin)
+    found = _proposed(job, origin, _wanted(judged, origin, remedy.chips), doubt)
     if isinstance(found, Fix) or not remedy.along:
         return found
     all_of_them = remedy.chips | remedy.along if remedy.chips >= judged.core else remedy.chips - remedy.along
-    doubt = remedy.unsafe or f"a test of the family lets {plain(remedy.along)} in too"
+    doubt = doubt or f"a test of the family lets {plain(remedy.along)} in too"
     other = _proposed(job, origin, _wanted(judged, origin, all_of_them), doubt)
     return other if isinstance(other, Fix) else found
 
@@ -59,6 +61,16 @@ def _wanted(judged: Judged, origin: Judged, chips: ChipSet) -> ChipSet:
         return chips
     changed = (chips | judged.core) - (chips & judged.core)
     return (origin.core | changed) - (origin.core & changed)
+
+
+def _known_to_fail(job: Job, judged: Judged) -> str | None:
+    """Whether who is left out is expected to fail: somebody has seen that."""
+    at = judged.other.at
+    if at is None or judged.other.ends != "skip":
+        return None
+    text = Text(job.source)
+    lines = " ".join(text.line(number) for number in range(at[0], at[2] + 1))
+    return "the test is expected to fail there" if _XFAIL.search(lines) else None
 
 
 def _origin(job: Job, judged: Judged) -> Judged:

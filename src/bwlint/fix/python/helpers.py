@@ -188,7 +188,7 @@ def _brought(
         return [] if here else "they are no attributes of the same object"
     if here or helper.node.args[0].op != "import":
         return imports.bring(syntax, path, names, function.id, call, instead=instead)
-    return imports.add_line(syntax, path, helper.owner.name, names)
+    return imports.add_beside(syntax, path, helper.owner.name, names, function.id, call)
 
 
 def _is_there(place: Place, helper: _Call, name: str) -> bool:

@@ -23,7 +23,10 @@ def bring(
     statement = _import_of(syntax, beside, use)
     if statement is None:
         return [] if all(_defines(syntax.tree, name) for name in names) else f"nothing here imports `{beside}`"
-    new = [name for name in names if _import_of(syntax, name, use, statement) is None]
+    if _replaced(syntax.tree, beside, statement):
+        return f"`{beside}` is something else where it cannot be imported"
+    held = {alias.name for alias in statement.names if alias.asname is None}
+    new = [name for name in names if name not in held and _import_of(syntax, name, use, statement) is None]
     taken = next((name for name in new if _bound(syntax.tree, name, statement)), None)
     if taken is not None:
         return f"`{taken}` is the name of something else in this file"
@@ -33,12 +36,31 @@ def bring(
     return [_added(syntax, path, statement, old, new)] if new else []
 
 
+def add_beside(
+    syntax: Syntax, path: str, module: str, names: Sequence[str], beside: str, use: ast.expr
+) -> list[Edit] | str:
+    """A new line `from module import names` where `beside` is imported from another module.
+
+    Inside of a function it stays there: at the top of the file two modules might import each other.
+    """
+    statement = _import_of(syntax, beside, use)
+    if statement is None or statement in syntax.tree.body:
+        return add_line(syntax, path, module, names)
+    if _replaced(syntax.tree, beside, statement):
+        return f"`{beside}` is something else where it cannot be imported"
+    new = _missing(syntax, module, names)
+    if isinstance(new, str):
+        return new
+    if not new:
+        return []
+    return _line_behind(syntax, path, statement, f"from {module} import {', '.join(new)}")
+
+
 def add_line(syntax: Syntax, path: str, module: str, names: Sequence[str]) -> list[Edit] | str:
     """A new line `from module import names` after the last import of the same package at the top of the file."""
-    taken = next((name for name in names if _bound(syntax.tree, name, ast.ImportFrom(module, [], 0))), None)
-    if taken is not None:
-        return f"`{taken}` is the name of something else in this file"
-    new = [name for name in names if not _imports(syntax.tree, module, name)]
+    new = _missing(syntax, module, names)
+    if isinstance(new, str):
+        return new
     source, line = syntax.text.source, f"from {module} import {', '.join(new)}"
     top = [node for node in syntax.tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
     if not new or not top:
@@ -50,6 +72,28 @@ def add_line(syntax: Syntax, path: str, module: str, names: Sequence[str]) -> li
     if rest < 0:
         return [syntax.edit(path, end, end, f"{syntax.newline}{line}")]
     return [syntax.edit(path, rest + 1, rest + 1, f"{line}{syntax.newline}")]
+
+
+def _missing(syntax: Syntax, module: str, names: Sequence[str]) -> list[str] | str:
+    """Those of `names` that the file does not import at its top; a string says which cannot be imported."""
+    taken = next((name for name in names if _bound(syntax.tree, name, ast.ImportFrom(module, [], 0))), None)
+    if taken is not None:
+        return f"`{taken}` is the name of something else in this file"
+    return [name for name in names if not _imports(syntax.tree, module, name)]
+
+
+def _line_behind(syntax: Syntax, path: str, statement: ast.stmt, line: str) -> list[Edit] | str:
+    """A statement on the line after another one, in its block."""
+    start, end = syntax.start(statement), syntax.end(statement)
+    source = syntax.text.source
+    rest = source.find("\n", end)
+    behind = source[end : rest if rest >= 0 else None].partition("#")[0]
+    if behind.strip() or syntax.text.line(statement.lineno)[: statement.col_offset].strip():
+        return "the import shares its line"
+    indent = source[source.rfind("\n", 0, start) + 1 : start]
+    if rest < 0:
+        return [syntax.edit(path, end, end, f"{syntax.newline}{indent}{line}")]
+    return [syntax.edit(path, rest + 1, rest + 1, f"{indent}{line}{syntax.newline}")]
 
 
 def _imports(tree: ast.Module, module: str, name: str) -> bool:
@@ -68,15 +112,37 @@ def _is_future(node: ast.stmt) -> bool:
 
 
 def _import_of(syntax: Syntax, name: str, use: ast.expr, other: ast.ImportFrom | None = None) -> ast.ImportFrom | None:
-    """The `from ... import` that binds a name where it is used, innermost scope first; `other` says of which module."""
+    """The `from ... import` that binds a name where it is used, innermost scope first; `other` says of which module.
+
+    Of several in one scope it is the one in a block around the use; None where none of them is.
+    """
     for scope in syntax.around(use):
         if not isinstance(scope, _SCOPES) or isinstance(scope, ast.ClassDef | ast.Lambda):
             continue
-        for node in _statements(scope.body):
-            if not isinstance(node, ast.ImportFrom) or all(_local(alias) != name for alias in node.names):
-                continue
-            if other is None or (_module(node) == _module(other) and any(alias.name == name for alias in node.names)):
-                return node
+        found = [
+            node
+            for node in _statements(scope.body)
+            if isinstance(node, ast.ImportFrom)
+            and any(_local(alias) == name for alias in node.names)
+            and (other is None or (_module(node) == _module(other) and any(alias.name == name for alias in node.names)))
+        ]
+        around = [node for node in found if _block(syntax, node) in _blocks(syntax, use)]
+        if found and (around or other is None):
+            return around[0] if around else found[0] if len(found) == 1 else None
+    return None
+
+
+def _blocks(syntax: Syntax, use: ast.expr) -> set[tuple[int, str] | None]:
+    """The blocks around a place: whose statements have run when it is reached."""
+    return {_block(syntax, node) for node in syntax.around(use)} - {None}
+
+
+def _block(syntax: Syntax, statement: ast.AST) -> tuple[int, str] | None:
+    """The list of statements in which one stands, by the node that holds it and the name it has there."""
+    parent = syntax.parents.get(statement)
+    for name, value in ast.iter_fields(parent) if parent is not None else ():
+        if isinstance(value, list) and any(each is statement for each in value):
+            return id(parent), name
     return None
 
 
@@ -114,10 +180,30 @@ def _bound(tree: ast.Module, name: str, own: ast.ImportFrom) -> bool:
     return False
 
 
+def _replaced(tree: ast.Module, name: str, own: ast.ImportFrom) -> bool:
+    """Whether a name that `own` imports can stand for something else that can be called: what is imported beside it
+    would be missing there. `None` behind `except ImportError` is nothing to call.
+    """
+    return any(_gives(node, name, own) for node in ast.walk(tree))
+
+
+def _gives(node: ast.AST, name: str, own: ast.ImportFrom) -> bool:
+    if isinstance(node, ast.ImportFrom):
+        return _module(node) != _module(own) and any(_local(alias) == name for alias in node.names)
+    if isinstance(node, ast.Assign) and not isinstance(node.value, ast.Constant):
+        return any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
+    return isinstance(node, ast.FunctionDef) and node.name == name
+
+
 def _binds(node: ast.AST, name: str) -> bool:
     if isinstance(node, ast.Name):
         return node.id == name and not isinstance(node.ctx, ast.Load)
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+    if isinstance(node, ast.Global | ast.Nonlocal):
+        return name in node.names
+    if isinstance(node, ast.MatchMapping):
+        return node.rest == name
+    named = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
+    if isinstance(node, named):
         return node.name == name
     return isinstance(node, ast.arg) and node.arg == name
 

@@ -6,8 +6,9 @@ libcst sees only the statement of the module that the span lies in: it is slow, 
 from __future__ import annotations
 
 import ast
+import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -108,7 +109,14 @@ def _within(parsed: _Parsed, start: Place, end: Place) -> list[cst.CSTNode]:
         and start <= (range_.start.line, range_.start.column)
         and (range_.end.line, range_.end.column) <= end
     ]
-    return [node for _, _, node in sorted(found, key=lambda item: item[:2])]
+    nodes = [node for _, _, node in sorted(found, key=lambda item: item[:2])]
+    return [*_negation(parsed, nodes[:1]), *nodes]
+
+
+def _negation(parsed: _Parsed, nodes: Sequence[cst.CSTNode]) -> list[cst.CSTNode]:
+    """The `not` that is all there is around a node."""
+    unary = (node for node in parsed.positions if isinstance(node, cst.UnaryOperation))
+    return [node for node in unary if isinstance(node.operator, cst.Not) and node.expression in nodes]
 
 
 def _edit(parsed: _Parsed, node: cst.CSTNode, replacement: cst.BaseExpression) -> tuple[Region, str] | None:
@@ -124,9 +132,17 @@ def _edit(parsed: _Parsed, node: cst.CSTNode, replacement: cst.BaseExpression) -
     new = changed.code if isinstance(changed, cst.Module) else ""
     if not (new.startswith(old[:start]) and new.endswith(old[end:]) and len(new) >= start + len(old) - end):
         return None
-    start, end, written = _trimmed(old, start, end, new[start : len(new) - len(old) + end])
+    written = new[start : len(new) - len(old) + end]
+    if _runs_on(old[:start], written) or _runs_on(written, old[end:]):
+        return None
+    start, end, written = _trimmed(old, start, end, written)
     (line, column), (end_line, end_column) = _line_column(old, start), _line_column(old, end)
     return Region(line, column, end_line, end_column), written
+
+
+def _runs_on(before: str, after: str) -> bool:
+    """Whether two texts meet within a word, as in `12and`."""
+    return re.search(r"\w\Z", before[-1:]) is not None and re.match(r"\w", after) is not None
 
 
 def _offsets(parsed: _Parsed, node: Any) -> tuple[int, int]:

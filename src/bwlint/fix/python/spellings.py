@@ -7,6 +7,7 @@ need not be right: what it gives is tried on every chip before anybody sees it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import libcst as cst
 
@@ -17,6 +18,12 @@ from bwlint.fix.python.literals import Literal, decimal, literal, pair
 
 Codemod = Callable[[cst.CSTNode, Change], Iterator[cst.BaseExpression]]
 
+_OPPOSITE: dict[type[cst.BaseCompOp], Callable[..., cst.BaseCompOp]] = {
+    cst.Equal: cst.NotEqual,
+    cst.NotEqual: cst.Equal,
+    cst.In: cst.NotIn,
+    cst.NotIn: cst.In,
+}
 _READ = (cst.Name, cst.Attribute, cst.Subscript)
 
 
@@ -24,6 +31,22 @@ def rewrites(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpression]:
     """What `node` may become so that `change` happens."""
     for codemod in _TYPE if change.kind == "type" else _FAMILY:
         yield from codemod(node, change)
+
+
+def _negated(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpression]:
+    """`not cap == (12, 0)` to `cap not in ((12, 0), (12, 1))`, `not (major == 12 and minor == 0)` to `major != 12`."""
+    if not isinstance(node, cst.UnaryOperation) or not isinstance(node.operator, cst.Not):
+        return
+    for positive in rewrites(node.expression, change):
+        if not isinstance(positive, cst.Comparison) or len(positive.comparisons) != 1:
+            continue
+        target = positive.comparisons[0]
+        opposite = _OPPOSITE.get(type(target.operator))
+        if opposite is not None:
+            old: Any = target.operator
+            operator = opposite(whitespace_before=old.whitespace_before, whitespace_after=old.whitespace_after)
+            comparisons = [target.with_changes(operator=operator)]
+            yield positive.with_changes(lpar=node.lpar, rpar=node.rpar, comparisons=comparisons)
 
 
 def _minor_dropped(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpression]:
@@ -189,5 +212,5 @@ def _place(chip: Chip) -> int:
     return chip.joined
 
 
-_FAMILY: tuple[Codemod, ...] = (_minor_dropped, _major_alone, _equality_joined, _minor_joined, _listed)
+_FAMILY: tuple[Codemod, ...] = (_negated, _minor_dropped, _major_alone, _equality_joined, _minor_joined, _listed)
 _TYPE: tuple[Codemod, ...] = (_equality_typed, _list_typed)
