@@ -347,14 +347,6 @@ def _remedy(context: Context, module: Module, first: _Placed, guard: Span | None
     return Remedy("guard", targets.chips, charge.message, why, at=guard, targets=targets)
 
 
-def _to_a_cluster(one: _Placed) -> bool:
-    """Whether an instruction is slow for writing to `.shared::cluster`, and for nothing else."""
-    if one.operation.kind != "instruction":
-        return False
-    form = verdict(one.operation.name).slowing(next(iter(one.charge.targets)))
-    return form is not None and form.group != "multicast"
-
-
 def _own_block(charge: Charge) -> Remedy:
     why = "right only where no cluster of several blocks is launched, with PTX 8.6 (CUDA 12.8) or newer"
     return Remedy("space", charge.targets.chips, "the destination is the block's own shared memory", why)

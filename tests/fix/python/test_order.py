@@ -93,6 +93,13 @@ def test_release_with_an_import(project: Project) -> None:
     assert project(files).fixes(RULE) == [("safe", after)]
 
 
+def test_release_above_the_imports(project: Project) -> None:
+    text = HEAD.format("") + 'major == 12 and torch.version.cuda >= "12.9"\nimport os\n'
+    assert not project({"m.py": text, "n.py": "from packaging.version import Version\nOLD = Version('1')\n"}).fixes(
+        RULE
+    )
+
+
 @pytest.mark.parametrize("other", ["x = 1\n", "# from packaging import version\n"])
 def test_release_in_a_project_that_reads_none(project: Project, other: str) -> None:
     text = HEAD.format("") + 'major == 12 and torch.version.cuda >= "12.9"\n'

@@ -13,8 +13,8 @@ from bwlint.facts import Carry
 from bwlint.fix import Job
 from bwlint.fix.buildfiles.proof import ACCEPT, reached, stated, targets
 from bwlint.fix.buildfiles.spellings import Token, tokens
-from bwlint.fix.python.change import Change
-from bwlint.fix.python.meant import comments, said_exactly
+from bwlint.fix.change import Change
+from bwlint.fix.meant import comments, said_exactly
 from bwlint.readers.buildfiles import is_cmake
 from bwlint.sources.read import Text
 from bwlint.wording import plain

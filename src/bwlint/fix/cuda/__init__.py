@@ -15,13 +15,13 @@ from bwlint.facts import Gate, Module
 from bwlint.findings import Edit, Fix, Proof
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
+from bwlint.fix.change import Change
 from bwlint.fix.cuda import conditions, guards
 from bwlint.fix.cuda.introduced import not_introduced
 from bwlint.fix.cuda.proof import Checker, in_a_string
 from bwlint.fix.cuda.terms import Change as Rewrite
 from bwlint.fix.cuda.terms import edits
-from bwlint.fix.python.change import Change
-from bwlint.fix.python.meant import said_exactly
+from bwlint.fix.meant import said_exactly
 from bwlint.guards import Guarded
 from bwlint.judge import Context, Remedy
 from bwlint.link import Tree

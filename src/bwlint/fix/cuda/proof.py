@@ -9,7 +9,7 @@ from bwlint.chips import NO_TARGET, NONE, ChipSet, TargetSet
 from bwlint.evaluate.interpreter import Interpreter
 from bwlint.facts import Class, Gate, Module, Operation
 from bwlint.findings import Proof
-from bwlint.fix.python.change import Change
+from bwlint.fix.change import Change
 from bwlint.legality import legal, short
 from bwlint.link import Sets, TargetSets, Tree
 from bwlint.readers.cuda import read
@@ -73,7 +73,7 @@ class Checker:
         """The proof that `guard` lets exactly `wanted` of the targets that get there through, nothing else moved."""
         edited = read(self.module.path, text, self.module.name)
         here = _index(self.module.guards, guard)
-        if here is None or not self._same_outline(edited, edited_guard=here, edited_gate=None):
+        if here is None or not self._same_outline(edited, here):
             return "the edited file has other guards than before"
         after_tree = world(self.tree, edited)
         old = self.before.target_sets(self.module, guard)
@@ -113,7 +113,7 @@ class Checker:
         """The proof that the test of `gate` holds on exactly the chips of `change`, and that nothing else moves."""
         edited = read(self.module.path, text, self.module.name)
         here = _index(self.module.gates, gate)
-        if here is None or not self._same_outline(edited, edited_guard=None, edited_gate=here):
+        if here is None or not self._same_outline(edited, None):
             return "the edited file has other gates than before"
         # in a world that has evaluated nothing yet, since an interpreter reports a clash of types only once
         after = world(self.tree, edited).sets(edited, edited.gates[here])
@@ -141,8 +141,8 @@ class Checker:
                 return f"the edit would also change the test at line {other.at[0]}"
         return None
 
-    def _same_outline(self, edited: Module, edited_guard: int | None, edited_gate: int | None) -> bool:
-        """Whether nothing but the edited guard or gate reads differently."""
+    def _same_outline(self, edited: Module, edited_guard: int | None) -> bool:
+        """Whether guards other than the edited one read as before, and the file has the gates and needs that it had."""
         mine, its = self.module, edited
         if len(mine.guards) != len(its.guards) or len(mine.gates) != len(its.gates):
             return False

@@ -14,8 +14,9 @@ from bwlint.chips import ChipSet
 from bwlint.facts import Gate, Module
 from bwlint.findings import Fix, Proof
 from bwlint.fix import Job
-from bwlint.fix.python.change import Candidate, Change, Place
-from bwlint.fix.python.meant import meant_exactly
+from bwlint.fix.change import Change
+from bwlint.fix.meant import meant_exactly
+from bwlint.fix.python.place import Candidate, Place
 from bwlint.fix.python.proof import Checker, compares_limit
 from bwlint.judged import Judged, refuses
 from bwlint.link import Sets, Tree

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bwlint.chips import EVERY, ChipSet, chip_of_number
-from bwlint.fix.python.change import Candidate, Place
+from bwlint.fix.python.place import Candidate, Place
 from bwlint.fix.python.syntax import Syntax, parse
 
 _MOST_MAJORS = 2

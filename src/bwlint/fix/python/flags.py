@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips import Chip, chip_of_number
-from bwlint.fix.python.change import Candidate, Place
+from bwlint.fix.python.place import Candidate, Place
 from bwlint.fix.python.syntax import Syntax, parse, span_of
 
 _NUMBER = re.compile(r"(?<![a-z0-9])((?:sm_?)?)(\d{2,3})(?=[af]?(?![a-z0-9]))", re.IGNORECASE)

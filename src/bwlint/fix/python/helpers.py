@@ -21,7 +21,7 @@ from bwlint.evaluate.values import Vec
 from bwlint.facts import Module
 from bwlint.findings import Edit
 from bwlint.fix.python import imports
-from bwlint.fix.python.change import Candidate, Place
+from bwlint.fix.python.place import Candidate, Place
 from bwlint.fix.python.proof import reached
 from bwlint.fix.python.syntax import LINE, Syntax, inside, parse, span_of
 

@@ -18,7 +18,7 @@ from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from bwlint.evaluate.expr import Span
 from bwlint.findings import Edit, Region
-from bwlint.fix.python.change import Change
+from bwlint.fix.change import Change
 from bwlint.fix.python.spellings import rewrites
 from bwlint.sources.read import Text
 

@@ -15,9 +15,10 @@ from bwlint.facts import Gate
 from bwlint.findings import Fix
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
-from bwlint.fix.python.change import Candidate, Change, Place
+from bwlint.fix.change import Change
+from bwlint.fix.meant import meant_exactly
 from bwlint.fix.python.items import behind
-from bwlint.fix.python.meant import meant_exactly
+from bwlint.fix.python.place import Candidate, Place
 from bwlint.fix.python.proof import Checker
 from bwlint.fix.python.syntax import Syntax, parse
 from bwlint.readers.python import read

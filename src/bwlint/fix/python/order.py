@@ -11,9 +11,10 @@ from pathlib import PurePath
 from bwlint.chips import NONE
 from bwlint.findings import Fix
 from bwlint.fix import Job
+from bwlint.fix.change import Change
+from bwlint.fix.meant import meant_exactly
 from bwlint.fix.python import first_proved
-from bwlint.fix.python.change import Candidate, Change, Place
-from bwlint.fix.python.meant import meant_exactly
+from bwlint.fix.python.place import Candidate, Place
 from bwlint.fix.python.ranges import ranges
 from bwlint.fix.python.releases import releases
 from bwlint.sources.search import search_of

@@ -15,7 +15,7 @@ from bwlint.evaluate.objects import ClassValue, Frame
 from bwlint.facts import Class, Gate, Module
 from bwlint.findings import Proof
 from bwlint.fix.apply import apply
-from bwlint.fix.python.change import Candidate, Place
+from bwlint.fix.python.place import Candidate, Place
 from bwlint.link import Sets, Tree
 from bwlint.readers.python import ReadError, read
 from bwlint.sources.read import Text

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bwlint.chips import Chip, chip_of_number, targets_of
-from bwlint.fix.python.change import Candidate, Place
+from bwlint.fix.python.place import Candidate, Place
 from bwlint.fix.python.syntax import Syntax, parse
 
 _MEMBER = re.compile(r"(sm_)(\d{2,3})[af]?")

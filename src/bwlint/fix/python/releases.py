@@ -6,8 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from bwlint.fix.python.change import Candidate, Place
 from bwlint.fix.python.imports import add_line
+from bwlint.fix.python.place import Candidate, Place
 from bwlint.fix.python.syntax import Syntax, parse
 
 _RELEASE = re.compile(r"\d+\.\d+(?:\.\w+)*")

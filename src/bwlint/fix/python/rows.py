@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 import libcst as cst
 
 from bwlint.chips import Chip
-from bwlint.fix.python.change import Candidate, Place
 from bwlint.fix.python.items import behind
 from bwlint.fix.python.literals import Literal, literal
+from bwlint.fix.python.place import Candidate, Place
 from bwlint.fix.python.syntax import Syntax, parse, span_of
 
 _PLAIN = (ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Name, ast.Attribute, ast.UnaryOp)

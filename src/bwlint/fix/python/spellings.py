@@ -12,7 +12,7 @@ from typing import Any
 import libcst as cst
 
 from bwlint.chips import Chip, ChipSet
-from bwlint.fix.python.change import Change
+from bwlint.fix.change import Change
 from bwlint.fix.python.layout import Container, insert
 from bwlint.fix.python.literals import Literal, decimal, literal, pair
 

@@ -7,7 +7,7 @@ import re
 from bwlint.chips import Chip, ChipSet
 from bwlint.evaluate.expr import Span
 from bwlint.facts import Gate
-from bwlint.fix.python.change import Change
+from bwlint.fix.change import Change
 from bwlint.sources.read import Text
 
 _ON_PURPOSE = re.compile(

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from bwlint.chips import NONE, Chip, ChipSet, siblings
-from bwlint.evaluate.expr import Span
-from bwlint.facts import Gate, Module
-from bwlint.findings import Edit
-from bwlint.link import Sets, Tree
+from bwlint.link import Sets
 from bwlint.wording import plain
-
-Candidate: TypeAlias = tuple[Edit, ...]
-"""Edits of one file that belong together: the test, and an import or a helper that its new text needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,23 +59,6 @@ class Change:
     def beside(self, chip: Chip) -> tuple[Chip, ...]:
         """The chips to be written beside `chip`: those of its family that change."""
         return tuple(siblings(chip) & self.chips - ChipSet.of(chip.name))
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a test stands and what is to become of it: what those who look for a spelling are given.
-
-    `span` is the comparison in the text `source`, which `module` was read from.
-    """
-
-    tree: Tree
-    module: Module
-    root: str
-    gate: Gate
-    sets: Sets
-    source: str
-    span: Span
-    change: Change
 
 
 def _listed(chips: ChipSet) -> str:
