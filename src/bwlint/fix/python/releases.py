@@ -35,7 +35,8 @@ def releases(place: Place, *, packaging: bool) -> Iterator[Candidate]:
                 yield _called(place, syntax, node, call)
             elif packaging:
                 brought = add_line(syntax, place.module.path, "packaging.version", ("Version",))
-                if not isinstance(brought, str):
+                # a module that imports further down would ask before it knows the name
+                if not isinstance(brought, str) and all(edit.region.line <= node.lineno for edit in brought):
                     yield (*brought, *_called(place, syntax, node, "Version"))
 
 
