@@ -15,9 +15,7 @@ from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root
 
 NAME = "capability-type"
-_ORDERED_YET = "the answer is the same for every release there is today; of later ones it is right"
-
-_NOT_ASKED = "nothing that runs on the chips asked about rests on it"
+_ORDERED_YET = "the releases there are today come in the same order as texts: nothing goes wrong yet"
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -43,13 +41,13 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
             judged.sets.must,
             None,
             judged.gate,
-            remedy=_remedy(context, clash, judged),
+            remedy=_remedy(clash, judged),
         )
 
 
-def _remedy(context: Context, clash: Clash, judged: Judged) -> Remedy | None:
+def _remedy(clash: Clash, judged: Judged) -> Remedy | None:
     if not clash.certain:
-        return Remedy("order", judged.core, _ORDERED_YET, None if judged.may & context.targets else _NOT_ASKED)
+        return Remedy("order", judged.core, "the text is read as a release", _ORDERED_YET)
     wanted = _wanted(judged.gate.test, clash)
     return Remedy("test", wanted, "the literals say which chips are meant") if wanted is not None else None
 

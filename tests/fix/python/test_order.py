@@ -80,7 +80,7 @@ def test_release_as_text(project: Project, imported: str, name: str) -> None:
     head = HEAD.format(imported)
     before = f'{head}major == 12 and torch.version.cuda >= "12.9"\n'
     after = f'{head}major == 12 and {name}(torch.version.cuda) >= {name}("12.9")\n'
-    assert project({"m.py": before}).fixes(RULE) == [("safe", after)]
+    assert project({"m.py": before}).fixes(RULE) == [("unsafe", after)]
     assert not project({"m.py": after}).fixes(RULE)
 
 
@@ -90,7 +90,7 @@ def test_release_with_an_import(project: Project) -> None:
     files = {"m.py": f'{head}major == 12 and torch.version.cuda >= "12.9"\n', "n.py": other}
     after = f'{head}major == 12 and Version(torch.version.cuda) >= Version("12.9")\n'
     after = after.replace("import torch\n", "import torch\nfrom packaging.version import Version\n", 1)
-    assert project(files).fixes(RULE) == [("safe", after)]
+    assert project(files).fixes(RULE) == [("unsafe", after)]
 
 
 def test_release_above_the_imports(project: Project) -> None:
