@@ -42,6 +42,12 @@ def test_blocks(before: str, changes: list[Change], expected: list[Block]) -> No
     assert spliced(lines_of(made.data), expected) == made.after
 
 
+def test_lines_that_follow_each_other_are_told_together() -> None:
+    made = source("a\nb\nc\n", [Change(0, 1, "X"), Change(2, 3, "Y")])
+    diff = unified("m.py", lines_of(made.data), blocks(made))
+    assert diff.endswith(b"@@ -1,3 +1,3 @@\n-a\n-b\n+X\n+Y\n c\n")
+
+
 def test_near_blocks_are_one_hunk() -> None:
     first, second, third = Block(0, 1, ()), Block(7, 8, ()), Block(15, 16, ())
     assert near([first, second, third]) == [[first, second], [third]]

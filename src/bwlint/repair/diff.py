@@ -126,12 +126,23 @@ def _range(start: int, length: int) -> str:
 
 def _body(old: Sequence[bytes], group: Sequence[Block], start: int, end: int) -> Iterator[bytes]:
     position = start
-    for block in group:
+    for block in _touching(group):
         yield from _marked(b" ", old[position : block.start])
         yield from _marked(b"-", old[block.start : block.end])
         yield from _marked(b"+", block.new)
         position = block.end
     yield from _marked(b" ", old[position:end])
+
+
+def _touching(group: Iterable[Block]) -> list[Block]:
+    """Blocks with those that begin where another ends as one, so that all old lines stand before the new ones."""
+    joined: list[Block] = []
+    for block in group:
+        if joined and joined[-1].end == block.start:
+            last = joined.pop()
+            block = Block(last.start, block.end, last.new + block.new)
+        joined.append(block)
+    return joined
 
 
 def _marked(mark: bytes, lines: Iterable[bytes]) -> Iterator[bytes]:
