@@ -95,6 +95,43 @@ def test_not_safe(tmp_path: Path, text: str) -> None:
     assert split_of(tmp_path, {"m.py": HEAD + text})[0] in ("", "unsafe")
 
 
+@pytest.mark.parametrize(
+    ("reason", "how"),
+    [
+        ("needs SM120", "safe"),
+        ("needs 112.0 GB", "safe"),
+        ("needs SM90 or SM120 (compute capability 9.0 or 12.0)", "unsafe"),
+    ],
+)
+def test_number_of_the_one_part(tmp_path: Path, reason: str, how: str) -> None:
+    assert split_of(tmp_path, {"m.py": f"{HEAD}if cap != (12, 0):\n    raise RuntimeError('{reason}')\n"})[0] == how
+
+
+CALLED = """import torch
+from .core import only_one
+
+
+def run(x):
+    if torch.cuda.get_device_capability() == (12, 0):
+        only_one(x)
+"""
+ONE = """import torch
+
+
+def only_one(x):
+    if torch.cuda.get_device_capability() != (12, 0):
+        raise RuntimeError("no")
+    return x
+"""
+
+
+def test_what_is_called_is_for_one_part_alone(tmp_path: Path) -> None:
+    """A test of the project too: it would call what refuses the sibling."""
+    files = {"p/__init__.py": "", "p/core.py": ONE, "tests/m.py": CALLED.replace(".core", "p.core")}
+    how, words = split_of(tmp_path, files)
+    assert (how, "`only_one`, which is behind the test, is for 12.0 only" in words) == ("unsafe", True)
+
+
 def test_list_that_another_file_reads(tmp_path: Path) -> None:
     text = LIST.format("if arch not in self.admissible_archs:\n            raise ValueError('no')")
     files = {"m.py": HEAD + text, "n.py": "from m import Op\nprint(Op.admissible_archs)\n"}

@@ -24,7 +24,6 @@ _VALIDATED = re.compile(
     r"|sm_?121|12\.1|gb10|spark",
     re.I,
 )
-_EXACT_NUMBER = re.compile(r"(?<![\d.])12\.0(?![\d.])")
 _TENSOR_MEMORY = re.compile(r"tmem|tensor_?mem", re.I)
 _FAMILY_NAME = re.compile(r"12x|120f|blackwell", re.I)
 _PART_NAME = re.compile(r"sm_?120(?![a-z0-9])", re.I)
@@ -242,7 +241,7 @@ def _remedy(
     valued = judged.gate.yes.tuning and judged.gate.no.tuning  # what is expected of the sibling is its own value
     if doubt is None and judged.in_test and admitted and not valued and not meant(judged):
         return Remedy("test", chips, said or "a test that runs on one of a family is to be tried on the other")
-    doubt = doubt or _doubt(context, judged, severity) or _native_doubt(context, judged, test, missing)
+    doubt = doubt or _doubt(context, judged, severity, held) or _native_doubt(context, judged, test, missing)
     if doubt is None and said is None:
         doubt = _UNPROVED if admitted else "the sibling is then kept from what it does today"
     return Remedy("test", chips, said or _SAME, doubt)
@@ -262,15 +261,20 @@ def _native_doubt(context: Context, judged: Judged, test: ChipSet, missing: Chip
     return None
 
 
-def _doubt(context: Context, judged: Judged, severity: str) -> str | None:
+def _doubt(context: Context, judged: Judged, severity: str, held: ChipSet) -> str | None:
     """Why the test may be meant as it is written, whatever the tree says of the sibling."""
     if severity == "note" or _MEANT.search(judged.gate.comment):
         return "the exact test may be meant"
     if context.builds_exact(judged):
         return "the file builds for one part alone"
-    if any(_EXACT_NUMBER.search(text.text) for text in judged.other.texts):
+    if any(_gives_number(text.text, held) for text in judged.other.texts):
         return "the refusal gives the number of the one part"
     return None
+
+
+def _gives_number(text: str, chips: ChipSet) -> bool:
+    """Whether a text speaks of a compute capability by its number, and not of a family by a name such as SM120."""
+    return any(re.search(rf"(?<![\d.]){re.escape(str(chip))}(?![\d.])", text) for chip in chips)
 
 
 def _other_places(context: Context, judged: Judged, missing: ChipSet, sibling: Admission | None) -> tuple[Related, ...]:
