@@ -75,6 +75,46 @@ class Fix:
     proof: Proof
 
 
+ClaimKind = Literal[
+    "gate", "guard", "instruction", "image", "build", "shared", "cluster", "bounds", "unchecked", "peer", "slow"
+]
+"""What is claimed:
+
+gate         a condition of the running program holds on `holds` and fails on the other chips of `chips`
+guard        a guard of the preprocessor compiles what it holds for `holds`, of `targets`
+instruction  `subject` does not assemble for `targets`
+image        no image of the file (or of `subject`, a container's offset or a kernel) loads on `chips`
+build        what the build's flags `subject` make does not load on `chips`, or nvcc refuses them
+shared       a block of `chips` cannot have `amounts` (bytes) of `subject` ("dynamic" or "static") shared memory
+cluster      a cluster of `amounts` (x, y, z) cannot be launched on `chips` without an opt-in
+bounds       `amounts` (threads, blocks) are more than a multiprocessor of `chips` holds: the minimum is dropped
+unchecked    nobody would notice that `chips` refuse `amounts` (bytes) of dynamic shared memory
+peer         memory of a peer used as `subject` says (peer-store, remote-atomic, multicast, ...) may not work
+slow         `subject` assembles for `targets` to a call of the driver
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What can be tested of a finding. `chips` are compute capabilities, `targets` names such as "sm_120a".
+
+    `says` is the claim as a sentence. The other fields are as `ClaimKind` says: of a gate, `holds` are the chips on
+    which it may hold, `certain` those on which it does whatever else is so, `raises` those on which it raises. `at` is
+    the place in the finding's file (of a gate its whole test; of an instruction the instruction).
+    """
+
+    kind: ClaimKind
+    says: str
+    chips: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    holds: tuple[str, ...] = ()
+    certain: tuple[str, ...] = ()
+    raises: tuple[str, ...] = ()
+    subject: str = ""
+    amounts: tuple[int, ...] = ()
+    at: Region | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One reported place.
@@ -100,6 +140,8 @@ class Finding:
     fix: Fix | None = None
     fix_refused: str | None = None
     fingerprint: str = ""
+    claims: tuple[Claim, ...] = ()
+    """All of them are true where the finding is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from bwlint.chips import ChipSet, group
-from bwlint.findings import Confidence, Report, Severity, Skipped
+from bwlint.findings import Claim, Confidence, Report, Severity, Skipped
 from bwlint.images import Binary, Container, Cubin, Image, Version
 
 NATIVE, FAMILY, JIT, LINK, NONE = "native", "family", "jit", "jit-link", "none"
@@ -185,6 +185,7 @@ class Flaw:
     key: str
     admitted: ChipSet
     legal: ChipSet | None = None
+    claims: tuple[Claim, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

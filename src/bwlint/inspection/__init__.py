@@ -248,6 +248,7 @@ def _finding(flaw: Flaw) -> Finding:
         flaw.label,
         flaw.advice,
         fingerprint=fingerprint(rule.name, flaw.key, PurePosixPath(flaw.path).name, 0),
+        claims=flaw.claims,
     )
 
 

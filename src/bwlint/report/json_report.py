@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from bwlint.findings import Edit, Finding, Fix, Proof, Region, Related, Report
@@ -46,6 +47,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "fix": None if finding.fix is None else _fix(finding.fix),
         "fix_refused": finding.fix_refused,
         "fingerprint": finding.fingerprint,
+        "claims": [asdict(claim) for claim in finding.claims],
     }
 
 

@@ -1,0 +1,104 @@
+"""What a test of a claim leaves behind: attempts rung by rung, and the verdict that they add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from bwlint.findings import Claim
+
+Rung = Literal["evaluate", "assemble", "load", "configure", "launch", "check", "peer", "bench"]
+RUNGS: tuple[Rung, ...] = ("evaluate", "assemble", "load", "configure", "launch", "check", "peer", "bench")
+"""From the bottom up: what a higher one shows outweighs a lower one."""
+
+Outcome = Literal["confirmed", "refuted", "inconclusive"]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One rung, tried or not, for one claim.
+
+    `requested` is false where nobody asked for it or the claim has no use for it. `eligible` says that device, toolkit
+    and compile command are at hand, `executed` that the test itself ran: a tool that did not start, or a device that
+    went away before it, executed nothing. `outcome` is None where nothing was executed. `reason` is one sentence: what
+    was seen, or why it was not tried. `details` are values for machines (ptxas's message, error numbers, bytes, options
+    that were dropped); `log` is the output of the child, cut to size, `seconds` the time of the child.
+    """
+
+    rung: Rung
+    requested: bool
+    eligible: bool
+    executed: bool
+    outcome: Outcome | None
+    reason: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+    log: str = ""
+    seconds: float = 0.0
+
+
+def not_requested(rung: Rung, reason: str) -> Attempt:
+    return Attempt(rung, False, False, False, None, reason)
+
+
+def not_eligible(rung: Rung, reason: str, details: Mapping[str, Any] | None = None) -> Attempt:
+    """The rung was asked for, and something that it takes is missing."""
+    return Attempt(rung, True, False, False, None, reason, details or {})
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """One claim of a finding with its attempts, in the order of `RUNGS`."""
+
+    claim: Claim
+    attempts: tuple[Attempt, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the highest rung that decided says; inconclusive where none did."""
+        return next((found.outcome for found in reversed(self._deciding) if found.outcome is not None), "inconclusive")
+
+    @property
+    def reason(self) -> str:
+        """Why: of what decided, else of the highest rung that was executed, else of the highest that was asked for."""
+        executed = [attempt for attempt in self.attempts if attempt.executed]
+        requested = [attempt for attempt in self.attempts if attempt.requested]
+        for found in (self._deciding, executed, requested, self.attempts):
+            if found:
+                return found[-1].reason
+        return "no rung tests this claim"
+
+    @property
+    def _deciding(self) -> Sequence[Attempt]:
+        return [attempt for attempt in self.attempts if attempt.outcome in ("confirmed", "refuted")]
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What became of one finding, named by its fingerprint, rule, path and line."""
+
+    fingerprint: str
+    rule: str
+    path: str
+    line: int
+    tested: tuple[Tested, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        """Refuted where one claim is, confirmed where all are: half a finding is none."""
+        found = {tested.outcome for tested in self.tested}
+        if "refuted" in found:
+            return "refuted"
+        return "confirmed" if found == {"confirmed"} else "inconclusive"
+
+    @property
+    def reason(self) -> str:
+        """The reasons of the claims that decide, each once."""
+        if not self.tested:
+            return "the finding states nothing that can be tested"
+        deciding = [tested for tested in self.tested if tested.outcome == self.outcome]
+        return "; ".join(dict.fromkeys(tested.reason for tested in deciding))
+
+    @property
+    def executed(self) -> bool:
+        return any(attempt.executed for tested in self.tested for attempt in tested.attempts)

@@ -1,0 +1,70 @@
+"""What a rung is given: the claim with the file that it is about, and what this machine and its user allow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bwlint.findings import Claim, Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A claim of a finding. `real` is the file on disk ("" where it is not there), a member of an archive unpacked.
+
+    `root` is the folder of the tree that the finding was made in.
+    """
+
+    finding: Finding
+    claim: Claim
+    real: str
+    root: str
+
+
+@dataclass(frozen=True, slots=True)
+class Toolkit:
+    """Programs of a CUDA toolkit that were found, and where. `nvcc` and `ptxas` are None where there is none.
+
+    `version` is ptxas's ("13.5.37"), `origin` says how it was found: PATH, CUDA_HOME, or a wheel's name and version.
+    """
+
+    ptxas: Path | None
+    nvcc: Path | None
+    version: str
+    origin: str
+    host_compiler: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A GPU as its driver describes it. `capability` is "9.0"; `attributes` are numbers by the driver's names for them
+    (MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: bytes). `driver` is the version of CUDA that the driver speaks ("13.0")."""
+
+    ordinal: int
+    name: str
+    uuid: str
+    capability: str
+    driver: str
+    attributes: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """`scratch` is a folder that goes away. `may_launch` allows code of the scanned tree on the GPU, `may_slice` its
+    gates in CPython. `limit` is the time of one child in seconds, that of a compiler `compile_limit`.
+
+    `nvcc_args` are options that the user gives himself; `commands` is a compile_commands.json. `no_device` says why
+    there is none.
+    """
+
+    scratch: Path
+    toolkits: tuple[Toolkit, ...] = ()
+    devices: tuple[Device, ...] = ()
+    no_device: str = "no GPU was looked for"
+    may_launch: bool = False
+    may_slice: bool = False
+    nvcc_args: tuple[str, ...] = ()
+    commands: Path | None = None
+    limit: float = 30.0
+    compile_limit: float = 300.0
