@@ -13,9 +13,10 @@ from pathlib import PurePosixPath
 from typing import cast
 
 from bwlint import catalog, suppress
+from bwlint.claims import Claimed
 from bwlint.engine import Analysis
 from bwlint.evaluate.expr import Span
-from bwlint.findings import Confidence, Edit, Finding, Fix, Region, Related, Severity, Skipped, Suppressed
+from bwlint.findings import Claim, Confidence, Edit, Finding, Fix, Region, Related, Severity, Skipped, Suppressed
 from bwlint.judge import Draft, Remedy
 from bwlint.judged import Judged
 from bwlint.readers.comments import comments_of
@@ -182,7 +183,17 @@ class _File:
             self._related(draft),
             fix if isinstance(fix, Fix) else None,
             fix if isinstance(fix, str) else None,
+            claims=tuple(self._claim(claimed) for claimed in draft.claims),
         )
+
+    def _claim(self, claimed: Claimed) -> Claim:
+        """A claim with its place; without one where the file went away meanwhile."""
+        claim, at = claimed.claim, claimed.at
+        if claimed.module is None or claimed.module.path == self.file.real:
+            return claim if at is None else replace(claim, at=self.text.region(*at))
+        text = self.texts.of(claimed.module.path)
+        place = None if text is None or at is None else text.region(*at)
+        return replace(claim, at=place, path=self.names.reported(claimed.module.path, self.file))
 
     def _related(self, draft: Draft) -> tuple[Related, ...]:
         found: dict[Related, None] = {}

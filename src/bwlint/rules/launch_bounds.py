@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from bwlint import claims
 from bwlint.asked import BUILT, OURS, asked
 from bwlint.chips import Chip, ChipSet
+from bwlint.claims import Claimed
 from bwlint.facts import Module
 from bwlint.judge import Context, Draft
 from bwlint.wording import plain
@@ -45,6 +47,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             one.targets.chips,
             over,
             legal,
+            claims=(Claimed(claims.bounds(threads, blocks, over), one.operation.at),),
         )
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from bwlint import claims
 from bwlint.asked import BUILT, OURS, THEIRS, Asked, asked, fitting
-from bwlint.chips import Chip, ChipSet
+from bwlint.chips import NONE, Chip, ChipSet, TargetSet
+from bwlint.claims import Claimed
 from bwlint.evaluate.expr import Expr, Span, walk
 from bwlint.facts import Module
+from bwlint.findings import Claim
 from bwlint.judge import Context, Draft, Related, Remedy
 from bwlint.mentions import mentioned
 from bwlint.wording import kib, plain
@@ -43,6 +46,7 @@ def _dynamic(context: Context, module: Module) -> Iterator[Draft]:
             "more than there is",
             "the opt-in fails with cudaErrorInvalidValue, so does a launch with as much, and the kernel does not run:"
             " ask for cudaDevAttrMaxSharedMemoryPerBlockOptin and take fewer stages or smaller tiles",
+            claims.shared("dynamic", size, chips),
             "warning" if one.meant == OURS else "note",
             at=_origin(module, amount),
             remedy=_less(chips, size, one.operation.at),
@@ -112,8 +116,21 @@ def _static(context: Context, module: Module) -> Iterator[Draft]:
             message,
             "too much static shared memory",
             "make the array dynamic (extern __shared__) and ask for its size with cudaFuncSetAttribute",
+            _too_much(one, over, large, sizes),
             "warning" if over else "note",
         )
+
+
+def _too_much(one: Asked, over: list[Chip], large: list[Chip], sizes: dict[Chip, int]) -> Claim:
+    """That no block may have the arrays, or that ptxas takes them for the a targets alone."""
+    if over:
+        return claims.shared("static", max(sizes[chip] for chip in over), ChipSet.joining(over))
+    targets = one.targets & TargetSet.native(ChipSet.joining(large))
+    refused = targets - TargetSet.where(lambda target: target.suffix == "a")
+    size = min(sizes[chip] for chip in large)
+    if refused:
+        return claims.shared("static", size, NONE, refused)
+    return claims.other(f"ptxas takes {size} bytes of static shared memory from CUDA 13.0 on", targets.chips)
 
 
 def _sum(one: Asked, chip: Chip) -> int:
@@ -143,6 +160,7 @@ def _capacities(context: Context, module: Module) -> Iterator[Draft]:
             f"{kib(size)} is the shared memory of a whole multiprocessor of {plain(owners)}; {_has(chips)}",
             "a multiprocessor's size",
             "take the limit of a block, or ask the device for it (cudaDevAttrMaxSharedMemoryPerBlockOptin)",
+            claims.shared("dynamic", size, chips),
             remedy=_block_size(chips, one.operation.at),
         )
 
@@ -175,6 +193,7 @@ def _draft(
     message: str,
     label: str,
     advice: str,
+    claim: Claim,
     severity: str = "warning",
     at: Span | None = None,
     remedy: Remedy | str | None = None,
@@ -197,4 +216,5 @@ def _draft(
         legal,
         related=related,
         remedy=remedy,
+        claims=(Claimed(claim, one.operation.at),),
     )
