@@ -115,6 +115,17 @@ class Claim:
     at: Region | None = None
 
 
+Outcome = Literal["confirmed", "refuted", "inconclusive"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a test of a finding came to, and why in one sentence."""
+
+    outcome: Outcome
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One reported place.
@@ -142,6 +153,8 @@ class Finding:
     fingerprint: str = ""
     claims: tuple[Claim, ...] = ()
     """All of them are true where the finding is."""
+    verdict: Verdict | None = None
+    """None where nobody has put it to the test."""
 
 
 @dataclass(frozen=True, slots=True)
