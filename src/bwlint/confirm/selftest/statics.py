@@ -86,8 +86,8 @@ def _denies(claim: Claim, chip: Chip, target: str) -> bool:
     """Whether a claim is about this chip or target; a guard denies where it does not hold."""
     if claim.kind == "guard":
         return target in claim.targets and target not in claim.holds
-    if claim.kind == "gate":
-        return chip.name in claim.chips
+    if claim.kind == "unchecked" and not claim.amounts:
+        return False  # how much is asked for is not known
     return chip.name in claim.chips or target in claim.targets
 
 
