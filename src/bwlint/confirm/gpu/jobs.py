@@ -12,6 +12,7 @@ whole. `steps` says what a step is; after an error that a context does not get o
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from bwlint.confirm.gpu import steps
 from bwlint.confirm.gpu.calls import STICKY, Driver, Refused
@@ -34,7 +35,8 @@ def _device(driver: Driver, ordinal: int) -> dict[str, Any]:
     return {
         "ordinal": ordinal,
         "name": name,
-        "uuid": bytes(driver("cuDeviceGetUuid", device).bytes).hex(),
+        # As CUDA_VISIBLE_DEVICES takes it.
+        "uuid": f"GPU-{UUID(bytes=bytes(driver('cuDeviceGetUuid', device).bytes))}",
         "capability": "{}.{}".format(*capability),
         "attributes": attributes,
     }
