@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from bwlint.confirm.compiler import Made, preprocessed, same_file
+from bwlint.confirm.compiler import Bench, Made, preprocessed, same_file
 from bwlint.confirm.evidence import Seen
 from bwlint.confirm.places import text_of
 from bwlint.confirm.units import Unit, units
-from bwlint.confirm.world import Subject, Toolkit, World
+from bwlint.confirm.world import Subject, World
 from bwlint.readers.cuda.lexer import clean
 
 _MARK = "bwlint_is_compiled"
@@ -54,7 +54,7 @@ class _Directive:
         return set(_NAME.findall(self.rest))
 
 
-def test(subject: Subject, world: World, toolkit: Toolkit, note: Callable[[str, Made], None]) -> Told | str:
+def test(subject: Subject, world: World, bench: Bench, note: Callable[[str, Made], None]) -> Told | str:
     """Whether a guard compiles what it holds for the targets of the claim; a string says why it cannot be tested."""
     claim = subject.claim
     if claim.at is None or not claim.targets:
@@ -66,7 +66,7 @@ def test(subject: Subject, world: World, toolkit: Toolkit, note: Callable[[str, 
     before, foreign = _skeleton(directives, flagged)
     asked = claim.targets[:_MOST_TARGETS]
     if not foreign:
-        return _compare(subject, asked, _of_skeleton(world, toolkit, before, asked, note), {"test": "alone"}, False)
+        return _compare(subject, asked, _of_skeleton(bench, before, asked, note), {"test": "alone"}, False)
     found: Told | str = "no file that nvcc could preprocess for this claim"
     for unit in units(subject, world):
         details = {
@@ -75,7 +75,7 @@ def test(subject: Subject, world: World, toolkit: Toolkit, note: Callable[[str, 
             "macros of others": sorted(foreign),
             **unit.options.details(),
         }
-        answers = _of_unit(subject, world, toolkit, unit, _content(subject.real, flagged), asked, note)
+        answers = _of_unit(subject, bench, unit, _content(subject.real, flagged), asked, note)
         found = _compare(subject, asked, answers, details, True)
         if any(isinstance(answer, bool) for answer in answers.values()):
             return found
@@ -153,13 +153,13 @@ def _foreign(before: list[_Directive], conditions: list[_Directive]) -> set[str]
 
 
 def _of_skeleton(
-    world: World, toolkit: Toolkit, text: str, targets: tuple[str, ...], note: Callable[[str, Made], None]
+    bench: Bench, text: str, targets: tuple[str, ...], note: Callable[[str, Made], None]
 ) -> dict[str, bool | str]:
     found: dict[str, bool | str] = {}
     for target in targets:
-        made = preprocessed(world, toolkit, text, (), target)
+        made = preprocessed(bench, text, (), target)
+        note(f"nvcc -E for {target}", made)
         if made.path is None:
-            note(f"nvcc -E for {target}", made)
             found[target] = made.first_error if made.knows_target else f"this nvcc does not know {target}"
             continue
         found[target] = any(line.strip() == _MARK.encode() for line in _lines(made))
@@ -168,8 +168,7 @@ def _of_skeleton(
 
 def _of_unit(
     subject: Subject,
-    world: World,
-    toolkit: Toolkit,
+    bench: Bench,
     unit: Unit,
     content: range,
     targets: tuple[str, ...],
@@ -177,7 +176,7 @@ def _of_unit(
 ) -> dict[str, bool | str]:
     found: dict[str, bool | str] = {}
     for target in targets:
-        made = preprocessed(world, toolkit, unit.source, unit.options.taken, target)
+        made = preprocessed(bench, unit.source, unit.options.taken, target)
         note(f"nvcc -E for {target}", made)
         if made.path is None:
             reason = made.first_error if made.knows_target else f"this nvcc does not know {target}"

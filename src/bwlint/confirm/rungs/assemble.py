@@ -15,7 +15,7 @@ from typing import Any
 from bwlint.chips import Target, chip, targets_of
 from bwlint.confirm import evidence, guarding
 from bwlint.confirm.compile import is_file
-from bwlint.confirm.compiler import Made, assembled, built, cut, to_ptx
+from bwlint.confirm.compiler import Bench, Made, assembled, built, cut, to_ptx
 from bwlint.confirm.evidence import Case, Seen
 from bwlint.confirm.listing import MOST, Listing
 from bwlint.confirm.receipt import Attempt, Outcome, not_eligible, not_requested
@@ -69,7 +69,7 @@ class _Record:
 
     def note(self, title: str, made: Made) -> None:
         self.seconds += made.seconds
-        text = made.output.strip()
+        text = "\n".join(made.said)
         half = _LOG // 4
         shown = text if len(text) <= 2 * half else f"{text[:half]}\n[...]\n{text[-half:]}"
         self.log.append(f"$ {title}: {made.trouble or f'exit status {made.code}'}\n{shown}".rstrip())
@@ -87,9 +87,9 @@ def _verdict(seen: dict[str, Seen]) -> tuple[Outcome, str]:
         found = next((one for one in seen.values() if one.outcome == outcome), None)
         if found is not None:
             return found.outcome, found.reason
-    *_, last = seen.values()
-    others = [target for target in seen if target][:-1]
-    return "confirmed", f"{last.reason} (and so for {', '.join(others)})" if others else last.reason
+    first, *others = seen
+    reason = seen[first].reason
+    return "confirmed", f"{reason} (and so for {', '.join(others)})" if others else reason
 
 
 def tested(claim_targets: Sequence[str], chips: Sequence[str]) -> tuple[str, ...]:
@@ -124,6 +124,10 @@ def _lacking(world: World) -> str:
     return "no nvcc: pip install 'bwlint[assemble]', or set CUDA_HOME"
 
 
+def _bench(subject: Subject, world: World, toolkit: Toolkit) -> Bench:
+    return Bench(world.scratch, world.compile_limit, toolkit, subject.root)
+
+
 def _said(toolkit: Toolkit) -> dict[str, Any]:
     return {"toolkit": toolkit.version, "toolkit from": toolkit.origin}
 
@@ -139,7 +143,7 @@ def _of_ptx(subject: Subject, world: World) -> Attempt:
     judge = _JUDGES[subject.claim.kind]
     record = _Record(_said(toolkit))
     for target in tested(subject.claim.targets, subject.claim.chips):
-        made = assembled(world, toolkit, path, target)
+        made = assembled(_bench(subject, world, toolkit), path, target)
         record.note(f"ptxas -arch={target}", made)
         record.seen[target] = _judged(judge, Case(subject, target, listing, made, True))
         if record.seen[target].outcome != "confirmed":
@@ -155,7 +159,7 @@ def _of_source(subject: Subject, world: World) -> Attempt:
     found: _Record | None = None
     for unit in units(subject, world):
         record = _Record({**_said(toolkit), "unit": unit.path, **unit.options.details()})
-        compiled = _compile(subject, world, toolkit, unit, targets, record)
+        compiled = _compile(subject, _bench(subject, world, toolkit), unit, targets, record)
         if found is None or (compiled and not found.details.get("compiled")):
             record.details["compiled"] = compiled
             found = record
@@ -168,12 +172,10 @@ def _of_source(subject: Subject, world: World) -> Attempt:
     return found.attempt()
 
 
-def _compile(
-    subject: Subject, world: World, toolkit: Toolkit, unit: Unit, targets: Iterable[str], record: _Record
-) -> bool:
+def _compile(subject: Subject, bench: Bench, unit: Unit, targets: Iterable[str], record: _Record) -> bool:
     """Compile a unit for one target after the other, until one does not confirm; whether nvcc made PTX of it."""
     for target in targets:
-        ptx = to_ptx(world, toolkit, unit.source, unit.options.taken, target)
+        ptx = to_ptx(bench, unit.source, unit.options.taken, target)
         record.note(f"nvcc -ptx for {target}", ptx)
         if subject.claim.kind == "cluster":
             record.seen[target] = evidence.static_assertion(subject, target, ptx)
@@ -181,7 +183,7 @@ def _compile(
             record.seen[target] = evidence.not_compiled(ptx, target)
             return False
         else:
-            cubin = assembled(world, toolkit, ptx.path, target)
+            cubin = assembled(bench, ptx.path, target)
             record.note(f"ptxas -arch={target}", cubin)
             case = Case(subject, target, _listing(ptx.path), cubin, False)
             record.seen[target] = _judged(_JUDGES[subject.claim.kind], case)
@@ -210,7 +212,7 @@ def _of_guard(subject: Subject, world: World) -> Attempt:
     if toolkit is None:
         return not_eligible("assemble", _lacking(world))
     record = _Record(_said(toolkit))
-    told = guarding.test(subject, world, toolkit, record.note)
+    told = guarding.test(subject, world, _bench(subject, world, toolkit), record.note)
     if isinstance(told, str):
         return not_eligible("assemble", told, record.details)
     record.details |= told.details
@@ -226,7 +228,7 @@ def _of_pairs(subject: Subject, world: World) -> Attempt:
     options = pairs_of(subject.claim.subject)
     if not options:
         return not_eligible("assemble", f"no pairs of targets: {cut(subject.claim.subject, 80)}")
-    made = built(world, toolkit, _KERNEL, options)
+    made = built(_bench(subject, world, toolkit), _KERNEL, options)
     record = _Record({**_said(toolkit), "options": list(options)})
     record.note("nvcc -fatbin", made)
     record.seen[""] = _of_build(subject, made)
@@ -264,4 +266,4 @@ def image_of(subject: Subject, world: World) -> Path | None:
     toolkit, options = _toolkit(world, compiles=True), pairs_of(subject.claim.subject)
     if toolkit is None or not options:
         return None
-    return built(world, toolkit, _KERNEL, options).path
+    return built(_bench(subject, world, toolkit), _KERNEL, options).path
