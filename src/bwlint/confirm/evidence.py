@@ -15,7 +15,7 @@ from bwlint.chips.atoms import atom
 from bwlint.chips.instructions import parse, verdict
 from bwlint.confirm.compiler import Made, Message, cut, same_file
 from bwlint.confirm.listing import Function, Listing, Statement
-from bwlint.confirm.places import Lines, flagged
+from bwlint.confirm.flagged import Lines, flagged
 from bwlint.confirm.receipt import Outcome
 from bwlint.confirm.world import Subject
 from bwlint.images import Cubin

@@ -14,7 +14,7 @@ from typing import Any
 
 from bwlint.confirm.compiler import Bench, Made, preprocessed, same_file
 from bwlint.confirm.evidence import Seen
-from bwlint.confirm.places import text_of
+from bwlint.confirm.flagged import text_of
 from bwlint.confirm.units import Unit, units
 from bwlint.confirm.world import Subject, World
 from bwlint.readers.cuda.lexer import clean
