@@ -14,10 +14,10 @@ from bwlint.chips import Target
 from bwlint.chips.atoms import atom
 from bwlint.chips.instructions import parse, verdict
 from bwlint.confirm.compiler import Made, Message, cut, same_file
-from bwlint.confirm.listing import Function, Listing, Statement
 from bwlint.confirm.flagged import Lines, flagged
-from bwlint.confirm.receipt import Outcome
+from bwlint.confirm.listing import Function, Listing, Statement
 from bwlint.confirm.world import Subject
+from bwlint.findings import Outcome
 from bwlint.images import Cubin
 from bwlint.readers.binary import cubin as cubins
 from bwlint.readers.binary.source import Source
@@ -98,11 +98,7 @@ def refused(case: Case) -> Seen:
         return Seen("inconclusive", reason, error.text, statement.line, statement.head)
     if case.cubin.path is None:
         return _failed(case)
-    convicted = [one for one in found if _predicted(one, case.target)] if _is_atom(case) else found
-    if not convicted:
-        reason = f"no statement of `{_name(case)}` that ptxas could refuse is in the PTX for {case.target}"
-        return Seen("inconclusive", reason)
-    return Seen("refuted", f"ptxas assembles it for {case.target}", "", convicted[0].line, convicted[0].head)
+    return Seen("refuted", f"ptxas assembles it for {case.target}", "", found[0].line, found[0].head)
 
 
 def taken(case: Case) -> Seen:
@@ -117,10 +113,7 @@ def taken(case: Case) -> Seen:
             return Seen("refuted", reason, error.text, statement.line, statement.head)
     if case.cubin.path is None:
         return _failed(case)
-    known = [one for one in found if verdict(one.head).forms] if _is_atom(case) else found
-    if not known:
-        return Seen("inconclusive", f"no instruction of `{_name(case)}` is in the PTX for {case.target}")
-    return Seen("confirmed", f"ptxas assembles it for {case.target}", "", known[0].line, known[0].head)
+    return Seen("confirmed", f"ptxas assembles it for {case.target}", "", found[0].line, found[0].head)
 
 
 def slow(case: Case) -> Seen:
@@ -133,17 +126,16 @@ def slow(case: Case) -> Seen:
     said = _read(case.cubin.path)
     if isinstance(said, str):
         return Seen("inconclusive", said)
-    predicted = [one for one in found if _expected(one.head)] if _is_atom(case) else found
-    for one in predicted:
+    for one in found:
         calls = {call for kernel in said.kernels for call in kernel.driver_calls if _in_kernel(one, kernel.name, said)}
         wanted = _expected(one.head)
         if wanted and wanted in calls:
             reason = f"the cubin for {case.target} calls {wanted}"
             return Seen("confirmed", reason, wanted, one.line, one.head)
-    if not predicted or any(kernel.driver_calls for kernel in said.kernels):
+    if any(kernel.driver_calls for kernel in said.kernels):
         return Seen("inconclusive", f"the cubin for {case.target} does not tell what the statement became")
     reason = f"the cubin for {case.target} has the statement and calls no routine of the driver"
-    return Seen("refuted", reason, "", predicted[0].line, predicted[0].head)
+    return Seen("refuted", reason, "", found[0].line, found[0].head)
 
 
 def bounds(case: Case) -> Seen:
@@ -225,11 +217,12 @@ def _is_atom(case: Case) -> bool:
 def _statements(case: Case) -> list[Statement]:
     """The flagged statement in the listing, as often as it is there."""
     if _is_atom(case):
-        wanted = _name(case)
+        # Its functions hold other statements too: those count that the finding could be about.
         return [
             one
             for one in case.listing.statements(inline=True)
-            if any(_has(name, wanted) for name in (one.function, *(frame.function for frame in one.frames)))
+            if _is_meant(one, case)
+            and any(_has(name, _name(case)) for name in (one.function, *(frame.function for frame in one.frames)))
         ]
     head = parse(_name(case)).head
     lines = case.lines
@@ -279,9 +272,14 @@ def _kernels(case: Case) -> list[Function]:
     return [one for distance, one in found if distance == nearest] if nearest <= _NEAR else []
 
 
-def _predicted(statement: Statement, target: str) -> bool:
-    """Whether the table of instructions says that ptxas refuses a statement."""
-    return Target.parse(target) not in verdict(statement.head).legal
+def _is_meant(statement: Statement, case: Case) -> bool:
+    """Whether the table of instructions says of a statement what the finding says of the name that wraps it."""
+    said = verdict(statement.head)
+    target = Target.parse(case.target)
+    kind = case.subject.claim.kind
+    if kind == "legal":
+        return bool(said.forms)
+    return target in said.slow if kind == "slow" else target not in said.legal
 
 
 def _has(function: str, name: str) -> bool:

@@ -11,7 +11,6 @@ import os
 import re
 import sys
 import sysconfig
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
@@ -31,20 +30,19 @@ _LIMIT = 20.0
 _MOST_FOLDERS = 200
 
 
-def find(environment: Mapping[str, str], avoid: Sequence[Path] = ()) -> tuple[Toolkit, ...]:
-    """The toolkits that can run, the newest first. `avoid` are the scanned trees; the current folder is one always."""
-    trust = _Trust.of(avoid)
+def find(environment: Mapping[str, str], scanned: Sequence[str], scratch: Path) -> tuple[Toolkit, ...]:
+    """The toolkits that can run, the newest first. `scanned` are real paths, `scratch` is a folder that goes away."""
+    trust = _Trust.of(scanned)
     host = _host_compiler(environment, trust)
     found: dict[Path, Toolkit] = {}
-    with tempfile.TemporaryDirectory(prefix="bwlint-") as scratch:
-        for origin, folder in _folders(environment, trust):
-            ptxas, nvcc = trust.program(folder / "ptxas"), trust.program(folder / "nvcc")
-            real = _real(ptxas or nvcc)
-            if real is None or real in found:
-                continue
-            version = _version(ptxas or nvcc, Path(scratch))
-            if version:
-                found[real] = Toolkit(ptxas, nvcc, version, origin, host)
+    for origin, folder in _folders(environment):
+        ptxas, nvcc = trust.program(folder / "ptxas"), trust.program(folder / "nvcc")
+        program = ptxas or nvcc
+        if program is None or program.resolve() in found:
+            continue
+        version = _version(program, scratch)
+        if version:
+            found[program.resolve()] = Toolkit(ptxas, nvcc, version, origin, host)
     return tuple(sorted(found.values(), key=lambda one: numbers(one.version), reverse=True))
 
 
@@ -56,9 +54,10 @@ class _Trust:
     running: tuple[Path, ...]
 
     @classmethod
-    def of(cls, avoid: Sequence[Path]) -> _Trust:
+    def of(cls, scanned: Sequence[str]) -> _Trust:
+        trees = [path.parent if path.is_file() else path for path in map(Path, scanned)]
         # From the root of the disk everything would be in the current folder.
-        folders = [folder for path in (Path.cwd(), *avoid) if (folder := path.resolve()) != Path(folder.anchor)]
+        folders = [folder for path in (Path.cwd(), *trees) if (folder := path.resolve()) != Path(folder.anchor)]
         return cls(tuple(folders), (Path(sys.prefix).resolve(),))
 
     def program(self, path: Path) -> Path | None:
@@ -77,11 +76,11 @@ class _Trust:
         return all(not real.is_relative_to(folder) or self._is_running(real, folder) for folder in self.avoided)
 
     def _is_running(self, real: Path, folder: Path) -> bool:
-        """Whether a path belongs to an environment that is running and that lies in the folder itself."""
-        return any(one != folder and one.is_relative_to(folder) and real.is_relative_to(one) for one in self.running)
+        """Whether a path belongs to an environment that is running and that lies in the folder."""
+        return any(one.is_relative_to(folder) and real.is_relative_to(one) for one in self.running)
 
 
-def _folders(environment: Mapping[str, str], trust: _Trust) -> Iterator[tuple[str, Path]]:
+def _folders(environment: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
     """Where programs of a toolkit may lie, and how that is known."""
     for name in _HOMES:
         if environment.get(name):
@@ -111,17 +110,11 @@ def _host_compiler(environment: Mapping[str, str], trust: _Trust) -> Path | None
     return next((found for name in _HOST_COMPILERS for place in places if (found := trust.program(place / name))), None)
 
 
-def _version(program: Path | None, scratch: Path) -> str:
+def _version(program: Path, scratch: Path) -> str:
     """ "13.5.37", or "" where the program does not start or is none of NVIDIA's."""
-    if program is None:
-        return ""
     try:
         ended = child.run([str(program), "--version"], limit=_LIMIT, folder=scratch, path=[str(program.parent)])
     except OSError:
         return ""
     said = _VERSION.search(ended.output) if ended.code == 0 else None
     return said[1] if said else ""
-
-
-def _real(path: Path | None) -> Path | None:
-    return path.resolve() if path is not None else None

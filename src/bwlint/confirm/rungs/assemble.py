@@ -18,9 +18,10 @@ from bwlint.confirm.compile import is_file
 from bwlint.confirm.compiler import Bench, Made, assembled, built, cut, to_ptx
 from bwlint.confirm.evidence import Case, Seen
 from bwlint.confirm.listing import MOST, Listing
-from bwlint.confirm.receipt import Attempt, Outcome, not_eligible, not_requested
+from bwlint.confirm.receipt import Attempt, not_eligible, not_requested
 from bwlint.confirm.units import Unit, units
 from bwlint.confirm.world import Subject, Toolkit, World
+from bwlint.findings import Outcome
 
 KINDS = frozenset({"instruction", "legal", "slow", "bounds", "shared", "cluster", "guard", "build"})
 
