@@ -142,6 +142,17 @@ class Claim:
     path: str = ""
 
 
+Outcome = Literal["confirmed", "refuted", "inconclusive"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a test of a finding came to, and why in one sentence."""
+
+    outcome: Outcome
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One reported place.
@@ -169,6 +180,8 @@ class Finding:
     fingerprint: str = ""
     claims: tuple[Claim, ...] = ()
     """All of them are true where the finding is."""
+    verdict: Verdict | None = None
+    """None where nobody has put it to the test."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,10 +94,12 @@ def _result(entry: _Entry, lookup: _Lookup) -> om.Result:
     finding = entry.finding
     related = finding.related[:MAX_RELATED]
     index = lookup.rules[finding.rule]
+    refuted = finding.verdict is not None and finding.verdict.outcome == "refuted"
     return om.Result(
         rule_id=finding.rule,
         rule_index=index,
-        level=finding.severity,
+        kind="pass" if refuted else "fail",
+        level="none" if refuted else finding.severity,
         message=_message(_text(finding, related)),
         locations=[_location(finding.path, finding.region)],
         related_locations=[_related(number, item) for number, item in enumerate(related, 1)] or None,
@@ -120,6 +122,8 @@ def _properties(finding: Finding) -> dict[str, object]:
         found["legal"] = list(finding.legal)
     if finding.claims:
         found["claims"] = [_claim(claim) for claim in finding.claims]
+    if finding.verdict is not None:
+        found["verdict"] = asdict(finding.verdict)
     return found
 
 
