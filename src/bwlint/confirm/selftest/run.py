@@ -13,7 +13,8 @@ from typing import Any
 from bwlint import __version__
 from bwlint.chips.devices import chip as chip_of
 from bwlint.confirm import gpu
-from bwlint.confirm.receipt import Attempt, Outcome
+from bwlint.confirm.receipt import Attempt
+from bwlint.findings import Outcome
 from bwlint.confirm.selftest.bundle import Opened
 from bwlint.confirm.selftest.case import Case, Question
 from bwlint.confirm.selftest.cases import all_cases
