@@ -13,9 +13,11 @@ from pathlib import PurePosixPath
 from typing import cast
 
 from bwlint import catalog, suppress
+from bwlint.claims import Claimed
 from bwlint.engine import Analysis
 from bwlint.evaluate.expr import Span
-from bwlint.findings import Confidence, Edit, Finding, Fix, Region, Related, Severity, Skipped, Suppressed
+from bwlint.facts import Gate
+from bwlint.findings import Claim, Confidence, Edit, Finding, Fix, Region, Related, Severity, Skipped, Suppressed
 from bwlint.judge import Draft, Remedy
 from bwlint.judged import Judged
 from bwlint.readers.comments import comments_of
@@ -149,20 +151,19 @@ class _File:
         judged = self._judged(drafts)
         findings = []
         for draft in sorted(drafts, key=lambda draft: (draft.at, draft.rule)):
-            finding = self._finding(draft, judged.get(id(draft.gate)))
+            rests_on = judged.get(id(draft.rests_on or draft.gate))
+            finding = self._finding(draft, judged.get(id(draft.gate)), rests_on)
             key = (finding.name, _between(self.text, finding.region), _qualname(draft))
             findings.append(replace(finding, fingerprint=fingerprint(*key, seen[key])))
             seen[key] += 1
         return findings
 
     def _judged(self, drafts: Sequence[Draft]) -> dict[int, Judged]:
-        """The gates of the drafts with their sets; only repairs need them."""
-        if not self.fixes:
-            return {}
-        modules = {draft.module.path for draft in drafts if draft.gate is not None}
+        """The gates of the drafts with their sets."""
+        modules = {draft.module.path for draft in drafts if draft.gate is not None or draft.rests_on is not None}
         return {id(entry.gate): entry for path in modules for entry in self.analysis.context.judged.get(path, ())}
 
-    def _finding(self, draft: Draft, judged: Judged | None) -> Finding:
+    def _finding(self, draft: Draft, judged: Judged | None, rests_on: Judged | None) -> Finding:
         rule = catalog.lookup(draft.rule)
         fix = self._fix(draft, judged)
         return Finding(
@@ -182,7 +183,27 @@ class _File:
             self._related(draft),
             fix if isinstance(fix, Fix) else None,
             fix if isinstance(fix, str) else None,
+            claims=(*self._gate_claim(rests_on), *(self._claim(claimed) for claimed in draft.claims)),
         )
+
+    def _claim(self, claimed: Claimed) -> Claim:
+        """A claim with its place; without one where the file went away meanwhile."""
+        claim, at = claimed.claim, claimed.at
+        if claimed.module is None or claimed.module.path == self.file.real:
+            return claim if at is None else replace(claim, at=self.text.region(*at))
+        text = self.texts.of(claimed.module.path)
+        place = None if text is None or at is None else text.region(*at)
+        return replace(claim, at=place, path=self.names.reported(claimed.module.path, self.file))
+
+    def _gate_claim(self, judged: Judged | None) -> tuple[Claim, ...]:
+        """What a finding says of its gate, where that is one of the running program that asks for the device."""
+        if judged is None or judged.sets.flags:
+            return ()
+        asked, sets, gate = self.analysis.context.targets, judged.sets, judged.gate
+        holds, certain, raises = ((asked & chips).names for chips in (sets.may, sets.must, sets.raises))
+        says = _outcomes(gate, asked.names, holds, certain, raises)
+        at = self.text.region(*gate.at)
+        return (Claim("gate", says, asked.names, (), holds, certain, raises, claimed_test(gate), at=at),)
 
     def _related(self, draft: Draft) -> tuple[Related, ...]:
         found: dict[Related, None] = {}
@@ -232,6 +253,45 @@ class _File:
 
 def _place(finding: Finding) -> tuple[str, int, int, str]:
     return finding.path, finding.region.line, finding.region.column, finding.rule
+
+
+_VERBS = {
+    "lookup": ("finds a row on", "may find one on", "finds none on"),
+    "list": ("names", "may name", "does not name"),
+    "table": ("has a row for", "may have one for", "has none for"),
+    "helper-call": ("comes back on", "may come back on", "does not come back on"),
+}
+_NOUNS = {"lookup": "lookup", "list": "list", "table": "table", "helper-call": "call"}
+
+
+def _outcomes(
+    gate: Gate, asked: Sequence[str], holds: Sequence[str], certain: Sequence[str], raises: Sequence[str]
+) -> str:
+    """A gate's outcomes on chips as a sentence: the test `cap == 120` holds on 12.0 and fails on 12.1."""
+    always, maybe, never = _VERBS.get(gate.kind, ("holds on", "may hold on", "fails on"))
+    outcomes = (
+        (always, certain),
+        (maybe, [name for name in holds if name not in certain]),
+        ("raises on", raises),
+        (never, [name for name in asked if name not in holds and name not in raises]),
+    )
+    parts = [f"{verb} {' and '.join(names)}" for verb, names in outcomes if names]
+    text = " ".join(gate.text.split())
+    return (
+        f"the {_NOUNS.get(gate.kind, 'test')} `{text}` "
+        + ", ".join(parts[:-1])
+        + " and " * (len(parts) > 1)
+        + parts[-1]
+    )
+
+
+def claimed_test(gate: Gate) -> str:
+    """The test of a gate as text: what stands there, and of a lookup whether the mapping has the key."""
+    if gate.kind != "lookup":
+        return gate.text
+    from bwlint.readers.python.gates import membership
+
+    return membership(gate.text) or gate.text
 
 
 def _unused(names: Sequence[str]) -> str:

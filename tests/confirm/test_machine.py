@@ -84,13 +84,18 @@ def git(folder: Path, *arguments: str) -> None:
     subprocess.run(["git", *own, *arguments], cwd=folder, check=True, capture_output=True)
 
 
+def stage(path: Path) -> None:
+    path.write_text("y")
+    git(path.parent, "add", path.name)
+
+
 @pytest.mark.parametrize(
     ("change", "dirty"),
     [
         (lambda top: None, False),
         (lambda top: (top / "new.py").write_text(""), False),
         (lambda top: (top / "a.py").write_text("y"), True),
-        (lambda top: ((top / "a.py").write_text("y"), git(top, "add", "a.py")), True),
+        (lambda top: stage(top / "a.py"), True),
     ],
 )
 def test_the_commit_of_a_tree(change: object, dirty: bool, tmp_path: Path) -> None:

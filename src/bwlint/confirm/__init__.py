@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from bwlint.confirm.ladder import climb
 from bwlint.confirm.receipt import Receipt
 from bwlint.confirm.world import Subject, World
-from bwlint.findings import Finding
+from bwlint.findings import Claim, Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,10 @@ Locate = Callable[[str], Place]
 def receipts(findings: Iterable[Finding], locate: Locate, world: World) -> Iterator[Receipt]:
     """A receipt for each finding, in order, as soon as it is there."""
     for finding in findings:
-        place = locate(finding.path)
-        tried = tuple(climb(Subject(finding, claim, place.real, place.root), world) for claim in finding.claims)
+        tried = tuple(climb(_subject(finding, claim, locate), world) for claim in finding.claims)
         yield Receipt(finding.fingerprint, finding.rule, finding.path, finding.region.line, tried)
+
+
+def _subject(finding: Finding, claim: Claim, locate: Locate) -> Subject:
+    place = locate(claim.path or finding.path)
+    return Subject(finding, claim, place.real, place.root)

@@ -53,7 +53,10 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Where the tests ran. `no_device` says why there is no GPU, "" where there is one."""
+    """Where the tests ran. `no_device` says why there is no GPU, "" where there is one.
+
+    `driver` is the version of the GPU's kernel module ("580.159.03"), "" where none is loaded.
+    """
 
     bwlint: str
     python: str
@@ -63,6 +66,7 @@ class Machine:
     toolkits: tuple[Toolkit, ...]
     packages: tuple[Package, ...]
     commits: tuple[Commit, ...]
+    driver: str = ""
 
     @property
     def altered(self) -> str:
@@ -76,7 +80,11 @@ class Machine:
 
 
 def described(
-    reals: Iterable[str], devices: tuple[Device, ...], no_device: str, toolkits: tuple[Toolkit, ...]
+    reals: Iterable[str],
+    devices: tuple[Device, ...],
+    no_device: str,
+    toolkits: tuple[Toolkit, ...],
+    driver: str = "",
 ) -> Machine:
     """This machine, and the trees and installed packages that files (real paths) belong to."""
     files = [real for real in reals if real]
@@ -90,6 +98,7 @@ def described(
         toolkits,
         tuple(_packages(files)),
         tuple(_commits(files)),
+        driver,
     )
 
 

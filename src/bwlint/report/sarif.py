@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import sarif_om as om
 
-from bwlint.findings import SEVERITIES, Edit, Finding, Fix, Region, Related, Report, Skipped
+from bwlint.findings import SEVERITIES, Claim, Edit, Finding, Fix, Region, Related, Report, Skipped
 from bwlint.report import Lines, Setting
 from bwlint.report.encode import dumps
 from bwlint.report.escape import visible
@@ -121,10 +121,15 @@ def _properties(finding: Finding) -> dict[str, object]:
     if finding.legal is not None:
         found["legal"] = list(finding.legal)
     if finding.claims:
-        found["claims"] = [asdict(claim) for claim in finding.claims]
+        found["claims"] = [_claim(claim) for claim in finding.claims]
     if finding.verdict is not None:
         found["verdict"] = asdict(finding.verdict)
     return found
+
+
+def _claim(claim: Claim) -> dict[str, object]:
+    """A claim as in the JSON report, less the fields that its kind has no use for."""
+    return {name: value for name, value in asdict(claim).items() if value}
 
 
 def _text(finding: Finding, related: Sequence[Related]) -> str:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 import time
 from typing import Any
+from uuid import UUID
 
 from bwlint.confirm.gpu import steps
 from bwlint.confirm.gpu.calls import STICKY, Driver, Refused
@@ -38,7 +39,8 @@ def _device(driver: Driver, ordinal: int) -> dict[str, Any]:
     return {
         "ordinal": ordinal,
         "name": name,
-        "uuid": bytes(driver("cuDeviceGetUuid", device).bytes).hex(),
+        # As CUDA_VISIBLE_DEVICES takes it.
+        "uuid": f"GPU-{UUID(bytes=bytes(driver('cuDeviceGetUuid', device).bytes))}",
         "capability": "{}.{}".format(*capability),
         "attributes": attributes,
     }

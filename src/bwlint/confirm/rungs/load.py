@@ -11,7 +11,7 @@ from typing import Any
 from bwlint.confirm import child, gpu
 from bwlint.confirm.containers import Lot, Part, lots
 from bwlint.confirm.devices import about, chosen
-from bwlint.confirm.receipt import Attempt, Rung, not_eligible
+from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
 from bwlint.confirm.world import Device, Subject, Toolkit, World
 from bwlint.findings import Outcome
 from bwlint.wording import counted, listed
@@ -228,7 +228,7 @@ def _instruction(subject: Subject, world: World) -> Attempt:
     claim = subject.claim
     real = Path(subject.real)
     if not subject.real or real.suffix != ".ptx" or not real.is_file():
-        return not_eligible(RUNG, "the instruction is not in a PTX file: it is the assemble rung's")
+        return not_requested(RUNG, "no driver compiles this: the instruction is not in a PTX file")
     if not world.devices:
         return not_eligible(RUNG, world.no_device)
     with real.open("rb") as file:

@@ -68,3 +68,22 @@ class Gates(Reads):
             elif number >= last:
                 break
         return " ".join(parts)[:600]
+
+
+def membership(lookup: str) -> str | None:
+    """What a lookup asks, as a test: `key in mapping` of `mapping[key]` and of `mapping.get(key)`; None of others."""
+    try:
+        node = ast.parse(lookup, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    asked = asked_key(node)
+    return None if asked is None else ast.unparse(ast.Compare(asked[1], [ast.In()], [asked[0]]))
+
+
+def asked_key(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
+    """The mapping and the key of a lookup; None where a node is none."""
+    if isinstance(node, ast.Subscript):
+        return node.value, node.slice
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args:
+        return node.func.value, node.args[0]
+    return None

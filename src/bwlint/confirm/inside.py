@@ -1,0 +1,472 @@
+"""The child that runs a slice: it makes everything ready, shuts itself in, runs the slice on each chip, and answers.
+
+The job comes as JSON on stdin, the answer goes as JSON to the descriptor that `child.ANSWER` names.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping
+from types import CodeType, ModuleType
+from typing import Any
+
+from bwlint.confirm import seccomp
+from bwlint.confirm.standins import (
+    MAX_CHOICES,
+    Chip,
+    Choices,
+    NotReached,
+    Undecided,
+    Unread,
+    World,
+    load_libraries,
+    related,
+)
+
+MAX_RUNS = 1 << MAX_CHOICES
+GATE = "__gate__"
+
+Units = dict[str, tuple[list[tuple[CodeType, list[str]]], dict[str, Any]]]
+"""By module: its statements, compiled, with the names that they bind; and the rest of the module's plan."""
+
+
+def main() -> None:
+    """Answer one job. Everything that reads a file or asks the system comes before the filter."""
+    job = json.loads(sys.stdin.buffer.read())
+    descriptor = int(os.environ["BWLINT_ANSWER"])
+    load_libraries()
+    try:
+        units = _compiled(job)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        _answer(descriptor, {"trouble": f"the slice does not compile: {type(error).__name__}"})
+        return
+    _leave_streams()
+    try:
+        _limit(job["seconds"])
+        seccomp.install(descriptor)
+    except (OSError, ValueError) as error:
+        _answer(descriptor, {"refused": str(error)})
+        return
+    _answer(descriptor, {"chips": {name: _outcomes(job, units, Chip(*chip)) for name, *chip in job["chips"]}})
+
+
+def _leave_streams() -> None:
+    """Whatever the slice writes goes nowhere."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
+    os.close(nowhere)
+
+
+def _limit(seconds: int) -> None:
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    for name in (resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC, resource.RLIMIT_CORE):
+        resource.setrlimit(name, (0, 0))
+
+
+def _answer(descriptor: int, answer: Mapping[str, Any]) -> None:
+    data = memoryview(json.dumps(answer).encode())
+    while data:
+        data = data[os.write(descriptor, data) :]
+    os._exit(0)
+
+
+# -- runs
+
+
+def _outcomes(job: Mapping[str, Any], units: Units, chip: Chip) -> dict[str, Any]:
+    """What the gate gives on one chip: an outcome for each way that the values nobody knows may be."""
+    found: list[dict[str, Any]] = []
+    assumed: dict[str, None] = {}
+    given: list[bool] = []
+    while len(found) < MAX_RUNS:
+        choices = Choices(tuple(given))
+        world = World(chip, job["rows"], frozenset(job["devices"]), choices)
+        outcome = _run(job, units, world)
+        assumed |= world.assumed
+        found.append({"outcome": outcome, "chosen": choices.taken, "guessed": list(choices.guessed)})
+        given = list(choices.taken.values())
+        while given and not given[-1]:
+            given.pop()
+        if not given:
+            break
+        given[-1] = False
+    return {"runs": found, "assumed": list(assumed)}
+
+
+def _run(job: Mapping[str, Any], units: Units, world: World) -> str:
+    linker = Linker(units, world)
+    try:
+        gate = linker.module(job["module"])[GATE]
+        value = gate()
+        outcome = "true" if (True if job["form"] == "completes" else value) else "false"
+    except Undecided as error:
+        outcome = f"undecided: {error}"
+    except NotReached:
+        outcome = "not reached"
+    except (RecursionError, MemoryError) as error:
+        outcome = f"undecided: it ends in a {type(error).__name__}"
+    except BaseException as error:
+        outcome = _raised(job, error)
+    return f"undecided: {world.choices.lost}" if world.choices.lost else outcome
+
+
+def _raised(job: Mapping[str, Any], error: BaseException) -> str:
+    try:
+        text = str(error)
+    except BaseException:
+        text = "Unread"
+    if "Unread" in text:
+        return "undecided: a value that nobody knows is handed to something that wants a plain one"
+    return "false" if job["form"] == "completes" else f"raises: {type(error).__name__}"[:80]
+
+
+class Space(dict[str, Any]):
+    """The names of a module: what binds one runs when it is asked for."""
+
+    def __init__(self, linker: Linker, dotted: str, statements: list[tuple[CodeType, list[str]]], plan: Any) -> None:
+        super().__init__()
+        self._linker, self._dotted, self._statements, self._plan = linker, dotted, statements, plan
+        self._done: set[int] = set()
+        self.update(linker.helpers(self))
+        self["__builtins__"] = linker.builtins
+        self["__name__"] = dotted
+
+    def __missing__(self, name: str) -> Any:
+        for index, (code, names) in enumerate(self._statements):
+            if name in names and index not in self._done:
+                self._done.add(index)
+                exec(code, self)
+        if name in self:
+            return self[name]
+        if name in self._plan["elsewhere"]:
+            return self._linker.imported(self._plan["elsewhere"][name], name)
+        if name in self._linker.builtins:
+            raise KeyError(name)
+        why = self._plan["missing"].get(name, "")
+        if not why and hasattr(builtins, name):
+            self._linker.world.choices.lose(f"it asks for `{name}`, which a slice does not have")
+        if why:
+            return self._linker.world.unread(name, why)
+        return self._linker.world.outside(name)
+
+    def binds(self, name: str) -> bool:
+        return name in self or any(name in names for _, names in self._statements)
+
+    def attribute(self, name: str) -> Any:
+        """A name of the module for one outside it."""
+        if self.binds(name) or name in self._plan["elsewhere"] or name in self._plan["missing"]:
+            return self[name]
+        inner = f"{self._dotted}.{name}"
+        return self._linker.proxy(inner) if self._linker.has(inner) else self._linker.world.outside(inner)
+
+
+class Linker:
+    """The modules of a slice in one run."""
+
+    def __init__(self, units: Units, world: World) -> None:
+        self._units, self.world = units, world
+        self._spaces: dict[str, Space] = {}
+        self.builtins = _builtins(world)
+        self._part = _part_of(self)
+
+    def has(self, dotted: str) -> bool:
+        return dotted in self._units
+
+    def module(self, dotted: str) -> Space:
+        if dotted not in self._spaces:
+            statements, plan = self._units[dotted]
+            self._spaces[dotted] = Space(self, dotted, statements, plan)
+        return self._spaces[dotted]
+
+    def proxy(self, dotted: str) -> Proxy:
+        return Proxy(self.module(dotted))
+
+    def whole(self, dotted: str) -> Any:
+        """`import a.b as c`"""
+        return self.proxy(dotted) if self.has(dotted) else self.world.outside(dotted)
+
+    def imported(self, dotted: str, name: str) -> Any:
+        """`from dotted import name`"""
+        if self.has(dotted):
+            return self.module(dotted).attribute(name)
+        inner = f"{dotted}.{name}"
+        return self.proxy(inner) if self.has(inner) else self.world.outside(inner)
+
+    def helpers(self, space: Space) -> dict[str, Any]:
+        """What the text of a slice is rewritten to use."""
+        world = self.world
+
+        def named(name: str, value: Any) -> Any:
+            if isinstance(value, Unread) and name in world.devices and not value._bw_why:
+                return world.unread(name)
+            return value
+
+        def taken_apart(names: tuple[str, ...], value: Any) -> Any:
+            if not isinstance(value, Unread):
+                return value
+            parts = [Unread(world, f"{value._bw_key}[{i}]", value._bw_why) for i in range(len(names))]
+            return tuple(named(name, part) for name, part in zip(names, parts, strict=True))
+
+        def same(left: Any, right: Any, negated: bool) -> Any:
+            if isinstance(left, Unread) or isinstance(right, Unread):
+                return related("is", left, right, negated)
+            left, right = _plain(left), _plain(right)
+            return (left is not right) if negated else (left is right)
+
+        def text(*parts: Any) -> Any:
+            for part in parts:
+                if isinstance(part, tuple) and isinstance(part[0], Unread):
+                    return related("text", part[0], None)
+            return "".join(part if isinstance(part, str) else _formatted(*part) for part in parts)
+
+        def decorator(found: Any) -> Any:
+            return (lambda thing: thing) if isinstance(found, Unread) else found
+
+        return {
+            "__bw_whole__": self.whole,
+            "__bw_import__": self.imported,
+            "__bw_free__": lambda name, why="": world.unread(name, why),
+            "__bw_named__": named,
+            "__bw_apart__": taken_apart,
+            "__bw_is__": same,
+            "__bw_text__": text,
+            "__bw_decorator__": decorator,
+            "__bw_bases__": lambda *bases: tuple(_plain(base) for base in bases if not isinstance(base, Unread)),
+            "__bw_self__": lambda name, made: _stand_in(space, name, made),
+            "__bw_NotReached__": NotReached,
+            "__bw_Part__": self._part,
+        }
+
+
+def _formatted(value: Any, conversion: int, spec: str) -> str:
+    if conversion == ord("r"):
+        value = repr(value)
+    elif conversion == ord("s"):
+        value = str(value)
+    return format(value, spec)
+
+
+class Proxy(ModuleType):
+    """A module of the slice as a value."""
+
+    def __init__(self, space: Space) -> None:
+        super().__init__("module")
+        self.__dict__["_bw_space"] = space
+
+    def __getattr__(self, name: str) -> Any:
+        return self.__dict__["_bw_space"].attribute(name)
+
+
+def _part_of(linker: Linker) -> type:
+    """A base for classes of which only a part is in the slice: what is not there is not known."""
+
+    def lookup(owner: type, subject: Any, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        for base in owner.__mro__ if subject is not None else ():
+            if linker.has(base.__module__):
+                space, wanted = linker.module(base.__module__), f"__attribute_{base.__name__}_{name}"
+                if space.binds(wanted):
+                    return space[wanted](subject)
+        return linker.world.unread(f"{'self' if subject is not None else owner.__name__}.{name}")
+
+    class Meta(type):
+        def __getattr__(cls, name: str) -> Any:
+            return lookup(cls, None, name)
+
+    class Part(metaclass=Meta):
+        def __getattr__(self, name: str) -> Any:
+            return lookup(type(self), self, name)
+
+    return Part
+
+
+def _stand_in(space: Space, name: str, made: bool) -> Any:
+    """An object of a class that nobody has initialised (or the class itself)."""
+    owner = space[name]
+    if isinstance(owner, Unread) or not made:
+        return owner
+    return object.__new__(owner)
+
+
+# -- builtins
+
+
+_NAMES = """abs all any bool bytes callable chr classmethod complex dict divmod enumerate filter float frozenset getattr
+hash hex int issubclass iter list map max min next object ord pow property range repr reversed round set slice sorted
+staticmethod str sum super tuple type zip True False None NotImplemented Ellipsis __build_class__ __debug__""".split()
+
+
+def _builtins(world: World) -> dict[str, Any]:
+    """Those that compute; those that want a plain value give an unknown one for an unknown one."""
+    found = {name: getattr(builtins, name) for name in _NAMES if hasattr(builtins, name)}
+    found |= {
+        name: value
+        for name, value in vars(builtins).items()
+        if isinstance(value, type) and issubclass(value, BaseException)
+    }
+
+    def careful(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any) -> Any:
+            for arg in args:
+                if isinstance(arg, Unread):
+                    return related(name, args[0], args[1] if len(args) > 1 else None)
+            return real(*args)
+
+        return call
+
+    for name in ("len", "isinstance", "hasattr"):
+        found[name] = careful(name, getattr(builtins, name))
+    found["print"] = lambda *_, **__: None
+    found["int"] = _converting(int)
+    found["str"] = _converting(str)
+    found["float"] = _converting(float)
+    found["bool"] = bool
+    return found
+
+
+def _converting(kind: type) -> type:
+    """`int`, `str` or `float`, which leave a value that nobody knows as it is; still what `isinstance` asks for."""
+
+    class _Converting(type):
+        def __call__(cls, *args: Any, **keywords: Any) -> Any:
+            if args and isinstance(args[0], Unread):
+                return related(kind.__name__, args[0], None)
+            return kind(*args, **keywords)
+
+        def __instancecheck__(cls, value: object) -> bool:
+            return isinstance(value, kind)
+
+        def __subclasscheck__(cls, other: type) -> bool:
+            return issubclass(other, kind)
+
+        def __eq__(cls, other: object) -> bool:
+            return other is kind or other is cls
+
+        def __hash__(cls) -> int:
+            return hash(kind)
+
+    return _Converting(kind.__name__, (kind,), {})
+
+
+def _plain(value: Any) -> Any:
+    """Python's own type where a slice has ours."""
+    return value.__mro__[1] if isinstance(value, type) and type(value).__name__ == "_Converting" else value
+
+
+# -- text
+
+
+def _compiled(job: Mapping[str, Any]) -> Units:
+    units: Units = {}
+    for dotted, plan in job["modules"].items():
+        statements = []
+        for source, names in plan["statements"]:
+            tree = _Rewritten(plan["package"], frozenset(job["devices"])).visit(ast.parse(source))
+            statements.append((compile(ast.fix_missing_locations(tree), "<slice>", "exec"), names))
+        units[dotted] = (statements, plan)
+    return units
+
+
+class _Rewritten(ast.NodeTransformer):
+    """A statement whose imports are ours, and in which a value that nobody knows can be compared by identity, put into
+    text and taken apart. Annotations of functions go: nothing reads them."""
+
+    def __init__(self, package: str, devices: frozenset[str]) -> None:
+        self._package, self._devices = package, devices
+
+    def visit_Import(self, node: ast.Import) -> list[ast.stmt]:
+        found: list[ast.stmt] = []
+        for alias in node.names:
+            local = alias.asname or alias.name.partition(".")[0]
+            whole = alias.name if alias.asname else local
+            found.append(_assign(local, _call("__bw_whole__", ast.Constant(whole))))
+        return found
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> list[ast.stmt]:
+        module = absolute(node, self._package)
+        return [
+            _assign(alias.asname or alias.name, _call("__bw_import__", ast.Constant(module), ast.Constant(alias.name)))
+            for alias in node.names
+            if alias.name != "*"
+        ] or [ast.Pass()]
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        self.generic_visit(node)
+        if len(node.ops) != 1 or not isinstance(node.ops[0], ast.Is | ast.IsNot):
+            return node
+        negated = ast.Constant(isinstance(node.ops[0], ast.IsNot))
+        return _call("__bw_is__", node.left, node.comparators[0], negated)
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
+        self.generic_visit(node)
+        parts: list[ast.expr] = []
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                spec = part.format_spec or ast.Constant("")
+                parts.append(ast.Tuple([part.value, ast.Constant(part.conversion), spec], ast.Load()))
+            else:
+                parts.append(part)
+        return _call("__bw_text__", *parts)
+
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
+        self.generic_visit(node)
+        target = node.targets[0]
+        if isinstance(target, ast.Name) and target.id in self._devices:
+            node.value = _call("__bw_named__", ast.Constant(target.id), node.value)
+        elif isinstance(target, ast.Tuple | ast.List) and all(isinstance(part, ast.Name) for part in target.elts):
+            names = ast.Tuple([ast.Constant(part.id) for part in target.elts if isinstance(part, ast.Name)], ast.Load())
+            node.value = _call("__bw_apart__", names, node.value)
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        annotation, node.annotation = node.annotation, ast.Constant(None)
+        self.generic_visit(node)
+        node.annotation = ast.Constant(ast.unparse(annotation))
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
+        node.returns = None
+        for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
+            argument.annotation = None
+        for extra in (node.args.vararg, node.args.kwarg):
+            if extra is not None:
+                extra.annotation = None
+        self.generic_visit(node)
+        node.decorator_list = [_call("__bw_decorator__", decorator) for decorator in node.decorator_list]
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
+        self.generic_visit(node)
+        if node.bases:
+            node.bases = [ast.Starred(_call("__bw_bases__", *node.bases), ast.Load())]
+        node.keywords = []
+        node.decorator_list = [_call("__bw_decorator__", decorator) for decorator in node.decorator_list]
+        return node
+
+
+def absolute(node: ast.ImportFrom, package: str) -> str:
+    """The dotted name of the module that an import names from within a package."""
+    if not node.level:
+        return node.module or ""
+    parts = package.split(".")[: len(package.split(".")) - node.level + 1]
+    return ".".join([*parts, *([node.module] if node.module else [])])
+
+
+def _call(name: str, *arguments: ast.expr) -> ast.Call:
+    return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
+
+
+def _assign(name: str, value: ast.expr) -> ast.stmt:
+    return ast.Assign([ast.Name(name, ast.Store())], value)
+
+
+if __name__ == "__main__":
+    main()

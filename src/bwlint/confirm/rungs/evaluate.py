@@ -1,0 +1,114 @@
+"""The gate itself, run by CPython: its test and all that it uses, cut out, on simulated chips."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bwlint.chips import Chip, chip
+from bwlint.confirm.receipt import Attempt, not_eligible, not_requested
+from bwlint.confirm.sandbox import Answer, Ran, run_slice, unavailable
+from bwlint.confirm.slices import Slice, cut
+from bwlint.confirm.world import Subject, World
+from bwlint.findings import Claim
+
+KINDS = frozenset({"gate"})
+LONGEST_TEXT = 4000
+
+
+def attempt(subject: Subject, world: World) -> Attempt:
+    """Whether CPython gives what the claim says, on each of its chips."""
+    if not world.may_slice:
+        return not_requested("evaluate", "gates run in CPython only with --run-slices")
+    missing = unavailable()
+    if missing is not None:
+        return not_eligible("evaluate", missing)
+    if not subject.real.endswith(".py"):
+        return not_eligible("evaluate", "the gate is not Python: it is tested where its program runs")
+    slice_ = cut(subject.real, subject.claim)
+    if isinstance(slice_, str):
+        return not_eligible("evaluate", slice_)
+    claim = subject.claim
+    asked = [chip(name) for name in claim.chips]
+    present = _present(world, asked)
+    ran = run_slice(slice_, [*asked, *present], world.scratch, world.limit)
+    if ran.refused:
+        return not_eligible("evaluate", ran.refused)
+    details = _details(claim, slice_, ran)
+    if ran.trouble:
+        return _inconclusive(ran.trouble, details, ran)
+    unanswered = [each.name for each in asked if each.name not in ran.answers]
+    if unanswered:
+        return _inconclusive(f"the slice gave no answer for {' and '.join(unanswered)}", details, ran)
+    undecided = next((why for name in claim.chips if (why := ran.answers[name].undecided)), "")
+    if undecided:
+        return _inconclusive(undecided, details, ran)
+    wrong = [name for name in claim.chips if not agrees(claim, name, ran.answers[name])]
+    if wrong:
+        reason = "CPython gives something else: " + ", ".join(
+            _differs(claim, name, ran.answers[name]) for name in wrong
+        )
+        return Attempt("evaluate", True, True, True, "refuted", reason, details, ran.log, ran.seconds)
+    reason = f"CPython gives the same on {' and '.join(claim.chips)}: {claim.says}"
+    return Attempt("evaluate", True, True, True, "confirmed", reason, details, ran.log, ran.seconds)
+
+
+def agrees(claim: Claim, name: str, answer: Answer) -> bool:
+    """Whether the outcomes of a decided answer are those that a claim allows on a chip.
+
+    A test that may hold has to hold in some run, one that holds for certain in all of them, and one that holds nowhere
+    in none. Where the claim leaves open what CPython decides, nothing in it is wrong.
+    """
+    if name in claim.raises:
+        return not {"true", "false"} & set(answer.gives)
+    if name in claim.certain:
+        return answer.gives == ("true",)
+    if name in claim.holds:
+        return "true" in answer.gives
+    return answer.gives == ("false",)
+
+
+def _inconclusive(reason: str, details: Mapping[str, Any], ran: Ran) -> Attempt:
+    return Attempt("evaluate", True, True, True, "inconclusive", reason, details, ran.log, ran.seconds)
+
+
+def _present(world: World, asked: Sequence[Chip]) -> list[Chip]:
+    """The chips of the devices that are here, besides those asked for."""
+    found: dict[str, Chip] = {}
+    for device in world.devices:
+        try:
+            found[device.capability] = chip(device.capability)
+        except ValueError:
+            continue
+    return [each for each in found.values() if each not in asked]
+
+
+def claimed(claim: Claim, name: str) -> str:
+    """What the interpreter says of a chip, in the words of an answer."""
+    if name in claim.raises:
+        return "raises"
+    if name in claim.certain:
+        return "true"
+    return "true or false" if name in claim.holds else "false"
+
+
+def _given(answer: Answer) -> str:
+    return " or ".join(reversed(answer.gives))
+
+
+def _differs(claim: Claim, name: str, answer: Answer) -> str:
+    return f"{_given(answer)} on {name}, where {claimed(claim, name)} was claimed"
+
+
+def _details(claim: Claim, slice_: Slice, ran: Ran) -> dict[str, Any]:
+    table = {
+        name: {
+            "claimed": claimed(claim, name) if name in claim.chips else None,
+            "cpython": list(answer.gives),
+            "undecided": answer.undecided,
+            "runs": [dict(row) for row in answer.chosen[:8]],
+        }
+        for name, answer in ran.answers.items()
+    }
+    modules = {dotted: len(plan.statements) for dotted, plan in slice_.modules.items() if plan.statements}
+    return {"outcomes": table, "slice": slice_.text[:LONGEST_TEXT], "modules": modules, "assumed": list(ran.assumed)}

@@ -1,0 +1,146 @@
+"""Runs a slice in a child that can compute and answer, and nothing else."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from bwlint.chips import Chip
+from bwlint.confirm import seccomp
+from bwlint.confirm.child import run
+from bwlint.confirm.slices import Slice
+from bwlint.data import table
+
+MEMORY = 512 << 20
+"""Bytes of address space."""
+LONGEST = 10.0
+"""Seconds of one slice, on all chips: a test that runs longer is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a slice gave on each chip, by its name. `gives` are outcomes (true, false, an exception's type); those of
+    values that nobody knows, tried both ways, in `chosen` (one row a run). `undecided` says why they decide nothing."""
+
+    gives: tuple[str, ...]
+    chosen: tuple[Mapping[str, Any], ...]
+    guessed: tuple[str, ...]
+    undecided: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """The answers by chip, what they take for granted, and how the child ended. `refused` says why it ran nothing,
+    `trouble` why it did not answer."""
+
+    answers: Mapping[str, Answer]
+    assumed: tuple[str, ...] = ()
+    refused: str = ""
+    trouble: str = ""
+    log: str = ""
+    seconds: float = 0.0
+
+
+def unavailable() -> str | None:
+    """Why nothing can be run here; None where it can."""
+    return seccomp.unavailable()
+
+
+def run_slice(slice_: Slice, chips: Sequence[Chip], folder: Path, limit: float) -> Ran:
+    """Run a slice on each of `chips`, for at most `limit` seconds in all."""
+    seconds = min(limit, LONGEST)
+    job = {
+        "modules": {
+            dotted: {
+                "package": plan.package,
+                "statements": plan.statements,
+                "elsewhere": plan.elsewhere,
+                "missing": plan.missing,
+            }
+            for dotted, plan in slice_.modules.items()
+        },
+        "module": slice_.module,
+        "form": slice_.form,
+        "devices": sorted(slice_.devices),
+        "rows": _rows(),
+        "chips": [(chip.name, chip.major, chip.minor, chip.smem_per_block_optin) for chip in chips],
+        "seconds": math.ceil(seconds),
+    }
+    try:
+        ended = run(_command(), limit=seconds, folder=folder, stdin=json.dumps(job).encode(), memory=MEMORY)
+    except OSError as error:
+        return Ran({}, trouble=f"Python does not start: {error.strerror or error}")
+    log, time = ended.output, ended.seconds
+    if ended.trouble:
+        return Ran({}, trouble=_explained(ended.trouble), log=log, seconds=time)
+    try:
+        answer = json.loads(ended.answer)
+    except (ValueError, RecursionError):
+        return Ran({}, trouble="the slice ended without an answer", log=log, seconds=time)
+    if not isinstance(answer, dict) or not isinstance(answer.get("chips", {}), dict):
+        return Ran({}, trouble="the slice ended without an answer", log=log, seconds=time)
+    if "chips" not in answer:
+        refused, trouble = str(answer.get("refused", "")), str(answer.get("trouble", ""))
+        return Ran({}, refused=refused, trouble=trouble or "it gave no reason", log=log, seconds=time)
+    try:
+        answers = {name: _answer(found["runs"]) for name, found in answer["chips"].items()}
+        assumed = dict.fromkeys(str(text) for found in answer["chips"].values() for text in found["assumed"])
+    except (KeyError, TypeError, AttributeError):
+        return Ran({}, trouble="the slice ended without an answer", log=log, seconds=time)
+    return Ran(answers, tuple(assumed), log=log, seconds=time)
+
+
+def _explained(trouble: str) -> str:
+    if "SIGSYS" in trouble:
+        return "it asked the system for something that a test has no use for, and was ended"
+    if "SIGXCPU" in trouble:
+        return "it used up its time"
+    return trouble
+
+
+def _answer(runs: Sequence[Mapping[str, Any]]) -> Answer:
+    """The outcomes of the runs. Exceptions give way to results: with the values chosen then, nothing is asked."""
+    outcomes = [str(one["outcome"]) for one in runs]
+    undecided = next((text.partition(": ")[2] for text in outcomes if text.startswith("undecided")), "")
+    reached = [text for text in outcomes if text != "not reached"]
+    results = [text for text in reached if text in ("true", "false")]
+    gives = tuple(sorted(set(results or reached)))
+    guessed = tuple(dict.fromkeys(str(why) for one in runs for why in one["guessed"]))
+    if not undecided and not gives:
+        undecided = "the test is never reached"
+    if not undecided and len(gives) > 1 and guessed:
+        undecided = guessed[0]
+    chosen = tuple({"outcome": one["outcome"], "chosen": dict(one["chosen"])} for one in runs)
+    return Answer(gives, chosen, guessed, undecided)
+
+
+@cache
+def _command() -> tuple[str, ...]:
+    """Python without the site's packages and the current folder: what the child needs lies in folders of ours."""
+    folders = [str(Path(__file__).parents[2])]
+    found = importlib.util.find_spec("packaging")
+    if found is not None and found.origin:
+        folders.append(str(Path(found.origin).parents[1]))
+    code = f"import sys; sys.path += {folders!r}; from bwlint.confirm.inside import main; main()"
+    return (sys.executable, "-I", "-S", "-B", "-c", code)
+
+
+@cache
+def _rows() -> dict[str, dict[str, Any]]:
+    rows = {}
+    for row in table("sources")["source"]:
+        for name in row["names"]:
+            rows[name] = {
+                "returns": row.get("returns", "chips"),
+                "text": row.get("text", ""),
+                "chips": row.get("chips"),
+                "value": row.get("value", False),
+            }
+    return rows

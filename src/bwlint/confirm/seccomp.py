@@ -1,0 +1,87 @@
+"""A filter of system calls for a process that has all it needs: from then on it can compute, and answer.
+
+What may be called is memory, time, signals to itself and the end; writing, to one file descriptor. Anything else ends
+the process. Nothing of it can be undone from within.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+import struct
+import sys
+from dataclasses import dataclass
+
+# linux/audit.h: the architecture as the kernel names it in the data of a filter.
+_X86_64, _AARCH64 = 0xC000003E, 0xC00000B7
+
+
+@dataclass(frozen=True, slots=True)
+class _Machine:
+    """System calls by number. `checked` have one argument looked at: write its descriptor, the others their rights."""
+
+    audit: int
+    write: int
+    mapping: tuple[int, ...]
+    plain: tuple[int, ...]
+
+
+# asm/unistd_64.h and asm-generic/unistd.h of Linux; mmap and mprotect, then munmap, brk, mremap, madvise,
+# rt_sigaction, rt_sigprocmask, rt_sigreturn, sigaltstack, restart_syscall, sched_yield, futex, clock_gettime,
+# gettimeofday, getrandom, exit, exit_group.
+_MACHINES = {
+    "x86_64": _Machine(_X86_64, 1, (9, 10), (11, 12, 25, 28, 13, 14, 15, 131, 219, 24, 202, 228, 96, 318, 60, 231)),
+    "aarch64": _Machine(
+        _AARCH64, 64, (222, 226), (215, 214, 216, 233, 134, 135, 139, 132, 128, 124, 98, 113, 169, 278, 93, 94)
+    ),
+}
+_PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _MODE_FILTER = 38, 22, 2
+_KILL, _ALLOW = 0x80000000, 0x7FFF0000
+_EXECUTABLE = 0x4
+# Offsets in `struct seccomp_data`, and the classic BPF instructions that are used.
+_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
+_LOAD, _EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06
+
+
+def unavailable() -> str | None:
+    """Why this machine has no such filter; None where it has."""
+    if sys.platform != "linux":
+        return f"a gate runs only behind a filter of system calls, which {sys.platform} does not have"
+    if platform.machine() not in _MACHINES or struct.calcsize("P") != 8:
+        return f"a gate runs only behind a filter of system calls, and there is none for {platform.machine()}"
+    return None
+
+
+def install(descriptor: int) -> None:
+    """From now on this process may write to `descriptor`, compute, and end. Raises OSError where that is refused."""
+    program = _program(_MACHINES[platform.machine()], descriptor)
+    library = ctypes.CDLL(None, use_errno=True)
+    filter_ = ctypes.create_string_buffer(program)
+    # struct sock_fprog: a count of instructions and a pointer to them
+    described = struct.pack("@HP", len(program) // 8, ctypes.addressof(filter_))
+    arguments = [(_PR_SET_NO_NEW_PRIVS, 1, 0), (_PR_SET_SECCOMP, _MODE_FILTER, described)]
+    for option, second, third in arguments:
+        given = ctypes.c_char_p(third) if isinstance(third, bytes) else ctypes.c_ulong(third)
+        if library.prctl(ctypes.c_int(option), ctypes.c_ulong(second), given, ctypes.c_ulong(0), ctypes.c_ulong(0)):
+            number = ctypes.get_errno()
+            raise OSError(number, "the kernel refuses a filter of system calls")
+
+
+def _program(machine: _Machine, descriptor: int) -> bytes:
+    """The filter as instructions of classic BPF."""
+    kill, allow = _instruction(_RETURN, _KILL), _instruction(_RETURN, _ALLOW)
+    lines = [_instruction(_LOAD, _ARCHITECTURE), _instruction(_EQUAL, machine.audit, yes=1), kill]
+    lines.append(_instruction(_LOAD, _NUMBER))
+    for number in machine.plain:
+        lines += [_instruction(_EQUAL, number, no=1), allow]
+    for number in machine.mapping:  # memory that can be run is not for who only computes
+        rights = _instruction(_LOAD, _ARGUMENTS + 8 * 2)
+        lines += [_instruction(_EQUAL, number, no=4), rights, _instruction(_ANY_BIT, _EXECUTABLE, no=1), kill, allow]
+    target = [_instruction(_LOAD, _ARGUMENTS), _instruction(_EQUAL, descriptor, yes=1), kill, allow]
+    lines += [_instruction(_EQUAL, machine.write, yes=1), kill, *target]
+    return b"".join(lines)
+
+
+def _instruction(code: int, value: int, *, yes: int = 0, no: int = 0) -> bytes:
+    """`struct sock_filter`: how many instructions to jump over where a comparison holds, and where it does not."""
+    return struct.pack("@HBBI", code, yes, no, value)

@@ -1,0 +1,392 @@
+"""What a slice finds in place of libraries: the capability on one chip, and values that nobody knows.
+
+This runs in the child. A value that nobody knows (`Unread`) gives another one for whatever is done with it; where Python
+asks whether it is true, one of both is chosen, and the run is repeated with the other.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any, NamedTuple, NoReturn
+
+LONGEST_KEY = 200
+MAX_CHOICES = 6
+"""As many values that nobody knows are tried both ways; 2^6 runs."""
+
+
+class Undecided(BaseException):
+    """Python needs a value that nobody knows: a slice cannot go on. No `except Exception` of a slice catches it."""
+
+
+class NotReached(BaseException):
+    """What is asked for is not reached with the values chosen."""
+
+
+class Skipped(Exception):
+    """What pytest and unittest raise to skip a test."""
+
+
+@dataclass(slots=True)
+class Choices:
+    """What was chosen in one run, in order; `given` begins it. `guessed` are those that are called like a device."""
+
+    given: Sequence[bool] = ()
+    taken: dict[str, bool] = field(default_factory=dict)
+    guessed: dict[str, None] = field(default_factory=dict)
+    lost: str = ""
+    """Why the run decides nothing, though the slice may have gone on."""
+
+    def choose(self, value: Unread) -> bool:
+        key = value._bw_key
+        if key not in self.taken:
+            if len(self.taken) >= MAX_CHOICES:
+                self.lose(f"it depends on more than {MAX_CHOICES} values that nobody knows")
+            self.taken[key] = self.given[len(self.taken)] if len(self.taken) < len(self.given) else True
+            if value._bw_why:
+                self.guessed[value._bw_why] = None
+        return self.taken[key]
+
+    def lose(self, why: str) -> NoReturn:
+        self.lost = self.lost or why
+        raise Undecided(why)
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A compute capability; `smem` are the bytes of shared memory that a block may ask for, None: not known."""
+
+    major: int
+    minor: int
+    smem: int | None
+
+
+class World:
+    """The libraries on one chip, in one run. `rows` are those of the table of sources."""
+
+    def __init__(
+        self, chip: Chip, rows: Mapping[str, Mapping[str, Any]], devices: frozenset[str], choices: Choices
+    ) -> None:
+        self.chip = chip
+        self.devices = devices
+        self.choices = choices
+        self.assumed: dict[str, None] = {}
+        self._rows = rows
+
+    def unread(self, key: str, why: str = "") -> Unread:
+        """A value that nobody knows. `why` says so of one that is not free: it may read the device."""
+        name = key.rpartition(".")[2]
+        if not why and name in self.devices:
+            why = f"nothing in reach says what `{name}` is, and it is called like a device"
+        return Unread(self, key[:LONGEST_KEY], why)
+
+    def attribute(self, value: Unread, name: str) -> Any:
+        """An attribute of something nobody knows."""
+        dotted = f"{value._bw_key}.{name}"
+        if value._bw_outside:
+            return self.outside(dotted)
+        row = self._row(dotted)
+        if row is not None and row["value"]:
+            return self._value(row, dotted)
+        return self.unread(dotted, value._bw_why)
+
+    def outside(self, dotted: str) -> Any:
+        """An object of a package that is not in the tree."""
+        if dotted in _NAMES:
+            return _NAMES[dotted]
+        top, _, rest = dotted.partition(".")
+        if top in _LIBRARIES:
+            return _library(dotted, rest) if rest or top in _WHOLE else Library(self, dotted)
+        if dotted in _RAISING:
+            return _raising(dotted)
+        row = self._row(dotted)
+        if row is not None and row["value"]:
+            self._assume(dotted, row)
+            return self._value(row, dotted)
+        found = self.unread(dotted)
+        return Unread(self, dotted[:LONGEST_KEY], found._bw_why, outside=True)
+
+    def called(self, value: Unread, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+        """What a call of something nobody knows gives: a source of the table gives the device."""
+        if value._bw_key.rpartition(".")[2] == "skipTest":
+            raise Skipped
+        row = self._row(value._bw_key)
+        if row is None or row["value"]:
+            shown = ", ".join([*map(shown, args), *(f"{name}={shown(item)}" for name, item in keywords.items())])
+            return self.unread(f"{value._bw_key}({shown})", value._bw_why)
+        self._assume(value._bw_key, row)
+        test = _TESTS.get(row["returns"])
+        if test is None:
+            return self._value(row, value._bw_key)
+        operands = [*args, *keywords.values()]
+        for operand in operands:
+            if isinstance(operand, Unread):
+                return self.unread(
+                    f"{value._bw_key}({shown(operand)})", "the capability is compared with an unknown value"
+                )
+        return test(self.chip, *operands)
+
+    def _row(self, dotted: str) -> Mapping[str, Any] | None:
+        """The row of a dotted name: the whole name, then ever shorter tails of it."""
+        found = self._rows.get(dotted)
+        tail = dotted
+        while found is None and "." in tail:
+            tail = tail.partition(".")[2]
+            found = self._rows.get("*." + tail)
+        return found if found is not None else self._rows.get("*." + dotted)
+
+    def _assume(self, dotted: str, row: Mapping[str, Any]) -> None:
+        if row["returns"] in ("true", "false", "none", "text", "version"):
+            shown = row["text"] or row["returns"]
+            self.assumed[f"{dotted.removeprefix('?.')} is {shown}"] = None
+
+    def _value(self, row: Mapping[str, Any], dotted: str) -> Any:
+        chip, returns = self.chip, row["returns"]
+        if row["chips"] is not None:
+            return f"{chip.major}.{chip.minor}" in row["chips"]
+        if returns == "text":
+            return row["text"]
+        if returns == "properties":
+            return Properties(self)
+        made = _VALUES.get(returns)
+        if made is None:
+            return self.unread(dotted, f"`{dotted}` is not simulated")
+        return made(chip)
+
+
+class DeviceCapability(NamedTuple):
+    """vLLM's: a NamedTuple, which equals the plain tuple and is ordered with it, and never equals a number."""
+
+    major: int
+    minor: int
+
+    def as_version_str(self) -> str:
+        return f"{self.major}.{self.minor}"
+
+    def to_int(self) -> int:
+        return self.major * 10 + self.minor
+
+
+class Properties:
+    """PyTorch's `_CudaDeviceProperties`, as far as the chip decides it."""
+
+    def __init__(self, world: World) -> None:
+        self.major = world.chip.major
+        self.minor = world.chip.minor
+        if world.chip.smem is not None:
+            self.shared_memory_per_block_optin = world.chip.smem
+        self._world = world
+
+    def __getattr__(self, name: str) -> Any:
+        return self._world.unread(f"get_device_properties().{name}", f"`{name}` of a device is not simulated")
+
+
+class Library:
+    """A module of Python's own that does nothing but compute."""
+
+    def __init__(self, world: World, name: str) -> None:
+        self._world, self._name = world, name
+
+    def __getattr__(self, name: str) -> Any:
+        return self._world.outside(f"{self._name}.{name}")
+
+
+_WHOLE = frozenset({"math", "operator", "itertools", "functools", "re", "enum", "typing", "dataclasses", "abc"})
+_LIBRARIES = frozenset({*_WHOLE, "collections", "packaging", "contextlib", "types", "numbers", "typing_extensions"})
+_HARMLESS = {
+    "collections": {"namedtuple", "OrderedDict", "defaultdict", "Counter", "deque", "abc"},
+    "packaging": {"version"},
+    "contextlib": {"contextmanager", "suppress", "nullcontext"},
+    "types": {"SimpleNamespace", "MappingProxyType"},
+}
+
+
+def load_libraries() -> None:
+    """Import what slices may use, while this process may still read files."""
+    for name in (*_LIBRARIES, "collections.abc", "packaging.version", "encodings.utf_8", "sre_compile"):
+        try:
+            _MODULES[name] = importlib.import_module(name)
+        except ImportError:
+            continue
+
+
+_MODULES: dict[str, ModuleType] = {}
+
+
+class _Public:
+    """The public names of a module of Python's own."""
+
+    def __init__(self, module: ModuleType, allowed: set[str] | None) -> None:
+        self._module, self._allowed = module, allowed
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or (self._allowed is not None and name not in self._allowed):
+            raise AttributeError(name)
+        found = getattr(self._module, name)
+        inner = _MODULES.get(f"{self._module.__name__}.{name}")
+        return _Public(inner, None) if isinstance(found, ModuleType) and inner is not None else found
+
+
+def _library(dotted: str, rest: str) -> Any:
+    top = dotted.partition(".")[0]
+    module = _MODULES.get(top) or _MODULES["typing"]
+    found: Any = _Public(module, _HARMLESS.get(top))
+    for name in rest.split(".") if rest else ():
+        found = getattr(found, name)
+    return found
+
+
+_NAMES: dict[str, Any] = {"unittest.SkipTest": Skipped, "unittest.case.SkipTest": Skipped}
+_RAISING = frozenset(
+    {
+        *("pytest.skip", "pytest.fail", "pytest.xfail", "pytest.exit", "sys.exit", "os._exit"),
+        *("_pytest.outcomes.skip", "_pytest.outcomes.fail"),
+    }
+)
+
+
+def _raising(dotted: str) -> Callable[..., NoReturn]:
+    def leave(*_: object, **__: object) -> NoReturn:
+        raise SystemExit if "exit" in dotted else Skipped
+
+    return leave
+
+
+_VALUES: dict[str, Callable[[Chip], Any]] = {
+    "tuple": lambda chip: (chip.major, chip.minor),
+    "named": lambda chip: DeviceCapability(chip.major, chip.minor),
+    "joined": lambda chip: chip.major * 10 + chip.minor,
+    "major": lambda chip: chip.major,
+    "minor": lambda chip: chip.minor,
+    "version": lambda chip: f"{chip.major}.{chip.minor}",
+    "digits": lambda chip: f"{chip.major}{chip.minor}",
+    "sm": lambda chip: f"sm_{chip.major}{chip.minor}",
+    "sm-suffixed": lambda chip: f"sm_{chip.major}{chip.minor}{'a' if chip.major >= 9 else ''}",
+    "true": lambda _: True,
+    "false": lambda _: False,
+    "none": lambda _: None,
+}
+
+
+# What vLLM's `Platform` does: a tuple is compared with the NamedTuple, a number with the joined digits.
+def _is_capability(chip: Chip, capability: Any, device_id: int = 0) -> bool:
+    current = DeviceCapability(chip.major, chip.minor)
+    return current == capability if isinstance(capability, tuple) else current.to_int() == capability
+
+
+def _has_capability(chip: Chip, capability: Any, device_id: int = 0) -> bool:
+    current = DeviceCapability(chip.major, chip.minor)
+    return current >= capability if isinstance(capability, tuple) else bool(current.to_int() >= capability)
+
+
+def _is_family(chip: Chip, capability: Any, device_id: int = 0) -> bool:
+    return bool(DeviceCapability(chip.major, chip.minor).to_int() // 10 == capability // 10)
+
+
+def _at_least_parts(chip: Chip, major: Any, minor: Any = 0) -> bool:
+    return bool((chip.major, chip.minor) >= (major, minor))
+
+
+_TESTS: dict[str, Callable[..., bool]] = {
+    "equals": _is_capability,
+    "at-least": _has_capability,
+    "family": _is_family,
+    "at-least-parts": _at_least_parts,
+}
+
+
+class Unread:
+    """A value that nobody knows. Its key says where it comes from: equal keys are equal values.
+
+    Its names begin as no program's do, for all others are attributes that a slice may ask for.
+    """
+
+    __slots__ = ("_bw_key", "_bw_negated", "_bw_outside", "_bw_why", "_bw_world")
+    _bw_key: str
+    _bw_why: str
+    _bw_world: World
+    _bw_negated: bool
+    _bw_outside: bool
+
+    def __init__(self, world: World, key: str, why: str = "", negated: bool = False, outside: bool = False) -> None:
+        for name, value in (("world", world), ("key", key), ("why", why), ("negated", negated), ("outside", outside)):
+            object.__setattr__(self, f"_bw_{name}", value)
+
+    def __bool__(self) -> bool:
+        return self._bw_world.choices.choose(self) != self._bw_negated
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._bw_world.attribute(self, name)
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        return self._bw_world.called(self, args, keywords)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        return
+
+    def __setitem__(self, key: object, value: object) -> None:
+        return
+
+    def __enter__(self) -> Unread:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return
+
+    def __contains__(self, item: object) -> bool:
+        return bool(related("in", item, self))
+
+    def __repr__(self) -> str:
+        return self._bw_key
+
+    def _bw_lost(self, *_: object) -> NoReturn:
+        why = self._bw_why or f"nothing in reach says what `{self._bw_key}` is, and more than its truth is asked"
+        self._bw_world.choices.lose(why)
+
+
+def related(op: str, left: Any, right: Any, negated: bool = False) -> Unread:
+    """An operation of which one side is not known."""
+    known = left if isinstance(left, Unread) else right
+    why = next((side._bw_why for side in (left, right) if isinstance(side, Unread) and side._bw_why), "")
+    return Unread(known._bw_world, f"({shown(left)} {op} {shown(right)})"[:LONGEST_KEY], why, negated)
+
+
+def shown(value: object) -> str:
+    """A value as the key of one that is made from it."""
+    if isinstance(value, Unread):
+        return f"not {value._bw_key}" if value._bw_negated else value._bw_key
+    if isinstance(value, list | tuple) and len(value) < 10:
+        return f"{type(value).__name__}({', '.join(map(shown, value))})"
+    if value is None or isinstance(value, bool | int | float | str):
+        return repr(value)[:60] if not isinstance(value, int) or abs(value) < 1 << 64 else "a large number"
+    return f"a {type(value).__name__}"
+
+
+_LOST = ("iter", "len", "hash", "index", "int", "float", "complex", "str", "format", "bytes", "await", "next")
+_OPERATORS = {
+    **{"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@"},
+    **{"and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>", "divmod": "divmod"},
+}
+
+
+def _define_operators() -> None:
+    for name, op in _OPERATORS.items():
+        setattr(Unread, f"__{name}__", lambda self, other, op=op: related(op, self, other))
+        setattr(Unread, f"__r{name}__", lambda self, other, op=op: related(op, other, self))
+    # what is not less is at least, so that both spellings have one value
+    for name, op, negated in (
+        *(("eq", "==", False), ("ne", "==", True), ("lt", "<", False), ("ge", "<", True)),
+        *(("gt", ">", False), ("le", ">", True), ("getitem", "item", False)),
+    ):
+        setattr(Unread, f"__{name}__", lambda self, other, op=op, negated=negated: related(op, self, other, negated))
+    for name in (*_LOST, "ceil", "floor", "round", "trunc", "length_hint", "reversed"):
+        setattr(Unread, f"__{name}__", Unread._bw_lost)
+    for name in ("neg", "pos", "abs", "invert"):
+        setattr(Unread, f"__{name}__", lambda self, name=name: related(name, self, None))
+
+
+_define_operators()
