@@ -204,9 +204,11 @@ def cuModuleLoadDataEx(image: bytes, count: int = 0, options: Any = (), values: 
     if b"held[" in image:
         # Static shared memory of the probe.
         held = int(image.partition(b"held[")[2].partition(b"]")[0] or 0)
-        if held > SCENE.get("static", 49152):
+        most = SCENE.get("static", 49152)
+        if held > most:
             error = CUresult.CUDA_ERROR_INVALID_PTX
-            values[0][:60] = b"ptxas error : Entry function uses too much shared data".ljust(60, b"\0")
+            said = f"ptxas error : Entry function 'k' uses too much shared data (0x{held:x} bytes, 0x{most:x} max)"
+            values[0][: len(said)] = said.encode()
     for rule in SCENE.get("images", []):
         if rule["contains"].encode() in image and not error:
             error = CUresult(rule["error"])

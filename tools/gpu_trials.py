@@ -59,15 +59,10 @@ def _rows(world: World, device: Device) -> Iterator[dict[str, Any]]:
     for size, outcome in (*sizes, (2 * most, "confirmed")):
         for kind in ("shared", "unchecked"):
             yield _claim(world, device, kind, outcome, subject="dynamic", amounts=(size,))
-    plain = probes.target_of(device.capability)
-    for size, target, outcome in (
-        (49152, plain, "refuted"),
-        (49153, plain, "confirmed"),
-        (49153, f"{plain}a", "refuted"),
-        (most, f"{plain}a", "refuted"),
-        (most + 1, f"{plain}a", "confirmed"),
-    ):
-        yield _claim(world, device, "shared", outcome, subject="static", amounts=(size,), targets=(target,))
+    for size, outcome in ((49152, "refuted"), (49153, "refuted"), (most, "refuted"), (most + 1, "confirmed")):
+        yield _claim(world, device, "shared", outcome, subject="static", amounts=(size,))
+    for size, outcome in ((49152, "refuted"), (49153, "confirmed")):
+        yield _claim(world, device, "shared", outcome, subject="default", amounts=(size,))
     for shape, outcome in (((1,), "refuted"), ((2,), "refuted"), ((2, 2, 2), "refuted"), ((8,), "refuted")):
         yield _claim(world, device, "cluster", outcome, amounts=shape)
     for shape in ((9,), (16,), (17,), (4, 4, 1)):

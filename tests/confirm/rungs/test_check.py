@@ -57,6 +57,7 @@ def scene(name: str, results: list[int | None] | list[int] | None = None, **rest
             "refuted",
             "40000 bytes of static shared memory runs",
         ),
+        ("shared", {"subject": "default", "amounts": (49153,)}, {}, "confirmed", "and no opt-in does not start"),
         ("cluster", PAIR, scene("cluster_exchange", exchanged(0, 0)), "refuted", "a cluster of 2 blocks runs"),
         (
             "cluster",
@@ -97,6 +98,7 @@ def test_claims(
     [
         ("shared", {**SHARED, "chips": ("12.1",)}, False, "the device is 9.0, the claim is about 12.1"),
         ("shared", {"subject": "dynamic"}, False, "the claim names no amount"),
+        ("shared", {"subject": "tensor", "amounts": (1,)}, False, "'tensor' is no kind of shared memory"),
         ("cluster", {"amounts": (0,)}, False, "a cluster of 0 blocks is none"),
         ("shared", {"subject": "static", "amounts": (90000,)}, True, "CUDA_ERROR_INVALID_PTX (218)"),
     ],

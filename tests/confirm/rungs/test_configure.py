@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import binaries
 import fake_gpu
 import gpu_claims
 import pytest
@@ -23,14 +24,10 @@ MOST = 232448
         ("shared", {"subject": "dynamic", "amounts": (MOST + 1, 1024)}, "inconclusive", "grants a block 1024 bytes"),
         ("unchecked", {"amounts": (300000,)}, "confirmed", "refuses 300000 bytes"),
         ("unchecked", {"amounts": (101377,)}, "refuted", "grants a block 101377 bytes"),
-        ("shared", {"subject": "static", "amounts": (49153,)}, "confirmed", "no image with 49153 bytes"),
-        ("shared", {"subject": "static", "amounts": (49152,)}, "refuted", "for sm_90 with 49152 bytes"),
-        (
-            "shared",
-            {"subject": "static", "amounts": (49152,), "targets": ("sm_120a", "sm_90a")},
-            "refuted",
-            "for sm_90a with 49152 bytes",
-        ),
+        ("shared", {"subject": "static", "amounts": (MOST + 1,)}, "confirmed", "made for sm_90a: 232448 at most"),
+        ("shared", {"subject": "static", "amounts": (MOST,)}, "refuted", "for sm_90a with 232448 bytes"),
+        ("shared", {"subject": "default", "amounts": (49153,)}, "confirmed", "a kernel may have 49152 bytes"),
+        ("shared", {"subject": "default", "amounts": (49152,)}, "refuted", "a kernel may have 49152 bytes"),
         ("cluster", {"amounts": (16, 1, 1)}, "confirmed", "no cluster of 16 blocks"),
         ("cluster", {"amounts": (4, 4, 1)}, "confirmed", "with the opt-in 8 at a time"),
         (
@@ -49,7 +46,7 @@ MOST = 232448
 def test_claims(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: Any, claim: dict[str, Any], outcome: str, reason: str
 ) -> None:
-    fake_gpu.install(tmp_path, monkeypatch)
+    fake_gpu.install(tmp_path, monkeypatch, static=MOST)
     found = configure.attempt(gpu_claims.subject(kind, **claim), gpu_claims.world(tmp_path))
     assert (found.executed, found.outcome) == (True, outcome)
     assert reason in found.reason
@@ -60,6 +57,7 @@ def test_claims(
     [
         ("shared", {"amounts": (1,), "chips": ("12.0",)}, "the device is 9.0, the claim is about 12.0"),
         ("shared", {"amounts": ()}, "the claim names no amount"),
+        ("shared", {"subject": "tensor", "amounts": (1,)}, "'tensor' is no kind of shared memory that can be had here"),
         ("cluster", {"amounts": (0, 1, 1)}, "a cluster of 0 blocks is none"),
         ("cluster", {"amounts": (1 << 20, 1, 1)}, "a cluster of 1048576 blocks is none"),
         ("bounds", {"amounts": (2048, 1)}, "the claim does not name threads and blocks"),
@@ -100,3 +98,32 @@ def test_a_chip_without_clusters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     fake_gpu.install(tmp_path, monkeypatch, devices=[fake_gpu.device(CLUSTER_LAUNCH=0)])
     found = configure.attempt(gpu_claims.subject("cluster", amounts=(2, 1, 1)), gpu_claims.world(tmp_path))
     assert (found.outcome, found.reason) == ("confirmed", "the 9.0 device launches no clusters")
+
+
+def test_an_assembler_that_allows_less_than_the_chip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_gpu.install(tmp_path, monkeypatch, static=49152)
+    subject = gpu_claims.subject("shared", subject="static", amounts=(300000,))
+    found = configure.attempt(subject, gpu_claims.world(tmp_path))
+    assert (found.executed, found.outcome) == (True, "inconclusive")
+    assert "this assembler allows static arrays 49152 bytes" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("width", "name", "outcome", "reason"),
+    [
+        (16, "k", "confirmed", "the driver takes no cluster of 16 blocks"),
+        (4, "k", "refuted", "33 at a time"),
+        (16, "absent", None, "the kernel absent was not had"),
+    ],
+)
+def test_the_kernel_of_a_binary(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: int, name: str, outcome: str | None, reason: str
+) -> None:
+    shape = {"REQUIRED_CLUSTER_WIDTH": width, "REQUIRED_CLUSTER_HEIGHT": 1, "REQUIRED_CLUSTER_DEPTH": 1}
+    fake_gpu.install(tmp_path, monkeypatch, kernels={"k": {"attributes": shape}})
+    held = binaries.container(binaries.entry(binaries.ptx(90), 90))
+    (tmp_path / "lib.so").write_bytes(binaries.shared_object(held))
+    subject = gpu_claims.subject("cluster", tmp_path / "lib.so", subject=name, amounts=(width, 1, 1))
+    found = configure.attempt(subject, gpu_claims.world(tmp_path))
+    assert (found.executed, found.outcome) == (outcome is not None, outcome)
+    assert reason in found.reason
