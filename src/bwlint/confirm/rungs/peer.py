@@ -31,7 +31,8 @@ def attempt(subject: Subject, world: World) -> Attempt:
         there = listed(list(dict.fromkeys(device.capability for device in world.devices)))
         about = listed(subject.claim.chips) if subject.claim.chips else "no chip"
         return not_eligible(RUNG, f"the devices are {there}, and the claim is about {about}")
-    return _tested(subject.claim.subject, pair, world)
+    how = subject.claim.subject
+    return world.once((RUNG, how, *(device.uuid for device in pair)), lambda: _tested(how, pair, world))
 
 
 def _tested(subject: str, pair: list[Device], world: World) -> Attempt:
