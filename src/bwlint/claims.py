@@ -92,10 +92,19 @@ def refused(pairs: Iterable[str]) -> Claim:
 
 
 def shared(how: str, size: int, chips: ChipSet, targets: TargetSet = NO_TARGET) -> Claim:
-    """`how` is dynamic or static. Of static arrays that ptxas alone refuses, `targets` instead of chips."""
-    amount = f"{size} bytes of {how} shared memory"
+    """`how` is dynamic, static or default: dynamic without an opt-in. Of static arrays that ptxas alone refuses,
+    `targets` instead of chips.
+    """
+    amount = f"{size} bytes of {'dynamic' if how == 'default' else how} shared memory"
+    amount += " without an opt-in" if how == "default" else ""
     says = f"ptxas refuses {amount} for {targets}" if targets else f"a block of {plain(chips)} cannot have {amount}"
     return Claim("shared", says, chips=chips.names, targets=targets.names, subject=how, amounts=(size,))
+
+
+def shared_together(total: int, chips: ChipSet) -> Claim:
+    """Static and dynamic memory of one kernel, which a block cannot have as dynamic memory alone either."""
+    says = f"a block of {plain(chips)} cannot have {total} bytes of shared memory, static and dynamic together"
+    return Claim("shared", says, chips=chips.names, subject="dynamic", amounts=(total,))
 
 
 def cluster(shape: Iterable[int], chips: ChipSet, kernel: str = "") -> Claim:

@@ -102,7 +102,7 @@ image        no image of the file (or of `subject`, a container's offset such as
 build        what nvcc makes of `subject` ("compute_90,sm_90;compute_90,compute_90") does not load on `chips`; without
              `chips`, nvcc refuses it
 shared       a block of `chips`, or the code that ptxas makes for `targets`, cannot have `amounts` (bytes) of `subject`
-             ("dynamic" or "static") shared memory
+             ("dynamic", "static", or "default": dynamic without an opt-in) shared memory
 cluster      a cluster of `amounts` (x, y, z) cannot be launched on `chips` without an opt-in; `subject` is a kernel of
              a binary
 bounds       `amounts` (threads, blocks) are more than a multiprocessor of `chips` holds: the minimum is dropped

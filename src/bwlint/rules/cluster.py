@@ -134,11 +134,14 @@ def _built(context: Context, one: Asked) -> Iterator[Draft]:
 
 
 def _launched(one: Asked) -> Iterator[Draft]:
-    if one.operation.checked or one.meant == BUILT:
+    if one.meant == BUILT:
         return
     sizes = {
         chip: size for chip in one.targets.chips if chip.cluster_portable and (size := _size(one, chip)) is not None
     }
+    if one.operation.checked:
+        yield from _over_all(one, sizes)
+        return
     over = ChipSet.joining(chip for chip, size in sizes.items() if size > (chip.cluster_portable or size))
     if over:
         size = max(sizes[chip] for chip in over)
@@ -168,6 +171,25 @@ def _launched(one: Asked) -> Iterator[Draft]:
             several,
             _may_not_fit(size, several),
         )
+
+
+def _over_all(one: Asked, sizes: dict[Chip, int]) -> Iterator[Draft]:
+    """Larger than what a chip takes at all, where that is known."""
+    over = ChipSet.joining(chip for chip, size in sizes.items() if chip.cluster_optin and size > chip.cluster_optin)
+    if not over:
+        return
+    size = max(sizes[chip] for chip in over)
+    most = min(chip.cluster_optin or 0 for chip in over)
+    yield _draft(
+        one,
+        "note" if one.meant == THEIRS or one.operation.name == "declared" else "warning",
+        f"a cluster of {size} blocks; {plain(over)} {'takes' if len(over) == 1 else 'take'} at most {most}, with an"
+        " opt-in",
+        "more than there is",
+        f"take a cluster of at most {most} blocks",
+        over,
+        claims.cluster(_shape(one, next(chip for chip in over if sizes[chip] == size)), over),
+    )
 
 
 def _refused_by_builder(chip: Chip, size: int) -> Claim:

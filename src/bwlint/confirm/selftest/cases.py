@@ -45,13 +45,11 @@ _STATEMENTS: dict[str, tuple[str, str]] = {
     ),
     "mma-bf16": (
         "illegal-instruction",
-        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
-        " {f10,f11,f12,f13}, {r0,r1,r2,r3}, {r4,r5}, {f0,f1,f2,f3};",
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {f10,f11,f12,f13}, {r0,r1,r2,r3}, {r4,r5}, {f0,f1,f2,f3};",
     ),
     "mma-e4m3": (
         "illegal-instruction",
-        "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32"
-        " {f10,f11,f12,f13}, {r0,r1,r2,r3}, {r4,r5}, {f0,f1,f2,f3};",
+        "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {f10,f11,f12,f13}, {r0,r1,r2,r3}, {r4,r5}, {f0,f1,f2,f3};",
     ),
     "mma-f8f6f4": (
         "illegal-instruction",

@@ -139,7 +139,9 @@ class _Maker:
         except OSError as error:
             raise NotMade(f"{place.name} does not start: {error}") from None
         if ended.trouble or ended.code:
-            raise NotMade(f"{place.name}: {ended.trouble or ended.output.strip()[:2000] or f'exit status {ended.code}'}")
+            raise NotMade(
+                f"{place.name}: {ended.trouble or ended.output.strip()[:2000] or f'exit status {ended.code}'}"
+            )
 
 
 def runtime(toolkit: Toolkit) -> Path | None:
