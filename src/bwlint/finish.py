@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from typing import cast
 
 from bwlint import catalog, suppress
+from bwlint.chips import ChipSet
 from bwlint.engine import Analysis
 from bwlint.evaluate.expr import Span
 from bwlint.facts import Gate
@@ -181,18 +182,14 @@ class _File:
             self._related(draft),
             fix if isinstance(fix, Fix) else None,
             fix if isinstance(fix, str) else None,
-            claims=(*self._gate_claim(judged), *draft.claims),
+            claims=(*self._gate_claims(judged), *draft.claims),
         )
 
-    def _gate_claim(self, judged: Judged | None) -> tuple[Claim, ...]:
+    def _gate_claims(self, judged: Judged | None) -> tuple[Claim, ...]:
         """What a finding says of its gate, where that is one of the running program that asks for the device."""
         if judged is None or judged.sets.flags:
             return ()
-        asked, sets, gate = self.analysis.context.targets, judged.sets, judged.gate
-        holds, certain, raises = ((asked & chips).names for chips in (sets.may, sets.must, sets.raises))
-        says = _outcomes(gate, asked.names, holds, certain, raises)
-        at = self.text.region(*gate.at)
-        return (Claim("gate", says, asked.names, (), holds, certain, raises, claimed_test(gate), at=at),)
+        return (gate_claim(judged, self.analysis.context.targets, self.text.region(*judged.gate.at)),)
 
     def _related(self, draft: Draft) -> tuple[Related, ...]:
         found: dict[Related, None] = {}
@@ -253,6 +250,14 @@ _VERBS = {
 _NOUNS = {"lookup": "lookup", "list": "list", "table": "table", "helper-call": "call"}
 
 
+def gate_claim(judged: Judged, asked: ChipSet, at: Region) -> Claim:
+    """What the interpreter says of a gate on the chips asked for. `at` is the place of its test."""
+    gate, sets = judged.gate, judged.sets
+    holds, certain, raises = ((asked & chips).names for chips in (sets.may, sets.must, sets.raises))
+    says = _outcomes(gate, asked.names, holds, certain, raises)
+    return Claim("gate", says, asked.names, (), holds, certain, raises, claimed_test(gate), at=at)
+
+
 def _outcomes(
     gate: Gate, asked: Sequence[str], holds: Sequence[str], certain: Sequence[str], raises: Sequence[str]
 ) -> str:
@@ -266,7 +271,12 @@ def _outcomes(
     )
     parts = [f"{verb} {' and '.join(names)}" for verb, names in outcomes if names]
     text = " ".join(gate.text.split())
-    return f"the {_NOUNS.get(gate.kind, 'test')} `{text}` " + ", ".join(parts[:-1]) + " and " * (len(parts) > 1) + parts[-1]
+    return (
+        f"the {_NOUNS.get(gate.kind, 'test')} `{text}` "
+        + ", ".join(parts[:-1])
+        + " and " * (len(parts) > 1)
+        + parts[-1]
+    )
 
 
 def claimed_test(gate: Gate) -> str:

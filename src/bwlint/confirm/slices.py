@@ -283,7 +283,8 @@ def _keep(node: ast.stmt, needed: set[str]) -> list[ast.stmt]:
         return [ast.If(node.test, body or [ast.Pass()], other)]
     if isinstance(node, ast.Try):
         handlers = [
-            ast.ExceptHandler(each.type, each.name, _branch(each.body, needed) or [ast.Pass()]) for each in node.handlers
+            ast.ExceptHandler(each.type, each.name, _branch(each.body, needed) or [ast.Pass()])
+            for each in node.handlers
         ]
         final, other = _branch(node.finalbody, needed), _branch(node.orelse, needed)
         for handler in handlers:
@@ -508,9 +509,12 @@ class Cutter:
             plan.missing[name] = f"`{name}` needs more of the tree than a slice may hold"
             return
         for index in indices:
-            if (file.dotted, index) not in self._taken:
+            node = file.body[index]
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                self._add(file, _only(node, name), [name])
+            elif (file.dotted, index) not in self._taken:
                 self._taken.add((file.dotted, index))
-                self._take(file, file.body[index])
+                self._take(file, node)
 
     def _from_stars(self, file: File, name: str) -> None:
         for star in file.stars:
@@ -620,15 +624,26 @@ def _imports(node: ast.AST, package: str) -> Iterator[tuple[str, tuple[str, str]
     for each in ast.walk(node):
         if isinstance(each, ast.Import):
             for alias in each.names:
-                yield alias.asname or alias.name.partition(".")[0], (
-                    alias.name if alias.asname else alias.name.partition(".")[0],
-                    "",
+                yield (
+                    alias.asname or alias.name.partition(".")[0],
+                    (
+                        alias.name if alias.asname else alias.name.partition(".")[0],
+                        "",
+                    ),
                 )
         elif isinstance(each, ast.ImportFrom):
             module = absolute(each, package)
             for alias in each.names:
                 if alias.name != "*":
                     yield alias.asname or alias.name, (module, alias.name)
+
+
+def _only(node: ast.Import | ast.ImportFrom, name: str) -> ast.stmt:
+    """The part of an import that binds one name."""
+    aliases = [alias for alias in node.names if (alias.asname or alias.name.partition(".")[0]) == name]
+    if isinstance(node, ast.Import):
+        return ast.Import(aliases)
+    return ast.ImportFrom(node.module, aliases, node.level)
 
 
 def _is_small(node: ast.ClassDef) -> bool:
