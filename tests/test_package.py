@@ -34,7 +34,7 @@ def test_modules_tables_and_the_schema_are_packed(names: set[str]) -> None:
     wanted = {
         path.relative_to(source).as_posix()
         for path in (source / "bwlint").rglob("*")
-        if path.suffix in (".py", ".toml", ".json", ".typed")
+        if path.suffix in (".py", ".toml", ".json", ".ptx", ".typed")
     }
     assert wanted <= names
 

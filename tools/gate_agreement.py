@@ -31,7 +31,6 @@ from bwlint.findings import Claim
 from bwlint.finish import Texts, gate_claim
 from bwlint.judged import Judged
 
-
 ASKED = ("8.0", "8.6", "8.9", "9.0", "10.0", "10.3", "11.0", "12.0", "12.1")
 
 

@@ -76,6 +76,8 @@ class Outcome:
     texts: Texts
     names: Names
     sets: GateSets = field(default_factory=dict)
+    wheels: tuple[tuple[str, str], ...] = ()
+    """Packages that were fetched: the path for reports, and the real one."""
 
     def lines(self, reported: str) -> Sequence[str] | None:
         """The lines of a file as a finding names it."""
@@ -126,7 +128,8 @@ def judge(gathered: Gathered) -> Outcome:
         {"files": scanned, **analysis.stats, **({"unlinked": len(budget.refused)} if budget.ended else {})},
     )
     severity = settings.run.severity or "warning"
-    return Outcome(report, scanned, severity, settings.run.fail_on or "warning", texts, names, _sets(analysis))
+    fail_on = settings.run.fail_on or "warning"
+    return Outcome(report, scanned, severity, fail_on, texts, names, _sets(analysis), found.wheels)
 
 
 def _sets(analysis: Analysis) -> GateSets:

@@ -22,7 +22,7 @@ _INSPECTIONS = click.Choice(["text", "json", "sarif"])
 Command = Callable[..., Any]
 
 
-_JUDGING = (
+_ASKING = (
     click.option(
         "--target",
         multiple=True,
@@ -34,15 +34,21 @@ _JUDGING = (
     ),
     click.option("--ignore", multiple=True, metavar="RULE", help="Do not run these rules."),
     click.option("--severity", type=_LEVELS, help="Lowest severity to show. Default: warning."),
-    click.option("--fail-on", type=_LEVELS, help="Lowest severity to fail on. Default: warning."),
 )
 
 
-def _judging(command: Command) -> Command:
-    """The options of every command that judges: about which chips, by which rules, from which level on."""
-    for option in reversed(_JUDGING):
+def _asking(command: Command) -> Command:
+    """The options of every command that has findings: about which chips, by which rules, from which level on."""
+    for option in reversed(_ASKING):
         command = option(command)
     return command
+
+
+def _judging(command: Command) -> Command:
+    """Those of a command that fails where there are findings."""
+    return _asking(
+        click.option("--fail-on", type=_LEVELS, help="Lowest severity to fail on. Default: warning.")(command)
+    )
 
 
 class _Group(click.Group):
@@ -221,6 +227,53 @@ def matrix(ctx: click.Context, /, **options: Any) -> None:
     Exit codes: 0 there is a table, 2 wrong usage or configuration or an internal error, 3 nothing was found.
     """
     from bwlint.commands.matrix import run
+
+    with ExitStack() as stack:
+        ctx.exit(run(options, stack))
+
+
+@app.command()
+@click.argument("paths", nargs=-1, metavar="[REPORT | PATH...]")
+@click.option("--yes", is_flag=True, help="Launch kernels of what is scanned on the GPU: that runs somebody's code.")
+@click.option(
+    "--run-slices",
+    is_flag=True,
+    help="Run gates and their helpers, cut out of the source, in CPython: fenced in, and still somebody's code.",
+)
+@click.option("--bench", is_flag=True, help="Measure times too, of slow paths against what to write instead.")
+@click.option("--nvcc-args", metavar="ARGS", help="Options to compile flagged sources with; yours, taken as they are.")
+@click.option(
+    "--compile-commands",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="A compile_commands.json; only options that run no code are taken from it.",
+)
+@click.option("--time-limit", type=click.FloatRange(min=1), metavar="SECONDS", help="For each test. Default: 30.")
+@click.option("--receipts", metavar="FILE", type=click.Path(dir_okay=False), help="Write the receipts to this file.")
+@click.option("--refuted-is-error", is_flag=True, help="Exit with 1 if a finding is refuted, too.")
+@click.option("--selftest", is_flag=True, help="Run our own cases on this machine's GPU instead; write --receipts.")
+@click.option(
+    "--bundle",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="With --selftest: the built cases. With --target and without a GPU: build them into this file.",
+)
+@_asking
+@click.option("--format", "form", type=_INSPECTIONS, default="text", show_default=True, help="Form of the report.")
+@click.option("--output", type=click.Path(dir_okay=False), help="Write the report to this file instead of stdout.")
+@click.pass_context
+def confirm(ctx: click.Context, /, **options: Any) -> None:
+    """Put findings to the test: on the assembler, and on the GPU of this machine.
+
+    Takes a report of check (JSON or SARIF), or what check takes. Each finding states claims; each claim climbs a
+    ladder: evaluate (the gate, in CPython), assemble (nvcc and ptxas), load, configure, launch and check (the
+    driver; our own kernels), peer (two GPUs). What did not run proves nothing and says why. Assembling is compiling:
+    nothing of the tree is run. Launching is running somebody's code: only with --yes.
+
+    Exit codes: 0 none is confirmed, 1 one is (or, with --refuted-is-error, refuted), 2 wrong usage or
+    configuration or an internal error, 3 nothing was executed.
+    """
+    from bwlint.commands.confirm import run
 
     with ExitStack() as stack:
         ctx.exit(run(options, stack))

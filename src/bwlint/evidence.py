@@ -9,13 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from bwlint.chips import ChipSet
+from bwlint import claims
+from bwlint.chips import NO_TARGET, ChipSet, TargetSet
+from bwlint.chips.atoms import atom
+from bwlint.chips.instructions import parse, verdict
+from bwlint.claims import Claimed
 from bwlint.evaluate.expr import Span
 from bwlint.facts import Hop, Module, Side, Use
+from bwlint.findings import Claim
 from bwlint.libraries import PROOF, Libraries, Need, is_question, operation, operation_in
 from bwlint.link import Tree
 from bwlint.native import Native, admits
 from bwlint.reach import RANK, Place, Proof, Reach
+from bwlint.wording import plain
 
 _NAMES = frozenset({"name", "import", "function", "class", "opaque", "attr"})
 
@@ -132,7 +138,46 @@ def handed_out(side: Side) -> Iterator[Use]:
 
 
 def _need(proof: Proof, use: Use) -> Need:
-    return Need(proof.legal, PROOF, proof.what, proof.source, use, proof.hops, proof.arriving, proof.kind, proof.where)
+    return Need(
+        proof.legal,
+        PROOF,
+        proof.what,
+        proof.source,
+        use,
+        proof.hops,
+        proof.arriving,
+        proof.kind,
+        proof.where,
+        proof.operation,
+    )
+
+
+def claimed(need: Need, module: Module, chips: ChipSet) -> Claimed:
+    """What can be tested of a need on chips on all of which it works, or on none."""
+    works = chips & need.legal
+    if need.operation is not None and need.hops:
+        return Claimed(_of_operation(need.operation, TargetSet.native(chips)), need.hops[-1].at, need.hops[-1])
+    if need.use.how == "text" and _is_refused(need.use.name, TargetSet.native(chips)):
+        return Claimed(claims.instruction(need.use.name, TargetSet.native(chips)), need.use.at, module)
+    name = need.use.name if need.use.how == "text" else need.use.name.rpartition(".")[2]
+    says = f"`{name}` works on {plain(chips)} too" if works else f"`{name}` does not work on {plain(chips)}"
+    return Claimed(claims.need(name, chips, works, says), need.use.at, module)
+
+
+def _is_refused(text: str, targets: TargetSet) -> bool:
+    """Whether a text is the head of an instruction that none of the targets has."""
+    found = verdict(text)
+    return bool(found.forms) and found.statement.head == text and not found.legal & targets
+
+
+def _of_operation(use: Use, targets: TargetSet) -> Claim:
+    """Whether an instruction or atom assembles for targets, or for those of them for which it does."""
+    row = atom(use.name) if use.how == "atom" else None
+    name = use.name if use.how == "atom" else parse(use.name).head
+    works = targets & (verdict(use.name).legal if use.how == "instruction" else row.legal if row else NO_TARGET)
+    if works:
+        return claims.legal(name, works, wrapped=use.how == "atom")
+    return claims.instruction(name, targets, wrapped=use.how == "atom")
 
 
 def file_operations(module: Module) -> Iterator[Need]:

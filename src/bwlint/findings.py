@@ -76,31 +76,57 @@ class Fix:
 
 
 ClaimKind = Literal[
-    "gate", "guard", "instruction", "image", "build", "shared", "cluster", "bounds", "unchecked", "peer", "slow"
+    "gate",
+    "guard",
+    "instruction",
+    "legal",
+    "image",
+    "build",
+    "shared",
+    "cluster",
+    "bounds",
+    "unchecked",
+    "peer",
+    "slow",
+    "need",
+    "other",
 ]
 """What is claimed:
 
 gate         a condition of the running program holds on `holds` and fails on the other chips of `chips`
-guard        a guard of the preprocessor compiles what it holds for `holds`, of `targets`
-instruction  `subject` does not assemble for `targets`
-image        no image of the file (or of `subject`, a container's offset or a kernel) loads on `chips`
-build        what the build's flags `subject` make does not load on `chips`, or nvcc refuses them
-shared       a block of `chips` cannot have `amounts` (bytes) of `subject` ("dynamic" or "static") shared memory
-cluster      a cluster of `amounts` (x, y, z) cannot be launched on `chips` without an opt-in
+guard        a test of the preprocessor, the directive `subject`, may hold for `holds`, does for `certain` whatever else
+             is defined, and fails for the other `targets`
+instruction  `subject`, or what it wraps, does not assemble for `targets`
+legal        `subject`, or what it wraps, assembles for `targets`
+image        no image of the file (or of `subject`, a container's offset such as "0x40" or a kernel) loads on `chips`
+build        what nvcc makes of `subject` ("compute_90,sm_90;compute_90,compute_90") does not load on `chips`; without
+             `chips`, nvcc refuses it
+shared       a block of `chips`, or the code that ptxas makes for `targets`, cannot have `amounts` (bytes) of `subject`
+             ("dynamic", "static", or "default": dynamic without an opt-in) shared memory
+cluster      a cluster of `amounts` (x, y, z) cannot be launched on `chips` without an opt-in; `subject` is a kernel of
+             a binary
 bounds       `amounts` (threads, blocks) are more than a multiprocessor of `chips` holds: the minimum is dropped
-unchecked    nobody would notice that `chips` refuse `amounts` (bytes) of dynamic shared memory
-peer         memory of a peer used as `subject` says (peer-store, remote-atomic, multicast, ...) may not work
-slow         `subject` assembles for `targets` to a call of the driver
+unchecked    nobody would notice that `chips` refuse `amounts` (bytes; none: not known) of dynamic shared memory
+peer         memory of a peer used as `subject` says (peer-store, remote-atomic, multicast, fabric, rdma) may not work
+             on `chips`
+slow         `subject`, or what it wraps, assembles for `targets` to a call of the driver; of a binary, the kernel
+             `subject` makes such calls on `chips`
+need         `subject`, behind a gate or in a build, works on `holds` and not on the other `chips`: no rung tests it
+other        what is to be seen in the source: no rung tests it
 """
+
+UNTESTED: frozenset[ClaimKind] = frozenset({"need", "other"})
+"""Claims that no rung tests: a finding with one of them is never confirmed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
     """What can be tested of a finding. `chips` are compute capabilities, `targets` names such as "sm_120a".
 
-    `says` is the claim as a sentence. The other fields are as `ClaimKind` says: of a gate, `holds` are the chips on
-    which it may hold, `certain` those on which it does whatever else is so, `raises` those on which it raises. `at` is
-    the place in the finding's file (of a gate its whole test; of an instruction the instruction).
+    `says` is the claim as a sentence without its period. The other fields are as `ClaimKind` says: of a gate, `holds`
+    are the chips on which it may hold, `certain` those on which it does whatever else is so, `raises` those on which
+    it raises. `at` is the place (of a gate its whole test; of an instruction the instruction) in the finding's file,
+    or in that at `path`, told like the finding's, where it is not "".
     """
 
     kind: ClaimKind
@@ -113,6 +139,18 @@ class Claim:
     subject: str = ""
     amounts: tuple[int, ...] = ()
     at: Region | None = None
+    path: str = ""
+
+
+Outcome = Literal["confirmed", "refuted", "inconclusive"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a test of a finding came to, and why in one sentence."""
+
+    outcome: Outcome
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +180,8 @@ class Finding:
     fingerprint: str = ""
     claims: tuple[Claim, ...] = ()
     """All of them are true where the finding is."""
+    verdict: Verdict | None = None
+    """None where nobody has put it to the test."""
 
 
 @dataclass(frozen=True, slots=True)

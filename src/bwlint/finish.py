@@ -14,6 +14,7 @@ from typing import cast
 
 from bwlint import catalog, suppress
 from bwlint.chips import ChipSet
+from bwlint.claims import Claimed
 from bwlint.engine import Analysis
 from bwlint.evaluate.expr import Span
 from bwlint.facts import Gate
@@ -151,7 +152,8 @@ class _File:
         judged = self._judged(drafts)
         findings = []
         for draft in sorted(drafts, key=lambda draft: (draft.at, draft.rule)):
-            finding = self._finding(draft, judged.get(id(draft.gate)))
+            rests_on = judged.get(id(draft.rests_on or draft.gate))
+            finding = self._finding(draft, judged.get(id(draft.gate)), rests_on)
             key = (finding.name, _between(self.text, finding.region), _qualname(draft))
             findings.append(replace(finding, fingerprint=fingerprint(*key, seen[key])))
             seen[key] += 1
@@ -159,10 +161,10 @@ class _File:
 
     def _judged(self, drafts: Sequence[Draft]) -> dict[int, Judged]:
         """The gates of the drafts with their sets."""
-        modules = {draft.module.path for draft in drafts if draft.gate is not None}
+        modules = {draft.module.path for draft in drafts if draft.gate is not None or draft.rests_on is not None}
         return {id(entry.gate): entry for path in modules for entry in self.analysis.context.judged.get(path, ())}
 
-    def _finding(self, draft: Draft, judged: Judged | None) -> Finding:
+    def _finding(self, draft: Draft, judged: Judged | None, rests_on: Judged | None) -> Finding:
         rule = catalog.lookup(draft.rule)
         fix = self._fix(draft, judged)
         return Finding(
@@ -182,8 +184,17 @@ class _File:
             self._related(draft),
             fix if isinstance(fix, Fix) else None,
             fix if isinstance(fix, str) else None,
-            claims=(*self._gate_claims(judged), *draft.claims),
+            claims=(*self._gate_claims(rests_on), *(self._claim(claimed) for claimed in draft.claims)),
         )
+
+    def _claim(self, claimed: Claimed) -> Claim:
+        """A claim with its place; without one where the file went away meanwhile."""
+        claim, at = claimed.claim, claimed.at
+        if claimed.module is None or claimed.module.path == self.file.real:
+            return claim if at is None else replace(claim, at=self.text.region(*at))
+        text = self.texts.of(claimed.module.path)
+        place = None if text is None or at is None else text.region(*at)
+        return replace(claim, at=place, path=self.names.reported(claimed.module.path, self.file))
 
     def _gate_claims(self, judged: Judged | None) -> tuple[Claim, ...]:
         """What a finding says of its gate, where that is one of the running program that asks for the device."""

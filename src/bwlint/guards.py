@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from bwlint import claims
 from bwlint.chips import ChipSet, TargetSet
+from bwlint.claims import Claimed
 from bwlint.facts import Gate, Module, Operation, Side
 from bwlint.judge import Context
 from bwlint.judged import REFUSING, inside
@@ -52,6 +54,12 @@ class Guarded:
     def refused(self) -> ChipSet:
         """Chips that get here and none of whose own targets is admitted."""
         return self.sets.live.chips - self.chips
+
+    def claimed(self, targets: TargetSet) -> Claimed:
+        """For which of some targets the test holds."""
+        asked = targets & self.sets.live
+        claim = claims.guard(self.guard.text, asked, self.sets.may, self.sets.must)
+        return Claimed(claim, self.guard.at, self.module)
 
     def operations(self) -> Iterator[Operation]:
         """What the file needs of a device inside the working side."""

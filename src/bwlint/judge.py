@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from bwlint.builds import Builds
 from bwlint.chips import EVERY, NO_TARGET, NONE, ChipSet, TargetSet, group
+from bwlint.claims import Claimed
 from bwlint.evaluate.expr import Span
 from bwlint.evidence import Evidence, file_operations
 from bwlint.facts import Gate, Module, Side, Use
-from bwlint.findings import Claim
 from bwlint.judged import TEST_FILE, Judged, inside
 from bwlint.libraries import Need
 from bwlint.link import Tree
@@ -81,8 +81,10 @@ class Draft:
     """What would mend it; a string says why nothing is proposed."""
     cause: tuple[str, Span] | None = None
     """The place of another gate, which is what is wrong or right about all who lead there."""
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[Claimed, ...] = ()
     """What can be tested of it, besides its gate."""
+    rests_on: Gate | None = None
+    """The gate whose sets it tells, where that is not `gate`: the test beside a text."""
 
 
 @dataclass

@@ -10,10 +10,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from bwlint import claims
 from bwlint.builds import built
 from bwlint.chips import EVERY_TARGET, NONE, ChipSet, Target, TargetSet, group
 from bwlint.chips.atoms import Atom, atom
 from bwlint.chips.instructions import Form, Verdict, parse, verdict
+from bwlint.claims import Claimed
 from bwlint.evaluate.expr import Expr, Span
 from bwlint.facts import Carry, Module, Operation
 from bwlint.judge import Context, Draft, Related, Remedy
@@ -198,6 +200,24 @@ def _of_file(instruction: str, target: Target, chips: ChipSet) -> Iterator[Charg
     yield from charges(instruction, slow)
 
 
+def _claimed(operation: Operation, charge: Charge) -> Claimed:
+    """What ptxas can be asked about an instruction: of a file with several, the one that its message tells of."""
+    name, wrapped = short(operation), operation.kind == "atom"
+    if charge.severity == "error":
+        claim = claims.instruction(name, charge.targets, wrapped=wrapped, operands=_by_operands(operation, charge))
+    else:
+        claim = claims.slow(name, charge.targets, wrapped=wrapped)
+    return Claimed(claim, operation.at)
+
+
+def _by_operands(operation: Operation, charge: Charge) -> bool:
+    """Whether an instruction is refused for its operands, and would not be with others."""
+    if operation.kind != "instruction":
+        return False
+    form = verdict(operation.name).refusing(next(iter(charge.targets)))
+    return form is not None and (form.operands is not None or form.count > 0)
+
+
 def _draft(module: Module, charge: Charge, operations: list[Operation], chips: ChipSet) -> Draft:
     first, *others = operations
     return Draft(
@@ -214,6 +234,7 @@ def _draft(module: Module, charge: Charge, operations: list[Operation], chips: C
         chips,
         charge.legal.chips,
         related=tuple(Related(module, other.at, "here too") for other in others[:_SHOWN]),
+        claims=(_claimed(first, charge),),
     )
 
 
@@ -321,6 +342,7 @@ def _source_draft(context: Context, module: Module, found: list[_Placed]) -> Dra
         charge.legal.chips,
         related=tuple(related),
         remedy=_remedy(context, module, first, guard),
+        claims=(_claimed(first.operation, charge),),
     )
 
 

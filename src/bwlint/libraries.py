@@ -28,7 +28,7 @@ class Need:
     """Something that works only on `legal`. `use` is where it is named, `hops` lead to where it is proved.
 
     `arriving` are the chips that the gates on that way may let come, `kind` is one of `reach.RANK`, `where`
-    names the definition at the end of the way.
+    names the definition at the end of the way, `operation` the instruction or atom at the last hop that proves it.
     """
 
     legal: ChipSet
@@ -40,6 +40,7 @@ class Need:
     arriving: ChipSet = EVERY
     kind: str = "library"
     where: str = ""
+    operation: Use | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -291,7 +291,7 @@ class Native:
             return ()
         kinds = [min(proofs, key=lambda proof: len(proof.legal)) for proofs in found if proofs]
         weakest = max(kinds, key=lambda proof: RANK.index(proof.kind))
-        return (replace(weakest, legal=legal),)
+        return (replace(weakest, legal=legal, operation=None),)
 
 
 def _operations(place: Place) -> Iterator[Proof]:
@@ -306,7 +306,7 @@ def _operations(place: Place) -> Iterator[Proof]:
             hop = Hop(place.outline.path, use.at, f"`{name}` works on {legal}")
             what = row.what if row is not None else f"`{name}`"
             source = f"{name} in {place.definition.qualname}"
-            yield Proof(legal, "operation", what, source, (hop,), where=place.definition.qualname)
+            yield Proof(legal, "operation", what, source, (hop,), where=place.definition.qualname, operation=use)
 
 
 def _base(path: str) -> str:

@@ -59,7 +59,7 @@ class Proof:
 
     `kind` is one of `RANK`; `what` is how a message calls it, `source` where it was read, `hops` the way there from
     the use to the place that proves it, `arriving` the chips that the gates on that way may let come,
-    and `where` the name of the definition at its end.
+    `where` the name of the definition at its end, and `operation` the instruction or atom of C++ there.
     """
 
     legal: ChipSet
@@ -69,6 +69,7 @@ class Proof:
     hops: tuple[Hop, ...]
     arriving: ChipSet = EVERY
     where: str = ""
+    operation: Use | None = None
 
     @property
     def against(self) -> ChipSet:

@@ -356,9 +356,14 @@ def _stand_in(space: Space, name: str, made: bool) -> Any:
 # -- builtins
 
 
-_NAMES = """abs all any bool bytes callable chr classmethod complex dict divmod enumerate filter float frozenset getattr
-hash hex int issubclass iter list map max min next object ord pow property range repr reversed round set slice sorted
-staticmethod str sum super tuple type zip True False None NotImplemented Ellipsis __build_class__ __debug__""".split()
+_NAMES = (
+    *("abs", "all", "any", "bool", "bytes", "callable", "chr", "classmethod", "complex", "dict"),
+    *("divmod", "enumerate", "filter", "float", "frozenset", "getattr", "hash", "hex", "int"),
+    *("issubclass", "iter", "list", "map", "max", "min", "next", "object", "ord", "pow", "property"),
+    *("range", "repr", "reversed", "round", "set", "slice", "sorted", "staticmethod", "str", "sum"),
+    *("super", "tuple", "type", "zip", "True", "False", "None", "NotImplemented", "Ellipsis"),
+    *("__build_class__", "__debug__"),
+)
 
 
 def _builtins(world: World) -> dict[str, Any]:

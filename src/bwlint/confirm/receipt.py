@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from bwlint.findings import Claim
+from bwlint.findings import Claim, Outcome, Verdict
 
 Rung = Literal["evaluate", "assemble", "load", "configure", "launch", "check", "peer", "bench"]
 RUNGS: tuple[Rung, ...] = ("evaluate", "assemble", "load", "configure", "launch", "check", "peer", "bench")
 """From the bottom up: what a higher one shows outweighs a lower one."""
-
-Outcome = Literal["confirmed", "refuted", "inconclusive"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,7 @@ def not_eligible(rung: Rung, reason: str, details: Mapping[str, Any] | None = No
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class Tried:
     """One claim of a finding with its attempts, in the order of `RUNGS`."""
 
     claim: Claim
@@ -81,12 +79,12 @@ class Receipt:
     rule: str
     path: str
     line: int
-    tested: tuple[Tested, ...]
+    tried: tuple[Tried, ...]
 
     @property
     def outcome(self) -> Outcome:
         """Refuted where one claim is, confirmed where all are: half a finding is none."""
-        found = {tested.outcome for tested in self.tested}
+        found = {tried.outcome for tried in self.tried}
         if "refuted" in found:
             return "refuted"
         return "confirmed" if found == {"confirmed"} else "inconclusive"
@@ -94,11 +92,16 @@ class Receipt:
     @property
     def reason(self) -> str:
         """The reasons of the claims that decide, each once."""
-        if not self.tested:
+        if not self.tried:
             return "the finding states nothing that can be tested"
-        deciding = [tested for tested in self.tested if tested.outcome == self.outcome]
-        return "; ".join(dict.fromkeys(tested.reason for tested in deciding))
+        deciding = [tried for tried in self.tried if tried.outcome == self.outcome]
+        return "; ".join(dict.fromkeys(tried.reason for tried in deciding))
+
+    @property
+    def verdict(self) -> Verdict:
+        return Verdict(self.outcome, self.reason)
 
     @property
     def executed(self) -> bool:
-        return any(attempt.executed for tested in self.tested for attempt in tested.attempts)
+        """Whether a test ran at all."""
+        return any(attempt.executed for tried in self.tried for attempt in tried.attempts)

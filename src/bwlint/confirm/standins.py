@@ -1,7 +1,7 @@
 """What a slice finds in place of libraries: the capability on one chip, and values that nobody knows.
 
-This runs in the child. A value that nobody knows (`Unread`) gives another one for whatever is done with it; where Python
-asks whether it is true, one of both is chosen, and the run is repeated with the other.
+This runs in the child. A value that nobody knows (`Unread`) gives another one for whatever is done with it; where
+Python asks whether it is true, one of both is chosen, and the run is repeated with the other.
 """
 
 from __future__ import annotations

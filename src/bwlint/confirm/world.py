@@ -11,7 +11,7 @@ from bwlint.findings import Claim, Finding
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A claim of a finding. `real` is the file on disk ("" where it is not there), a member of an archive unpacked.
+    """A claim of a finding. `real` is the file on disk, or the archive that holds it; "" where neither is there.
 
     `root` is the folder of the tree that the finding was made in.
     """
@@ -55,7 +55,7 @@ class World:
     gates in CPython. `limit` is the time of one child in seconds, that of a compiler `compile_limit`.
 
     `nvcc_args` are options that the user gives himself; `commands` is a compile_commands.json. `no_device` says why
-    there is none.
+    there is none. `bench` asks for times, too.
     """
 
     scratch: Path
@@ -68,3 +68,6 @@ class World:
     commands: Path | None = None
     limit: float = 30.0
     compile_limit: float = 300.0
+    bench: bool = False
+    altered: str = ""
+    """What of the packages that the rungs use is not as it was released; "" where nothing is."""

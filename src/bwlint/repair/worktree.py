@@ -59,6 +59,20 @@ def uncommitted(top: str) -> bool:
     return any(len(entry) > 3 and entry[1] in "MTD" and entry[2] == " " for entry in entries)
 
 
+def commit_of(top: str) -> str | None:
+    """The commit that is checked out, as hex digits; None where git does not say."""
+    code, said = _run(top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    return said.strip() or None if code == 0 else None
+
+
+def has_changes(top: str) -> bool | None:
+    """Whether tracked files differ from the commit, staged or not. None where git does not say so soon and safely."""
+    if not _has_safe_filters(top):
+        return None
+    code, listed = _run(top, "status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=all")
+    return bool(listed) if code == 0 else None
+
+
 def _has_safe_filters(top: str) -> bool:
     """Whether git would run no program that the repository itself names, to compare files with the index."""
     code, listed = _run(top, "config", "--show-scope", "--includes", "--name-only", "-z", "--get-regexp", r"^filter\.")

@@ -48,6 +48,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "fix_refused": finding.fix_refused,
         "fingerprint": finding.fingerprint,
         "claims": [asdict(claim) for claim in finding.claims],
+        **({"verdict": asdict(finding.verdict)} if finding.verdict is not None else {}),
     }
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path, PurePath
 from urllib.parse import quote
 
 import sarif_om as om
 
-from bwlint.findings import SEVERITIES, Edit, Finding, Fix, Region, Related, Report, Skipped
+from bwlint.findings import SEVERITIES, Claim, Edit, Finding, Fix, Region, Related, Report, Skipped
 from bwlint.report import Lines, Setting
 from bwlint.report.encode import dumps
 from bwlint.report.escape import visible
@@ -94,10 +94,12 @@ def _result(entry: _Entry, lookup: _Lookup) -> om.Result:
     finding = entry.finding
     related = finding.related[:MAX_RELATED]
     index = lookup.rules[finding.rule]
+    refuted = finding.verdict is not None and finding.verdict.outcome == "refuted"
     return om.Result(
         rule_id=finding.rule,
         rule_index=index,
-        level=finding.severity,
+        kind="pass" if refuted else "fail",
+        level="none" if refuted else finding.severity,
         message=_message(_text(finding, related)),
         locations=[_location(finding.path, finding.region)],
         related_locations=[_related(number, item) for number, item in enumerate(related, 1)] or None,
@@ -118,7 +120,16 @@ def _properties(finding: Finding) -> dict[str, object]:
     }
     if finding.legal is not None:
         found["legal"] = list(finding.legal)
+    if finding.claims:
+        found["claims"] = [_claim(claim) for claim in finding.claims]
+    if finding.verdict is not None:
+        found["verdict"] = asdict(finding.verdict)
     return found
+
+
+def _claim(claim: Claim) -> dict[str, object]:
+    """A claim as in the JSON report, less the fields that its kind has no use for."""
+    return {name: value for name, value in asdict(claim).items() if value}
 
 
 def _text(finding: Finding, related: Sequence[Related]) -> str:

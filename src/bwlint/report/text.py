@@ -102,3 +102,5 @@ def _remarks(finding: Finding) -> Iterator[tuple[str, str]]:
         yield "fix", f"{finding.fix.title} ({finding.fix.applicability})"
     if finding.fix_refused:
         yield "no fix", finding.fix_refused
+    if finding.verdict is not None:
+        yield finding.verdict.outcome, finding.verdict.reason

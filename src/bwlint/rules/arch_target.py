@@ -7,11 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from bwlint import claims
 from bwlint.behind import elsewhere
-from bwlint.chips import NONE, ChipSet, Target, all_chips, group, siblings, targets_of
+from bwlint.builds import pair_of, pairs_of
+from bwlint.chips import NONE, ChipSet, Target, TargetSet, all_chips, group, siblings, targets_of
 from bwlint.chips.pairs import refusal, same_cubin
 from bwlint.chips.toolkits import Toolkits, first_toolkit, version, within
+from bwlint.claims import Claimed
 from bwlint.facts import Carry, Module
+from bwlint.findings import Claim
 from bwlint.judge import Context, Draft, Remedy
 from bwlint.wording import plain
 
@@ -87,7 +91,8 @@ class _File:
             if fault := _unknown(name):
                 advice = "write a target that nvcc knows"
                 remedy = "which target was meant is not known"
-                yield self._draft(built, "error", "high", fault, "no such target", advice, remedy=remedy)
+                claim = claims.refused([f"compute_{name},sm_{name}"])
+                yield self._draft(built, "error", "high", fault, "no such target", advice, claim, remedy=remedy)
         if carry.kind == "gencode":
             yield from self._pair(built)
         if carry.kind in ("list", "request"):
@@ -103,7 +108,8 @@ class _File:
                     message = f"this pair does not compile: {words}"
                     advice = "name the same target twice"
                     remedy = "which of the two targets was meant is not known"
-                    yield self._draft(built, "error", "high", message, "refused", advice, remedy=remedy)
+                    claim = claims.refused([pair_of(arch, code)])
+                    yield self._draft(built, "error", "high", message, "refused", advice, claim, remedy=remedy)
 
     def _twice(self, built: _Built) -> Iterator[Draft]:
         for place, one in enumerate(built.sass):
@@ -117,7 +123,8 @@ class _File:
                     severity = "error" if built.carry.kind == "list" else "warning"
                     advice = f"keep {_family(one, other)}"
                     remedy = "whether anything here needs the plain target, for its PTX, is not known"
-                    yield self._draft(built, severity, "medium", message, names, advice, remedy=remedy)
+                    claim = claims.refused([pair_of(other, other), pair_of(one, one)])
+                    yield self._draft(built, severity, "medium", message, names, advice, claim, remedy=remedy)
 
     def _too_early(self, built: _Built) -> Iterator[Draft]:
         low, high = built.carry.toolkit
@@ -138,7 +145,12 @@ class _File:
         message = f"this is {'accepted' if asked else 'compiled'} {since}, whose nvcc does not know all of it: {needs}"
         advice = "move these to the branch of the toolkit that knows them"
         remedy = "which branch is that of the later toolkit is not known"
-        yield self._draft(built, "note" if asked else "warning", "high", message, f"{since}", advice, remedy=remedy)
+        every = [target for targets in late.values() for target in targets]
+        said = " and ".join(f"{target} is not known before CUDA {first}" for first in late for target in late[first])
+        claim = claims.other(said, _own_chips(every), _listed(every))
+        yield self._draft(
+            built, "note" if asked else "warning", "high", message, f"{since}", advice, claim, remedy=remedy
+        )
 
     def refused(self, built: _Built) -> Iterator[Draft]:
         """A list of accepted names, or a condition over names, that knows one chip of a family and not the other."""
@@ -164,6 +176,7 @@ class _File:
                 message,
                 f"no {plain(missing)} here",
                 f"accept {names} too, unless the code is meant for {plain(present)} alone",
+                _left_out(verb, group_of, present, missing),
                 covered=named & family,
                 remedy=self._accepting(built, exact, present, missing),
             )
@@ -194,7 +207,10 @@ class _File:
             covered = ChipSet.joining(target.chip for target in names)
             remedy = Remedy("carry", ChipSet.joining(target.chip for target in built.every), evidence)
             label = f"no {_listed(lacking)} here"
-            yield self._draft(built, "note", "low", message, label, advice, covered=covered & family, remedy=remedy)
+            claim = claims.other(f"no name that is accepted is {_listed(lacking)}", _own_chips(lacking))
+            yield self._draft(
+                built, "note", "low", message, label, advice, claim, covered=covered & family, remedy=remedy
+            )
 
     def _accepting(self, built: _Built, exact: bool, present: ChipSet, missing: ChipSet) -> Remedy | str:
         """A list of names makes nothing by itself; a condition does, and tests and examples are there to be run."""
@@ -242,7 +258,8 @@ class _File:
             advice = _wider(built.ptx, missing)
             remedy = "PTX is written by a compiler, which has to be asked for another target"
             label = f"for {plain(present)} only"
-            yield self._draft(built, "note", "high", message, label, advice, covered=built.jits, remedy=remedy)
+            claim = claims.image(missing)
+            yield self._draft(built, "note", "high", message, label, advice, claim, covered=built.jits, remedy=remedy)
 
     def covered(self, built: _Built) -> Iterator[Draft]:
         """What a build makes, against what the chips load."""
@@ -276,6 +293,7 @@ class _File:
                 f"{_listed(mine)} is loaded by {plain(present)} only: {left}",
                 f"for {plain(present)} only",
                 _wider(mine, missing),
+                claims.build((pair for one in active for pair in pairs_of(one.carry, ptx=not compiled)), missing),
                 covered=loads | jits,
                 remedy=self._completing(built, missing, alone=alone),
             )
@@ -303,8 +321,9 @@ class _File:
         if jits & asked == asked:
             names = _listed([target for one in together for target in one.ptx if target.jits_on() & asked])
             message = f"nothing here is built for {plain(asked)}; its driver compiles the PTX of {names} at first use"
+            claim = _without_cubins(together, asked)
             yield self._draft(
-                built, "note", "low", message, "by JIT only", _native(asked), covered=jits, remedy=_OF_ITS_MAKER
+                built, "note", "low", message, "by JIT only", _native(asked), claim, covered=jits, remedy=_OF_ITS_MAKER
             )
             return
         if built.carry.kind == "kernel" or not _for_everybody(every):
@@ -324,6 +343,7 @@ class _File:
             message,
             f"nothing for {plain(asked)}",
             _native(asked),
+            claims.build((pair for one in together for pair in pairs_of(one.carry)), asked - jits),
             covered=loads | jits,
             remedy=_OF_ITS_MAKER,
         )
@@ -348,7 +368,8 @@ class _File:
         unsafe = "the suffix costs the PTX for later chips, and whether these kernels need it is not shown"
         remedy = Remedy("carry", built.loads, "", unsafe)
         label = "without a suffix"
-        yield self._draft(built, "note", "low", message, label, advice, covered=built.loads, remedy=remedy)
+        claim = claims.instruction(claims.SETMAXNREG, TargetSet.joining(here))
+        yield self._draft(built, "note", "low", message, label, advice, claim, covered=built.loads, remedy=remedy)
 
     def _wrong_sources(self, built: _Built) -> Iterator[Draft]:
         """A kernel named for the data-centre part, offered to a chip that has no tensor memory."""
@@ -369,7 +390,8 @@ class _File:
         evidence = f"{sources[0]} is named for {plain(_union(meant))}"
         remedy = Remedy("carry", built.loads - _union(target.loads_on() for target in wrong), evidence, unsafe)
         label = f"reaches {plain(here)}"
-        yield self._draft(built, "warning", "medium", message, label, advice, covered=built.loads, remedy=remedy)
+        claim = claims.need(sources[0], here & lacking, NONE, f"{sources[0]} does not run on {plain(here & lacking)}")
+        yield self._draft(built, "warning", "medium", message, label, advice, claim, covered=built.loads, remedy=remedy)
 
     def _together(self, built: _Built) -> tuple[_Built, ...]:
         """The carries that add up with one: flags of a file, pieces of a list under a common toolkit."""
@@ -391,6 +413,7 @@ class _File:
         message: str,
         label: str,
         advice: str,
+        claim: Claim,
         covered: ChipSet = NONE,
         remedy: Remedy | str | None = None,
     ) -> Draft:
@@ -409,7 +432,26 @@ class _File:
             covered,
             None,
             remedy=remedy,
+            claims=(Claimed(claim, built.carry.at),),
         )
+
+
+def _left_out(verb: str, together: Sequence[_Built], present: ChipSet, missing: ChipSet) -> Claim:
+    """That what may be built for one chip does not load on the other: a target without a suffix does."""
+    mine = list(dict.fromkeys(target for one in together for target in one.every if target.chip in present))
+    if missing & _union(target.loads_on() for target in mine):
+        return claims.other(f"this {verb} {_listed(mine)} and no target of {plain(missing)}", missing)
+    return claims.build((pair_of(target, target) for target in mine), missing)
+
+
+def _without_cubins(together: Sequence[_Built], asked: ChipSet) -> Claim:
+    """That cubins alone do not load, whatever the PTX beside them."""
+    pairs = [pair for one in together for pair in pairs_of(one.carry, ptx=False)]
+    return claims.build(pairs, asked) if pairs else claims.other(f"there is no cubin for {plain(asked)}", asked)
+
+
+def _own_chips(targets: Iterable[Target]) -> ChipSet:
+    return ChipSet.joining(target.chip for target in targets)
 
 
 def _targets(names: Iterable[str]) -> Iterator[Target]:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from bwlint import claims
 from bwlint.chips import NONE, ChipSet, siblings
+from bwlint.findings import Claim
 from bwlint.inspection.operations import is_spare, kernels_beside
 from bwlint.shipments import ALL, Flaw, Library, Operation, Shipment, Unit, main_reason
 from bwlint.shipments import NONE as NOTHING
 from bwlint.wording import counted, listed, plain
 
 NAME = "arch-target"
+_CLAIMS = 8
+"""Files or containers of a finding that stand for all of them in its claims."""
 
 
 def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
@@ -67,6 +71,7 @@ def _half(library: Library, cut: Sequence[Unit], present: ChipSet, missing: Chip
         f"build for the family ({_family_target(present)}), or add {_own_targets(missing)}",
         f"half {plain(missing)}",
         ChipSet.where(lambda chip: any(_serves(unit, ChipSet.of(chip.name)) for unit in cut)),
+        claims=_of_units(library, cut, missing),
     )
 
 
@@ -87,6 +92,7 @@ def _nothing(shipment: Shipment, dead: ChipSet) -> Flaw:
         f"build for {plain(dead)} too, or add plain PTX",
         "nothing",
         _served(shipment.libraries),
+        claims=_of_files(shipment.libraries, dead, "" if not alone else shipment.libraries[0].path),
     )
 
 
@@ -104,6 +110,7 @@ def _absent(library: Library, absent: ChipSet) -> Flaw:
         f"build for {plain(absent)} too, or keep these calls away from {plain(absent)}",
         "library",
         _served([library]),
+        claims=_of_files([library], absent, library.path),
     )
 
 
@@ -123,6 +130,7 @@ def _compiled(library: Library, judged: ChipSet) -> Iterator[Flaw]:
         f"build for {plain(chips)} too",
         "jit",
         _served([library]),
+        claims=(claims.other(f"no cubin of the file loads on {plain(chips)}", chips),),
     )
 
 
@@ -149,7 +157,29 @@ def _operations(shipment: Shipment, asked: ChipSet, judged: ChipSet) -> Iterator
             f"build a variant for {plain(chips)}, or keep these calls away from it",
             f"operations {' '.join(names)}",
             ChipSet.of(*some[0].served),
+            claims=tuple(claims.image(chips, kernel=name) for name in names[:_CLAIMS]),
         )
+
+
+def _of_files(libraries: Sequence[Library], chips: ChipSet, path: str) -> tuple[Claim, ...]:
+    """That none of the files has an image for the chips; `path` is the file of the finding."""
+    found: list[Claim] = []
+    for library in libraries:
+        if any(unit.path for unit in library.units):
+            found += _of_units(library, library.units, chips)
+        else:
+            found.append(claims.image(chips, path="" if library.path == path else library.path))
+    return tuple(found[:_CLAIMS])
+
+
+def _of_units(library: Library, units: Sequence[Unit], chips: ChipSet) -> tuple[Claim, ...]:
+    """The same of containers: one of each kind, as those with images for the same targets share their verdicts."""
+    kinds: dict[tuple[tuple[str, str], ...], Unit] = {}
+    for unit in units:
+        kinds.setdefault(tuple((image.kind, image.target) for image in unit.container.images), unit)
+    first = list(kinds.values())[:_CLAIMS]
+    alone = len(library.units) == 1 or bool(units[0].path)
+    return tuple(claims.image(chips, at=None if alone else unit.container.at, path=unit.path) for unit in first)
 
 
 def _families(asked: ChipSet) -> Iterator[tuple[ChipSet, ChipSet]]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from bwlint import claims
 from bwlint.chips import NONE, ChipSet, siblings
+from bwlint.claims import Claimed
 from bwlint.facts import Use
 from bwlint.grounds import place_in
 from bwlint.judge import Context, Draft, Related, Remedy
@@ -86,4 +88,5 @@ def _draft(context: Context, judged: Judged, missing: ChipSet, places: list[tupl
         judged.gate,
         tuple(related),
         remedy=_remedy(context, judged, missing, places),
+        claims=(Claimed(claims.other(f"a build for {plain(missing)} alone leaves out {what}", missing, name)),),
     )

@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from math import prod
 
+from bwlint import claims
 from bwlint.asked import BUILT, OURS, THEIRS, Asked, asked
-from bwlint.chips import Chip, ChipSet, Target, group
+from bwlint.chips import Chip, ChipSet, Target, TargetSet, group
 from bwlint.chips.instructions import verdict
+from bwlint.claims import Claimed
 from bwlint.evaluate.expr import Expr, walk
 from bwlint.facts import Module
+from bwlint.findings import Claim
 from bwlint.judge import Context, Draft
 from bwlint.judged import Judged, refuses
 from bwlint.legality import drafts
@@ -44,6 +48,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         wrong,
         legal,
         judged.gate,
+        claims=(Claimed(_no_pairs(wrong)),),
     )
 
 
@@ -51,6 +56,10 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
 def _having_pairs() -> ChipSet:
     """The chips that have cta_group::2, by the table of instructions."""
     return verdict(_PAIR_OF_BLOCKS).legal.chips
+
+
+def _no_pairs(chips: ChipSet) -> Claim:
+    return claims.instruction(_PAIR_OF_BLOCKS, TargetSet.native(chips))
 
 
 def _asks_for_pairs(test: Expr) -> bool:
@@ -98,6 +107,7 @@ def _let_pass(one: Asked) -> Iterator[Draft]:
         "refuse what the chip does not take, or ask cudaOccupancyMaxActiveClusters: without multicast in hardware there"
         " is little to gain",
         chips,
+        claims.cluster((max(sizes),), chips),
     )
 
 
@@ -119,15 +129,19 @@ def _built(context: Context, one: Asked) -> Iterator[Draft]:
         "a static_assert of the builder fails",
         "use Shape<_1, _1, _1>: clusters run on this chip, but it has no multicast hardware for a mainloop to use",
         ChipSet.joining([chip]),
+        _refused_by_builder(chip, size),
     )
 
 
 def _launched(one: Asked) -> Iterator[Draft]:
-    if one.operation.checked or one.meant == BUILT:
+    if one.meant == BUILT:
         return
     sizes = {
         chip: size for chip in one.targets.chips if chip.cluster_portable and (size := _size(one, chip)) is not None
     }
+    if one.operation.checked:
+        yield from _over_all(one, sizes)
+        return
     over = ChipSet.joining(chip for chip, size in sizes.items() if size > (chip.cluster_portable or size))
     if over:
         size = max(sizes[chip] for chip in over)
@@ -141,6 +155,7 @@ def _launched(one: Asked) -> Iterator[Draft]:
             "set cudaFuncAttributeNonPortableClusterSizeAllowed and ask cudaOccupancyMaxPotentialClusterSize what fits:"
             " without, the launch fails with cudaErrorInvalidClusterSize",
             over,
+            claims.cluster(_shape(one, next(chip for chip in over if sizes[chip] == size)), over),
         )
         return
     several = ChipSet.joining(chip for chip, size in sizes.items() if size > 1)
@@ -154,21 +169,52 @@ def _launched(one: Asked) -> Iterator[Draft]:
             "clusters of up to 8 do launch on these chips where the blocks' registers and shared memory fit; ask"
             " cudaOccupancyMaxActiveClusters and fall back to fewer. Multicast within a cluster is software here",
             several,
+            _may_not_fit(size, several),
         )
+
+
+def _over_all(one: Asked, sizes: dict[Chip, int]) -> Iterator[Draft]:
+    """Larger than what a chip takes at all, where that is known."""
+    over = ChipSet.joining(chip for chip, size in sizes.items() if chip.cluster_optin and size > chip.cluster_optin)
+    if not over:
+        return
+    size = max(sizes[chip] for chip in over)
+    most = min(chip.cluster_optin or 0 for chip in over)
+    yield _draft(
+        one,
+        "note" if one.meant == THEIRS or one.operation.name == "declared" else "warning",
+        f"a cluster of {size} blocks; {plain(over)} {'takes' if len(over) == 1 else 'take'} at most {most}, with an"
+        " opt-in",
+        "more than there is",
+        f"take a cluster of at most {most} blocks",
+        over,
+        claims.cluster(_shape(one, next(chip for chip in over if sizes[chip] == size)), over),
+    )
+
+
+def _refused_by_builder(chip: Chip, size: int) -> Claim:
+    chips = ChipSet.joining([chip])
+    return claims.other(f"CUTLASS's builder of SM{chip.joined} refuses a cluster of {size} blocks", chips)
+
+
+def _may_not_fit(size: int, chips: ChipSet) -> Claim:
+    return claims.other(f"nothing asks whether a cluster of {size} blocks of this kernel fits on {plain(chips)}", chips)
 
 
 def _size(one: Asked, chip: Chip) -> int | None:
     """Blocks in the cluster, or what they cannot exceed."""
-    total = 1
-    for amount in one.operation.amounts:
-        value = one.most(amount, chip)
-        if value is None or value < 1:
-            return None
-        total *= value
-    return total
+    shape = _shape(one, chip)
+    return prod(shape) if shape else None
 
 
-def _draft(one: Asked, severity: str, message: str, label: str, advice: str, chips: ChipSet) -> Draft:
+def _shape(one: Asked, chip: Chip) -> tuple[int, ...]:
+    """The same in each dimension; () where one is not known."""
+    values = [one.most(amount, chip) for amount in one.operation.amounts]
+    known = tuple(value for value in values if value is not None and value >= 1)
+    return known if len(known) == len(values) else ()
+
+
+def _draft(one: Asked, severity: str, message: str, label: str, advice: str, chips: ChipSet, claim: Claim) -> Draft:
     return Draft(
         NAME,
         NAME,
@@ -182,4 +228,5 @@ def _draft(one: Asked, severity: str, message: str, label: str, advice: str, chi
         one.targets.chips,
         chips,
         None,
+        claims=(Claimed(claim, one.operation.at),),
     )

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
+from bwlint import claims
 from bwlint.chips import Chip, ChipSet
+from bwlint.findings import Claim
 from bwlint.images import Cubin, Kernel
-from bwlint.inspection.loaded import loaded
+from bwlint.inspection.loaded import Loaded, loaded
 from bwlint.shipments import Flaw, Shipment
 from bwlint.wording import plain
 
@@ -30,7 +32,13 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
             "ask cudaOccupancyMaxPotentialClusterSize, and compile for at most 8 blocks where it is not asked",
             f"cluster {size} {plain(found.chips)}",
             found.chips,
+            claims=(_too_large(found),),
         )
+
+
+def _too_large(found: Loaded) -> Claim:
+    kernel = max(found.kernels, key=lambda kernel: prod(kernel.cluster or ()))
+    return claims.cluster(kernel.cluster or (), found.chips, kernel.name)
 
 
 def _is_over(kernel: Kernel, _: Cubin, chip: Chip) -> bool:

@@ -6,8 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
+from bwlint import claims
 from bwlint.builds import built
 from bwlint.chips import NO_TARGET, ChipSet, TargetSet, group
+from bwlint.claims import Claimed
 from bwlint.evaluate.expr import Span
 from bwlint.facts import Carry, Module, Operation
 from bwlint.judge import Context, Draft, Related
@@ -33,7 +35,30 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             if empty := asked - left:
                 guard = next((test.at for part in parts for test in reversed(part.path) if test.at), None)
                 found = _draft(context, module, name, at, carry, empty)
+                found = replace(found, claims=tuple(_claims(context, module, parts, asked, empty)))
                 yield replace(found, related=(Related(module, guard, "the guard"),)) if guard else found
+
+
+def _claims(
+    context: Context, module: Module, parts: list[Operation], asked: TargetSet, empty: TargetSet
+) -> Iterator[Claimed]:
+    """The tests that keep each part of a body from the targets for which it is empty, each once."""
+    guards = {guarded.guard.at: guarded for guarded in context.guards.get(module.path, ())}
+    told: set[Span] = set()
+    for part in parts:
+        left = empty
+        for test in part.path:
+            guarded = guards.get(test.at) if test.at is not None else None
+            kept = left - context.tree.compiled(module, (test,))
+            if guarded is None or not kept:
+                continue
+            left -= kept
+            if guarded.guard.at not in told:
+                told.add(guarded.guard.at)
+                yield guarded.claimed(asked)
+        if left:
+            says = f"no code of `{part.name}` is compiled for {left}"
+            yield Claimed(claims.other(says, left.chips, part.name), part.at)
 
 
 def _draft(context: Context, module: Module, name: str, at: Span, carry: Carry, empty: TargetSet) -> Draft:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bwlint.chips import ChipSet, group
+from bwlint.claims import Claimed
 from bwlint.evaluate.expr import walk
+from bwlint.evidence import claimed
 from bwlint.judge import Context, Draft, Related
 from bwlint.judged import Judged, answers_no, inside, refuses
 from bwlint.libraries import PROOF, Need, named_for_others
+from bwlint.rules.leak import behind
 from bwlint.wording import plain
 
 NAME = "excluded"
@@ -25,24 +28,36 @@ _NEAR = 40
 """Lines within which another gate of a function is read as an answer to this one."""
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Chips that are kept out, how sure that is wrong, why, and what of the thing behind the gate shows it."""
+
+    chips: ChipSet
+    severity: str
+    confidence: str
+    reason: str
+    related: Related | None = None
+    claimed: Claimed | None = None
+
+
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
     if judged.in_test and judged.other.ends == "skip":
         return
     found = excluded(context, judged)
     if found is not None:
-        by_size = found[3] == _SMALL_PARTS
-        yield replace(draft(NAME, judged, *found), category="smem") if by_size else draft(NAME, judged, *found)
+        one = draft(NAME, judged, found)
+        yield replace(one, category="smem") if found.reason == _SMALL_PARTS else one
 
 
-def excluded(context: Context, judged: Judged) -> tuple[ChipSet, str, str, str, Related | None] | None:
-    """The targets that are kept out, with severity, confidence, the reason, and what is kept from them."""
+def excluded(context: Context, judged: Judged) -> Kept | None:
+    """The targets that are kept out of something that works there."""
     out = context.targets & judged.sets.live - judged.may
     if not out or out != context.targets & judged.sets.live or not judged.admitted & (_AMPERE | _HOPPER | _DATACENTER):
         return None
     if judged.denies and judged.core <= _NAMED_TO_REFUSE:
         return None  # the test names the chip in order to refuse it
     if _own(judged) and _picks_small_shared(judged):
-        return out, "note", "medium", _SMALL_PARTS, None
+        return Kept(out, "note", "medium", _SMALL_PARTS)
     if not _own(judged) or (judged.sets.guessed and judged.gate.kind in ("expression", "flag")):
         return None
     if _by_shared_memory(judged) and not _turned_away(judged):
@@ -51,15 +66,15 @@ def excluded(context: Context, judged: Judged) -> tuple[ChipSet, str, str, str, 
         return None
     if _plain_hopper(judged):
         reason = "the list holds plain sm_90, and what runs on plain sm_90 runs on every later chip"
-        return out, "warning", "medium", reason, None
+        return Kept(out, "warning", "medium", reason)
     to_other_path = _other_path(context, judged, out)
     if to_other_path is not None:
         return to_other_path
     if _exact_ampere(judged):
         reason = "an exact 8.0 leaves out 8.6, 8.9 and 12.x, which run the same mma.sync code"
         if context.near_tcgen05(judged) and not judged.gate.yes.tuning:
-            return out, "warning", "medium", f"{reason}; the file's other path is tcgen05", None
-        return out, "note", "low", reason, None
+            return Kept(out, "warning", "medium", f"{reason}; the file's other path is tcgen05")
+        return Kept(out, "note", "low", reason)
     if not _turned_away(judged):
         need = context.need_of(judged, judged.working)
         return None if need is not None and out - need.legal else _window(judged, out)
@@ -69,25 +84,22 @@ def excluded(context: Context, judged: Judged) -> tuple[ChipSet, str, str, str, 
     if need is not None and need.hops:
         hop = need.hops[-1]
         reason = f"behind the gate is `{need.use.name.rpartition('.')[2]}`, {need.what}"
-        return out, "warning", "high", reason, Related(hop, hop.at, hop.text)
+        behind = claimed(need, judged.module, out)
+        return Kept(out, "warning", "high", reason, Related(hop, hop.at, hop.text), behind)
     known = context.evidence.libraries.works(judged.module.path, judged.working.uses)
     if known is not None and known.use.sure:
         related = Related(judged.module, known.use.at, f"{known.what}: {known.source}")
-        return out, "warning", "medium", f"behind the gate is `{known.use.name}`, {known.what}", related
+        reason = f"behind the gate is `{known.use.name}`, {known.what}"
+        return Kept(out, "warning", "medium", reason, related, claimed(known, judged.module, out))
     if judged.admitted & _SMALL_SHARED and judged.admitted & _DATACENTER:
-        return (
-            out,
-            "warning",
-            "medium",
-            "it runs on 8.6 or 8.9, with their 99 KiB, and on 10.x; what both run, 12.x runs",
-            None,
-        )
+        reason = "it runs on 8.6 or 8.9, with their 99 KiB, and on 10.x; what both run, 12.x runs"
+        return Kept(out, "warning", "medium", reason)
     if not (judged.admitted & _DATACENTER and judged.admitted & (_HOPPER | _AMPERE)) and judged.owns_comparison:
         return None  # a test for one generation says what it means
     helper = judged.in_test and named_for_others(" ".join(judged.mentioned))
     if helper or named_for_others(judged.names.rpartition("/")[2]):
         return None
-    return out, "note", "low", "nothing in reach shows that it would not work there", None
+    return Kept(out, "note", "low", "nothing in reach shows that it would not work there")
 
 
 def _own(judged: Judged) -> bool:
@@ -111,7 +123,7 @@ def _by_shared_memory(judged: Judged) -> bool:
     return least > 0 and judged.core == ChipSet.where(lambda chip: (chip.smem_per_block_optin or 0) >= least)
 
 
-def _window(judged: Judged, out: ChipSet) -> tuple[ChipSet, str, str, str, Related | None] | None:
+def _window(judged: Judged, out: ChipSet) -> Kept | None:
     """`(9, 0) <= cap < (11, 0)`: an upper bound or a short list that decides a flag."""
     if judged.gate.kind not in ("flag", "predicate", "condition") or not judged.owns_comparison:
         return None
@@ -119,7 +131,7 @@ def _window(judged: Judged, out: ChipSet) -> tuple[ChipSet, str, str, str, Relat
         return None
     if named_for_others(f"{judged.gate.qualname} {judged.gate.name}"):
         return None
-    return out, "note", "low", "it admits 9.0 and 10.x and stops there", None
+    return Kept(out, "note", "low", "it admits 9.0 and 10.x and stops there")
 
 
 def _turned_away(judged: Judged) -> bool:
@@ -150,7 +162,7 @@ def _later_branch(context: Context, judged: Judged, out: ChipSet) -> bool:
     return False
 
 
-def _other_path(context: Context, judged: Judged, out: ChipSet) -> tuple[ChipSet, str, str, str, Related | None] | None:
+def _other_path(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
     """`if arch in [80, 90]: ... else: <tcgen05>`: the branch that would do is closed, the other cannot run."""
     if not judged.admitted & _AMPERE or judged.gate.kind not in ("condition", "expression"):
         return None
@@ -159,31 +171,25 @@ def _other_path(context: Context, judged: Judged, out: ChipSet) -> tuple[ChipSet
         return None
     related = Related(judged.module, need.use.at, f"`{need.use.name}` is {need.what}")
     reason = f"it takes the branch of {need.legal} instead of that of 8.x"
-    return out, "warning", "medium", reason, related
+    return Kept(out, "warning", "medium", reason, related, claimed(need, judged.module, out))
 
 
-def draft(
-    rule: str,
-    judged: Judged,
-    out: ChipSet,
-    severity: str,
-    confidence: str,
-    reason: str,
-    related: Related | None,
-) -> Draft:
+def draft(rule: str, judged: Judged, kept: Kept) -> Draft:
+    out = kept.chips
     return Draft(
         rule,
         rule,
-        severity,
-        confidence,
+        kept.severity,
+        kept.confidence,
         judged.module,
         judged.at,
-        f"keeps {plain(out)} out: {reason}",
+        f"keeps {plain(out)} out: {kept.reason}",
         f"admits {judged.admitted}",
-        f"admit {out}, or say in a comment why it does not run there" if severity != "note" else _OPEN,
+        f"admit {out}, or say in a comment why it does not run there" if kept.severity != "note" else _OPEN,
         judged.may,
         judged.must,
         None,
         judged.gate,
-        (related,) if related else (),
+        (kept.related,) if kept.related else (),
+        claims=(kept.claimed or behind(judged, out, works=True),),
     )

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from bwlint import claims
 from bwlint.chips import EVERY_TARGET, ChipSet, TargetSet, group
+from bwlint.claims import Claimed
+from bwlint.facts import Operation
 from bwlint.guards import Guarded
 from bwlint.judge import Context, Draft, Related, Remedy
 from bwlint.legality import legal, short, slow
@@ -41,7 +44,18 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
         guarded.guard,
         tuple(Related(guarded.module, one.at, "legal there") for one in proved[:1]),
         remedy=_remedy(guarded, out) if proved else None,
+        claims=(guarded.claimed(TargetSet.native(out | _OLDER | _NEWER)), _behind(guarded, out, proved)),
     )
+
+
+def _behind(guarded: Guarded, out: ChipSet, proved: list[Operation]) -> Claimed:
+    """That what is behind the guard works on those that are left out."""
+    if not proved:
+        says = f"what is behind the guard works on {plain(out)} too"
+        return Claimed(claims.need(claims.directive(guarded.guard.text), out, out, says))
+    first = proved[0]
+    claim = claims.legal(short(first), TargetSet.native(out), wrapped=first.kind == "atom")
+    return Claimed(claim, first.at, guarded.module)
 
 
 def _remedy(guarded: Guarded, out: ChipSet) -> Remedy:

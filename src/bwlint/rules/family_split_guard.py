@@ -29,6 +29,7 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
     held, lost = parted
     yield _draft(
         guarded,
+        held,
         lost,
         guarded.module,
         guarded.guard.at,
@@ -51,6 +52,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         held, lost = parted
         yield _draft(
             guarded,
+            held,
             lost,
             module,
             operation.at,
@@ -65,6 +67,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 
 def _draft(
     guarded: Guarded,
+    held: ChipSet,
     lost: ChipSet,
     module: Module,
     at: Span,
@@ -75,6 +78,8 @@ def _draft(
     remedy: Remedy | str,
 ) -> Draft:
     severity, confidence, what = _level(guarded, lost)
+    twins = _twins(guarded, held, lost)
+    compared = (guarded.admitted & TargetSet.native(held)) | twins
     return Draft(
         NAME,
         NAME,
@@ -91,6 +96,7 @@ def _draft(
         guarded.guard if module is guarded.module and at == guarded.guard.at else None,
         related,
         remedy=remedy,
+        claims=(guarded.claimed(compared),),
     )
 
 

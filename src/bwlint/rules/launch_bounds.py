@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from bwlint import claims
 from bwlint.asked import BUILT, OURS, asked
 from bwlint.chips import Chip, ChipSet
+from bwlint.claims import Claimed
 from bwlint.facts import Module
 from bwlint.judge import Context, Draft
 from bwlint.wording import plain
@@ -28,8 +30,6 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             continue
         threads, blocks = next((threads, blocks) for chip, threads, blocks in asks if chip in over)
         legal = ChipSet.where(lambda chip: _holds(chip, threads, blocks))  # noqa: B023 - used at once
-        if not legal:
-            continue
         yield Draft(
             NAME,
             "smem",
@@ -38,13 +38,14 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             module,
             one.operation.at,
             f"{blocks} blocks of {threads} threads are more than a multiprocessor of {plain(over)} holds"
-            f" ({_most(next(iter(over)))})",
+            f" ({_most(next(iter(over)))}){'' if legal else ', and no other chip holds as many'}",
             "ptxas warns and drops the minimum",
             "the kernel still runs, with as many registers as if no minimum were asked for: give one that fits these"
             " chips, under __CUDA_ARCH__ or through a template parameter",
             one.targets.chips,
             over,
             legal,
+            claims=(Claimed(claims.bounds(threads, blocks, over), one.operation.at),),
         )
 
 

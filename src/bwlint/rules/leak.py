@@ -6,9 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bwlint.chips import EVERY, ChipSet, group
+from bwlint import claims
+from bwlint.chips import EVERY, NONE, ChipSet, group
+from bwlint.claims import Claimed
 from bwlint.evaluate.expr import walk
+from bwlint.evidence import claimed
 from bwlint.facts import Side
+from bwlint.findings import Claim
 from bwlint.judge import Context, Draft, Related, Remedy
 from bwlint.judged import Judged, answers_no, inside, refuses
 from bwlint.libraries import PROOF, Libraries, Need, instruction
@@ -145,7 +149,12 @@ def tensor_memory(context: Context, judged: Judged) -> Iterator[Draft]:
         judged.core - wrong,
         judged.gate,
         remedy="whether the row may go is for those who read the table to say",
+        claims=(Claimed(_no_tensor_memory(wrong)),),
     )
+
+
+def _no_tensor_memory(chips: ChipSet) -> Claim:
+    return claims.need("tensor memory", chips, NONE, f"there is no tensor memory on {plain(chips)}")
 
 
 def _is_spare(judged: Judged) -> bool:
@@ -192,7 +201,15 @@ def open_bound(context: Context, judged: Judged, rule: str) -> Iterator[Draft]:
         judged.must,
         None,
         judged.gate,
+        claims=(behind(judged, wrong, works=False),),
     )
+
+
+def behind(judged: Judged, chips: ChipSet, *, works: bool) -> Claimed:
+    """What is said of whatever a gate leads to, where nothing shows what that is."""
+    subject = judged.gate.name or judged.gate.qualname
+    says = f"what is behind the test {'works' if works else 'does not work'} on {plain(chips)}"
+    return Claimed(claims.need(subject, chips, chips if works else NONE, says), judged.at, judged.module)
 
 
 def leaks(context: Context, judged: Judged) -> Iterator[tuple[Side, Need, ChipSet]]:
@@ -351,4 +368,5 @@ def draft(rule: str, judged: Judged, side: Side, need: Need, wrong: ChipSet) -> 
         judged.gate,
         tuple(related),
         cause=(need.hops[-1].path, need.hops[-1].at) if need.hops and need.kind in ("gate", "list") else None,
+        claims=(claimed(need, judged.module, wrong),),
     )

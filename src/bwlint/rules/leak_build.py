@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bwlint.builds import runs_on
+from bwlint import claims
+from bwlint.builds import pairs_of, runs_on
+from bwlint.claims import Claimed
 from bwlint.facts import Carry, Hop, Module
 from bwlint.judge import Context, Draft, Related
 from bwlint.judged import Judged, refuses
@@ -34,6 +36,7 @@ def _passing(context: Context, judged: Judged, placed: tuple[tuple[str, Carry], 
     origin, first = placed[0]
     names = dict.fromkeys(name for _, carry in placed for name in (*carry.sass, *carry.ptx))
     built = listed([f"sm_{name}" for name in names])
+    pairs = [pair for _, carry in placed for pair in pairs_of(carry)]
     yield Draft(
         NAME,
         NAME,
@@ -49,4 +52,5 @@ def _passing(context: Context, judged: Judged, placed: tuple[tuple[str, Carry], 
         legal,
         judged.gate,
         (Related(Hop(origin, first.at, ""), first.at, f"what its setup.py compiles for: {built}"),),
+        claims=(Claimed(claims.build(pairs, wrong), first.at, Hop(origin, first.at, "")),),
     )

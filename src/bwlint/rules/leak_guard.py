@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bwlint.chips import ChipSet, TargetSet
+from bwlint import claims
+from bwlint.chips import NONE, ChipSet, TargetSet
+from bwlint.claims import Claimed
 from bwlint.facts import Module
 from bwlint.guards import Guarded, wrapper
 from bwlint.judge import Context, Draft, Related, Remedy
@@ -39,6 +41,7 @@ def _beyond(context: Context, name: str, guarded: Guarded) -> ChipSet:
 def _draft(
     context: Context, module: Module, at: tuple[int, int, int, int], name: str, wrong: ChipSet, guarded: Guarded
 ) -> Draft:
+    behind = claims.need(name, wrong, NONE, f"what `{name}` wraps does not work on {plain(wrong)}")
     return Draft(
         NAME,
         NAME,
@@ -57,6 +60,7 @@ def _draft(
         remedy=_remedy(guarded, wrong)
         if at == guarded.guard.at
         else "the guard of the wrapper is what is to be mended",
+        claims=(guarded.claimed(TargetSet.native(wrong)), Claimed(behind)),
     )
 
 

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from bwlint import claims
 from bwlint.chips import EVERY, NONE, ChipSet
+from bwlint.claims import Claimed
 from bwlint.evaluate.expr import Span
 from bwlint.exits import refused
 from bwlint.facts import Function, Module
@@ -106,6 +108,7 @@ def _draft(
     at: Span,
     exact: bool,
 ) -> Draft:
+    says = f"`{dispatcher.qualname}` ends in an error on {plain(wrong)}"
     return Draft(
         NAME,
         NAME,
@@ -120,4 +123,5 @@ def _draft(
         NONE,
         admitted - out,
         related=(Related(module, at, f"`{dispatcher.qualname}` has no arm for {plain(wrong)} and ends here"),),
+        claims=(Claimed(claims.need(dispatcher.qualname, wrong, NONE, says), at),),
     )

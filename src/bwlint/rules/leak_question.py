@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bwlint.chips import ChipSet
+from bwlint import claims
+from bwlint.chips import NONE, ChipSet
+from bwlint.claims import Claimed
 from bwlint.facts import Module, Use
 from bwlint.judge import Context, Draft, Related
 from bwlint.judged import Judged
@@ -59,4 +61,11 @@ def _draft(judged: Judged, wrong: ChipSet, proof: Proof) -> Draft:
         judged.gate,
         tuple(Related(hop, hop.at, hop.text) for hop in proof.hops[:8]),
         remedy=bounded(judged, wrong, f"on {plain(wrong)} {proof.what}"),
+        claims=(_behind(proof, wrong),),
     )
+
+
+def _behind(proof: Proof, wrong: ChipSet) -> Claimed:
+    name = proof.where.rpartition(".")[2]
+    claim = claims.need(name, wrong, NONE, f"`{name}` does not work on {plain(wrong)}")
+    return Claimed(claim, proof.hops[-1].at, proof.hops[-1])

@@ -134,4 +134,5 @@ def _draft(judged: Judged, text: Text, severity: str, message: str, advice: str)
         None,
         (Related(judged.module, judged.at, f"the test admits {judged.admitted}"),),
         remedy="nothing here says which is wrong, the text or the test",
+        rests_on=judged.gate,
     )

@@ -6,7 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from bwlint import claims
 from bwlint.chips import NONE, group
+from bwlint.claims import Claimed
 from bwlint.facts import Module, Operation
 from bwlint.judge import Context, Draft, Related
 from bwlint.readers.proofs import proved
@@ -156,7 +158,12 @@ def _draft(context: Context, module: Module, path: str, entries: list[_Entry]) -
         NONE,
         None,
         related=(*works[:_RELATED], *others[:_RELATED], *asked),
+        claims=(_claimed(context, path, first.switch),),
     )
+
+
+def _claimed(context: Context, path: str, switch: Operation) -> Claimed:
+    return Claimed(claims.peer(path, context.targets & _NO_NVLINK), switch.at)
 
 
 def _said(switch: Operation, path: str) -> str:
@@ -183,6 +190,7 @@ def _skip(context: Context, module: Module, switch: Operation) -> Draft:
         context.targets,
         NONE,
         None,
+        claims=(_claimed(context, "peer-store", switch),),
     )
 
 
@@ -204,6 +212,7 @@ def _option(context: Context, module: Module, switch: Operation) -> Iterator[Dra
         context.targets,
         NONE,
         None,
+        claims=(_claimed(context, path, switch),),
     )
 
 

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from bwlint.chips import NONE, ChipSet
-from bwlint.images import Cubin
-from bwlint.shipments import Flaw, Library, Shipment
+from bwlint import claims
+from bwlint.chips import NONE, ChipSet, chip_of_number
+from bwlint.findings import Claim
+from bwlint.images import CUBIN, Cubin
+from bwlint.inspection.verdicts import runs
+from bwlint.shipments import Flaw, Library, Shipment, Unit
 
 NAME = "relabelled"
 
 
 def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
     for library in shipment.libraries:
-        false = [found for unit in library.units for found in unit.cubins.values() if found.relabelled]
-        for (claimed, noted), count in Counter(map(_names, false)).items():
-            yield _flaw(library, claimed, noted, count)
+        false: dict[tuple[str, str], list[tuple[Unit, Cubin]]] = {}
+        for unit in library.units:
+            for found in unit.cubins.values():
+                if found.relabelled:
+                    false.setdefault(_names(found), []).append((unit, found))
+        for (claimed, noted), some in false.items():
+            yield _flaw(library, claimed, noted, some)
 
 
 def _names(cubin: Cubin) -> tuple[str, str]:
     return f"sm_{cubin.number}{cubin.suffix}", f"sm_{cubin.noted}{cubin.noted_suffix}"
 
 
-def _flaw(library: Library, claimed: str, noted: str, count: int) -> Flaw:
-    cubins = "a cubin" if count == 1 else f"{count} cubins"
+def _flaw(library: Library, claimed: str, noted: str, some: Sequence[tuple[Unit, Cubin]]) -> Flaw:
+    cubins = "a cubin" if len(some) == 1 else f"{len(some)} cubins"
     return Flaw(
         NAME,
         "error",
@@ -35,4 +41,17 @@ def _flaw(library: Library, claimed: str, noted: str, count: int) -> Flaw:
         f"compile for {claimed}: an edited header makes no code for it",
         f"{claimed} {noted}",
         NONE,
+        claims=(_claim(library, *some[0], noted),),
     )
+
+
+def _claim(library: Library, unit: Unit, cubin: Cubin, noted: str) -> Claim:
+    """That the chips which the header names do not run it, where the code in it is of another generation."""
+    named = runs(CUBIN, cubin.number, cubin.suffix)
+    code = chip_of_number(cubin.noted) if cubin.noted is not None else None
+    foreign = ChipSet.joining(chip for chip in named if code is None or chip.major != code.major)
+    foreign = ChipSet.joining(chip for chip in foreign if unit.verdicts[chip.name].place is None)
+    if not foreign:
+        return claims.other(f"the code in it was compiled for {noted}", named)
+    alone = len(library.units) == 1 or bool(unit.path)
+    return claims.image(foreign, at=None if alone else unit.container.at, path=unit.path)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from bwlint import claims
 from bwlint.asked import BUILT, OURS, THEIRS, Asked, asked, fitting
-from bwlint.chips import Chip, ChipSet
+from bwlint.chips import NONE, Chip, ChipSet, TargetSet
+from bwlint.claims import Claimed
 from bwlint.evaluate.expr import Expr, Span, walk
 from bwlint.facts import Module
+from bwlint.findings import Claim
 from bwlint.judge import Context, Draft, Related, Remedy
 from bwlint.mentions import mentioned
 from bwlint.wording import kib, plain
@@ -19,6 +22,8 @@ _STAGES = re.compile(r"(?i)stages?_?$")
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
     yield from _dynamic(context, module)
+    yield from _together(context, module)
+    yield from _by_default(context, module)
     yield from _static(context, module)
     yield from _capacities(context, module)
 
@@ -43,10 +48,79 @@ def _dynamic(context: Context, module: Module) -> Iterator[Draft]:
             "more than there is",
             "the opt-in fails with cudaErrorInvalidValue, so does a launch with as much, and the kernel does not run:"
             " ask for cudaDevAttrMaxSharedMemoryPerBlockOptin and take fewer stages or smaller tiles",
+            claims.shared("dynamic", size, chips),
             "warning" if one.meant == OURS else "note",
             at=_origin(module, amount),
             remedy=_less(chips, size, one.operation.at),
         )
+
+
+def _together(context: Context, module: Module) -> Iterator[Draft]:
+    """A kernel's static arrays and what it is launched with come out of one limit."""
+    arrays: dict[str, Asked | None] = {}
+    for one in asked(context, module, "static-shared"):
+        # Two of one name, or in two branches of the preprocessor, are not told apart.
+        name = _last_name(one.operation.qualname)
+        arrays[name] = None if name in arrays else one
+    seen: set[tuple[str, int]] = set()
+    for one in asked(context, module, "dynamic-shared") if arrays else ():
+        static = arrays.get(_last_name(one.operation.name))
+        if static is None or one.operation.checked or one.meant in (BUILT, THEIRS):
+            continue
+        (amount,) = one.operation.amounts
+        sizes = {chip: size for chip in one.targets.chips if (size := one.number(amount, chip)) is not None}
+        totals = {chip: size + _sum(static, chip) for chip, size in sizes.items()}
+        over = ChipSet.joining(
+            chip for chip, size in sizes.items() if size <= (chip.smem_per_block_optin or 0) < totals[chip]
+        )
+        total = max((totals[chip] for chip in over), default=0)
+        if not over or (one.operation.qualname, total) in seen:
+            continue
+        seen.add((one.operation.qualname, total))
+        yield _draft(
+            one,
+            over,
+            fitting(total),
+            f"{kib(sizes[next(iter(over))])} of dynamic and {kib(_sum(static, next(iter(over))))} of static shared"
+            f" memory; {_has(over)}",
+            "more together than there is",
+            "static arrays come out of the same limit: take as much less of dynamic shared memory",
+            claims.shared_together(total, over),
+            "warning" if one.meant == OURS else "note",
+            related=(Related(static.module, static.operation.at, "the static arrays"),),
+        )
+
+
+def _by_default(context: Context, module: Module) -> Iterator[Draft]:
+    """A kernel of a file that opts nothing in, launched with more than every kernel may have."""
+    for one in asked(context, module, "default-shared"):
+        (amount,) = one.operation.amounts
+        sizes = {chip: size for chip in one.targets.chips if (size := one.number(amount, chip)) is not None}
+        over = ChipSet.joining(
+            chip
+            for chip, size in sizes.items()
+            if (chip.smem_per_block_default or size) < size <= (chip.smem_per_block_optin or 0)
+        )
+        if not over or one.meant == BUILT:
+            continue
+        size = max(sizes[chip] for chip in over)
+        yield _draft(
+            one,
+            over,
+            fitting(size),
+            f"a launch with {kib(size)} of dynamic shared memory, and nothing in this file opts in: without, a block"
+            f" has {kib(min(chip.smem_per_block_default or 0 for chip in over))}",
+            "more than without an opt-in",
+            "call cudaFuncSetAttribute with cudaFuncAttributeMaxDynamicSharedMemorySize before the launch",
+            claims.shared("default", size, over),
+            "note",
+        )
+
+
+def _last_name(name: str) -> str:
+    """The kernel of "ns::fill<4>", of "&fill" or of the scope "outer.fill"."""
+    found = re.findall(r"\w+", name.partition("<")[0])
+    return found[-1] if found else ""
 
 
 def _less(chips: ChipSet, size: int, at: Span) -> Remedy | str:
@@ -112,8 +186,21 @@ def _static(context: Context, module: Module) -> Iterator[Draft]:
             message,
             "too much static shared memory",
             "make the array dynamic (extern __shared__) and ask for its size with cudaFuncSetAttribute",
+            _too_much(one, over, large, sizes),
             "warning" if over else "note",
         )
+
+
+def _too_much(one: Asked, over: list[Chip], large: list[Chip], sizes: dict[Chip, int]) -> Claim:
+    """That no block may have the arrays, or that ptxas takes them for the a targets alone."""
+    if over:
+        return claims.shared("static", max(sizes[chip] for chip in over), ChipSet.joining(over))
+    targets = one.targets & TargetSet.native(ChipSet.joining(large))
+    refused = targets - TargetSet.where(lambda target: target.suffix == "a")
+    size = min(sizes[chip] for chip in large)
+    if refused:
+        return claims.shared("static", size, NONE, refused)
+    return claims.other(f"ptxas takes {size} bytes of static shared memory from CUDA 13.0 on", targets.chips)
 
 
 def _sum(one: Asked, chip: Chip) -> int:
@@ -143,6 +230,7 @@ def _capacities(context: Context, module: Module) -> Iterator[Draft]:
             f"{kib(size)} is the shared memory of a whole multiprocessor of {plain(owners)}; {_has(chips)}",
             "a multiprocessor's size",
             "take the limit of a block, or ask the device for it (cudaDevAttrMaxSharedMemoryPerBlockOptin)",
+            claims.shared("dynamic", size, chips),
             remedy=_block_size(chips, one.operation.at),
         )
 
@@ -175,13 +263,15 @@ def _draft(
     message: str,
     label: str,
     advice: str,
+    claim: Claim,
     severity: str = "warning",
     at: Span | None = None,
     remedy: Remedy | str | None = None,
+    related: tuple[Related, ...] = (),
 ) -> Draft:
     theirs = one.meant == THEIRS
     place = at or one.operation.at
-    related = (Related(one.module, one.operation.at, "asked for here"),) if place != one.operation.at else ()
+    asked_for = (Related(one.module, one.operation.at, "asked for here"),) if place != one.operation.at else ()
     return Draft(
         NAME,
         NAME,
@@ -195,6 +285,7 @@ def _draft(
         one.targets.chips,
         chips,
         legal,
-        related=related,
+        related=(*asked_for, *related),
         remedy=remedy,
+        claims=(Claimed(claim, one.operation.at),),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from bwlint import claims
 from bwlint.chips import Chip, ChipSet
 from bwlint.images import Cubin, Kernel
 from bwlint.inspection.loaded import loaded
@@ -28,6 +29,7 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
             "take fewer stages or smaller tiles for this chip",
             f"smem {plain(found.chips)}",
             found.chips,
+            claims=(claims.shared("static", most, found.chips),),
         )
 
 

@@ -7,10 +7,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from bwlint import claims
 from bwlint.asked import BUILT, THEIRS, meant
 from bwlint.chips import NONE, Chip, ChipSet, all_chips, sold_chips
+from bwlint.claims import Claimed
 from bwlint.evaluate.expr import Span, walk
 from bwlint.facts import HANDLER, Module, Operation, Path
+from bwlint.findings import Claim
 from bwlint.judge import Context, Draft, Related
 from bwlint.judged import Judged, inside
 from bwlint.mentions import mentioned
@@ -173,11 +176,17 @@ def _tile(
         "the larger tile",
         f"give {plain(ours)} the tile of {plain(peers)}, or choose by the shared memory that the device has",
         ours,
+        Claimed(_too_large(pick, ours), pick.at),
         "warning" if sure else "note",
         "medium" if sure else "low",
         (Related(module, pick.at, "picked here"), Related(module, small.at, f"what {plain(peers)} {_take(peers)}")),
         judged,
     )
+
+
+def _too_large(pick: Pick, chips: ChipSet) -> Claim:
+    says = f"a block of {plain(chips)} has too little shared memory for the tile {pick.text}"
+    return claims.need(pick.text, chips, NONE, says)
 
 
 def _take(chips: ChipSet) -> str:
@@ -216,6 +225,7 @@ def _amounts(context: Context, module: Module, answers: Answers, picks: list[Pic
             "the limit of other chips",
             "ask the device for its limit, or give the chips a value of their own",
             wrong,
+            Claimed(claims.shared("dynamic", size, wrong), pick.at),
             "warning",
             "medium",
             (Related(module, pick.at, "picked here"),),
@@ -253,6 +263,7 @@ def _table(context: Context, module: Module, table: Operation) -> Iterator[Draft
                 "more than the chip has",
                 f"the row is {_most(chip) // unit}",
                 ChipSet.joining([chip]),
+                Claimed(claims.shared("dynamic", size * unit, ChipSet.joining([chip])), at or table.at),
                 "warning",
                 "high",
             )
@@ -268,6 +279,7 @@ def _table(context: Context, module: Module, table: Operation) -> Iterator[Draft
         f"ends at {newest.name}",
         f"add {', '.join(f'{chip.joined}: {_most(chip) // unit}' for chip in missing)}",
         missing,
+        Claimed(claims.other(f"the table has no row for {plain(missing)}", missing), table.at),
         "note",
         "medium",
     )
@@ -287,6 +299,7 @@ def _default(context: Context, module: Module, default: Operation) -> Iterator[D
         f"what {plain(owners)} {'has' if len(owners) == 1 else 'have'}",
         "take the default from the device",
         wrong,
+        Claimed(claims.shared("dynamic", size, wrong), default.at),
         "note",
         "low",
     )
@@ -313,6 +326,7 @@ def _draft(
     label: str,
     advice: str,
     chips: ChipSet,
+    claimed: Claimed,
     severity: str,
     confidence: str,
     related: tuple[Related, ...] = (),
@@ -320,5 +334,19 @@ def _draft(
 ) -> Draft:
     admitted = judged.admitted if judged is not None else chips
     return Draft(
-        NAME, NAME, severity, confidence, module, at, message, label, advice, admitted, chips, None, related=related
+        NAME,
+        NAME,
+        severity,
+        confidence,
+        module,
+        at,
+        message,
+        label,
+        advice,
+        admitted,
+        chips,
+        None,
+        related=related,
+        claims=(claimed,),
+        rests_on=judged.gate if judged is not None else None,
     )

@@ -39,6 +39,7 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
         guarded.guard,
         (Related(guarded.module, guarded.other.at, "what an f build gets"),) if guarded.other.at else (),
         remedy=_remedy(guarded, lost),
+        claims=(guarded.claimed(_own_targets(lost) | _family_targets(lost)),),
     )
 
 
@@ -65,6 +66,10 @@ def _family_target_lost(guarded: Guarded, chip: Chip) -> bool:
 def _needs_exact(guarded: Guarded, lost: list[Chip]) -> bool:
     """Whether something behind the guard assembles for the a target alone."""
     return any(_family_targets(lost) - legal(one) for one in guarded.operations())
+
+
+def _own_targets(chips: list[Chip]) -> TargetSet:
+    return TargetSet.joining(Target(chip.joined, "a") for chip in chips)
 
 
 def _family_targets(chips: list[Chip]) -> TargetSet:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bwlint.chips import ChipSet
-from bwlint.inspection.loaded import loaded
+from bwlint import claims
+from bwlint.chips import NONE, ChipSet
+from bwlint.findings import Claim
+from bwlint.inspection.loaded import Loaded, loaded
 from bwlint.shipments import Flaw, Shipment
 from bwlint.wording import plain
 
@@ -26,4 +28,10 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
             f"tcgen05 {plain(found.chips)}",
             found.chips,
             legal,
+            (_no_tensor_memory(found),),
         )
+
+
+def _no_tensor_memory(found: Loaded) -> Claim:
+    kernel = found.kernels[0].name
+    return claims.need(kernel, found.chips, NONE, f"`{kernel}` needs tensor memory, and {plain(found.chips)} has none")

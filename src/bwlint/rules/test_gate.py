@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from bwlint import claims
 from bwlint.chips import ChipSet, group
+from bwlint.claims import Claimed
 from bwlint.grounds import against
 from bwlint.judge import Context, Draft, Related, Remedy
 from bwlint.judged import Judged
@@ -112,8 +114,10 @@ def _against(judged: Judged, out: ChipSet, api: Admission) -> Draft:
     """The test is skipped where what it calls says that it works."""
     related = Related(api.at, api.at.at, api.at.text)
     found = _skipped(judged, out & api.chips, "warning", f"`{api.name}` admits {api.chips}", related)
+    works = claims.need(api.name, out & api.chips, api.chips, f"`{api.name}` works on {plain(out & api.chips)} too")
     evidence = f"`{api.name}`, which the test calls, is for {api.chips}"
-    return replace(found, remedy=Remedy("test", _letting_in(judged, out & api.chips), evidence, _NEVER_RUN))
+    remedy = Remedy("test", _letting_in(judged, out & api.chips), evidence, _NEVER_RUN)
+    return replace(found, remedy=remedy, claims=(Claimed(works, api.at.at, api.at),))
 
 
 def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -138,8 +142,7 @@ def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
             return
     kept_out = excluded.excluded(context, judged)
     if kept_out is not None:
-        chips, _, confidence, reason, related = kept_out
-        yield excluded.draft(NAME, judged, chips, "note", confidence, reason, related)
+        yield excluded.draft(NAME, judged, replace(kept_out, severity="note"))
 
 
 def _as_said(context: Context, judged: Judged, text: str, reason: str) -> Remedy | str:

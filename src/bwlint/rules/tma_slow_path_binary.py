@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from bwlint import claims
 from bwlint.chips import ChipSet
 from bwlint.inspection.loaded import loaded
 from bwlint.readers.binary.cubin import DRIVER_CALL
@@ -27,4 +28,5 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
             "load to .shared::cta where the destination is the block's own",
             f"slow {plain(found.chips)}",
             found.chips,
+            claims=(claims.calls(found.kernels[0].name, found.chips),),
         )

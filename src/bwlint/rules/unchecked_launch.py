@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from bwlint import claims
 from bwlint.asked import BUILT, THEIRS, Asked, asked, fitting
 from bwlint.chips import ChipSet
+from bwlint.claims import Claimed
 from bwlint.facts import Module
 from bwlint.judge import Context, Draft
 
@@ -22,10 +24,12 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         if not doubtful:
             continue
         over = [chip for chip, size in sizes.items() if size is not None and size > (chip.smem_per_block_optin or size)]
-        yield _draft(one, ChipSet.joining(over), max((size or 0 for size in sizes.values()), default=0))
+        size = max((size or 0 for size in sizes.values()), default=0)
+        claim = claims.unchecked(ChipSet.joining(over or doubtful), size if over else None)
+        yield _draft(one, ChipSet.joining(over), size, Claimed(claim, one.operation.at))
 
 
-def _draft(one: Asked, over: ChipSet, size: int) -> Draft:
+def _draft(one: Asked, over: ChipSet, size: int, claimed: Claimed) -> Draft:
     in_header = one.module.path.endswith(_HEADERS)
     return Draft(
         NAME,
@@ -41,4 +45,5 @@ def _draft(one: Asked, over: ChipSet, size: int) -> Draft:
         one.targets.chips,
         over,
         fitting(size) if over else None,
+        claims=(claimed,),
     )

@@ -36,6 +36,7 @@ _WORDS = (
 # Patterns begin with plain characters where they can: that lets the engine skip to the next candidate.
 _ATTRIBUTE = re.compile(r"(?:cudaFuncSetAttribute|cuFuncSetAttribute)\s*\(")
 _DYNAMIC = re.compile(r"MaxDynamicSharedMemorySize|MAX_DYNAMIC_SHARED_SIZE_BYTES")
+_OPTS_IN = re.compile(r"FuncSetAttribute|FuncAttribute|FUNC_ATTRIBUTE|(?i:opt_?in)|(?i:set\w*(?:smem|shared))")
 _CONFIGURED = re.compile(r"\.\s*(?:dynamicSmemBytes|sharedMemBytes)\s*=(?!=)\s*([^;]+);")
 _TRIPLE = re.compile(r"<<<")
 _KERNEL = re.compile(r"([A-Za-z_][\w:]*)\s*(?:<[^<>;{}]*(?:<[^<>;{}]*>[^<>;{}]*)*>\s*)?$")
@@ -167,6 +168,8 @@ class _Reader:
                 place = _stripped(text, *given[2])
                 amount = self.constants.value(*place)
                 yield self._operation("dynamic-shared", kernel[1], *place, (amount,), self._asks_limit(function))
+                if kernel[1] in self._never_opted_in:
+                    yield self._operation("default-shared", kernel[1], *place, (amount,), False)
             if not self._looked_at(start, end, function, call=False):
                 yield self._operation("launch", "launch", start, end + 3, (), False)
         for match in self._matches(_EXTENDED):
@@ -179,6 +182,15 @@ class _Reader:
             function = self.scopes.function(match.start())
             amount = self.constants.value(start, stop)
             yield self._operation("dynamic-shared", "", start, stop, (amount,), self._asks_limit(function))
+
+    @cached_property
+    def _never_opted_in(self) -> frozenset[str]:
+        """The kernels of a file that says nothing of an opt-in to more shared memory."""
+        text = self.code.text
+        if _OPTS_IN.search(text):
+            return frozenset()
+        kernels = (scope for scope in self.scopes.functions if "__global__" in text[scope.header : scope.open])
+        return frozenset(scope.name for scope in kernels)
 
     @cached_property
     def _limits_asked(self) -> list[int]:

@@ -1,0 +1,196 @@
+"""`bwlint confirm`: findings put to the test, and what came of it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, failure, say, setting, write
+
+if TYPE_CHECKING:
+    from bwlint.confirm import Locate
+    from bwlint.confirm.prepare import Allowed
+    from bwlint.confirm.receipt import Receipt
+    from bwlint.findings import Finding, Report, Severity
+    from bwlint.report import Lines
+    from bwlint.report.read import Log
+
+_REPORTS = (".json", ".sarif")
+
+
+def run(options: dict[str, Any], stack: ExitStack) -> int:
+    """Test what the options name; the exit code."""
+    if options["selftest"]:
+        return _selftest(options, stack)
+    given = _given(options, stack)
+    findings = given.findings()
+    if not findings:
+        say("bwlint: no findings to confirm\n")
+        _write_receipts((), given, options, stack)
+        write(given.rendered((), options), options)
+        return NOTHING
+    found = _write_receipts(findings, given, options, stack)
+    write(given.rendered(found, options), options)
+    return _close(found, options)
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """Findings from a run or a report, with the way to their files and back into a report."""
+
+    report: Report | Log
+    locate: Locate
+    scanned: tuple[str, ...]
+    lines: Lines | None
+
+    def findings(self) -> tuple[Finding, ...]:
+        return self.report.findings
+
+    def rendered(self, receipts: tuple[Receipt, ...], options: dict[str, Any]) -> str:
+        """The report with the verdicts in it."""
+        from bwlint.findings import Report
+        from bwlint.report import renderer
+        from bwlint.report.encode import dumps
+        from bwlint.report.read import judged, merge
+
+        verdicts = [receipt.verdict for receipt in receipts]
+        how = setting(options, self.lines)
+        if isinstance(self.report, Report):
+            report = replace(self.report, findings=judged(self.report.findings, verdicts))
+            return renderer(options["form"])(report, how)
+        if options["form"] == "sarif":
+            return dumps(merge(self.report, verdicts))
+        from bwlint.report.verdicts import render
+
+        return render(receipts)
+
+
+def _given(options: dict[str, Any], stack: ExitStack) -> _Given:
+    paths = options["paths"] or (".",)
+    reports = [path for path in paths if path.endswith(_REPORTS)]
+    if not reports:
+        return _checked(paths, options, stack)
+    if len(paths) > 1:
+        raise click.UsageError("one report is confirmed at a time, without further paths")
+    for name in ("target", "select", "ignore"):
+        if options[name]:
+            raise click.UsageError(f"--{name} is for paths: a report has its findings")
+    return _read(Path(paths[0]), options)
+
+
+def _checked(paths: tuple[str, ...], options: dict[str, Any], stack: ExitStack) -> _Given:
+    from bwlint.check import Request, UsageError, check
+    from bwlint.config import ConfigError
+    from bwlint.confirm.places import places
+    from bwlint.progress import progress
+    from bwlint.report.summary import at_least
+    from bwlint.sources.pypi import is_package
+
+    severity = cast("Severity | None", options["severity"])
+    request = Request(paths, options["target"], options["select"], options["ignore"], severity)
+    try:
+        with progress() as advance:
+            outcome = check(request, stack, advance)
+    except (UsageError, ConfigError) as error:
+        raise failure(error) from None
+    reals = tuple(os.path.realpath(path) for path in paths if not is_package(path))
+    roots = tuple(real for real in reals if Path(real).is_dir())
+    locate = places(roots, outcome.names.real, dict(outcome.wheels))
+    return _Given(at_least(outcome.report, outcome.severity), locate, reals, outcome.lines)
+
+
+def _read(path: Path, options: dict[str, Any]) -> _Given:
+    from bwlint.confirm.places import places
+    from bwlint.findings import Report
+    from bwlint.report.read import BadReport, read
+    from bwlint.report.summary import at_least
+
+    try:
+        report = read(path)
+    except BadReport as error:
+        raise failure(ValueError(f"{path}: {error}")) from None
+    except OSError as error:
+        raise failure(OSError(f"{path}: {error.strerror}")) from None
+    if isinstance(report, Report):
+        report = at_least(report, cast("Severity", options["severity"] or "note"))
+    elif options["form"] == "json":
+        raise click.UsageError("verdicts of a SARIF log are merged into SARIF: --format sarif, or --receipts FILE")
+    locate = places((), str, {})
+    scanned = dict.fromkeys(locate(finding.path).real for finding in report.findings)
+    return _Given(report, locate, tuple(real for real in scanned if real), _lines())
+
+
+def _lines() -> Lines:
+    """The sources of a report that is read: where they lie now."""
+    from bwlint.finish import Texts
+
+    texts = Texts()
+
+    def lines(path: str) -> Sequence[str] | None:
+        text = texts.of(path)
+        return None if text is None else text.lines
+
+    return lines
+
+
+def _write_receipts(
+    findings: tuple[Finding, ...], given: _Given, options: dict[str, Any], stack: ExitStack
+) -> tuple[Receipt, ...]:
+    """Make the receipts, and put them where they were asked for."""
+    from bwlint.confirm import receipts
+    from bwlint.confirm.prepare import prepared
+    from bwlint.inspection import scratch_folder
+    from bwlint.progress import progress
+    from bwlint.report.receipts import render
+
+    world, machine = prepared(_allowed(options), given.scanned, scratch_folder(stack))
+    if machine.altered:
+        say(f"bwlint: warning: {machine.altered}: nothing that runs here proves anything\n")
+    found = []
+    with progress() as advance:
+        for receipt in receipts(findings, given.locate, world):
+            found.append(receipt)
+            if advance is not None:
+                advance(len(found), len(findings))
+    if options["receipts"]:
+        write(render(found, machine), {"output": options["receipts"]})
+    return tuple(found)
+
+
+def _allowed(options: dict[str, Any]) -> Allowed:
+    from bwlint.confirm.prepare import Allowed
+
+    try:
+        arguments = tuple(shlex.split(options["nvcc_args"] or ""))
+    except ValueError as error:
+        raise click.UsageError(f"--nvcc-args: {error}") from None
+    commands = Path(options["compile_commands"]) if options["compile_commands"] else None
+    allowed = Allowed(options["yes"], options["run_slices"], options["bench"], arguments, commands)
+    limit = options["time_limit"]
+    return replace(allowed, limit=limit, compile_limit=max(limit, allowed.compile_limit)) if limit else allowed
+
+
+def _close(found: tuple[Receipt, ...], options: dict[str, Any]) -> int:
+    """Say what came of it; the exit code."""
+    from bwlint.report.verdicts import summary
+
+    say(f"bwlint: {summary(found)}\n")
+    outcomes = Counter(receipt.outcome for receipt in found)
+    if not any(receipt.executed for receipt in found):
+        say("bwlint: nothing was executed\n")
+        return NOTHING
+    if outcomes["confirmed"] or (options["refuted_is_error"] and outcomes["refuted"]):
+        return FOUND
+    return CLEAN
+
+
+def _selftest(options: dict[str, Any], stack: ExitStack) -> int:
+    raise NotImplementedError

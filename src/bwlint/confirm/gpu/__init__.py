@@ -1,0 +1,138 @@
+"""The GPU, spoken to by a child process: it may hang, fault or print without end, and we go on.
+
+A job is a dictionary, and so is its answer; `jobs` and `steps` say which there are. The child is the only code that
+loads a driver, and it loads no library of a scanned tree.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bwlint.confirm import child
+from bwlint.confirm.world import Device
+
+_START = (
+    "import json, sys; sys.path[:0] = json.loads(sys.argv[1]); from bwlint.confirm.gpu.answering import main; main()"
+)
+_OWN = Path(__file__).parents[3]
+_KEPT = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
+_SET = {
+    # What the driver keeps of an earlier run would answer for this one.
+    "CUDA_CACHE_DISABLE": "1",
+    # A kernel that cannot be loaded has to say so when its image is, not when it is launched.
+    "CUDA_MODULE_LOADING": "EAGER",
+}
+_MODULE = Path("/proc/driver/nvidia/version")
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What came back of a job: None as `answer` where the child gave none, and how the child ended."""
+
+    answer: dict[str, Any] | None
+    ended: child.Ended
+
+    @property
+    def trouble(self) -> str:
+        """Why there is no answer to build on, in words; "" where there is one."""
+        if self.ended.trouble:
+            return f"the process that spoke to the driver was {_was(self.ended.trouble)}"
+        if self.answer is None:
+            return f"the process that spoke to the driver gave no answer (exit status {self.ended.code})"
+        if "missing" in self.answer:
+            return str(self.answer["missing"])
+        if self.answer.get("error"):
+            return failure(self.answer)
+        return ""
+
+    @property
+    def steps(self) -> list[dict[str, Any]]:
+        """The answers to the steps of a job "image"; none where it failed as a whole."""
+        found = (self.answer or {}).get("steps", [])
+        return [step for step in found if isinstance(step, dict)] if isinstance(found, list) else []
+
+
+def ask(job: Mapping[str, Any], *, folder: Path, limit: float, tree: str = "") -> Answered:
+    """Do one job in a child, within `limit` seconds, in the scratch folder `folder`.
+
+    `tree` is the root of what was scanned: nothing below it is imported. Never raises for what a driver, a device or
+    a kernel does.
+    """
+    kept = {name: value for name in _KEPT if (value := os.environ.get(name))}
+    command = [sys.executable, "-I", "-c", _START, json.dumps(_imported_from(tree))]
+    try:
+        ended = child.run(
+            command, limit=limit, folder=folder, environment={**kept, **_SET}, stdin=json.dumps(job).encode()
+        )
+    except OSError as error:
+        ended = child.Ended(None, "", 0, b"", f"not started: {error}", 0.0)
+    return Answered(_read(ended.answer), ended)
+
+
+def devices(*, folder: Path, limit: float = 60.0) -> tuple[tuple[Device, ...], str]:
+    """The GPUs that the driver shows, and, where there are none, why."""
+    asked = ask({"do": "devices"}, folder=folder, limit=limit)
+    if asked.trouble or asked.answer is None:
+        return (), asked.trouble
+    found = tuple(
+        Device(
+            one["ordinal"], one["name"], one["uuid"], one["capability"], asked.answer["driver"], dict(one["attributes"])
+        )
+        for one in asked.answer["devices"]
+    )
+    return found, "" if found else "the driver shows no GPU"
+
+
+def kernel_module() -> str:
+    """The version of NVIDIA's kernel module ("580.159.03"); "" where none is loaded."""
+    try:
+        text = _MODULE.read_text(errors="replace")
+    except OSError:
+        return ""
+    found = re.search(r"\b\d{3,}\.\d+(?:\.\d+)?\b", text)
+    return found[0] if found else ""
+
+
+def failure(step: Mapping[str, Any]) -> str:
+    """An error of the driver in words: its call, name and number; "" where there is none."""
+    if "skipped" in step:
+        return str(step["skipped"])
+    if not step.get("error"):
+        return ""
+    call = f"{step['call']}: " if step.get("call") else ""
+    return f"{call}{step.get('name', 'error')} ({step['error']})"
+
+
+def _was(trouble: str) -> str:
+    return trouble if trouble.startswith(("ended", "not ")) else f"ended: {trouble}"
+
+
+def _read(answer: bytes) -> dict[str, Any] | None:
+    try:
+        found = json.loads(answer)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _imported_from(tree: str) -> list[str]:
+    """The folders that the child imports from besides its interpreter's own: ours, without the current one."""
+    closed = [Path.cwd(), *([Path(tree).resolve()] if tree else [])]
+    folders = [str(_OWN)]
+    for entry in sys.path:
+        folder = Path(entry)
+        if not entry or not folder.is_absolute() or not folder.exists():
+            continue
+        real = folder.resolve()
+        own = real.is_relative_to(Path(sys.prefix).resolve()) or real.is_relative_to(Path(sys.base_prefix).resolve())
+        if own or any(real.is_relative_to(one) for one in closed):
+            continue
+        folders.append(entry)
+    return list(dict.fromkeys(folders))

@@ -1,0 +1,44 @@
+"""Where the files of findings lie, by the paths that a report gives them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from bwlint.confirm import Place
+from bwlint.sources.tree import package_root, project_folder
+
+
+def places(roots: tuple[str, ...], known: Callable[[str], str], wheels: Mapping[str, str]) -> Callable[[str], Place]:
+    """What finds the place of a path that a finding gives.
+
+    `roots` are the folders that were scanned (real paths), `known` gives the real path of a scanned file and any other
+    text back as it is, `wheels` are unpacked packages by the path that they are reported under.
+    """
+
+    def locate(path: str) -> Place:
+        real = _existing(known(path)) or _of_wheel(path, wheels)
+        return Place(real, _root(real, roots)) if real else Place("", "")
+
+    return locate
+
+
+def _existing(path: str) -> str:
+    """A path, or the file above it that must be an archive with the rest as a member; "" where neither is there."""
+    if os.path.lexists(path):
+        return os.path.realpath(path)
+    for above in Path(path).parents:
+        if above.is_file():
+            return os.path.realpath(above)
+    return ""
+
+
+def _of_wheel(path: str, wheels: Mapping[str, str]) -> str:
+    return next((real for reported, real in wheels.items() if path.startswith(f"{reported}/")), "")
+
+
+def _root(real: str, roots: tuple[str, ...]) -> str:
+    """The scanned folder around a file, else its project, else its own folder."""
+    around = [root for root in roots if real.startswith(root.rstrip(os.sep) + os.sep)]
+    return max(around, key=len) if around else project_folder(package_root(real))

@@ -1,0 +1,49 @@
+"""A world to test claims in: the tools and GPUs of this machine, and what its user allows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bwlint.confirm import gpu, tools
+from bwlint.confirm.machine import Machine, described
+from bwlint.confirm.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """What the user asks for and permits; see `World`."""
+
+    launch: bool = False
+    slices: bool = False
+    bench: bool = False
+    nvcc_args: tuple[str, ...] = ()
+    commands: Path | None = None
+    limit: float = 30.0
+    compile_limit: float = 300.0
+
+
+def prepared(allowed: Allowed, scanned: Sequence[str], scratch: Path) -> tuple[World, Machine]:
+    """The world, and the machine as receipts describe it. `scanned` are real paths of what is judged.
+
+    A program that lies in a scanned tree is no tool.
+    """
+    toolkits = tools.find(os.environ, scanned, scratch)
+    devices, no_device = gpu.devices(folder=scratch)
+    machine = described(scanned, devices, no_device, toolkits, gpu.kernel_module())
+    world = World(
+        scratch,
+        toolkits,
+        devices,
+        no_device,
+        allowed.launch,
+        allowed.slices,
+        allowed.nvcc_args,
+        allowed.commands,
+        allowed.limit,
+        allowed.compile_limit,
+        allowed.bench,
+    )
+    return replace(world, altered=machine.altered), machine

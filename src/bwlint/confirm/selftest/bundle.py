@@ -1,0 +1,180 @@
+"""All cases for a chip in one zip, built without a GPU: inputs, what was made of them, and a manifest.
+
+    manifest.json           {"bundle": 1, "bwlint", "chip", "machine", "toolkit", "cases", "left_out", "files"}
+    cases/NAME/...          what bwlint reads and what a GPU is given
+    cases/libcudart.so.13   the runtime that the programs are linked with
+
+The same tools make the same bytes. Programs are for the machine that made them (`machine`): another kind of host builds
+its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import shutil
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bwlint import __version__
+from bwlint.chips import Chip
+from bwlint.confirm.selftest.case import Case, NotForChip, Program
+from bwlint.confirm.selftest.cases import all_cases
+from bwlint.confirm.selftest.making import Made, NotMade, make, runtime
+from bwlint.confirm.world import Toolkit
+
+MANIFEST = "manifest.json"
+_CASES = "cases"
+_VERSION = 1
+_DATE = (1980, 1, 1, 0, 0, 0)
+_WANTED = frozenset({".ptx", ".cu", ".h", ".py", ".cubin", ".fatbin", ""})
+MOST_BYTES = 256 << 20
+"""Of what a bundle unpacks to."""
+
+
+class BadBundle(Exception):
+    """A bundle that cannot be used; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A bundle on disk. `made` are its cases by name, `left_out` says why others are not there."""
+
+    folder: Path
+    chip: str
+    machine: str
+    toolkit: dict[str, Any]
+    made: dict[str, Made]
+    left_out: dict[str, str]
+
+    def place(self, name: str) -> Path:
+        return self.folder / _CASES / name
+
+
+Advance = Callable[[str], None]
+
+
+def build(
+    chip: Chip,
+    toolkit: Toolkit,
+    output: Path,
+    *,
+    cases: Sequence[Case] | None = None,
+    jobs: int = 2,
+    advance: Advance | None = None,
+) -> Opened:
+    """Build cases into a folder `output` that is not there yet. What cannot be built is left out, with the reason."""
+    places = output / _CASES
+    places.mkdir(parents=True)
+    chosen = all_cases() if cases is None else cases
+
+    def one(case: Case) -> tuple[str, Made | str]:
+        folder = places / case.name
+        folder.mkdir()
+        try:
+            made: Made | str = make(case, chip, toolkit, folder)
+        except (NotForChip, NotMade) as error:
+            shutil.rmtree(folder)
+            return case.name, str(error)
+        _tidy(folder)
+        if advance is not None:
+            advance(case.name)
+        return case.name, made
+
+    with ThreadPoolExecutor(jobs) as pool:
+        answers = list(pool.map(one, chosen))
+    library = runtime(toolkit)
+    if library is not None and any(isinstance(case.make, Program) for case in chosen):
+        shutil.copyfile(library, places / library.name)
+    made = {name: answer for name, answer in answers if isinstance(answer, Made)}
+    left_out = {name: answer for name, answer in answers if isinstance(answer, str)}
+    described = {"version": toolkit.version, "origin": toolkit.origin, "nvcc": toolkit.nvcc is not None}
+    opened = Opened(output, chip.name, platform.machine(), described, made, left_out)
+    (output / MANIFEST).write_text(json.dumps(_manifest(opened), indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    return opened
+
+
+def pack(opened: Opened, output: Path) -> None:
+    """Write a built folder into one zip, in a fixed order and without dates."""
+    with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for path in _files(opened.folder):
+            entry = zipfile.ZipInfo(str(path.relative_to(opened.folder)), _DATE)
+            entry.external_attr = (0o100755 if path.name == "program" else 0o100644) << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, path.read_bytes())
+
+
+def unpack(bundle: Path, folder: Path) -> Opened:
+    """Unpack a bundle into an empty folder and check it against its manifest. Raises BadBundle."""
+    try:
+        with zipfile.ZipFile(bundle) as archive:
+            entries = archive.infolist()
+            if sum(entry.file_size for entry in entries) > MOST_BYTES:
+                raise BadBundle(f"it unpacks to more than {MOST_BYTES >> 20} MiB")
+            archive.extractall(folder)
+    except (OSError, zipfile.BadZipFile, ValueError, RuntimeError) as error:
+        raise BadBundle(f"{bundle}: {error}") from None
+    return opened(folder)
+
+
+def opened(folder: Path) -> Opened:
+    """A bundle that lies unpacked in a folder. Raises BadBundle where it is not as its manifest says."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        if manifest["bundle"] != _VERSION:
+            raise BadBundle(f"a bundle of version {manifest['bundle']}, and this bwlint reads {_VERSION}")
+        made = {name: Made(row["source"], row["file"]) for name, row in manifest["cases"].items()}
+        found = Opened(
+            folder, manifest["chip"], manifest["machine"], manifest["toolkit"], made, dict(manifest["left_out"])
+        )
+        sums = dict(manifest["files"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadBundle(f"its manifest cannot be read: {error}") from None
+    known = {case.name for case in all_cases()}
+    strange = sorted(made.keys() - known)
+    if strange:
+        raise BadBundle(f"cases that this bwlint does not know: {', '.join(strange[:5])}")
+    if any(Path(name).name != name for row in made.values() for name in (row.source, row.file)):
+        raise BadBundle("its manifest names files elsewhere")
+    there = {str(path.relative_to(folder)): path for path in _files(folder)}
+    there.pop(MANIFEST, None)
+    wrong = sorted(name for name in {*sums, *there} if name not in there or sums.get(name) != _sum(there[name]))
+    if wrong:
+        raise BadBundle(f"not as its manifest says: {', '.join(wrong[:5])}")
+    for path in folder.glob(f"{_CASES}/*/program"):
+        path.chmod(0o755)
+    return found
+
+
+def _manifest(opened: Opened) -> dict[str, Any]:
+    files = {str(path.relative_to(opened.folder)): _sum(path) for path in _files(opened.folder)}
+    return {
+        "bundle": _VERSION,
+        "bwlint": __version__,
+        "chip": opened.chip,
+        "machine": opened.machine,
+        "toolkit": opened.toolkit,
+        "cases": {name: {"source": made.source, "file": made.file} for name, made in opened.made.items()},
+        "left_out": opened.left_out,
+        "files": files,
+    }
+
+
+def _tidy(folder: Path) -> None:
+    """Leave what a bundle holds: objects and links were of use for the making alone."""
+    for path in folder.iterdir():
+        if path.is_symlink() or path.suffix not in _WANTED or path.name.startswith("."):
+            path.unlink()
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
+
+
+def _sum(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

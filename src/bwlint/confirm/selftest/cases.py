@@ -1,0 +1,256 @@
+"""The cases. Half of them are meant to go wrong on the chip that is asked, yet none says whether it does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+from bwlint.confirm.selftest.case import Case, Cubin, Fatbin, Launch, Program, Text
+
+_PTX_TARGETS = (
+    *("70", "75", "80", "86", "89", "90", "90a", "100", "100f", "100a", "103", "103f", "103a"),
+    *("110", "120", "120f", "120a", "121", "121f", "121a"),
+)
+_CUBIN_TARGETS = (
+    *("75", "80", "86", "89", "90", "90a", "100", "100f", "100a", "103", "110"),
+    *("120", "120f", "120a", "121", "121f", "121a"),
+)
+_VERSIONS = ("7.0", "8.3", "8.7", "9.0", "9.1", "9.3", "9.5")
+_FATBINS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "80-and-ptx-80": (("80",), ("80",)),
+    "80-and-86": (("80", "86"), ()),
+    "80-and-90": (("80", "90"), ()),
+    "90a-and-100f-and-120f": (("90a", "100f", "120f"), ()),
+    "100a-and-120a": (("100a", "120a"), ()),
+    "100f-and-ptx-100f": (("100f",), ("100f",)),
+    "90-and-120-and-ptx-120": (("90", "120"), ("120",)),
+    "75-and-ptx-90a": (("75",), ("90a",)),
+    "ptx-75": ((), ("75",)),
+    "ptx-121a": ((), ("121a",)),
+}
+_STATEMENTS: dict[str, tuple[str, str]] = {
+    # name: (rule, statement); each is asked for the plain target and for the most specific one.
+    "tcgen05-alloc": ("tcgen05", "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [r0], 32;"),
+    "tcgen05-fence": ("tcgen05", "tcgen05.fence::before_thread_sync;"),
+    "tcgen05-mma": ("tcgen05", "tcgen05.mma.cta_group::1.kind::f16 [r1], x1, x2, r2, p;"),
+    "wgmma-fence": ("wgmma", "wgmma.fence.sync.aligned;"),
+    "wgmma-mma": (
+        "wgmma",
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {f10,f11,f12,f13}, x1, x2, p, 1, 1, 0, 0;",
+    ),
+    "setmaxnreg": ("suffix-lost", "setmaxnreg.dec.sync.aligned.u32 24;"),
+    "tensormap-replace": (
+        "suffix-lost",
+        "tensormap.replace.tile.global_address.shared::cta.b1024.b64 [r0], x1;",
+    ),
+    "mma-bf16": (
+        "illegal-instruction",
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {f10,f11,f12,f13}, {r0,r1,r2,r3}, {r4,r5}, {f0,f1,f2,f3};",
+    ),
+    "mma-e4m3": (
+        "illegal-instruction",
+        "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {f10,f11,f12,f13}, {r0,r1,r2,r3}, {r4,r5}, {f0,f1,f2,f3};",
+    ),
+    "mma-f8f6f4": (
+        "illegal-instruction",
+        "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32"
+        " {f10,f11,f12,f13}, {r0,r1,r2,r3}, {r4,r5}, {f0,f1,f2,f3};",
+    ),
+    "mma-block-scale": (
+        "illegal-instruction",
+        "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0"
+        " {f10,f11,f12,f13}, {r0,r1,r2,r3}, {r4,r5}, {f0,f1,f2,f3}, r8, {0,0}, r9, {0,0};",
+    ),
+    "cvt-e2m1": ("illegal-instruction", "cvt.rn.satfinite.e2m1x2.f32 b0, f0, f1;"),
+    "cvt-e4m3": ("illegal-instruction", "cvt.rn.satfinite.e4m3x2.f32 h10, f0, f1;"),
+    "redux-f32": ("illegal-instruction", "redux.sync.min.f32 f10, f0, 0xffffffff;"),
+    "stmatrix": ("illegal-instruction", "stmatrix.sync.aligned.m8n8.x4.shared.b16 [r0], {r10,r11,r12,r13};"),
+    "stmatrix-b8": ("illegal-instruction", "stmatrix.sync.aligned.m16n8.x1.trans.shared.b8 [r0], {r10};"),
+    "ld-256-bits": (
+        "illegal-instruction",
+        "ld.global.v8.b32 {r10,r11,r12,r13,r14,r15,r16,r17}, [x0];",
+    ),
+    "f32x2": ("illegal-instruction", "add.rn.f32x2 x10, x0, x1;"),
+    "clusterlaunchcontrol": (
+        "illegal-instruction",
+        "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [r0], [r1];",
+    ),
+    "cta-group-2": (
+        "cluster",
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.cta_group::2"
+        " [r0], [x0, {r2,r3}], [r1];",
+    ),
+    "tma-load": (
+        "tma-slow-path",
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [r0], [x0, {r2,r3}], [r1];",
+    ),
+    "tma-multicast": (
+        "tma-slow-path",
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"
+        " [r0], [x0, {r2,r3}], [r1], h0;",
+    ),
+    "scatter4": (
+        "illegal-instruction",
+        "cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group [x0, {r2,r3,r4,r5,r6}], [r0];",
+    ),
+    "griddepcontrol": ("illegal-instruction", "griddepcontrol.wait;"),
+    "mapa": ("illegal-instruction", "mapa.shared::cluster.u32 r10, r0, r1;"),
+    "elect": ("illegal-instruction", "elect.sync r10|q, 0xffffffff;"),
+}
+
+
+_OPTED_IN = {"portable": "PORTABLE", "largest": "LARGEST", "over": "LARGEST+1"}
+
+
+@cache
+def all_cases() -> tuple[Case, ...]:
+    """Every case, for whatever chip it may be asked, in a fixed order."""
+    found = tuple(case for group in _GROUPS for case in group())
+    assert len({case.name for case in found}) == len(found)
+    return found
+
+
+def _images() -> Iterator[Case]:
+    for target in _PTX_TARGETS:
+        yield Case(f"ptx-for-{target}", "arch-target", "image", "plain.ptx", Text(), {"TARGET": target})
+    for version in _VERSIONS:
+        values = {"TARGET": "75", "LEAST": version}
+        yield Case(f"ptx-version-{version}", "arch-target", "image", "plain.ptx", Text(), values)
+    for target in _CUBIN_TARGETS:
+        yield Case(f"cubin-for-{target}", "arch-target", "image", "plain.ptx", Cubin(), {"TARGET": target})
+    for name, (cubins, ptx) in _FATBINS.items():
+        yield Case(f"fatbin-{name}", "arch-target", "image", "plain.ptx", Fatbin(cubins, ptx), {"TARGET": "75"})
+    for target in ("80", "100a", "120"):
+        make = Cubin(label="@PLAIN@")
+        yield Case(f"relabelled-from-{target}", "relabelled", "image", "plain.ptx", make, {"TARGET": target})
+    for label in ("75", "100"):
+        make = Cubin(label=label)
+        yield Case(f"relabelled-to-{label}", "relabelled", "image", "plain.ptx", make, {"TARGET": "PLAIN"})
+
+
+def _instructions() -> Iterator[Case]:
+    for name, (rule, statement) in _STATEMENTS.items():
+        for kind, target in (("plain", "PLAIN"), ("specific", "SPECIFIC"), ("family", "FAMILY")):
+            values = {"TARGET": target, "STATEMENT": statement, "LEAST": "8.8"}
+            yield Case(f"{name}-{kind}", rule, "image", "instruction.ptx", Text(), values)
+    for name in ("tcgen05-alloc", "tcgen05-mma"):
+        rule, statement = _STATEMENTS[name]
+        values = {"TARGET": "100a", "STATEMENT": statement, "LEAST": "8.8"}
+        yield Case(f"{name}-100a", rule, "image", "instruction.ptx", Text(), values)
+    rule, statement = _STATEMENTS["wgmma-mma"]
+    values = {"TARGET": "90a", "STATEMENT": statement, "LEAST": "8.8"}
+    yield Case("wgmma-mma-cubin-90a", rule, "image", "instruction.ptx", Cubin(), values)
+
+
+def _shared() -> Iterator[Case]:
+    for name, size in (
+        ("default", "DEFAULT"),
+        ("default-and-one", "DEFAULT+1"),
+        ("96k", "98304"),
+        ("99k", "101376"),
+        ("99k-and-one", "101377"),
+        ("100k", "102400"),
+        ("160k", "163840"),
+        ("optin", "OPTIN"),
+        ("optin-and-one", "OPTIN+1"),
+        ("multiprocessor", "PER_SM"),
+        ("256k", "262144"),
+    ):
+        yield Case(f"dynamic-{name}", "smem", "program", "dynamic.cu", Program(), {"BYTES": size})
+    for name, size in (("half", "24576"), ("whole", "DEFAULT"), ("and-one", "DEFAULT+1"), ("64k", "65536")):
+        yield Case(f"no-optin-{name}", "smem", "program", "default.cu", Program(), {"BYTES": size})
+    for name, size in (("optin", "OPTIN-1024"), ("over", "OPTIN-1020"), ("far-over", "OPTIN")):
+        values = {"STATIC": "1024", "BYTES": size}
+        yield Case(f"static-and-dynamic-{name}", "smem", "program", "both.cu", Program(), values)
+    for target, name in (("PLAIN", "plain"), ("SPECIFIC", "specific"), ("FAMILY", "family")):
+        for words, size in (("48k", "49152"), ("48k-and-one", "49153"), ("56000", "56000"), ("optin", "OPTIN")):
+            yield _static(f"static-{words}-{name}", target, size)
+        yield _static(f"static-optin-and-one-{name}", target, "OPTIN+1")
+    for words, size in (("48k", "49152"), ("56000", "56000")):
+        pair = "@SPECIFIC@,sm_@SPECIFIC@"
+        yield Case(f"static-program-{words}", "smem", "program", "static.cu", Program((pair,)), {"BYTES": size})
+    values = {"TARGET": "SPECIFIC", "BYTES": "56000", "LAST": "55999", "LEAST": "8.8"}
+    yield Case("static-cubin-56000", "smem", "image", "static.ptx", Cubin(), values)
+
+
+def _static(name: str, target: str, size: str) -> Case:
+    values = {"TARGET": target, "BYTES": size, "LAST": "@BYTES-1@", "LEAST": "8.8"}
+    return Case(name, "smem", "image", "static.ptx", Text(), values)
+
+
+def _unnoticed() -> Iterator[Case]:
+    for name, size in (("optin", "OPTIN"), ("optin-and-one", "OPTIN+1"), ("256k", "262144"), ("64k", "65536")):
+        for kind in ("unchecked", "checked"):
+            yield Case(f"{kind}-{name}", "unchecked-launch", "unnoticed", f"{kind}.cu", Program(), {"BYTES": size})
+
+
+def _clusters() -> Iterator[Case]:
+    for size in ("1", "2", "6", "8", "16", "17"):
+        yield Case(f"cluster-{size}", "cluster", "program", "cluster.cu", Program(), {"SIZE": size})
+    for name, size in _OPTED_IN.items():
+        yield Case(f"cluster-{name}-opted-in", "cluster", "program", "cluster_opted.cu", Program(), {"SIZE": size})
+    for size in ("2", "8", "16"):
+        yield Case(f"cluster-dims-{size}", "cluster", "program", "cluster_fixed.cu", Program(), {"SIZE": size})
+    for name, size in _OPTED_IN.items():
+        template = "cluster_fixed_opted.cu"
+        yield Case(f"cluster-dims-{name}-opted-in", "cluster", "program", template, Program(), {"SIZE": size})
+    for name, size in {"2": "2", **_OPTED_IN}.items():
+        values = {"TARGET": "PLAIN", "SIZE": size, "LEAST": "8.8"}
+        launch = Launch(grid=size, opt_in=True)
+        yield Case(f"cluster-cubin-{name}", "cluster", "image", "cluster.ptx", Cubin(), values, launch)
+
+
+def _bounds() -> Iterator[Case]:
+    for threads, blocks in (
+        ("1024", "1"),
+        ("1024", "2"),
+        ("1024", "3"),
+        ("512", "3"),
+        ("512", "4"),
+        ("512", "5"),
+        ("32", "24"),
+        ("32", "32"),
+        ("32", "33"),
+    ):
+        values = {"THREADS_ASKED": threads, "BLOCKS_ASKED": blocks}
+        yield Case(f"bounds-{threads}-{blocks}", "launch-bounds", "bounds", "bounds.cu", Program(), values)
+
+
+def _programs() -> Iterator[Case]:
+    """Executables for other targets than the device: what nvcc's pairs make of the same source."""
+    for name, pairs in {
+        "own": ("@PLAIN@,sm_@PLAIN@",),
+        "specific": ("@SPECIFIC@,sm_@SPECIFIC@",),
+        "80": ("80,sm_80",),
+        "80-and-its-ptx": ("80,sm_80", "80,compute_80"),
+        "100a-and-120a": ("100a,sm_100a", "120a,sm_120a"),
+        "90a-and-120f": ("90a,sm_90a", "120f,sm_120f"),
+        "ptx-100f": ("100f,compute_100f",),
+    }.items():
+        yield Case(f"program-for-{name}", "arch-target", "program", "simple.cu", Program(pairs))
+    both = ("80,sm_80", "80,compute_80")
+    for name, mine, others in (
+        ("all-ptx", both, both),
+        ("one-without-ptx", both, ("80,sm_80",)),
+        ("none-with-ptx", ("80,sm_80",), ("80,sm_80",)),
+    ):
+        make = Program(mine, ("linked_one.cu",), others, relocatable=True)
+        yield Case(f"linked-{name}", "arch-target", "program", "linked.cu", make)
+    own = ("@PLAIN@,sm_@PLAIN@",)
+    make = Program(own, ("linked_one.cu",), own, relocatable=True)
+    yield Case("linked-own", "arch-target", "program", "linked.cu", make)
+    for number in ("1200", "1210"):
+        guard = {"TEST": f"__CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == {number}", "OF": "FAMILY"}
+        yield Case(f"guard-of-one-sibling-{number}", "family-split", "program", "guarded.cu", Program(), guard)
+
+
+def _observed() -> Iterator[Case]:
+    """What no rule speaks of, looked at for the receipt alone."""
+    for name, more in (("that-fits", ""), ("too-large", "+ 1")):
+        make = Program()
+        yield Case(f"cooperative-grid-{name}", "", "observed", "cooperative.cu", make, {"MORE": more})
+    for size in ("9", "12", "16", "17"):
+        yield Case(f"cluster-of-{size}-with-opt-in", "", "observed", "cluster_opted.cu", Program(), {"SIZE": size})
+
+
+_GROUPS = (_images, _instructions, _shared, _unnoticed, _clusters, _bounds, _programs, _observed)

@@ -1,0 +1,177 @@
+"""What a device says of a case, and what "works" and "fails" mean for each kind of question.
+
+image      The driver loads the image, and its kernel `k` writes what it should. It fails where the driver refuses the
+           image (209 no image for this GPU, 218 invalid PTX, 222 PTX too new, 801 an edited header, 200 and 300 for
+           other bad images), the attribute or the launch (1, 701, 912), or where the kernel faults or writes something else.
+program    The program runs its kernel to the right result, and every call that it looks at succeeds. It fails where a
+           call is refused by one of those errors (or 98, 720) and its memory is as it was, or where every call succeeds
+           and the memory is as it was.
+unnoticed  It fails where the kernel did not run and no call that the program looks at says so; it works where the kernel
+           ran, or the program was told that it did not.
+bounds     It fails where a multiprocessor holds fewer blocks of the kernel than __launch_bounds__ asks for.
+gate       It fails where the gate raises something other than a refusal of its own (RuntimeError), where it names an
+           image that the device does not run, or refuses one that the device does run.
+observed   Nothing: what was seen is written down.
+
+Anything else, such as another error, no answer or no device, decides nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bwlint.chips import Chip
+from bwlint.confirm import child, gpu
+from bwlint.confirm.receipt import Rung
+from bwlint.confirm.selftest.case import Case, Words
+from bwlint.confirm.selftest.statics import Verdict
+from bwlint.confirm.world import Device
+
+BAD_IMAGE = frozenset({200, 209, 218, 222, 300, 801})
+REFUSED = frozenset({1, 98, 701, 720, 912}) | BAD_IMAGE
+FAULTS = frozenset({700, 714, 715, 716, 717, 718, 719})
+"""Errors of a kernel that runs and should not: illegal address, illegal instruction and their like."""
+THREADS = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a device said: the rung that decided, its verdict, why, and the numbers."""
+
+    verdict: Verdict
+    rung: Rung
+    reason: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+    log: str = ""
+    seconds: float = 0.0
+    executed: bool = True
+
+
+def seen(case: Case, chip: Chip, source: Path, made: Path, device: Device, folder: Path, limit: float) -> Seen:
+    """Ask the device. Never raises for what it does."""
+    if case.question == "image":
+        return image(case, Words(chip, case.values), made, device, folder, limit)
+    return _program(case, made, device, folder, limit)
+
+
+def image(case: Case, words: Words, made: Path, device: Device, folder: Path, limit: float) -> Seen:
+    blocks = words.number(case.launch.grid)
+    steps: list[dict[str, Any]] = [{"do": "load"}]
+    if case.launch.opt_in:
+        name = "NON_PORTABLE_CLUSTER_SIZE_ALLOWED"
+        steps.append({"do": "attribute", "kernel": "k", "set": name, "value": 1})
+    count = blocks * THREADS
+    launch = {
+        "do": "launch",
+        "kernel": "k",
+        "grid": [blocks, 1, 1],
+        "block": [THREADS, 1, 1],
+        "arguments": [{"buffer": count * 4, "fill": 0xBEEF}, {"u32": 0}],
+    }
+    steps += [launch, {"do": "sync"}, {"do": "read", "buffer": 0, "words": 4, "equal": 1}]
+    job = {"do": "image", "device": device.ordinal, "image": str(made), "steps": steps}
+    asked = gpu.ask(job, folder=folder, limit=limit)
+    details: dict[str, Any] = {"steps": [_shown(step, found) for step, found in zip(steps, asked.steps, strict=False)]}
+    took, log = asked.ended.seconds, _log(asked.steps) or asked.ended.output
+
+    def told(verdict: Verdict, rung: Rung, reason: str, *, executed: bool = True) -> Seen:
+        return Seen(verdict, rung, reason, details, log, took, executed)
+
+    if asked.trouble:
+        return told("unknown", "load", asked.trouble, executed=bool(asked.steps))
+    for step, found in zip(steps, asked.steps, strict=False):
+        rung = _RUNGS[step["do"]]
+        number = found.get("error")
+        if "skipped" in found:
+            return told("unknown", rung, str(found["skipped"]))
+        if number:
+            known = BAD_IMAGE if step["do"] == "load" else REFUSED | FAULTS
+            return told("fails" if number in known else "unknown", rung, gpu.failure(found))
+    if len(asked.steps) < len(steps):
+        return told("unknown", "launch", "the device did not answer every step")
+    if asked.steps[-1].get("equal") != count:
+        return told("fails", "check", f"the kernel wrote {asked.steps[-1].get('equal')} of {count} words right")
+    return told("works", "check", "loaded, launched, and every word is right")
+
+
+_RUNGS: dict[str, Rung] = {
+    "load": "load",
+    "attribute": "configure",
+    "launch": "launch",
+    "sync": "launch",
+    "read": "check",
+}
+
+
+def _shown(step: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
+    """One step for the receipt: what was done and what came back, without logs."""
+    return {"do": step["do"], **{name: value for name, value in found.items() if name in _KEPT}}
+
+
+_KEPT = frozenset({"error", "name", "call", "skipped", "equal", "of", "words"})
+
+
+def _log(steps: Sequence[Mapping[str, Any]]) -> str:
+    return "\n".join(str(step["log"]) for step in steps if step.get("log"))
+
+
+_INHERITED = ("LD_LIBRARY_PATH",)
+
+
+def _program(case: Case, made: Path, device: Device, folder: Path, limit: float) -> Seen:
+    environment = {name: os.environ[name] for name in _INHERITED if name in os.environ}
+    environment |= {"CUDA_VISIBLE_DEVICES": device.uuid, "CUDA_CACHE_DISABLE": "1"}
+    try:
+        ended = child.run([str(made)], limit=limit, folder=folder, environment=environment)
+    except OSError as error:
+        return Seen("unknown", "launch", f"the program does not start: {error}", executed=False)
+    said = _last_line(ended.output)
+    if ended.trouble or ended.code or said is None:
+        reason = ended.trouble or f"the program said nothing to read (exit status {ended.code})"
+        return Seen("unknown", "launch", reason, {}, ended.output, ended.seconds)
+    verdict, rung, reason = _judged(case, said)
+    return Seen(verdict, rung, reason, said, ended.output, ended.seconds)
+
+
+def _judged(case: Case, said: Mapping[str, Any]) -> tuple[Verdict, Rung, str]:
+    """The verdict on what a program says of itself."""
+    errors = {str(name): int(code) for name, code in said["steps"]}
+    refused = {name: code for name, code in errors.items() if code}
+    right, untouched = said["right"] == said["of"], said["untouched"] == said["of"]
+    words = ", ".join(f"{name}: error {code}" for name, code in refused.items())
+    if case.question == "observed":
+        return (
+            "unknown",
+            "launch",
+            words or ("every word is right" if right else "no error, and not every word is right"),
+        )
+    if said["copied"] or "start" in refused or set(refused.values()) - REFUSED:
+        return "unknown", "launch", words or f"the result could not be copied: error {said['copied']}"
+    if case.question == "bounds":
+        if refused or not right:
+            return "unknown", "launch", words or "not every word is right"
+        held = f"a multiprocessor holds {said['blocks']} blocks, and {said['asked']} are asked for"
+        return ("works" if said["blocks"] >= said["asked"] else "fails"), "configure", held
+    if right and not refused:
+        return "works", "check", "every call succeeded, and every word is right"
+    if not untouched:
+        return "unknown", "check", f"{said['right']} of {said['of']} words are right{f'; {words}' if words else ''}"
+    if refused:
+        rung: Rung = "configure" if "cudaFuncSetAttribute" in refused else "launch"
+        return ("works" if case.question == "unnoticed" else "fails"), rung, words
+    return "fails", "check", "every call succeeded, and the kernel wrote nothing"
+
+
+def _last_line(output: str) -> dict[str, Any] | None:
+    lines = [line for line in output.splitlines() if line.startswith("{")]
+    try:
+        found = json.loads(lines[-1]) if lines else None
+    except ValueError:
+        return None
+    needed = {"steps", "copied", "right", "untouched", "of"}
+    return found if isinstance(found, dict) and needed <= found.keys() else None

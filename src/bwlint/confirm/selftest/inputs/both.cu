@@ -1,0 +1,26 @@
+#include "report.h"
+
+extern __shared__ unsigned char room[];
+
+// Static and dynamic shared memory come out of one limit.
+__global__ void fill(unsigned int* out, unsigned int bytes) {
+    __shared__ unsigned int fixed[@STATIC@ / 4];
+    for (unsigned int i = threadIdx.x; i < @STATIC@ / 4; i += blockDim.x) fixed[i] = i;
+    for (unsigned int i = threadIdx.x; i < bytes; i += blockDim.x) room[i] = static_cast<unsigned char>(i * 7 + 3);
+    __syncthreads();
+    unsigned int wrong = 0;
+    for (unsigned int i = threadIdx.x; i < @STATIC@ / 4; i += blockDim.x) wrong += fixed[i] != i;
+    for (unsigned int i = threadIdx.x; i < bytes; i += blockDim.x) wrong += room[i] != static_cast<unsigned char>(i * 7 + 3);
+    out[threadIdx.x] = wrong + 1;
+}
+
+int main() {
+    constexpr int kBytes = @BYTES@;
+    Report report(128);
+    report.step("cudaFuncSetAttribute", cudaFuncSetAttribute(fill, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
+    cudaGetLastError();
+    fill<<<1, 128, kBytes>>>(report.out, kBytes);
+    report.step("launch", cudaGetLastError());
+    report.step("cudaDeviceSynchronize", cudaDeviceSynchronize());
+    return report.finish();
+}

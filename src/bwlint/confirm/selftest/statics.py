@@ -1,0 +1,115 @@
+"""What bwlint says of a case before anything runs: its own check and inspect on the input, for the chip that is asked.
+
+"fails" takes a claim (`findings.ClaimKind`) about the very target or chip, or an inspection by which a container with
+kernels does not run there; "works" is that nothing of the kind is said. What a driver must know is compared with the
+driver that is there, as `inspect` names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from bwlint import check, inspection
+from bwlint.chips import Chip
+from bwlint.chips.drivers import toolkit_of_isa
+from bwlint.chips.toolkits import version
+from bwlint.confirm.selftest.case import Case, Cubin, Fatbin, Program, Question, Text, Words
+from bwlint.findings import Claim, ClaimKind, Finding
+from bwlint.report.inspection_needs import jit_isas
+from bwlint.shipments import NONE, Library
+
+Verdict = Literal["works", "fails", "unknown"]
+
+_COUNT: dict[Question, frozenset[ClaimKind]] = {
+    "image": frozenset({"instruction", "image", "shared", "cluster"}),
+    "program": frozenset({"instruction", "image", "build", "shared", "cluster", "guard"}),
+    "unnoticed": frozenset({"unchecked"}),
+    "bounds": frozenset({"bounds"}),
+    "gate": frozenset({"gate"}),
+    "observed": frozenset(),
+}
+"""The claims that say of each question that it fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """bwlint's verdict, why in its words, and the rules that spoke."""
+
+    verdict: Verdict
+    reasons: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+
+
+def static(case: Case, chip: Chip, source: Path, made: Path, driver: str) -> Static:
+    """The verdict on a case that lies in `source` (text) and `made`. `driver` is the CUDA that the driver speaks."""
+    if case.question == "observed":
+        return Static("unknown", ("no rule speaks of this",))
+    said = list(_said(case, chip, source, made, driver))
+    if not said:
+        return Static("works")
+    return Static("fails", tuple(dict.fromkeys(why for _, why in said)), tuple(dict.fromkeys(rule for rule, _ in said)))
+
+
+def _said(case: Case, chip: Chip, source: Path, made: Path, driver: str) -> Iterator[tuple[str, str]]:
+    """Rules and words that say that the case fails."""
+    if not isinstance(case.make, Cubin | Fatbin):
+        yield from _claimed(case, chip, _checked(source, chip))
+    if isinstance(case.make, Cubin | Fatbin | Program | Text):
+        found = inspection.inspect(
+            inspection.Request((str(made),), target=(chip.name,), severity="note", kernels=True)
+        ).inspection
+        yield from _claimed(case, chip, found.report.findings)
+        for shipment in found.shipments:
+            for library in shipment.libraries:
+                yield from _served(library, chip, driver)
+
+
+def _checked(source: Path, chip: Chip) -> tuple[Finding, ...]:
+    with ExitStack() as stack:
+        request = check.Request((str(source),), target=(chip.name,), severity="note", jobs=1, use_gitignore=False)
+        return check.check(request, stack).report.findings
+
+
+def _claimed(case: Case, chip: Chip, findings: tuple[Finding, ...]) -> Iterator[tuple[str, str]]:
+    target = compiled_for(case, chip)
+    for finding in findings:
+        for claim in finding.claims:
+            if claim.kind in _COUNT[case.question] and _denies(claim, chip, target):
+                yield finding.name, claim.says
+
+
+def _denies(claim: Claim, chip: Chip, target: str) -> bool:
+    """Whether a claim is about this chip or target; a guard denies where it does not hold."""
+    if claim.kind == "guard":
+        return target in claim.targets and target not in claim.holds
+    if claim.kind == "unchecked" and not claim.amounts:
+        return False  # how much is asked for is not known
+    if claim.kind == "shared":
+        # What ptxas refuses for a target, the compiler in a driver takes for its chip: 56000 bytes of PTX for sm_90 ran
+        # on an H100, driver 580.159.
+        return chip.name in claim.chips
+    return chip.name in claim.chips or target in claim.targets
+
+
+def compiled_for(case: Case, chip: Chip) -> str:
+    """The target that the text of a case is compiled for: "sm_90a"."""
+    words = Words(chip, case.values)
+    if isinstance(case.make, Program):
+        return words.filled(case.make.pairs[0]).partition(",")[2]
+    return f"sm_{words.value('TARGET')}" if "TARGET" in case.values else f"sm_{chip.joined}"
+
+
+def _served(library: Library, chip: Chip, driver: str) -> Iterator[tuple[str, str]]:
+    """What of a file the chip, or this driver for it, does not run."""
+    for unit in library.units:
+        verdict = unit.verdicts[chip.name]
+        if verdict.way == NONE and unit.kernels:
+            yield "arch-target", verdict.reason
+    for isa in sorted(jit_isas(library, chip.name)):
+        first = toolkit_of_isa(isa)
+        if first is not None and version(first) > version(driver):
+            yield "arch-target", f"PTX {isa[0]}.{isa[1]} takes the driver of CUDA {first}, and this is that of {driver}"

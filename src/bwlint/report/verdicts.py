@@ -1,0 +1,36 @@
+"""What tests came to, for people."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from bwlint.confirm.receipt import RUNGS, Receipt
+from bwlint.report.escape import visible
+from bwlint.wording import counted
+
+
+def render(receipts: Sequence[Receipt]) -> str:
+    """A line for each finding."""
+    return "".join(f"{visible(_line(receipt))}\n" for receipt in receipts)
+
+
+def _line(receipt: Receipt) -> str:
+    return f"{receipt.path}:{receipt.line}: {receipt.outcome} [{receipt.rule}] {receipt.reason}"
+
+
+def summary(receipts: Sequence[Receipt]) -> str:
+    """``3 findings: 2 confirmed, 1 inconclusive; executed: assemble 2, load 1``."""
+    outcomes = Counter(receipt.outcome for receipt in receipts)
+    parts = [
+        f"{outcomes[outcome]} {outcome}" for outcome in ("confirmed", "refuted", "inconclusive") if outcomes[outcome]
+    ]
+    ran = Counter(
+        attempt.rung
+        for receipt in receipts
+        for tried in receipt.tried
+        for attempt in tried.attempts
+        if attempt.executed
+    )
+    rungs = ", ".join(f"{rung} {ran[rung]}" for rung in RUNGS if ran[rung]) or "nothing"
+    return f"{counted(len(receipts), 'finding')}: {', '.join(parts) or 'nothing'}; executed: {rungs}"
