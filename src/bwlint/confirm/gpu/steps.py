@@ -244,7 +244,8 @@ def _occupancy(session: Session, step: dict[str, Any]) -> dict[str, Any]:
 
 
 def _clusters(session: Session, step: dict[str, Any]) -> dict[str, Any]:
-    kernel, config = session.kernel(step.get("kernel")), _config(session.driver, step)
+    kernel = session.kernel(step.get("kernel"))
+    config = _config(session.driver, _shaped(session.driver, kernel, step))
     found: dict[str, Any] = {"largest": int(session.driver("cuOccupancyMaxPotentialClusterSize", kernel, config))}
     try:
         found["active"] = int(session.driver("cuOccupancyMaxActiveClusters", kernel, config))

@@ -157,8 +157,7 @@ def _judged(seen: _Seen, device: Device) -> Attempt:
     return Attempt(RUNG, True, True, True, "confirmed", f"{extent}: {errors}", details, seen.log, seen.seconds)
 
 
-_PAIR = re.compile(r"arch=(compute_\w+),code=(\[[\w,]+\]|\w+)")
-_BARE = re.compile(r"\b(?:sm_|compute_)?(\d{2,3}[af]?)\b")
+_PAIR = re.compile(r"(compute_\w+),((?:sm|compute|lto)_\w+)")
 _KERNEL = "__global__ void built(int *out) { *out = 1; }\n"
 
 
@@ -195,12 +194,11 @@ def _build(subject: Subject, world: World, device: Device) -> Attempt:
     )
 
 
-def gencode(flags: str) -> list[str]:
-    """nvcc's -gencode options of what a build asks for: pairs as they are, names of targets as nvcc would take them."""
-    pairs = [f"arch={arch},code={code}" for arch, code in _PAIR.findall(flags)]
-    if not pairs:
-        pairs = [f"arch=compute_{name},code=sm_{name}" for name in dict.fromkeys(_BARE.findall(flags))]
-    return [f"-gencode={pair}" for pair in dict.fromkeys(pairs)]
+def gencode(pairs: str) -> list[str]:
+    """nvcc's options for pairs such as "compute_90,sm_90;compute_90,compute_90"; none where one of them is no pair."""
+    matches = [_PAIR.fullmatch(pair) for pair in pairs.split(";")]
+    found = [f"-gencode=arch={match[1]},code={match[2]}" for match in matches if match is not None]
+    return found if len(found) == len(matches) else []
 
 
 def _nvcc(toolkit: Toolkit, flags: Sequence[str], world: World, image: Path) -> child.Ended | str:

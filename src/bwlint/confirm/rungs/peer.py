@@ -14,7 +14,7 @@ from bwlint.wording import counted, listed
 KINDS = frozenset({"peer"})
 RUNG: Rung = "peer"
 
-_TESTS: Mapping[str, Mapping[str, int]] = {
+_TESTS: dict[str, Mapping[str, int]] = {
     "flag": {"words": 4096, "tries": 2_000_000},
     "counter": {"threads": 256, "times": 1000},
     "copy": {"bytes": 32 << 20, "repeat": 20},
