@@ -204,6 +204,10 @@ def cuModuleLoadDataEx(image: bytes, count: int, options: Any, values: Any) -> A
     return error, {name.decode(): _Kernel(name.decode(), given.count(b".param")) for name, given in entries}
 
 
+def cuModuleUnload(module: Any) -> Any:
+    return (_behave("cuModuleUnload"),)
+
+
 def cuModuleGetFunctionCount(module: Any) -> Any:
     return _behave("cuModuleGetFunctionCount"), len(module)
 

@@ -116,7 +116,7 @@ def load(folder: Path, receipt: Path) -> int:
 
 
 def _compared(folder: Path, picked: Mapping[str, Any], chip: str, driver: str, scratch: Path) -> dict[str, Any]:
-    path = folder / str(picked["file"])
+    path = (folder / str(picked["file"])).resolve()
     foretold, why = _foretold(path, chip, driver)
     asked = gpu.ask(
         {"do": "image", "device": 0, "image": str(path), "steps": [{"do": "load"}, {"do": "functions"}]},
@@ -124,10 +124,13 @@ def _compared(folder: Path, picked: Mapping[str, Any], chip: str, driver: str, s
         limit=_SECONDS,
     )
     seen = asked.trouble or next((text for step in asked.steps if (text := failure(step))), "")
+    refused = next((step["error"] for step in asked.steps if step.get("error")), 0)
     kernels = next((step["count"] for step in asked.steps if "count" in step), 0)
-    result = {"foretold": foretold, "because": why, "loaded": not seen, "error": seen, "kernels": kernels}
+    result = {"foretold": foretold, "because": why, "error": refused, "seen": seen or "it loads", "kernels": kernels}
+    # What did not come to an answer of the driver agrees with nothing.
+    agree = foretold == NONE and bool(refused) if seen else foretold != NONE
     print(f"{picked['images']:60} {foretold:7} {seen or f'loads, {kernels} kernels'}")
-    return {**picked, **result, "agree": (foretold != NONE) is (not seen)}
+    return {**picked, **result, "agree": agree}
 
 
 def _foretold(path: Path, chip: str, driver: str) -> tuple[str, str]:

@@ -277,7 +277,12 @@ def _outcomes(
     )
     parts = [f"{verb} {' and '.join(names)}" for verb, names in outcomes if names]
     text = " ".join(gate.text.split())
-    return f"the {_NOUNS.get(gate.kind, 'test')} `{text}` " + ", ".join(parts[:-1]) + " and " * (len(parts) > 1) + parts[-1]
+    return (
+        f"the {_NOUNS.get(gate.kind, 'test')} `{text}` "
+        + ", ".join(parts[:-1])
+        + " and " * (len(parts) > 1)
+        + parts[-1]
+    )
 
 
 def claimed_test(gate: Gate) -> str:

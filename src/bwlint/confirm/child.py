@@ -58,10 +58,12 @@ def run(
     environment: Mapping[str, str] | None = None,
     stdin: bytes = b"",
     memory: int | None = None,
+    kept: int = KEPT,
 ) -> Ended:
     """Run a program without a shell for at most `limit` seconds, in `folder`, its home and its temporary folder.
 
-    `memory` bounds its address space in bytes (a GPU's driver maps far more than it uses: give none there).
+    `memory` bounds its address space in bytes (a GPU's driver maps far more than it uses: give none there), `kept` the
+    bytes of output that come back.
     `path` are folders of programs that come before the system's, `environment` is added to what is plain. The child
     leads a process group of its own, which is killed when it has ended or the time is up. Raises OSError where it
     cannot be started.
@@ -92,7 +94,7 @@ def run(
         raise
     os.close(answering)
     _bound(started.pid, memory)
-    heard = _Heard()
+    heard = _Heard(kept)
     trouble = _listen(started, answer, heard, start + limit)
     if trouble == _LATE:
         trouble = f"not done after {limit:g} s"
@@ -128,6 +130,7 @@ def _bound(pid: int, memory: int | None) -> None:
 
 @dataclass(slots=True)
 class _Heard:
+    kept: int
     head: bytearray = field(default_factory=bytearray)
     tail: bytearray = field(default_factory=bytearray)
     answer: bytearray = field(default_factory=bytearray)
@@ -135,11 +138,12 @@ class _Heard:
 
     def add(self, piece: bytes) -> None:
         self.written += len(piece)
-        room = KEPT // 2 - len(self.head)
+        half = self.kept // 2
+        room = half - len(self.head)
         self.head += piece[:room] if room > 0 else b""
         self.tail += piece[max(room, 0) :]
-        if len(self.tail) > KEPT // 2:
-            del self.tail[: -(KEPT // 2)]
+        if len(self.tail) > half:
+            del self.tail[:-half]
 
     def text(self) -> str:
         left_out = self.written - len(self.head) - len(self.tail)

@@ -283,7 +283,8 @@ def _keep(node: ast.stmt, needed: set[str]) -> list[ast.stmt]:
         return [ast.If(node.test, body or [ast.Pass()], other)]
     if isinstance(node, ast.Try):
         handlers = [
-            ast.ExceptHandler(each.type, each.name, _branch(each.body, needed) or [ast.Pass()]) for each in node.handlers
+            ast.ExceptHandler(each.type, each.name, _branch(each.body, needed) or [ast.Pass()])
+            for each in node.handlers
         ]
         final, other = _branch(node.finalbody, needed), _branch(node.orelse, needed)
         for handler in handlers:
@@ -620,9 +621,12 @@ def _imports(node: ast.AST, package: str) -> Iterator[tuple[str, tuple[str, str]
     for each in ast.walk(node):
         if isinstance(each, ast.Import):
             for alias in each.names:
-                yield alias.asname or alias.name.partition(".")[0], (
-                    alias.name if alias.asname else alias.name.partition(".")[0],
-                    "",
+                yield (
+                    alias.asname or alias.name.partition(".")[0],
+                    (
+                        alias.name if alias.asname else alias.name.partition(".")[0],
+                        "",
+                    ),
                 )
         elif isinstance(each, ast.ImportFrom):
             module = absolute(each, package)

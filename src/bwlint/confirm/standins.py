@@ -123,7 +123,9 @@ class World:
         operands = [*args, *keywords.values()]
         for operand in operands:
             if isinstance(operand, Unread):
-                return self.unread(f"{value._bw_key}({shown(operand)})", "the capability is compared with an unknown value")
+                return self.unread(
+                    f"{value._bw_key}({shown(operand)})", "the capability is compared with an unknown value"
+                )
         return test(self.chip, *operands)
 
     def _row(self, dotted: str) -> Mapping[str, Any] | None:
@@ -308,9 +310,7 @@ class Unread:
     _bw_negated: bool
     _bw_outside: bool
 
-    def __init__(
-        self, world: World, key: str, why: str = "", negated: bool = False, outside: bool = False
-    ) -> None:
+    def __init__(self, world: World, key: str, why: str = "", negated: bool = False, outside: bool = False) -> None:
         for name, value in (("world", world), ("key", key), ("why", why), ("negated", negated), ("outside", outside)):
             object.__setattr__(self, f"_bw_{name}", value)
 
@@ -382,9 +382,7 @@ def _define_operators() -> None:
         *(("eq", "==", False), ("ne", "==", True), ("lt", "<", False), ("ge", "<", True)),
         *(("gt", ">", False), ("le", ">", True), ("getitem", "item", False)),
     ):
-        setattr(
-            Unread, f"__{name}__", lambda self, other, op=op, negated=negated: related(op, self, other, negated)
-        )
+        setattr(Unread, f"__{name}__", lambda self, other, op=op, negated=negated: related(op, self, other, negated))
     for name in (*_LOST, "ceil", "floor", "round", "trunc", "length_hint", "reversed"):
         setattr(Unread, f"__{name}__", Unread._bw_lost)
     for name in ("neg", "pos", "abs", "invert"):

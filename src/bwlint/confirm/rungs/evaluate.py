@@ -45,7 +45,9 @@ def attempt(subject: Subject, world: World) -> Attempt:
         return _inconclusive(undecided, details, ran)
     wrong = [name for name in claim.chips if not agrees(claim, name, ran.answers[name])]
     if wrong:
-        reason = "CPython gives something else: " + ", ".join(_differs(claim, name, ran.answers[name]) for name in wrong)
+        reason = "CPython gives something else: " + ", ".join(
+            _differs(claim, name, ran.answers[name]) for name in wrong
+        )
         return Attempt("evaluate", True, True, True, "refuted", reason, details, ran.log, ran.seconds)
     reason = f"CPython gives the same on {' and '.join(claim.chips)}: {claim.says}"
     return Attempt("evaluate", True, True, True, "confirmed", reason, details, ran.log, ran.seconds)

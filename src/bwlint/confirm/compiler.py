@@ -1,0 +1,204 @@
+"""One run of nvcc or ptxas in a folder of its own, and what they say.
+
+nvcc never sees a path of the scanned tree but those of include folders, whose letters were checked: it is given a file
+of ours that includes the one in question.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from bwlint.confirm import child
+from bwlint.confirm.compile import plain
+from bwlint.confirm.world import Toolkit
+
+KEPT = 2 << 20
+"""Bytes of messages that are read: ptxas has one for every line that it refuses."""
+_MOST_MEMORY = 16 << 30
+_SAID = re.compile(r"ptxas (?P<file>[^\n]*?), line (?P<line>\d{1,9}); (?P<level>error|warning|fatal) *: (?P<text>.*)")
+_WHOLE = re.compile(r"(?:ptxas|nvcc|nvlink) *(?P<level>error|warning|fatal) *: (?P<text>.*)")
+_PLACED = re.compile(r"(?P<path>/[^\n:()]*|[\w.][^\n:()/]*)(?:\(\d+\)|:\d+(?::\d+)?): ")
+_TELLS = re.compile(r"\berror\b|\bfatal\b|\bwarning\b|^\s*(?:detected during|instantiation of|at line|from )")
+_SYSTEM = ("/usr/", "/opt/", "/nix/", "/Library/")
+_ABORTED = "Ptx assembly aborted due to errors"
+_UNKNOWN_TARGET = re.compile(
+    r"Value '\w+' is not defined for option 'gpu-name'|Unsupported gpu architecture '\w+'"
+    r"|Unsupported gpu architecture: '\w+'"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What ptxas says of a line of PTX, or of the whole (line 0)."""
+
+    level: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a run made: `path` is None where there is nothing. `trouble` is why it did not end by itself.
+
+    `folders` are those of which messages may tell.
+    """
+
+    path: Path | None
+    code: int | None
+    output: str
+    seconds: float
+    trouble: str
+    folders: tuple[str, ...] = ()
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        found = [
+            Message(match["level"], int(match["line"]), match["text"].strip()) for match in _SAID.finditer(self.output)
+        ]
+        found += [
+            Message(match["level"], 0, match["text"].strip())
+            for match in _WHOLE.finditer(self.output)
+            if _ABORTED not in match["text"]
+        ]
+        return tuple(found)
+
+    @property
+    def first_error(self) -> str:
+        """The first line that says what is wrong, in the tool's own words."""
+        if self.trouble:
+            return self.trouble
+        wrong = next((line for line in self.said if re.search(r"error|fatal", line)), "")
+        return cut(wrong.strip()) or f"exit status {self.code}"
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """The lines of messages, without the lines of source that follow them.
+
+        A source can include any file that its user can read: nothing is told of one that is no header of the tree, of
+        the system or of a toolkit, because receipts are made to be sent around.
+        """
+        return tuple(self._said())
+
+    def _said(self) -> Iterator[str]:
+        for line in self.output.splitlines():
+            if not _TELLS.search(line):
+                continue
+            placed = _PLACED.match(line)
+            if placed is None or self._may_tell(placed["path"]):
+                yield line.rstrip()
+            else:
+                yield f"{placed[0]}an error in a file that is no header of the tree"
+
+    def _may_tell(self, path: str) -> bool:
+        return not path.startswith("/") or any(in_folder(path, folder) for folder in (*self.folders, *_SYSTEM))
+
+    @property
+    def knows_target(self) -> bool:
+        return _UNKNOWN_TARGET.search(self.output) is None
+
+
+def cut(text: str, most: int = 400) -> str:
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def including(path: str) -> str | None:
+    """A file that includes another; None where its name cannot be written between quotes."""
+    return None if re.search(r'["\\\r\n\0]', path) else f'#include "{path}"\n'
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Where and with what one claim is compiled. `root` is the folder of its tree."""
+
+    scratch: Path
+    limit: float
+    toolkit: Toolkit
+    root: str
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """Those of which messages may tell."""
+        program = self.toolkit.nvcc or self.toolkit.ptxas
+        return (self.root, str(program.resolve().parents[1])) if program is not None else (self.root,)
+
+
+def to_ptx(bench: Bench, source: str, options: tuple[str, ...], target: str) -> Made:
+    """PTX of a source for one target ("sm_120a"), with the lines that it came from."""
+    return _nvcc(bench, source, ("-ptx", "-lineinfo", *options), target, "unit.ptx")
+
+
+def preprocessed(bench: Bench, source: str, options: tuple[str, ...], target: str) -> Made:
+    """The text of a source behind the preprocessor, as device code of one target sees it."""
+    return _nvcc(bench, source, ("-E", *options), target, "unit.ii")
+
+
+def built(bench: Bench, source: str, options: tuple[str, ...]) -> Made:
+    """A fatbin of a source, for the targets that the options name."""
+    return _nvcc(bench, source, ("-fatbin", *options), "", "unit.fatbin")
+
+
+@lru_cache(maxsize=256)
+def assembled(bench: Bench, ptx: Path, target: str) -> Made:
+    """A cubin of PTX for one target ("sm_120a")."""
+    folder = _folder(bench.scratch)
+    assert bench.toolkit.ptxas is not None
+    # A name of ours: messages do not tell where the scratch folder was.
+    (folder / "unit.ptx").symlink_to(ptx)
+    command = [str(bench.toolkit.ptxas), f"-arch={target}", "unit.ptx", "-o", "unit.cubin"]
+    return _run(bench, command, bench.toolkit.ptxas, folder, "unit.cubin")
+
+
+@lru_cache(maxsize=256)
+def _nvcc(bench: Bench, source: str, options: tuple[str, ...], target: str, out: str) -> Made:
+    """Each is made once a run: several findings are of one file."""
+    folder, toolkit = _folder(bench.scratch), bench.toolkit
+    (folder / "unit.cu").write_text(source, encoding="utf-8", errors="surrogateescape")
+    assert toolkit.nvcc is not None and toolkit.host_compiler is not None
+    number = target.removeprefix("sm_")
+    code = ["-gencode", f"arch=compute_{number},code=sm_{number}"] if target else []
+    command = [str(toolkit.nvcc), "-w", "-ccbin", str(toolkit.host_compiler), *code, *options, "unit.cu", "-o", out]
+    return _run(bench, command, toolkit.nvcc, folder, out)
+
+
+def _run(bench: Bench, command: Sequence[str], program: Path, folder: Path, out: str) -> Made:
+    ended = child.run(
+        command, limit=bench.limit, folder=folder, path=[str(program.parent)], memory=_memory(), kept=KEPT
+    )
+    path = folder / out
+    # Whatever is there when the time is up may be half of it.
+    made = path if not ended.trouble and path.is_file() and path.stat().st_size else None
+    return Made(made, ended.code, ended.output, ended.seconds, ended.trouble, bench.folders)
+
+
+def _memory() -> int:
+    """Bytes of address space for a compiler: large templates take gigabytes, endless ones all that there is."""
+    try:
+        physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (OSError, ValueError):
+        return _MOST_MEMORY
+    return min(_MOST_MEMORY, physical * 3 // 4)
+
+
+def _folder(scratch: Path) -> Path:
+    if not plain(str(scratch)):
+        raise OSError(f"{scratch} has letters that nvcc would hand to a shell")
+    return Path(tempfile.mkdtemp(prefix="made-", dir=scratch))
+
+
+def same_file(one: str, other: str) -> bool:
+    return one == other or _real(one) == _real(other)
+
+
+def in_folder(path: str, folder: str) -> bool:
+    return _real(path).startswith(_real(folder).rstrip(os.sep) + os.sep)
+
+
+@lru_cache(maxsize=8192)
+def _real(path: str) -> str:
+    return os.path.realpath(path)

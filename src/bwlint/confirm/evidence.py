@@ -1,0 +1,331 @@
+"""What a listing and ptxas's messages say of a claim, for one target."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from bwlint.chips import Target
+from bwlint.chips.atoms import atom
+from bwlint.chips.instructions import parse, verdict
+from bwlint.confirm.compiler import Made, Message, cut, same_file
+from bwlint.confirm.flagged import Lines, flagged
+from bwlint.confirm.listing import Function, Listing, Statement
+from bwlint.confirm.world import Subject
+from bwlint.findings import Outcome
+from bwlint.images import Cubin
+from bwlint.readers.binary import cubin as cubins
+from bwlint.readers.binary.source import Source
+from bwlint.readers.errors import ReadError
+
+_ABOUT_TARGET = re.compile(r"\.target|for architecture|\bsm_\d|requires PTX ISA|GPU architecture")
+_PAIR_REFUSED = re.compile(r"(?i)gpu arch|code generation|compute_\d|sm_\d|'--?(?:gpu-|arch|code|gencode)|\.target")
+_TOO_MUCH = re.compile(r"Entry function '([^']+)' uses too much shared data \(0x([0-9a-fA-F]{1,12}) bytes, 0x")
+_OUT_OF_RANGE = re.compile(r"for entry (\S+) is out of range\. \.minnctapersm will be ignored")
+_STATIC_ASSERT = re.compile(r"^.*\berror\b[^\n]*static assertion failed.*$", re.MULTILINE)
+_OTHER_ERROR = re.compile(r"^\S[^\n]*\berror\b", re.MULTILINE)
+_ARCH = re.compile(r"(?:compute|sm|lto)_\d{2,3}[af]?")
+_NEAR = 40
+"""Lines between __launch_bounds__ or an array and the line that a compiler gives its kernel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one target showed. `said` are the tool's own words, `line` that of the listing which they are about."""
+
+    outcome: Outcome
+    reason: str
+    said: str = ""
+    line: int = 0
+    head: str = ""
+
+    def told(self) -> dict[str, Any]:
+        """For a receipt; what is empty is left out."""
+        all_of_it = {
+            "outcome": self.outcome,
+            "reason": self.reason,
+            "said": self.said,
+            "PTX line": self.line,
+            "statement": self.head,
+        }
+        return {name: value for name, value in all_of_it.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A claim, the PTX that was assembled for a target and what came of it. `own`: the PTX is the flagged file."""
+
+    subject: Subject
+    target: str
+    listing: Listing
+    cubin: Made
+    own: bool
+
+    @property
+    def errors(self) -> tuple[Message, ...]:
+        return tuple(message for message in self.cubin.messages if message.level != "warning")
+
+    @property
+    def lines(self) -> Lines | None:
+        at = self.subject.claim.at
+        if at is None:
+            return None
+        return Lines(self.subject.real, at.line, at.end_line) if self.own else flagged(self.subject.real, at)
+
+    def refusals(self, found: Sequence[Statement]) -> list[tuple[Statement, Message]]:
+        """What ptxas says against some statements."""
+        return [(one, error) for error in self.errors for one in found if one.line <= error.line <= one.end_line]
+
+
+def refused(case: Case) -> Seen:
+    """Whether ptxas refuses the flagged statement."""
+    found = _statements(case)
+    if not found:
+        return _left_out(case)
+    against = case.refusals(found)
+    for statement, error in against:
+        if _ABOUT_TARGET.search(error.text):
+            reason = f"ptxas for {case.target}: {cut(error.text)}"
+            return Seen("confirmed", reason, error.text, statement.line, statement.head)
+    if against:
+        statement, error = against[0]
+        reason = f"ptxas for {case.target} refuses the statement, but not for the target: {cut(error.text)}"
+        return Seen("inconclusive", reason, error.text, statement.line, statement.head)
+    if case.cubin.path is None:
+        return _failed(case)
+    return Seen("refuted", f"ptxas assembles it for {case.target}", "", found[0].line, found[0].head)
+
+
+def taken(case: Case) -> Seen:
+    """Whether ptxas takes the flagged statement."""
+    found = _statements(case)
+    if not found:
+        return _left_out(case)
+    against = case.refusals(found)
+    for statement, error in against:
+        if _ABOUT_TARGET.search(error.text):
+            reason = f"ptxas for {case.target}: {cut(error.text)}"
+            return Seen("refuted", reason, error.text, statement.line, statement.head)
+    if case.cubin.path is None:
+        return _failed(case)
+    return Seen("confirmed", f"ptxas assembles it for {case.target}", "", found[0].line, found[0].head)
+
+
+def slow(case: Case) -> Seen:
+    """Whether the flagged statement became a call of the driver."""
+    found = _statements(case)
+    if not found:
+        return _left_out(case)
+    if case.cubin.path is None:
+        return _failed(case)
+    said = _read(case.cubin.path)
+    if isinstance(said, str):
+        return Seen("inconclusive", said)
+    for one in found:
+        calls = {call for kernel in said.kernels for call in kernel.driver_calls if _in_kernel(one, kernel.name, said)}
+        wanted = _expected(one.head)
+        if wanted and wanted in calls:
+            reason = f"the cubin for {case.target} calls {wanted}"
+            return Seen("confirmed", reason, wanted, one.line, one.head)
+    if any(kernel.driver_calls for kernel in said.kernels):
+        return Seen("inconclusive", f"the cubin for {case.target} does not tell what the statement became")
+    reason = f"the cubin for {case.target} has the statement and calls no routine of the driver"
+    return Seen("refuted", reason, "", found[0].line, found[0].head)
+
+
+def bounds(case: Case) -> Seen:
+    """Whether ptxas drops the minimum of blocks of the flagged kernel."""
+    asked = tuple(case.subject.claim.amounts[:2])
+    kernels = [one for one in _kernels(case) if (one.threads, one.blocks) == asked]
+    if not kernels:
+        return _left_out(case)
+    names = {one.name: one for one in kernels}
+    for message in case.cubin.messages:
+        dropped = _OUT_OF_RANGE.search(message.text)
+        if dropped and dropped[1] in names:
+            return Seen(
+                "confirmed", f"ptxas for {case.target}: {cut(message.text)}", message.text, names[dropped[1]].line
+            )
+    if case.cubin.path is None:
+        return _failed(case)
+    return Seen("refuted", f"ptxas for {case.target} takes {asked[1]} blocks of {asked[0]} threads without a word")
+
+
+def static_shared(case: Case) -> Seen:
+    """Whether ptxas refuses the flagged kernel for its static shared memory."""
+    (amount, *_) = case.subject.claim.amounts or (0,)
+    kernels = {one.name: one for one in _kernels(case)}
+    if not kernels:
+        return _left_out(case)
+    for error in case.errors:
+        said = _TOO_MUCH.search(error.text)
+        if said and said[1] in kernels and int(said[2], 16) >= amount > 0:
+            reason = f"ptxas for {case.target}: {cut(error.text)}"
+            return Seen("confirmed", reason, error.text, kernels[said[1]].line)
+    if case.cubin.path is None:
+        return _failed(case)
+    image = _read(case.cubin.path)
+    if isinstance(image, str):
+        return Seen("inconclusive", image)
+    large = [kernel for kernel in image.kernels if kernel.name in kernels and kernel.shared >= amount > 0]
+    if not large:
+        return Seen("inconclusive", f"no kernel of the file has {amount} bytes in the cubin for {case.target}")
+    return Seen("refuted", f"ptxas for {case.target} gives a kernel {large[0].shared} bytes")
+
+
+def static_assertion(subject: Subject, target: str, made: Made) -> Seen:
+    """Whether a static_assert about clusters refuses the flagged file."""
+    for found in _STATIC_ASSERT.finditer(made.output):
+        rest = made.output[found.end() :]
+        following = _OTHER_ERROR.search(rest)
+        context = rest[: following.start()] if following else rest
+        if re.search(r"(?i)cluster", found[0] + context[:2000]) and _names(context + found[0], subject.real):
+            return Seen("confirmed", f"nvcc for {target}: {cut(found[0].strip())}", cut(found[0].strip(), 1000))
+    if made.path is None:
+        return not_compiled(made, target)
+    return Seen("inconclusive", f"nvcc compiles it for {target}; whether the builder was instantiated is not known")
+
+
+def not_compiled(made: Made, target: str) -> Seen:
+    if not made.knows_target:
+        return Seen("inconclusive", f"this nvcc does not know {target}")
+    return Seen("inconclusive", f"nvcc does not compile it for {target}: {made.first_error}", made.first_error)
+
+
+def is_about_targets(made: Made) -> bool:
+    """Whether a refusal of a build is about its targets, not about a machine that cannot build."""
+    return _PAIR_REFUSED.search(made.first_error) is not None
+
+
+def is_arch(name: str) -> bool:
+    return _ARCH.fullmatch(name) is not None
+
+
+def _name(case: Case) -> str:
+    return case.subject.claim.subject
+
+
+def _is_atom(case: Case) -> bool:
+    return atom(_name(case)) is not None
+
+
+def _statements(case: Case) -> list[Statement]:
+    """The flagged statement in the listing, as often as it is there."""
+    if _is_atom(case):
+        # Its functions hold other statements too: those count that the finding could be about.
+        return [
+            one
+            for one in case.listing.statements(inline=True)
+            if _is_meant(one, case)
+            and any(_has(name, _name(case)) for name in (one.function, *(frame.function for frame in one.frames)))
+        ]
+    head = parse(_name(case)).head
+    lines = case.lines
+    if not head or lines is None:
+        return []
+    # A template may go on in a macro: what is known of its head is then the beginning.
+    if case.own:
+        return [one for one in case.listing.written(lines.first, lines.last) if one.head.startswith(head)]
+    word = head.split(".")[0]
+    return [one for one in case.listing.statements(word) if one.head.startswith(head) and lines.hold(one.frames)]
+
+
+def _left_out(case: Case) -> Seen:
+    listing, target = case.listing, case.target
+    if case.own:
+        return Seen("inconclusive", "the flagged place does not hold what the finding names: the file has changed")
+    if not any(one.is_kernel for one in listing.functions()):
+        return Seen("inconclusive", f"not compiled in: nothing of it becomes a kernel for {target}")
+    if _is_atom(case) and listing.names(lambda name: _has(name, _name(case))):
+        reason = f"`{_name(case)}` is compiled for {target} without an instruction: its header leaves that out"
+        return Seen("inconclusive", f"not compiled in: {reason}")
+    if case.errors:
+        reason = f"the flagged place is not in the PTX for {target}, of which ptxas refuses another: "
+        return Seen("inconclusive", f"not compiled in: {reason}{cut(case.errors[0].text)}", case.errors[0].text)
+    return Seen("inconclusive", f"not compiled in: the flagged place is not in the PTX for {target}")
+
+
+def _failed(case: Case) -> Seen:
+    words = case.errors[0].text if case.errors else case.cubin.first_error
+    return Seen("inconclusive", f"ptxas for {case.target} refuses something else: {cut(words)}", words)
+
+
+def _kernels(case: Case) -> list[Function]:
+    """The kernels that the flagged place may be in or in front of."""
+    at = case.subject.claim.at
+    if at is None:
+        return []
+    kernels = [one for one in case.listing.functions() if one.is_kernel]
+    if case.own:
+        return [one for one in kernels if one.line <= at.end_line][-1:] or kernels
+    found = []
+    for one in kernels:
+        outermost = one.frames[-1] if one.frames else None
+        if outermost is not None and same_file(outermost.path, case.subject.real):
+            found.append((abs(outermost.line - at.line), one))
+    nearest = min((distance for distance, _ in found), default=_NEAR + 1)
+    return [one for distance, one in found if distance == nearest] if nearest <= _NEAR else []
+
+
+def _is_meant(statement: Statement, case: Case) -> bool:
+    """Whether the table of instructions says of a statement what the finding says of the name that wraps it."""
+    said = verdict(statement.head)
+    target = Target.parse(case.target)
+    kind = case.subject.claim.kind
+    if kind == "legal":
+        return bool(said.forms)
+    return target in said.slow if kind == "slow" else target not in said.legal
+
+
+def _has(function: str, name: str) -> bool:
+    """Whether a mangled function is one of a type or function, by its name in front of template arguments."""
+    parts, wanted = _qualified(function), tuple(part for part in name.split("::") if part)
+    return any(parts[at : at + len(wanted)] == wanted for at in range(len(parts)))
+
+
+@lru_cache(maxsize=4096)
+def _qualified(function: str) -> tuple[str, ...]:
+    """("cute", "SM90_TMA_LOAD", "copy") of a mangled name, up to the first template arguments."""
+    start = re.match(r"_ZN?[rVK]*(?:St)?", function)
+    found: list[str] = []
+    at = start.end() if start else len(function)
+    while (length := re.compile(r"\d{1,4}").match(function, at)) is not None:
+        begin = length.end()
+        at = begin + int(length[0])
+        found.append(function[begin:at])
+    return tuple(found)
+
+
+def _expected(head: str) -> str:
+    """The routine of the driver that stands in for a bulk copy; "" for anything else."""
+    if not head.startswith("cp.async.bulk"):
+        return ""
+    words = head.split(".")
+    way = "multicast" if "multicast::cluster" in words else "unicast"
+    if "tensor" not in words:
+        return f"{cubins.DRIVER_CALL}{way}"
+    extent = next((word for word in words if re.fullmatch(r"[1-5]d", word)), "")
+    tile = "im2col" if any(word.startswith("im2col") for word in words) else "tile"
+    return f"{cubins.DRIVER_CALL}tensor_{extent}_{tile}_{way}"
+
+
+def _in_kernel(statement: Statement, kernel: str, image: Cubin) -> bool:
+    """Whether a statement is in a kernel; one in a function that kernels call may be in each."""
+    return statement.function == kernel or all(one.name != statement.function for one in image.kernels)
+
+
+def _names(text: str, path: str) -> bool:
+    return path in text or os.path.realpath(path) in text
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path) -> Cubin | str:
+    try:
+        return cubins.read(Source.of_bytes(path.read_bytes()))
+    except (OSError, ReadError) as error:
+        return f"the cubin cannot be read: {error}"

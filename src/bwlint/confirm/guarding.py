@@ -1,0 +1,245 @@
+"""A test of the preprocessor, put to nvcc's own preprocessor for every target.
+
+Where the test reads nothing but what the compiler defines and what its own file does, a file of ours is enough: the
+directives of the flagged one and a mark behind the flagged. Else the file itself is preprocessed, and what follows the
+directive is looked for among the lines that are left.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from bwlint.confirm.compiler import Bench, Made, preprocessed, same_file
+from bwlint.confirm.evidence import Seen
+from bwlint.confirm.flagged import text_of
+from bwlint.confirm.units import Unit, units
+from bwlint.confirm.world import Subject, World
+from bwlint.readers.cuda.lexer import clean
+
+_MARK = "bwlint_is_compiled"
+_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?P<name>[a-z]+)\b(?P<rest>(?:[^\\\n]|\\.|\\\n)*)", re.MULTILINE)
+_OPENING = frozenset({"if", "ifdef", "ifndef"})
+_BRANCHES = frozenset({"elif", "elifdef", "elifndef", "else"})
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_COMPILERS = re.compile(r"defined|__\w+|CUDART_VERSION|_WIN32|_WIN64|_MSC_VER|true|false|and|or|not|int|long|u?l{0,2}")
+_LINE = re.compile(rb'# (\d{1,9}) "((?:[^"\\]|\\.)*)"')
+_MOST_TEXT = 256 << 20
+_MOST_TARGETS = 60
+_MOST_DIRECTIVES = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the preprocessor showed, with details for the receipt."""
+
+    seen: Seen
+    details: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Directive:
+    line: int
+    end_line: int
+    name: str
+    rest: str
+
+    @property
+    def text(self) -> str:
+        return f"#{self.name}{self.rest}\n"
+
+    def names(self) -> set[str]:
+        return set(_NAME.findall(self.rest))
+
+
+def test(subject: Subject, world: World, bench: Bench, note: Callable[[str, Made], None]) -> Told | str:
+    """Whether a guard compiles what it holds for the targets of the claim; a string says why it cannot be tested."""
+    claim = subject.claim
+    if claim.at is None or not claim.targets:
+        return "the claim names no place, or no targets"
+    directives = _directives(text_of(subject.real))
+    flagged = next((one for one in directives if one.line <= claim.at.line <= one.end_line), None)
+    if flagged is None or flagged.name not in _OPENING | _BRANCHES:
+        return "no test of the preprocessor stands at the flagged place"
+    before, foreign = _skeleton(directives, flagged)
+    asked = claim.targets[:_MOST_TARGETS]
+    if not foreign:
+        return _compare(subject, asked, _of_skeleton(bench, before, asked, note), {"test": "alone"}, False)
+    found: Told | str = "no file that nvcc could preprocess for this claim"
+    for unit in units(subject, world):
+        details = {
+            "test": "in its file",
+            "unit": unit.path,
+            "macros of others": sorted(foreign),
+            **unit.options.details(),
+        }
+        answers = _of_unit(subject, bench, unit, _content(subject.real, flagged), asked, note)
+        found = _compare(subject, asked, answers, details, True)
+        if any(isinstance(answer, bool) for answer in answers.values()):
+            return found
+    return found
+
+
+def _directives(text: str) -> list[_Directive]:
+    """The directives of a file, comments and the insides of strings blanked."""
+    blanked = clean(text).text
+    found: list[_Directive] = []
+    line, seen = 1, 0
+    for match in _DIRECTIVE.finditer(blanked):
+        line += blanked.count("\n", seen, match.start())
+        seen = match.start()
+        end = line + match[0].count("\n")
+        found.append(_Directive(line, end, match["name"], match["rest"]))
+        if len(found) >= _MOST_DIRECTIVES:
+            break
+    return found
+
+
+def _skeleton(directives: list[_Directive], flagged: _Directive) -> tuple[str, set[str]]:
+    """The directives up to the flagged one, the mark behind it, and the macros that neither they nor a compiler define.
+
+    Of the conditionals around the flagged one, the arm that it is in counts as taken.
+    """
+    before = directives[: directives.index(flagged)]
+    opened: list[list[int]] = []
+    for index, one in enumerate(before):
+        if one.name in _OPENING:
+            opened.append([index])
+        elif one.name in _BRANCHES and opened:
+            opened[-1].append(index)
+        elif one.name == "endif" and opened:
+            opened.pop()
+    own = opened.pop() if flagged.name in _BRANCHES and opened else []
+    replaced: dict[int, str] = {}
+    for arms in opened:
+        replaced |= {index: "#if 0\n" if at == 0 else "#elif 0\n" for at, index in enumerate(arms)}
+        replaced[arms[-1]] = "#if 1\n" if len(arms) == 1 else "#elif 1\n"
+    kept = [
+        index for index, one in enumerate(before) if one.name in _OPENING | _BRANCHES | {"endif", "define", "undef"}
+    ]
+    text = "".join(replaced.get(index, before[index].text) for index in kept)
+    conditions = [before[index] for index in own] + [flagged]
+    foreign = _foreign(before, conditions)
+    # What is still open needs no closing: nvcc -E would complain, so it is closed.
+    return f"{text}{flagged.text}{_MARK}\n" + "#endif\n" * (len(opened) + 1), foreign
+
+
+def _foreign(before: list[_Directive], conditions: list[_Directive]) -> set[str]:
+    """The macros that some conditions read, directly or through macros of the file, and that others would define."""
+    defined: dict[str, set[str]] = {}
+    for one in before:
+        own = _NAME.search(one.rest) if one.name in ("define", "undef") else None
+        if own:
+            defined.setdefault(own[0], set()).update(_NAME.findall(one.rest[own.end() :]))
+    guards = {name for one in before if one.name in _OPENING | _BRANCHES for name in one.names()}
+    waiting = [name for one in conditions for name in one.names()]
+    # Whether the file's own definitions count may hang on conditions of their own.
+    if any(name in defined for name in waiting):
+        waiting += guards
+    seen: set[str] = set()
+    foreign: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        if name in defined:
+            waiting += defined[name]
+        elif not _COMPILERS.fullmatch(name):
+            foreign.add(name)
+    return foreign
+
+
+def _of_skeleton(
+    bench: Bench, text: str, targets: tuple[str, ...], note: Callable[[str, Made], None]
+) -> dict[str, bool | str]:
+    found: dict[str, bool | str] = {}
+    for target in targets:
+        made = preprocessed(bench, text, (), target)
+        note(f"nvcc -E for {target}", made)
+        if made.path is None:
+            found[target] = made.first_error if made.knows_target else f"this nvcc does not know {target}"
+            continue
+        found[target] = any(line.strip() == _MARK.encode() for line in _lines(made))
+    return found
+
+
+def _of_unit(
+    subject: Subject,
+    bench: Bench,
+    unit: Unit,
+    content: range,
+    targets: tuple[str, ...],
+    note: Callable[[str, Made], None],
+) -> dict[str, bool | str]:
+    found: dict[str, bool | str] = {}
+    for target in targets:
+        made = preprocessed(bench, unit.source, unit.options.taken, target)
+        note(f"nvcc -E for {target}", made)
+        if made.path is None:
+            reason = made.first_error if made.knows_target else f"this nvcc does not know {target}"
+            found[target] = reason
+            if made.knows_target:
+                break
+            continue
+        found[target] = _survives(made, subject.real, content)
+    return found
+
+
+def _content(path: str, flagged: _Directive) -> range:
+    """The lines of code between a directive and the next one."""
+    directives = _directives(text_of(path))
+    following = next((one.line for one in directives if one.line > flagged.end_line), flagged.end_line + 1000)
+    return range(flagged.end_line + 1, following)
+
+
+def _survives(made: Made, path: str, wanted: range) -> bool | str:
+    """Whether one of the lines of a file is left; a string where none could be, or the file was not reached."""
+    if not any(line.strip() for line in clean(text_of(path)).text.split("\n")[wanted.start - 1 : wanted.stop - 1]):
+        return "no code stands between the directive and the next one"
+    reached, here, number = False, False, 0
+    for line in _lines(made):
+        if line.startswith(b"# ") and (marker := _LINE.match(line)):
+            number = int(marker[1])
+            name = marker[2].decode("utf-8", "replace").replace('\\"', '"').replace("\\\\", "\\")
+            here = same_file(name, path)
+            reached = reached or here
+            continue
+        if here and number in wanted and line.strip():
+            return True
+        number += 1
+    return False if reached else "the file is not reached by what was preprocessed"
+
+
+def _lines(made: Made) -> Iterator[bytes]:
+    if made.path is None or made.path.stat().st_size > _MOST_TEXT:
+        return
+    with made.path.open("rb") as file:
+        yield from file
+
+
+def _compare(
+    subject: Subject, asked: tuple[str, ...], answers: dict[str, bool | str], details: dict[str, Any], open_: bool
+) -> Told:
+    """The answers against what was claimed. With macros of others (`open_`) one build is seen, and not any."""
+    claim = subject.claim
+    holds = [target for target, answer in answers.items() if answer is True]
+    fails = [target for target, answer in answers.items() if answer is False]
+    unknown = {target: answer for target, answer in answers.items() if isinstance(answer, str)}
+    details = {**details, "holds": holds, "fails": fails, **({"not told": unknown} if unknown else {})}
+    certain = getattr(claim, "certain", ())
+    beyond = [target for target in holds if target not in claim.holds]
+    short = [target for target in fails if target in certain or (not open_ and target in claim.holds)]
+    if beyond or short:
+        wrong = [f"holds for {', '.join(beyond)}"] if beyond else []
+        wrong += [f"fails for {', '.join(short)}"] if short else []
+        return Told(Seen("refuted", f"nvcc's preprocessor: the test {' and '.join(wrong)}"), details)
+    if unknown or len(answers) < len(asked):
+        first = next(iter(unknown.values()), "not all targets were tried")
+        return Told(Seen("inconclusive", f"nvcc's preprocessor: {first}"), details)
+    missed = [target for target in fails if target in claim.holds]
+    if missed:
+        return Told(Seen("inconclusive", f"in this build the test fails for {', '.join(missed)} too"), details)
+    return Told(Seen("confirmed", f"nvcc's preprocessor agrees for {len(answers)} targets"), details)

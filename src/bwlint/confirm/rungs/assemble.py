@@ -1,0 +1,270 @@
+"""assemble: PTX with ptxas, C++ with nvcc and then ptxas, for the targets of a claim.
+
+ptxas's refusal of the flagged statement confirms. That it assembles refutes only where the flagged statement is in the
+PTX that was assembled: what a guard or a template left out says nothing. Every other failure is inconclusive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from bwlint.chips import Target, chip, targets_of
+from bwlint.confirm import evidence, guarding
+from bwlint.confirm.compile import is_file
+from bwlint.confirm.compiler import Bench, Made, assembled, built, cut, to_ptx
+from bwlint.confirm.evidence import Case, Seen
+from bwlint.confirm.listing import MOST, Listing
+from bwlint.confirm.receipt import Attempt, not_eligible, not_requested
+from bwlint.confirm.units import Unit, units
+from bwlint.confirm.world import Subject, Toolkit, World
+from bwlint.findings import Outcome
+
+KINDS = frozenset({"instruction", "legal", "slow", "bounds", "shared", "cluster", "guard", "build"})
+
+_BUILDER = "builder"
+"""The subject of a claim that a builder refuses a cluster while it compiles."""
+_KERNEL = "__global__ void bwlint_probe(int *out) { *out = 1; }\n"
+_LOG = 8000
+_MOST_PAIRS = 40
+_JUDGES: dict[str, Callable[[Case], Seen]] = {
+    "instruction": evidence.refused,
+    "legal": evidence.taken,
+    "slow": evidence.slow,
+    "bounds": evidence.bounds,
+    "shared": evidence.static_shared,
+}
+
+
+def attempt(subject: Subject, world: World) -> Attempt:
+    claim = subject.claim
+    if claim.kind == "shared" and claim.subject != "static":
+        return not_requested("assemble", "dynamic shared memory is asked for when a kernel is launched")
+    if claim.kind == "cluster" and claim.subject != _BUILDER:
+        return not_requested("assemble", "ptxas takes clusters of any size")
+    try:
+        if claim.kind == "build":
+            return _of_pairs(subject, world)
+        if claim.kind == "guard":
+            return _of_guard(subject, world)
+        if subject.real.endswith(".ptx"):
+            return _of_ptx(subject, world)
+        if claim.at is None and claim.kind in ("instruction", "legal"):
+            return not_eligible("assemble", "the claim names no place that could be compiled")
+        return _of_source(subject, world)
+    except (OSError, ValueError) as error:
+        return Attempt("assemble", True, True, False, None, f"the test did not run: {cut(str(error))}")
+
+
+@dataclass(slots=True)
+class _Record:
+    """What was done for a claim so far."""
+
+    details: dict[str, Any]
+    seen: dict[str, Seen] = field(default_factory=dict)
+    log: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def note(self, title: str, made: Made) -> None:
+        self.seconds += made.seconds
+        text = "\n".join(made.said)
+        half = _LOG // 4
+        shown = text if len(text) <= 2 * half else f"{text[:half]}\n[...]\n{text[-half:]}"
+        self.log.append(f"$ {title}: {made.trouble or f'exit status {made.code}'}\n{shown}".rstrip())
+
+    def attempt(self) -> Attempt:
+        outcome, reason = _verdict(self.seen)
+        by_target = {target: one.told() for target, one in self.seen.items() if target}
+        details = {**self.details, **({"targets": by_target} if by_target else {})}
+        return Attempt("assemble", True, True, True, outcome, reason, details, "\n".join(self.log)[:_LOG], self.seconds)
+
+
+def _verdict(seen: dict[str, Seen]) -> tuple[Outcome, str]:
+    """Refuted by one target, confirmed by all, else inconclusive."""
+    for outcome in ("refuted", "inconclusive"):
+        found = next((one for one in seen.values() if one.outcome == outcome), None)
+        if found is not None:
+            return found.outcome, found.reason
+    first, *others = seen
+    reason = seen[first].reason
+    return "confirmed", f"{reason} (and so for {', '.join(others)})" if others else reason
+
+
+def tested(claim_targets: Sequence[str], chips: Sequence[str]) -> tuple[str, ...]:
+    """The targets to compile for: of each number the one that takes most, and the family's of the first.
+
+    What an "a" target refuses, the others of its number refuse too. Without targets, the chips' own.
+    """
+    names = list(claim_targets) or [target.name for name in chips for target in targets_of(chip(name))]
+    targets = sorted((Target.parse(name) for name in dict.fromkeys(names)), key=lambda one: (one.number, one.suffix))
+    best: dict[int, Target] = {}
+    for target in targets:
+        if target.number not in best or "_fa".index(target.suffix or "_") > "_fa".index(
+            best[target.number].suffix or "_"
+        ):
+            best[target.number] = target
+    first = min(best, default=0)
+    family = [target for target in targets if target.number == first and target.suffix == "f"]
+    return tuple(dict.fromkeys(target.name for target in (*best.values(), *family)))
+
+
+def _toolkit(world: World, compiles: bool) -> Toolkit | None:
+    """The newest toolkit that has what is needed: they are in that order."""
+    for toolkit in world.toolkits:
+        if toolkit.ptxas is not None and (not compiles or (toolkit.nvcc and toolkit.host_compiler)):
+            return toolkit
+    return None
+
+
+def _lacking(world: World) -> str:
+    if any(toolkit.nvcc for toolkit in world.toolkits):
+        return "no C++ compiler for nvcc to work with (g++)"
+    return "no nvcc: pip install 'bwlint[assemble]', or set CUDA_HOME"
+
+
+def _bench(subject: Subject, world: World, toolkit: Toolkit) -> Bench:
+    return Bench(world.scratch, world.compile_limit, toolkit, subject.root)
+
+
+def _said(toolkit: Toolkit) -> dict[str, Any]:
+    return {"toolkit": toolkit.version, "toolkit from": toolkit.origin}
+
+
+def _of_ptx(subject: Subject, world: World) -> Attempt:
+    toolkit = _toolkit(world, compiles=False)
+    if toolkit is None:
+        return not_eligible("assemble", "no ptxas: pip install 'bwlint[assemble]', or set CUDA_HOME")
+    path = Path(subject.real)
+    if not is_file(subject.real) or path.stat().st_size > MOST:
+        return not_eligible("assemble", "the file is not there, or too long")
+    listing = _listing(path)
+    judge = _JUDGES[subject.claim.kind]
+    record = _Record(_said(toolkit))
+    for target in tested(subject.claim.targets, subject.claim.chips):
+        made = assembled(_bench(subject, world, toolkit), path, target)
+        record.note(f"ptxas -arch={target}", made)
+        record.seen[target] = _judged(judge, Case(subject, target, listing, made, True))
+        if record.seen[target].outcome != "confirmed":
+            break
+    return record.attempt() if record.seen else not_eligible("assemble", "the claim names no target")
+
+
+def _of_source(subject: Subject, world: World) -> Attempt:
+    toolkit = _toolkit(world, compiles=True)
+    if toolkit is None:
+        return not_eligible("assemble", _lacking(world))
+    targets = tested(subject.claim.targets, subject.claim.chips)
+    found: _Record | None = None
+    for unit in units(subject, world):
+        record = _Record({**_said(toolkit), "unit": unit.path, **unit.options.details()})
+        compiled = _compile(subject, _bench(subject, world, toolkit), unit, targets, record)
+        if found is None or (compiled and not found.details.get("compiled")):
+            record.details["compiled"] = compiled
+            found = record
+        if any(one.outcome != "inconclusive" for one in record.seen.values()):
+            found = record
+            break
+    if found is None or not found.seen:
+        return not_eligible("assemble", "no file that nvcc could compile for this claim")
+    found.details.pop("compiled", None)
+    return found.attempt()
+
+
+def _compile(subject: Subject, bench: Bench, unit: Unit, targets: Iterable[str], record: _Record) -> bool:
+    """Compile a unit for one target after the other, until one does not confirm; whether nvcc made PTX of it."""
+    for target in targets:
+        ptx = to_ptx(bench, unit.source, unit.options.taken, target)
+        record.note(f"nvcc -ptx for {target}", ptx)
+        if subject.claim.kind == "cluster":
+            record.seen[target] = evidence.static_assertion(subject, target, ptx)
+        elif ptx.path is None:
+            record.seen[target] = evidence.not_compiled(ptx, target)
+            return False
+        else:
+            cubin = assembled(bench, ptx.path, target)
+            record.note(f"ptxas -arch={target}", cubin)
+            case = Case(subject, target, _listing(ptx.path), cubin, False)
+            record.seen[target] = _judged(_JUDGES[subject.claim.kind], case)
+        if record.seen[target].outcome != "confirmed":
+            break
+    return True
+
+
+def _judged(judge: Callable[[Case], Seen], case: Case) -> Seen:
+    if not case.cubin.knows_target:
+        return Seen("inconclusive", f"this ptxas does not know {case.target}")
+    if case.cubin.trouble:
+        return Seen("inconclusive", f"ptxas for {case.target}: {case.cubin.trouble}")
+    return judge(case)
+
+
+@lru_cache(maxsize=2)
+def _listing(path: Path) -> Listing:
+    if path.stat().st_size > MOST:
+        raise ValueError(f"more than {MOST >> 20} MiB of PTX")
+    return Listing.of(path.read_text(encoding="utf-8", errors="replace"))
+
+
+def _of_guard(subject: Subject, world: World) -> Attempt:
+    toolkit = _toolkit(world, compiles=True)
+    if toolkit is None:
+        return not_eligible("assemble", _lacking(world))
+    record = _Record(_said(toolkit))
+    told = guarding.test(subject, world, _bench(subject, world, toolkit), record.note)
+    if isinstance(told, str):
+        return not_eligible("assemble", told, record.details)
+    record.details |= told.details
+    record.seen[""] = told.seen
+    return record.attempt()
+
+
+def _of_pairs(subject: Subject, world: World) -> Attempt:
+    """A kernel of our own, compiled for the pairs of a build."""
+    toolkit = _toolkit(world, compiles=True)
+    if toolkit is None:
+        return not_eligible("assemble", _lacking(world))
+    options = pairs_of(subject.claim.subject)
+    if not options:
+        return not_eligible("assemble", f"no pairs of targets: {cut(subject.claim.subject, 80)}")
+    made = built(_bench(subject, world, toolkit), _KERNEL, options)
+    record = _Record({**_said(toolkit), "options": list(options)})
+    record.note("nvcc -fatbin", made)
+    record.seen[""] = _of_build(subject, made)
+    return record.attempt()
+
+
+def _of_build(subject: Subject, made: Made) -> Seen:
+    refused = made.path is None
+    if made.trouble:
+        return Seen("inconclusive", f"nvcc: {made.trouble}")
+    if not subject.claim.chips:
+        if not refused:
+            return Seen("refuted", "nvcc builds a kernel for these targets")
+        if not evidence.is_about_targets(made):
+            return Seen("inconclusive", f"nvcc failed: {made.first_error}")
+        return Seen("confirmed", f"nvcc refuses them: {made.first_error}", made.first_error)
+    if refused:
+        return Seen("inconclusive", f"nvcc does not build a kernel with these flags: {made.first_error}")
+    return Seen("inconclusive", "nvcc builds a kernel for these targets; whether it loads is for a driver to say")
+
+
+def pairs_of(text: str) -> tuple[str, ...]:
+    """Options for nvcc of "compute_90,sm_90;compute_90,compute_90"; () where it is nothing of the kind."""
+    found: list[str] = []
+    for pair in text.split(";")[:_MOST_PAIRS]:
+        arch, comma, code = pair.strip().partition(",")
+        if not comma or not evidence.is_arch(arch) or not evidence.is_arch(code) or not arch.startswith("compute_"):
+            return ()
+        found += ["-gencode", f"arch={arch},code={code}"]
+    return tuple(found)
+
+
+def image_of(subject: Subject, world: World) -> Path | None:
+    """A fatbin of a kernel of ours for the pairs of a claim about a build; None where nvcc makes none."""
+    toolkit, options = _toolkit(world, compiles=True), pairs_of(subject.claim.subject)
+    if toolkit is None or not options:
+        return None
+    return built(_bench(subject, world, toolkit), _KERNEL, options).path

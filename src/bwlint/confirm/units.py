@@ -1,0 +1,59 @@
+"""What is compiled for a claim about a C++ file: the file itself, files of the tree that include it, or it alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+
+from bwlint.confirm.compile import Commands, Options, commands, guessed, is_file, with_own
+from bwlint.confirm.compiler import including
+from bwlint.confirm.includes import UNITS, Tree
+from bwlint.confirm.world import Subject, World
+
+SOURCES = (*UNITS, ".cpp", ".cc", ".cxx")
+HEADERS = (".cuh", ".h", ".hpp", ".hh", ".hxx", ".inl")
+_MOST = 2
+"""Files that include a header, of which one may not compile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A file to be compiled, the text of ours that includes it, and the options for it."""
+
+    path: str
+    source: str
+    options: Options
+    is_header: bool = False
+
+
+def units(subject: Subject, world: World) -> Iterator[Unit]:
+    """What can be compiled for a claim, the best first; nothing for a file that is no C++."""
+    real = subject.real
+    if not is_file(real) or including(real) is None:
+        return
+    known = _commands(subject.root, world.commands)
+    if real.endswith(SOURCES):
+        yield _unit(real, subject, world, known)
+    elif real.endswith(HEADERS):
+        for path in islice(_tree(subject.root).including(real), _MOST):
+            if including(path) is not None:
+                yield _unit(path, subject, world, known)
+        yield _unit(real, subject, world, known, is_header=True)
+
+
+def _unit(path: str, subject: Subject, world: World, known: Commands, is_header: bool = False) -> Unit:
+    options = known.options(path, subject.root) or guessed(_tree(subject.root).folders(path))
+    return Unit(path, including(path) or "", with_own(options, world.nvcc_args), is_header)
+
+
+@lru_cache(maxsize=4)
+def _tree(root: str) -> Tree:
+    return Tree.at(root)
+
+
+@lru_cache(maxsize=4)
+def _commands(root: str, given: Path | None) -> Commands:
+    return commands(root, given)
