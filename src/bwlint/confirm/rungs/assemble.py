@@ -93,7 +93,7 @@ def _verdict(seen: dict[str, Seen]) -> tuple[Outcome, str]:
     return "confirmed", f"{reason} (and so for {', '.join(others)})" if others else reason
 
 
-def tested(claim_targets: Sequence[str], chips: Sequence[str]) -> tuple[str, ...]:
+def targets_tried(claim_targets: Sequence[str], chips: Sequence[str]) -> tuple[str, ...]:
     """The targets to compile for: of each number the one that takes most, and the family's of the first.
 
     What an "a" target refuses, the others of its number refuse too. Without targets, the chips' own.
@@ -143,7 +143,7 @@ def _of_ptx(subject: Subject, world: World) -> Attempt:
     listing = _listing(path)
     judge = _JUDGES[subject.claim.kind]
     record = _Record(_said(toolkit))
-    for target in tested(subject.claim.targets, subject.claim.chips):
+    for target in targets_tried(subject.claim.targets, subject.claim.chips):
         made = assembled(_bench(subject, world, toolkit), path, target)
         record.note(f"ptxas -arch={target}", made)
         record.seen[target] = _judged(judge, Case(subject, target, listing, made, True))
@@ -156,7 +156,7 @@ def _of_source(subject: Subject, world: World) -> Attempt:
     toolkit = _toolkit(world, compiles=True)
     if toolkit is None:
         return not_eligible("assemble", _lacking(world))
-    targets = tested(subject.claim.targets, subject.claim.chips)
+    targets = targets_tried(subject.claim.targets, subject.claim.chips)
     found: _Record | None = None
     for unit in units(subject, world):
         record = _Record({**_said(toolkit), "unit": unit.path, **unit.options.details()})
