@@ -125,7 +125,7 @@ def test_not_eligible(
 @pytest.mark.parametrize(
     ("scene", "reason"),
     [
-        ({"calls": {"cuModuleLoadDataEx": ["hang"]}}, "the process that spoke to the driver was not done after 1 s"),
+        ({"calls": {"cuModuleLoadDataEx": ["hang"]}}, "the process that spoke to the driver was not done after 3 s"),
         ({"calls": {"cuModuleLoadDataEx": ["die"]}}, "the process that spoke to the driver was ended by SIGKILL"),
         ({"calls": {"cuDevicePrimaryCtxRetain": [46]}}, "CUDA_ERROR_DEVICE_UNAVAILABLE (46)"),
     ],
@@ -135,7 +135,7 @@ def test_a_driver_that_fails(
 ) -> None:
     fake_gpu.install(tmp_path, monkeypatch, **scene)
     subject = gpu_claims.subject("image", library(tmp_path, NEW))
-    found = load.attempt(subject, gpu_claims.world(tmp_path, limit=1.0))
+    found = load.attempt(subject, gpu_claims.world(tmp_path, limit=gpu_claims.limit(scene)))
     assert (found.eligible, found.executed, found.outcome) == (True, False, None)
     assert reason in found.reason
 
