@@ -13,8 +13,8 @@ from bwlint.confirm.probes import DONE, UNTOUCHED
 from bwlint.confirm.rungs import check
 
 BYTES = 200000
-SHARED = {"subject": "dynamic", "amounts": (BYTES,)}
-PAIR = {"amounts": (2, 1, 1)}
+SHARED: dict[str, Any] = {"subject": "dynamic", "amounts": (BYTES,)}
+PAIR: dict[str, Any] = {"amounts": (2, 1, 1)}
 
 
 def left(wrong: int = 0, read: int = BYTES, done: int | None = DONE) -> list[int | None]:
