@@ -44,30 +44,34 @@ class Static:
     rules: tuple[str, ...] = ()
 
 
-def static(case: Case, chip: Chip, source: Path, made: Path, driver: str) -> Static:
-    """The verdict on a case that lies in `source` (text) and `made`. `driver` is the CUDA that the driver speaks."""
+Judge = Literal["driver", "ptxas"]
+"""Who is to say the same: a driver, whose compiler takes static arrays that ptxas refuses, or ptxas."""
+
+
+def static(case: Case, chip: Chip, source: Path, made: Path, cuda: str, judge: Judge = "driver") -> Static:
+    """The verdict on a case that lies in `source` (text) and `made`. `cuda` is the version that the judge speaks."""
     if case.question == "observed":
         return Static("unknown", ("no rule speaks of this",))
     if case.question == "gate":
         return _gate(case, chip, source)
-    said = list(_said(case, chip, source, made, driver))
+    said = list(_said(case, chip, source, made, cuda, judge))
     if not said:
         return Static("works")
     return Static("fails", tuple(dict.fromkeys(why for _, why in said)), tuple(dict.fromkeys(rule for rule, _ in said)))
 
 
-def _said(case: Case, chip: Chip, source: Path, made: Path, driver: str) -> Iterator[tuple[str, str]]:
+def _said(case: Case, chip: Chip, source: Path, made: Path, cuda: str, judge: Judge) -> Iterator[tuple[str, str]]:
     """Rules and words that say that the case fails."""
     if not isinstance(case.make, Cubin | Fatbin):
-        yield from _claimed(case, chip, _checked(source, chip).report.findings)
+        yield from _claimed(case, chip, _checked(source, chip).report.findings, judge)
     if isinstance(case.make, Cubin | Fatbin | Program | Text):
         found = inspection.inspect(
             inspection.Request((str(made),), target=(chip.name,), severity="note", kernels=True)
         ).inspection
-        yield from _claimed(case, chip, found.report.findings)
+        yield from _claimed(case, chip, found.report.findings, judge)
         for shipment in found.shipments:
             for library in shipment.libraries:
-                yield from _served(library, chip, driver)
+                yield from _served(library, chip, cuda)
 
 
 def _checked(source: Path, chip: Chip) -> check.Outcome:
@@ -99,21 +103,21 @@ def _gate(case: Case, chip: Chip, source: Path) -> Static:
     return Static("works" if (chip in must) != bool(refused) else "fails", reasons, rules)
 
 
-def _claimed(case: Case, chip: Chip, findings: tuple[Finding, ...]) -> Iterator[tuple[str, str]]:
+def _claimed(case: Case, chip: Chip, findings: tuple[Finding, ...], judge: Judge) -> Iterator[tuple[str, str]]:
     target = compiled_for(case, chip)
     for finding in findings:
         for claim in finding.claims:
-            if claim.kind in _COUNT[case.question] and _denies(claim, chip, target):
+            if claim.kind in _COUNT[case.question] and _denies(claim, chip, target, judge):
                 yield finding.name, claim.says
 
 
-def _denies(claim: Claim, chip: Chip, target: str) -> bool:
+def _denies(claim: Claim, chip: Chip, target: str, judge: Judge) -> bool:
     """Whether a claim is about this chip or target; a guard denies where it does not hold."""
     if claim.kind == "guard":
         return target in claim.targets and target not in claim.holds
     if claim.kind == "unchecked" and not claim.amounts:
         return False  # how much is asked for is not known
-    if claim.kind == "shared":
+    if claim.kind == "shared" and judge == "driver":
         # What ptxas refuses for a target, the compiler in a driver takes for its chip: 56000 bytes of PTX for sm_90 ran
         # on an H100, driver 580.159.
         return chip.name in claim.chips
