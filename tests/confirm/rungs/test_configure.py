@@ -113,7 +113,7 @@ def test_an_assembler_that_allows_less_than_the_chip(tmp_path: Path, monkeypatch
     [
         (16, "k", "confirmed", "the driver takes no cluster of 16 blocks"),
         (4, "k", "refuted", "33 at a time"),
-        (16, "absent", None, "the kernel absent was not had"),
+        (16, "absent", None, "the kernel absent is in no container that this device loads"),
     ],
 )
 def test_the_kernel_of_a_binary(

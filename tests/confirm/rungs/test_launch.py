@@ -93,7 +93,7 @@ def test_source_has_no_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, na
 @pytest.mark.parametrize(
     ("kernels", "scene", "reason"),
     [
-        ((), {}, "no kernel to launch: the container has no kernels"),
+        ((), {}, "no kernel to launch: no container has such a kernel"),
         (("k",), {"images": [{"contains": "sm_90", "error": 209}]}, "CUDA_ERROR_NO_BINARY_FOR_GPU (209)"),
     ],
 )

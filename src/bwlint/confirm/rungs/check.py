@@ -42,9 +42,9 @@ def attempt(subject: Subject, world: World) -> Attempt:
         return device
     if not claim.amounts:
         return not_eligible(RUNG, "the claim names no amount")
-    if claim.kind == "cluster":
-        return _cluster(claim, world, device)
-    return _shared(claim, world, device)
+    test = _cluster if claim.kind == "cluster" else _shared
+    how = "" if claim.kind == "cluster" else claim.subject
+    return world.once((RUNG, claim.kind, how, claim.amounts, device.uuid), lambda: test(claim, world, device))
 
 
 def _shared(claim: Claim, world: World, device: Device) -> Attempt:

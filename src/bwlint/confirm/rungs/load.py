@@ -12,6 +12,7 @@ from bwlint.confirm import child, gpu
 from bwlint.confirm.containers import Lot, Part, lots
 from bwlint.confirm.devices import about, chosen
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
+from bwlint.confirm.rungs.configure import SHARE
 from bwlint.confirm.world import Device, Subject, Toolkit, World
 from bwlint.findings import Outcome
 from bwlint.wording import counted, listed
@@ -22,8 +23,6 @@ RUNG: Rung = "load"
 NO_BINARY, INVALID_PTX, UNSUPPORTED_VERSION, INVALID_SOURCE = 209, 218, 222, 300
 _DOES_NOT_RUN_THERE = frozenset({NO_BINARY, INVALID_PTX, INVALID_SOURCE})
 """Errors that are about the chip: no machine code for it, or PTX that it has no machine code for."""
-_SHARE = 0.8
-"""Of the time of a child, what its steps may take: the rest is for the driver to come up."""
 
 
 def attempt(subject: Subject, world: World) -> Attempt:
@@ -82,7 +81,7 @@ def _try(parts: Sequence[Part], wanted: str | None, path: str, device: Device, w
     steps: list[dict[str, Any]] = []
     for part in parts:
         steps += [_loading(part), {"do": "functions"} if wanted is None else {"do": "function", "kernel": wanted}]
-    job = {"do": "image", "device": device.ordinal, "steps": steps, "seconds": world.limit * _SHARE}
+    job = {"do": "image", "device": device.ordinal, "steps": steps, "seconds": world.limit * SHARE}
     asked = gpu.ask(job, folder=world.scratch, limit=world.limit)
     seen.seconds += asked.ended.seconds
     if asked.trouble:
