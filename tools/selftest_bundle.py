@@ -1,7 +1,7 @@
 """Build the cases of the self-test into a bundle, without a GPU, or run a bundle on the GPU that is there.
 
-    python tools/selftest_bundle.py build 9.0 selftest-9.0.zip [--toolkit FOLDER]
-    python tools/selftest_bundle.py run selftest-9.0.zip receipt.json [--only NAME]
+python tools/selftest_bundle.py build 9.0 selftest-9.0.zip [--toolkit FOLDER]
+python tools/selftest_bundle.py run selftest-9.0.zip receipt.json [--only NAME]
 """
 
 from __future__ import annotations

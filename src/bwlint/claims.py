@@ -45,7 +45,7 @@ def legal(name: str, targets: TargetSet, *, wrapped: bool = False) -> Claim:
 
 def slow(name: str, targets: TargetSet, *, wrapped: bool = False) -> Claim:
     what = f"what `{name}` wraps" if wrapped else f"`{name}`"
-    says = f"{what} assembles to a call of the driver for {targets}"
+    says = f"{what} assembles to code with a call of the driver for {targets}"
     return Claim("slow", says, targets=targets.names, subject=name)
 
 
@@ -120,8 +120,8 @@ def bounds(threads: int, blocks: int, chips: ChipSet) -> Claim:
 
 
 def unchecked(chips: ChipSet, size: int | None) -> Claim:
-    amount = f"{size} bytes" if size is not None else "too many bytes"
-    says = f"that {amount} of dynamic shared memory are refused on {plain(chips)} goes unnoticed here"
+    amount = f"{size} bytes of" if size is not None else "too much"
+    says = f"a refusal of {amount} dynamic shared memory on {plain(chips)} goes unnoticed here"
     return Claim("unchecked", says, chips=chips.names, amounts=() if size is None else (size,))
 
 

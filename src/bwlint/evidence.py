@@ -149,6 +149,7 @@ def _need(proof: Proof, use: Use) -> Need:
         proof.kind,
         proof.where,
         proof.operation,
+        proof.pairs,
     )
 
 
@@ -157,9 +158,19 @@ def claimed(need: Need, module: Module, chips: ChipSet) -> Claimed:
     works = chips & need.legal
     if need.operation is not None and need.hops:
         return Claimed(_of_operation(need.operation, TargetSet.native(chips)), need.hops[-1].at, need.hops[-1])
+    if need.pairs and need.hops and not works:
+        return Claimed(claims.build(need.pairs, chips), need.hops[-1].at, need.hops[-1])
+    if need.use.how == "text" and _is_refused(need.use.name, TargetSet.native(chips)):
+        return Claimed(claims.instruction(need.use.name, TargetSet.native(chips)), need.use.at, module)
     name = need.use.name if need.use.how == "text" else need.use.name.rpartition(".")[2]
     says = f"`{name}` works on {plain(chips)} too" if works else f"`{name}` does not work on {plain(chips)}"
     return Claimed(claims.need(name, chips, works, says), need.use.at, module)
+
+
+def _is_refused(text: str, targets: TargetSet) -> bool:
+    """Whether a text is the head of an instruction that none of the targets has."""
+    found = verdict(text)
+    return bool(found.forms) and found.statement.head == text and not found.legal & targets
 
 
 def _of_operation(use: Use, targets: TargetSet) -> Claim:

@@ -1,11 +1,11 @@
-"""A gate's test and all that it uses, cut out of the source: local definitions, helpers, constants, classes of the tree.
+"""A gate's test and all that it uses, cut out of the source: local definitions, helpers, constants, classes.
 
 What is cut is text. It says by which statements each name is bound; which of them run is found out where it runs
 (`inside`). What cannot be cut is a value that nobody knows, with the reason where it may read the device.
 """
 
 # Paths are plain strings here, as in `link`.
-# ruff: noqa: PTH113, PTH118
+# ruff: noqa: PTH113, PTH118, PTH119
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _expression(tree: ast.Module, text: Text, claim: Claim) -> tuple[list[ast.AS
 
 
 def _bare(node: ast.AST) -> list[ast.AST]:
-    """The parts of a node that has no place of its own: arguments, keywords, items of a with, loops of a comprehension."""
+    """The parts of a node that has no place of its own: arguments, keywords, loops of a comprehension."""
     return list(ast.iter_child_nodes(node)) if not hasattr(node, "lineno") else []
 
 
@@ -174,7 +174,7 @@ def _function(way: Sequence[ast.AST], expression: ast.expr) -> ast.FunctionDef:
         node, above, inner = way[index], way[index - 1], way[index + 1] if index + 1 < len(way) else None
         current = [*_free(_bound_around(node, inner), needed), *_walrus(node, inner, needed), *current]
         enters = isinstance(node, _Scope) and inner in node.body
-        if enters:
+        if isinstance(node, _Scope) and enters:
             current = [*_locals(node, needed, owner), *current]
         # the names of a class are not those of its methods
         block = None if isinstance(above, ast.ClassDef) and enters else _block_with(above, node)
@@ -232,7 +232,7 @@ def _free(names: set[str], needed: set[str]) -> list[ast.stmt]:
 
 
 def _bound_around(node: ast.AST, inner: ast.AST | None) -> set[str]:
-    """Names that a node gives values to which nobody knows where the test stands: of loops, handlers, comprehensions."""
+    """Names to which a node gives values that nobody knows where the test stands: of loops, handlers."""
     if isinstance(node, ast.For | ast.AsyncFor | ast.While | ast.Match):
         return set(bound(node))
     if isinstance(node, ast.With | ast.AsyncWith):
@@ -283,7 +283,8 @@ def _keep(node: ast.stmt, needed: set[str]) -> list[ast.stmt]:
         return [ast.If(node.test, body or [ast.Pass()], other)]
     if isinstance(node, ast.Try):
         handlers = [
-            ast.ExceptHandler(each.type, each.name, _branch(each.body, needed) or [ast.Pass()]) for each in node.handlers
+            ast.ExceptHandler(each.type, each.name, _branch(each.body, needed) or [ast.Pass()])
+            for each in node.handlers
         ]
         final, other = _branch(node.finalbody, needed), _branch(node.orelse, needed)
         for handler in handlers:
@@ -508,9 +509,12 @@ class Cutter:
             plan.missing[name] = f"`{name}` needs more of the tree than a slice may hold"
             return
         for index in indices:
-            if (file.dotted, index) not in self._taken:
+            node = file.body[index]
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                self._add(file, _only(node, name), [name])
+            elif (file.dotted, index) not in self._taken:
                 self._taken.add((file.dotted, index))
-                self._take(file, file.body[index])
+                self._take(file, node)
 
     def _from_stars(self, file: File, name: str) -> None:
         for star in file.stars:
@@ -620,15 +624,26 @@ def _imports(node: ast.AST, package: str) -> Iterator[tuple[str, tuple[str, str]
     for each in ast.walk(node):
         if isinstance(each, ast.Import):
             for alias in each.names:
-                yield alias.asname or alias.name.partition(".")[0], (
-                    alias.name if alias.asname else alias.name.partition(".")[0],
-                    "",
+                yield (
+                    alias.asname or alias.name.partition(".")[0],
+                    (
+                        alias.name if alias.asname else alias.name.partition(".")[0],
+                        "",
+                    ),
                 )
         elif isinstance(each, ast.ImportFrom):
             module = absolute(each, package)
             for alias in each.names:
                 if alias.name != "*":
                     yield alias.asname or alias.name, (module, alias.name)
+
+
+def _only(node: ast.Import | ast.ImportFrom, name: str) -> ast.stmt:
+    """The part of an import that binds one name."""
+    aliases = [alias for alias in node.names if (alias.asname or alias.name.partition(".")[0]) == name]
+    if isinstance(node, ast.Import):
+        return ast.Import(aliases)
+    return ast.ImportFrom(node.module, aliases, node.level)
 
 
 def _is_small(node: ast.ClassDef) -> bool:

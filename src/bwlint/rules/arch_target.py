@@ -146,7 +146,8 @@ class _File:
         advice = "move these to the branch of the toolkit that knows them"
         remedy = "which branch is that of the later toolkit is not known"
         every = [target for targets in late.values() for target in targets]
-        claim = claims.other(f"{needs} of CUDA", _own_chips(every), _listed(every))
+        said = " and ".join(f"{target} is not known before CUDA {first}" for first in late for target in late[first])
+        claim = claims.other(said, _own_chips(every), _listed(every))
         yield self._draft(
             built, "note" if asked else "warning", "high", message, f"{since}", advice, claim, remedy=remedy
         )
@@ -175,7 +176,7 @@ class _File:
                 message,
                 f"no {plain(missing)} here",
                 f"accept {names} too, unless the code is meant for {plain(present)} alone",
-                _left_out(group_of, present, missing),
+                _left_out(verb, group_of, present, missing),
                 covered=named & family,
                 remedy=self._accepting(built, exact, present, missing),
             )
@@ -435,11 +436,11 @@ class _File:
         )
 
 
-def _left_out(together: Sequence[_Built], present: ChipSet, missing: ChipSet) -> Claim:
+def _left_out(verb: str, together: Sequence[_Built], present: ChipSet, missing: ChipSet) -> Claim:
     """That what may be built for one chip does not load on the other: a target without a suffix does."""
     mine = list(dict.fromkeys(target for one in together for target in one.every if target.chip in present))
     if missing & _union(target.loads_on() for target in mine):
-        return claims.other(f"no target of {plain(missing)} is accepted, and {_listed(mine)} is", missing)
+        return claims.other(f"this {verb} {_listed(mine)} and no target of {plain(missing)}", missing)
     return claims.build((pair_of(target, target) for target in mine), missing)
 
 

@@ -28,7 +28,7 @@ def test_devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [(one.ordinal, one.capability, one.driver) for one in found] == [(0, "9.0", "13.0"), (1, "12.0", "13.0")]
     assert found[0].attributes["MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"] == 232448
     assert "CAN_USE_STREAM_MEM_OPS" not in found[0].attributes and "NOT_KNOWN" not in found[0].attributes
-    assert found[0].uuid == "01" * 16
+    assert found[0].uuid == "GPU-01010101-0101-0101-0101-010101010101"
     assert why == ""
 
 

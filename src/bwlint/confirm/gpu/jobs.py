@@ -2,16 +2,21 @@
 
     {"do": "devices"}
         -> {"driver": "13.0", "devices": [{"ordinal", "name", "uuid", "capability", "attributes": {NAME: number}}]}
-    {"do": "image", "device": 0, "image": PATH | {"image": PATH, "offset": N, "size": N}, "steps": [STEP, ...]}
+    {"do": "image", "device": 0, "image": PATH | {"image": PATH, "offset": N, "size": N}, "steps": [STEP, ...],
+     "seconds": N}
         -> {"steps": [ANSWER, ...]}
 
 Instead of either, {"missing": TEXT} where there is no driver, {"error", "name", "call"} where the driver refuses as a
-whole. `steps` says what a step is; after an error that a context does not get over no further step is answered.
+whole. `steps` says what a step is. After an error that a context does not get over, and when `seconds` (if given) have
+passed, no further step is done, and there is no answer to it.
 """
 
 from __future__ import annotations
 
+import math
+import time
 from typing import Any
+from uuid import UUID
 
 from bwlint.confirm.gpu import steps
 from bwlint.confirm.gpu.calls import STICKY, Driver, Refused
@@ -34,7 +39,8 @@ def _device(driver: Driver, ordinal: int) -> dict[str, Any]:
     return {
         "ordinal": ordinal,
         "name": name,
-        "uuid": bytes(driver("cuDeviceGetUuid", device).bytes).hex(),
+        # As CUDA_VISIBLE_DEVICES takes it.
+        "uuid": f"GPU-{UUID(bytes=bytes(driver('cuDeviceGetUuid', device).bytes))}",
         "capability": "{}.{}".format(*capability),
         "attributes": attributes,
     }
@@ -62,7 +68,10 @@ def image(driver: Driver, job: dict[str, Any]) -> dict[str, Any]:
     session = steps.Session(driver, driver("cuDeviceGet", job.get("device", 0)), job.get("image"))
     driver("cuCtxSetCurrent", driver("cuDevicePrimaryCtxRetain", session.device))
     answers: list[dict[str, Any]] = []
+    end = time.monotonic() + job.get("seconds", math.inf)
     for step in job["steps"]:
+        if time.monotonic() > end:
+            break
         answer = steps.take(session, step)
         answers.append(answer)
         if answer.get("error") in STICKY:

@@ -4,9 +4,9 @@ Each step is {"do": NAME, ...} and its answer {"error": 0, "name": "CUDA_SUCCESS
 the function of the driver that refused. What takes something that an earlier step failed to make is
 {"skipped": WHY}. KERNEL is a kernel's name; None stands for the only kernel of the image.
 
-    load                                            log: the JIT's, cut
+    load image                                      log: the JIT's, cut; without an image, that of the job
     link inputs=[{"kind": "ptx|cubin|fatbin|object|library", "image", "offset", "size"}]     log; the result is loaded
-    functions                                       count, names
+    functions                                       count, names; each is looked up by its name
     function kernel                                 attributes
     parameters kernel                               parameters: [{"offset", "size"}]
     attribute kernel, set=NAME, value=N             (NAME as in CU_FUNC_ATTRIBUTE_NAME)
@@ -19,8 +19,10 @@ the function of the driver that refused. What takes something that an earlier st
     read buffer=NUMBER, start=WORD, words=N, equal=U32
                                                     words; of: how many words the buffer has; equal: how many of them
 
-An argument is {"buffer": BYTES, "fill": U32}, {"use": NUMBER}, {"u32": N}, {"u64": N} or {"zeros": BYTES}. `block`,
-`grid` and `cluster` are [x, y, z]. Buffers are numbered from 0 in the order in which they were made.
+An argument is {"buffer": BYTES, "fill": U32}, {"buffer": BYTES, "ramp": U32} (word i is i times that), {"use": NUMBER},
+{"u32": N}, {"u64": N} or {"zeros": BYTES}; instead of all of them "zeros" has zeros for what the kernel takes. `block`,
+`grid` and `cluster` are [x, y, z]; "block": "most" is as many threads as the kernel takes, "cluster": "required" the
+shape that it is compiled for, with one cluster as the grid. Buffers are numbered from 0 as they are made.
 """
 
 from __future__ import annotations
@@ -59,6 +61,13 @@ class Session:
     kernels: dict[str, Any] = field(default_factory=dict)
     buffers: list[tuple[Any, int]] = field(default_factory=list)
 
+    def forget(self) -> None:
+        """Unload the image before another takes its place."""
+        module, self.module = self.module, None
+        self.kernels.clear()
+        if module is not None:
+            self.driver("cuModuleUnload", module)
+
     def kernel(self, name: str | None) -> Any:
         if self.module is None:
             raise Skipped("no image is loaded")
@@ -82,13 +91,17 @@ class Session:
         found = self.driver("cuModuleEnumerateFunctions", count, self.module)
         return [bytes(self.driver("cuFuncGetName", kernel)).split(b"\0")[0].decode() for kernel in found]
 
-    def buffer(self, size: int, fill: int) -> int:
-        """Make a buffer of this many bytes, at least one word, filled with a word; its number."""
+    def buffer(self, size: int, fill: int, ramp: int | None = None) -> int:
+        """Make a buffer of this many bytes, at least one word, filled with a word or a ramp; its number."""
         if not 0 < size <= MOST_BUFFER:
             raise ValueError(f"a buffer of {size} bytes")
         words = (size + 3) // 4
         at = self.driver("cuMemAlloc", words * 4)
-        self.driver("cuMemsetD32", at, fill & 0xFFFFFFFF, words)
+        if ramp is None:
+            self.driver("cuMemsetD32", at, fill & 0xFFFFFFFF, words)
+        else:
+            host = bytearray(array("I", (place * ramp & 0xFFFFFFFF for place in range(words))).tobytes())
+            self.driver("cuMemcpyHtoD", at, host, len(host))
         self.buffers.append((at, words))
         return len(self.buffers) - 1
 
@@ -107,7 +120,9 @@ def take(session: Session, step: dict[str, Any]) -> dict[str, Any]:
 
 
 def _load(session: Session, step: dict[str, Any]) -> dict[str, Any]:
-    return _loaded(session, content(session.image))
+    given = step.get("image", session.image)
+    session.forget()
+    return _loaded(session, content(given))
 
 
 def _loaded(session: Session, image: bytes) -> dict[str, Any]:
@@ -123,6 +138,7 @@ def _loaded(session: Session, image: bytes) -> dict[str, Any]:
 
 def _link(session: Session, step: dict[str, Any]) -> dict[str, Any]:
     driver = session.driver
+    session.forget()
     log = _Log.made(driver)
     try:
         state = driver("cuLinkCreate", len(log.options), log.options, log.values)
@@ -174,13 +190,15 @@ def content(image: Any) -> bytes:
 
 def _functions(session: Session, step: dict[str, Any]) -> dict[str, Any]:
     names = session.names()
+    for name in names:
+        session.kernel(name)
     return {"count": int(session.driver("cuModuleGetFunctionCount", session.module)), "names": names}
 
 
 def _function(session: Session, step: dict[str, Any]) -> dict[str, Any]:
     driver, kernel = session.driver, session.kernel(step.get("kernel"))
     found: dict[str, int] = {}
-    for name, attribute in driver.names("CUfunction_attribute", "CU_FUNC_ATTRIBUTE_").items():
+    for name, attribute in driver.names(*_OF_KERNELS).items():
         try:
             found[name] = int(driver("cuFuncGetAttribute", attribute, kernel))
         except Refused as refused:
@@ -194,7 +212,11 @@ _INVALID_VALUE = 1
 
 
 def _parameters(session: Session, step: dict[str, Any]) -> dict[str, Any]:
-    kernel = session.kernel(step.get("kernel"))
+    return {"parameters": _taken(session, session.kernel(step.get("kernel")))}
+
+
+def _taken(session: Session, kernel: Any) -> list[dict[str, int]]:
+    """The parameters of a kernel, by their offsets and sizes in bytes."""
     found: list[dict[str, int]] = []
     while len(found) < _MOST_PARAMETERS:
         try:
@@ -205,12 +227,12 @@ def _parameters(session: Session, step: dict[str, Any]) -> dict[str, Any]:
                 raise
             break
         found.append({"offset": int(offset), "size": int(size)})
-    return {"parameters": found}
+    return found
 
 
 def _attribute(session: Session, step: dict[str, Any]) -> dict[str, Any]:
     kernel = session.kernel(step.get("kernel"))
-    attribute = session.driver.constant("CUfunction_attribute", "CU_FUNC_ATTRIBUTE_", step["set"])
+    attribute = session.driver.constant(*_OF_KERNELS, step["set"])
     session.driver("cuFuncSetAttribute", kernel, attribute, int(step["value"]))
     return {}
 
@@ -222,7 +244,8 @@ def _occupancy(session: Session, step: dict[str, Any]) -> dict[str, Any]:
 
 
 def _clusters(session: Session, step: dict[str, Any]) -> dict[str, Any]:
-    kernel, config = session.kernel(step.get("kernel")), _config(session.driver, step)
+    kernel = session.kernel(step.get("kernel"))
+    config = _config(session.driver, _shaped(session.driver, kernel, step))
     found: dict[str, Any] = {"largest": int(session.driver("cuOccupancyMaxPotentialClusterSize", kernel, config))}
     try:
         found["active"] = int(session.driver("cuOccupancyMaxActiveClusters", kernel, config))
@@ -233,17 +256,19 @@ def _clusters(session: Session, step: dict[str, Any]) -> dict[str, Any]:
 
 
 def _launch(session: Session, step: dict[str, Any]) -> dict[str, Any]:
-    kernel, config = session.kernel(step.get("kernel")), _config(session.driver, step)
+    kernel = session.kernel(step.get("kernel"))
+    config = _config(session.driver, _shaped(session.driver, kernel, step))
     before = len(session.buffers)
-    arguments = _Arguments.made(session, step.get("arguments", []))
+    arguments = _Arguments.made(session, _given(session, kernel, step))
     session.driver("cuLaunchKernelEx", config, kernel, arguments.address, 0)
     return {"buffers": list(range(before, len(session.buffers)))}
 
 
 def _bench(session: Session, step: dict[str, Any]) -> dict[str, Any]:
-    driver, kernel, config = session.driver, session.kernel(step.get("kernel")), _config(session.driver, step)
+    driver, kernel = session.driver, session.kernel(step.get("kernel"))
+    config = _config(driver, _shaped(driver, kernel, step))
     before = len(session.buffers)
-    arguments = _Arguments.made(session, step.get("arguments", []))
+    arguments = _Arguments.made(session, _given(session, kernel, step))
     start, end = driver("cuEventCreate", 0), driver("cuEventCreate", 0)
     # The first launch pays for what happens once.
     driver("cuLaunchKernelEx", config, kernel, arguments.address, 0)
@@ -254,6 +279,30 @@ def _bench(session: Session, step: dict[str, Any]) -> dict[str, Any]:
     driver("cuEventSynchronize", end)
     took = float(driver("cuEventElapsedTime", start, end))
     return {"milliseconds": took, "buffers": list(range(before, len(session.buffers)))}
+
+
+def _shaped(driver: Driver, kernel: Any, step: dict[str, Any]) -> dict[str, Any]:
+    """A launch with numbers where it refers to what the kernel is compiled for."""
+
+    def attribute(name: str) -> int:
+        return int(driver("cuFuncGetAttribute", driver.constant(*_OF_KERNELS, name), kernel))
+
+    if step.get("block") == "most":
+        step = {**step, "block": [attribute("MAX_THREADS_PER_BLOCK"), 1, 1]}
+    if step.get("cluster") == "required":
+        shape = [attribute(f"REQUIRED_CLUSTER_{side}") for side in ("WIDTH", "HEIGHT", "DEPTH")]
+        step = {**step, "cluster": shape, "grid": shape} if all(shape) else {**step, "cluster": None}
+    return step
+
+
+_OF_KERNELS = ("CUfunction_attribute", "CU_FUNC_ATTRIBUTE_")
+
+
+def _given(session: Session, kernel: Any, step: dict[str, Any]) -> list[dict[str, Any]]:
+    given = step.get("arguments", [])
+    if given == "zeros":
+        return [{"zeros": one["size"]} for one in _taken(session, kernel)]
+    return list(given)
 
 
 def _config(driver: Driver, step: dict[str, Any]) -> Any:
@@ -309,7 +358,10 @@ def _argument(session: Session, given: dict[str, Any]) -> Any:
         return ctypes.c_uint64(given["u64"])
     if "zeros" in given:
         return (ctypes.c_uint8 * int(given["zeros"]))()
-    number = given["use"] if "use" in given else session.buffer(int(given["buffer"]), int(given.get("fill", 0)))
+    if "use" in given:
+        number = int(given["use"])
+    else:
+        number = session.buffer(int(given["buffer"]), int(given.get("fill", 0)), given.get("ramp"))
     return ctypes.c_uint64(int(session.buffers[number][0]))
 
 

@@ -25,10 +25,14 @@ def attempt(subject: Subject, world: World) -> Attempt:
         return not_eligible("evaluate", missing)
     if not subject.real.endswith(".py"):
         return not_eligible("evaluate", "the gate is not Python: it is tested where its program runs")
-    slice_ = cut(subject.real, subject.claim)
+    return tested(subject.claim, subject.real, world)
+
+
+def tested(claim: Claim, real: str, world: World) -> Attempt:
+    """The same for a claim about a gate in the Python file at `real`, whoever makes it."""
+    slice_ = cut(real, claim)
     if isinstance(slice_, str):
         return not_eligible("evaluate", slice_)
-    claim = subject.claim
     asked = [chip(name) for name in claim.chips]
     present = _present(world, asked)
     ran = run_slice(slice_, [*asked, *present], world.scratch, world.limit)
@@ -45,7 +49,7 @@ def attempt(subject: Subject, world: World) -> Attempt:
         return _inconclusive(undecided, details, ran)
     wrong = [name for name in claim.chips if not agrees(claim, name, ran.answers[name])]
     if wrong:
-        reason = "CPython gives something else: " + ", ".join(_differs(claim, name, ran.answers[name]) for name in wrong)
+        reason = f"CPython gives something else: {_differences(claim, wrong, ran)}"
         return Attempt("evaluate", True, True, True, "refuted", reason, details, ran.log, ran.seconds)
     reason = f"CPython gives the same on {' and '.join(claim.chips)}: {claim.says}"
     return Attempt("evaluate", True, True, True, "confirmed", reason, details, ran.log, ran.seconds)
@@ -94,8 +98,13 @@ def _given(answer: Answer) -> str:
     return " or ".join(reversed(answer.gives))
 
 
-def _differs(claim: Claim, name: str, answer: Answer) -> str:
-    return f"{_given(answer)} on {name}, where {claimed(claim, name)} was claimed"
+def _differences(claim: Claim, wrong: Sequence[str], ran: Ran) -> str:
+    grouped: dict[tuple[str, str], list[str]] = {}
+    for name in wrong:
+        grouped.setdefault((_given(ran.answers[name]), claimed(claim, name)), []).append(name)
+    return "; ".join(
+        f"{given} on {' and '.join(names)}, where {told} was claimed" for (given, told), names in grouped.items()
+    )
 
 
 def _details(claim: Claim, slice_: Slice, ran: Ran) -> dict[str, Any]:

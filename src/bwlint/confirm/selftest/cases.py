@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from bwlint.confirm.selftest.case import Case, Cubin, Fatbin, Launch, Program, Text
+from bwlint.confirm.selftest.case import Case, Cubin, Fatbin, Gate, Launch, Program, Text
 
 _PTX_TARGETS = (
     *("70", "75", "80", "86", "89", "90", "90a", "100", "100f", "100a", "103", "103f", "103a"),
@@ -45,13 +45,11 @@ _STATEMENTS: dict[str, tuple[str, str]] = {
     ),
     "mma-bf16": (
         "illegal-instruction",
-        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
-        " {f10,f11,f12,f13}, {r0,r1,r2,r3}, {r4,r5}, {f0,f1,f2,f3};",
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {f10,f11,f12,f13}, {r0,r1,r2,r3}, {r4,r5}, {f0,f1,f2,f3};",
     ),
     "mma-e4m3": (
         "illegal-instruction",
-        "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32"
-        " {f10,f11,f12,f13}, {r0,r1,r2,r3}, {r4,r5}, {f0,f1,f2,f3};",
+        "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {f10,f11,f12,f13}, {r0,r1,r2,r3}, {r4,r5}, {f0,f1,f2,f3};",
     ),
     "mma-f8f6f4": (
         "illegal-instruction",
@@ -216,6 +214,8 @@ def _bounds() -> Iterator[Case]:
     ):
         values = {"THREADS_ASKED": threads, "BLOCKS_ASKED": blocks}
         yield Case(f"bounds-{threads}-{blocks}", "launch-bounds", "bounds", "bounds.cu", Program(), values)
+        values = {**values, "TARGET": "PLAIN", "LEAST": "8.8"}
+        yield Case(f"bounds-ptx-{threads}-{blocks}", "launch-bounds", "bounds", "bounds.ptx", Text(), values)
 
 
 def _programs() -> Iterator[Case]:
@@ -246,6 +246,33 @@ def _programs() -> Iterator[Case]:
         yield Case(f"guard-of-one-sibling-{number}", "family-split", "program", "guarded.cu", Program(), guard)
 
 
+def _gates() -> Iterator[Case]:
+    """Tests of the device in Python, in front of a statement for its most specific target."""
+    for name, (rule, statement, test) in {
+        "leak-of-tcgen05": ("leak", "tcgen05-fence", "major >= 9"),
+        "tcgen05-kept-to-10": ("leak", "tcgen05-fence", "major == 10"),
+        "leak-of-wgmma": ("leak", "wgmma-fence", "major >= 9"),
+        "wgmma-kept-to-9": ("leak", "wgmma-fence", "major == 9"),
+        "leak-of-fp4": ("leak", "mma-block-scale", "capability >= (8, 9)"),
+        "fp4-kept-to-12": ("leak", "mma-block-scale", "major == 12"),
+        "bf16-from-8-on": ("excluded", "mma-bf16", "major >= 8"),
+        "bf16-without-9-and-12": ("excluded", "mma-bf16", "major in (8, 10, 11)"),
+        "bf16-in-a-closed-range": ("excluded", "mma-bf16", "80 <= major * 10 + minor < 90"),
+        "bf16-by-name": ("excluded", "mma-bf16", 'f"sm_{major}{minor}" in ("sm_80", "sm_@PLAIN@")'),
+        "bf16-by-number": ("excluded", "mma-bf16", "major * 10 + minor in (80, 90, 100, 120, 121)"),
+        "tuple-and-number-ordered": ("capability-type", "mma-bf16", "capability >= 8"),
+        "tuple-and-tuple-ordered": ("capability-type", "mma-bf16", "capability >= (8, 0)"),
+        "tuple-among-numbers": ("capability-type", "mma-bf16", "capability in [80, 90, 100, 120, 121]"),
+        "tuple-among-tuples": ("capability-type", "mma-bf16", "capability in [(8, 0), (@MAJOR@, @MINOR@)]"),
+        "tuple-equal-to-a-number": ("capability-type", "mma-bf16", "capability == @PLAIN@"),
+        "text-equal-to-a-number": ("capability-type", "mma-bf16", 'f"{major}{minor}" == @PLAIN@'),
+        "one-sibling-of-12": ("family-split", "cvt-e2m1", "(major, minor) == (12, 0)"),
+        "both-siblings-of-12": ("family-split", "cvt-e2m1", "(major, minor) in ((12, 0), (12, 1))"),
+    }.items():
+        values = {"STATEMENT": _STATEMENTS[statement][1], "TEST": test, "TARGET": "SPECIFIC", "LEAST": "8.8"}
+        yield Case(f"gate-{name}", rule, "gate", "gate.py", Gate(), values)
+
+
 def _observed() -> Iterator[Case]:
     """What no rule speaks of, looked at for the receipt alone."""
     for name, more in (("that-fits", ""), ("too-large", "+ 1")):
@@ -255,4 +282,4 @@ def _observed() -> Iterator[Case]:
         yield Case(f"cluster-of-{size}-with-opt-in", "", "observed", "cluster_opted.cu", Program(), {"SIZE": size})
 
 
-_GROUPS = (_images, _instructions, _shared, _unnoticed, _clusters, _bounds, _programs, _observed)
+_GROUPS = (_images, _instructions, _shared, _unnoticed, _clusters, _bounds, _programs, _gates, _observed)

@@ -39,14 +39,12 @@ def make(case: Case, chip: Chip, toolkit: Toolkit, folder: Path) -> Made:
     (folder / source).write_text(rendered(case, chip), encoding="utf-8")
     maker = _Maker(toolkit, folder, words)
     built = case.make
-    if isinstance(built, Text):
+    if isinstance(built, Text | Gate):
         return Made(source, source)
     if isinstance(built, Cubin):
         return Made(source, maker.cubin(source, words.value("TARGET"), words.value(built.label)))
     if isinstance(built, Fatbin):
         return Made(source, maker.fatbin(case.template, built))
-    if isinstance(built, Gate):
-        return Made(source, maker.gate(built))
     return Made(source, maker.program(built, source))
 
 
@@ -73,11 +71,6 @@ class _Maker:
                 images.append(f"--image3=kind=ptx,sm={target},file={target}.ptx")
         self._run(self._beside("fatbinary"), "-64", "--create=image.fatbin", *images)
         return "image.fatbin"
-
-    def gate(self, built: Gate) -> str:
-        target = self.words.value(built.target)
-        self._for_target(built.image, target, built.image)
-        return self.cubin(built.image, target)
 
     def _for_target(self, source: str, target: str, name: str) -> None:
         words = Words(self.words.chip, {**self.words.values, "TARGET": target})
@@ -138,8 +131,9 @@ class _Maker:
             ended = child.run(command, limit=LIMIT, folder=self.folder, path=(str(place.parent),))
         except OSError as error:
             raise NotMade(f"{place.name} does not start: {error}") from None
+        said = ended.trouble or ended.output.strip()[:2000] or f"exit status {ended.code}"
         if ended.trouble or ended.code:
-            raise NotMade(f"{place.name}: {ended.trouble or ended.output.strip()[:2000] or f'exit status {ended.code}'}")
+            raise NotMade(f"{place.name}: {said}")
 
 
 def runtime(toolkit: Toolkit) -> Path | None:

@@ -1,0 +1,176 @@
+"""The containers of device code in the file of a finding, as a driver is given them.
+
+They are read by our own readers; a library is never loaded. Of a plain file a container is a stretch, that of a packed
+or archived one is copied out.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bwlint.confirm.world import Subject
+from bwlint.findings import Skipped
+from bwlint.images import Binary, Container
+from bwlint.readers import binary as reader
+from bwlint.readers.binary import fatbin
+from bwlint.readers.binary.source import Source
+from bwlint.readers.errors import ReadError
+from bwlint.sources.archives import entries, is_archive
+from bwlint.sources.kinds import BINARY, PTX, kind_of
+from bwlint.sources.pypi import SourceError
+
+MOST = 512
+"""Containers of one file that are tried."""
+MOST_FILES = 64
+_MOST_COPIED = 1 << 30
+_HEADER = struct.Struct("<4sHHQ")
+_BARE = ("cubin", "ptx")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One container: what names it, where its bytes lie (as a job's "image"), and those it was linked from."""
+
+    name: str
+    at: int
+    image: dict[str, Any]
+    linked_from: tuple[dict[str, Any], ...] = ()
+    targets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Lot:
+    """The containers of one file. `total` counts those beyond `parts`, too; `faults` say what was not read."""
+
+    path: str
+    parts: tuple[Part, ...]
+    total: int
+    faults: tuple[str, ...] = ()
+
+
+def lots(subject: Subject, folder: Path, most: int = MOST) -> Iterator[Lot]:
+    """Each file that a finding is about: one, or the members of an archive, or the files of a folder.
+
+    What is copied lies in `folder` until the next is asked for.
+    """
+    for count, (path, source, plain) in enumerate(_sources(subject, folder)):
+        if count == MOST_FILES:
+            yield Lot(path, (), 0, (f"more than {MOST_FILES} files",))
+            return
+        if source is None:
+            yield Lot(path, (), 0, (plain,))
+            continue
+        try:
+            found = reader.read(source)
+        except ReadError as error:
+            yield Lot(path, (), 0, (str(error),))
+            continue
+        copies = _Copies(source, plain, folder)
+        parts = {at for container in found.containers for at in container.linked_from}
+        whole = [container for container in found.containers if container.at not in parts]
+        try:
+            made = tuple(_part(container, found, copies) for container in whole[:most])
+            yield Lot(path, made, len(whole), found.faults)
+        except (ReadError, OSError) as error:
+            yield Lot(path, (), len(whole), (*found.faults, str(error)))
+        finally:
+            copies.remove()
+
+
+def _sources(subject: Subject, folder: Path) -> Iterator[tuple[str, Source | None, str]]:
+    """Each file with its bytes and, where it lies on disk by itself, its path; or None and why it is not read."""
+    real = Path(subject.real)
+    if real.is_dir():
+        for file in _files(real):
+            yield from _opened(file, str(file), folder, "")
+        return
+    member = _member(subject.claim.path or subject.finding.path, real)
+    yield from _opened(real, real.name, folder, member)
+
+
+def _member(path: str, archive: Path) -> str:
+    """The member that a finding's path names behind its archive ("" for the archive as a whole, or no archive)."""
+    _, found, member = path.rpartition(f"{archive.name}/")
+    return member if found else ""
+
+
+def _opened(path: Path, name: str, folder: Path, member: str) -> Iterator[tuple[str, Source | None, str]]:
+    lone = not is_archive(path.name)
+    try:
+        for entry in entries(path, "", folder, _is_wanted):
+            inner = entry.path.lstrip("/")
+            if member and inner != member and not inner.startswith(f"{member}/"):
+                continue
+            shown = f"{name}/{inner}" if inner else name
+            if isinstance(entry, Skipped):
+                yield shown, None, entry.reason
+            elif entry.source.size:
+                at_path = str(path) if lone and not inner else ""
+                yield shown, entry.source, at_path
+    except SourceError as error:
+        yield name, None, str(error)
+
+
+def _is_wanted(name: str) -> bool:
+    return kind_of(name) in (BINARY, PTX)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for path, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            one = Path(path, name)
+            if _is_wanted(name) and one.is_file() and not one.is_symlink():
+                yield one
+
+
+def _linked(container: Container, found: Binary) -> list[Container]:
+    return [one for one in found.containers if one.at in container.linked_from]
+
+
+def _part(container: Container, found: Binary, copies: _Copies) -> Part:
+    objects = tuple(copies.image(one, found) for one in _linked(container, found))
+    targets = tuple(dict.fromkeys(f"{image.kind} {image.target}" for image in container.images))
+    name = f"the {found.form}" if found.form in _BARE else f"the container at offset {container.at}"
+    return Part(name, container.at, copies.image(container, found), objects, targets)
+
+
+@dataclass(slots=True)
+class _Copies:
+    """Where the bytes of containers lie: in the file itself, or in copies in the scratch folder."""
+
+    source: Source
+    plain: str
+    folder: Path
+    count: int = 0
+    left: int = _MOST_COPIED
+
+    def image(self, container: Container, found: Binary) -> dict[str, Any]:
+        start, size = (0, self.source.size) if found.form in _BARE else (container.at, self._size(container.at))
+        if self.plain:
+            return {"image": self.plain, "offset": start, "size": size}
+        self.left -= size
+        if self.left < 0:
+            raise ReadError(f"more than {_MOST_COPIED >> 30} GiB would be copied")
+        path = self._path(self.count)
+        path.write_bytes(self.source.read(start, size))
+        self.count += 1
+        return {"image": str(path)}
+
+    def remove(self) -> None:
+        for number in range(self.count):
+            self._path(number).unlink(missing_ok=True)
+
+    def _path(self, number: int) -> Path:
+        return self.folder / f"container-{number}"
+
+    def _size(self, at: int) -> int:
+        magic, _, header, body = _HEADER.unpack(self.source.read(at, _HEADER.size))
+        if magic != fatbin.MAGIC:
+            raise ReadError(f"no container at offset {at}")
+        return int(header + body)

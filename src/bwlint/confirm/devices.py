@@ -1,0 +1,27 @@
+"""Which GPU a claim is tried on, and why there is none."""
+
+from __future__ import annotations
+
+from bwlint.confirm.receipt import Attempt, Rung, not_eligible
+from bwlint.confirm.world import Device, World
+from bwlint.findings import Claim
+from bwlint.wording import listed
+
+
+def chosen(rung: Rung, claim: Claim, world: World) -> Device | Attempt:
+    """The first GPU that the claim is about; else the attempt that says why none is."""
+    if not world.devices:
+        return not_eligible(rung, world.no_device)
+    if not claim.chips:
+        return not_eligible(rung, "the claim names no chip")
+    found = next((device for device in world.devices if device.capability in claim.chips), None)
+    if found is not None:
+        return found
+    there = list(dict.fromkeys(device.capability for device in world.devices))
+    have = f"the device is {there[0]}" if len(world.devices) == 1 else f"the devices are {listed(there)}"
+    return not_eligible(rung, f"{have}, the claim is about {listed(claim.chips)}", {"devices": there})
+
+
+def about(device: Device) -> dict[str, str]:
+    """A device as the details of an attempt name it."""
+    return {"device": device.name, "capability": device.capability, "driver": device.driver}

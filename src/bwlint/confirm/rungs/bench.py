@@ -1,0 +1,63 @@
+"""bench: how long the flagged way of loading takes, and another. A time decides nothing; it is there to be read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bwlint.confirm import gpu, probes
+from bwlint.confirm.devices import about, chosen
+from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
+from bwlint.confirm.rungs.configure import DYNAMIC
+from bwlint.confirm.world import Subject, World
+
+KINDS = frozenset({"slow"})
+RUNG: Rung = "bench"
+
+_BYTES = 32 * 1024
+_BLOCKS_OF_A_CLUSTER = 2
+_REPEAT = 200
+
+
+def attempt(subject: Subject, world: World) -> Attempt:
+    if not world.bench:
+        return not_requested(RUNG, "times were not asked for")
+    device = chosen(RUNG, subject.claim, world)
+    if isinstance(device, Attempt):
+        return device
+    if not device.attributes.get("CLUSTER_LAUNCH"):
+        return not_eligible(RUNG, f"the {device.capability} device launches no clusters")
+    flagged, other = _pair(subject.claim.subject)
+    probe = probes.written("bulk", probes.target_of(device.capability), world)
+    blocks = device.attributes.get("MULTIPROCESSOR_COUNT", _BLOCKS_OF_A_CLUSTER)
+    grid = blocks - blocks % _BLOCKS_OF_A_CLUSTER
+    steps = [{"do": "load"}, *_timed(flagged, grid), *_timed(other, grid)]
+    job = {"do": "image", "device": device.ordinal, "image": str(probe.path), "steps": steps}
+    asked = gpu.ask(job, folder=world.scratch, limit=world.limit)
+    failed = next((text for text in map(gpu.failure, asked.steps) if text), "")
+    why = asked.trouble or failed or ("" if len(asked.steps) == len(steps) else "no answer")
+    details: dict[str, Any] = {**about(device), "bytes": _BYTES, "blocks": grid, "made_by": probe.made_by}
+    if why:
+        return Attempt(RUNG, True, True, False, None, why, details, asked.ended.output, asked.ended.seconds)
+    times = {name: asked.steps[at]["milliseconds"] / _REPEAT * 1000 for name, at in ((flagged, 2), (other, 4))}
+    details["microseconds"] = times
+    reason = " and ".join(f"{name} takes {took:.1f} us" for name, took in times.items())
+    reason = f"{grid} blocks of {_BYTES} bytes: {reason}; a time alone decides nothing"
+    return Attempt(RUNG, True, True, True, "inconclusive", reason, details, asked.ended.output, asked.ended.seconds)
+
+
+def _pair(subject: str) -> tuple[str, str]:
+    """The kernels of the probe that do the flagged thing, and another for the same end."""
+    return ("bulk_multicast", "bulk_load") if "multicast" in subject else ("bulk_load", "fallback_load")
+
+
+def _timed(kernel: str, grid: int) -> list[dict[str, Any]]:
+    arguments = [
+        {"buffer": grid * probes.WORDS * 4, "fill": probes.UNTOUCHED},
+        {"buffer": _BYTES, "ramp": probes.FACTOR},
+        {"u32": _BYTES},
+    ]
+    launch = {"grid": [grid, 1, 1], "block": [256, 1, 1], "cluster": [_BLOCKS_OF_A_CLUSTER, 1, 1], "shared": _BYTES}
+    return [
+        {"do": "attribute", "kernel": kernel, "set": DYNAMIC, "value": _BYTES},
+        {"do": "bench", "kernel": kernel, **launch, "arguments": arguments, "repeat": _REPEAT},
+    ]

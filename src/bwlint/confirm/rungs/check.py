@@ -1,0 +1,205 @@
+"""check: a kernel of our own runs at the flagged size and checks itself, so that an error and silent corruption differ.
+
+What is flagged is not run, only what it asks for: that many bytes of shared memory, a cluster of that shape.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from bwlint.confirm import gpu, probes
+from bwlint.confirm.devices import about, chosen
+from bwlint.confirm.receipt import Attempt, Rung, not_eligible
+from bwlint.confirm.rungs.configure import DYNAMIC, MOST_CLUSTER, NON_PORTABLE, roomy_target, shape_of, together
+from bwlint.confirm.world import Device, Subject, World
+from bwlint.findings import Claim, Outcome
+
+KINDS = frozenset({"shared", "cluster", "unchecked"})
+RUNG: Rung = "check"
+
+NOT_STARTED, RIGHT, WRONG, STOPPED = "not started", "ran right", "ran wrong", "stopped"
+_THREADS = 256
+_LAUNCH_ERRORS = frozenset({1, 701, 720, 912})
+"""Errors of a launch that say that the device does not have what is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a probe ended: the word, what the driver said ("" where nothing), and how many bytes or words were wrong."""
+
+    word: str
+    said: str = ""
+    wrong: int = 0
+    error: int = 0
+
+
+def attempt(subject: Subject, world: World) -> Attempt:
+    claim = subject.claim
+    device = chosen(RUNG, claim, world)
+    if isinstance(device, Attempt):
+        return device
+    if not claim.amounts:
+        return not_eligible(RUNG, "the claim names no amount")
+    if claim.kind == "cluster":
+        return _cluster(claim, world, device)
+    return _shared(claim, world, device)
+
+
+def _shared(claim: Claim, world: World, device: Device) -> Attempt:
+    how = claim.subject if claim.kind == "shared" else "dynamic"
+    if how not in _HOW:
+        return not_eligible(RUNG, f"{how!r} is no kind of shared memory that can be had here")
+    static = how == "static"
+    target = roomy_target(device) if static else probes.target_of(device.capability)
+    details: dict[str, Any] = {**about(device), "target": target, "ran": {}}
+    seen: list[tuple[Outcome, str]] = []
+    log, seconds = "", 0.0
+    for amount in claim.amounts:
+        probe = probes.written("shared", target, world, static=amount if static else None)
+        steps = shared_steps(amount, how)
+        job = {"do": "image", "device": device.ordinal, "image": str(probe.path), "steps": steps}
+        asked = gpu.ask(job, folder=world.scratch, limit=world.limit)
+        seconds += asked.ended.seconds
+        log = log or asked.ended.output
+        if asked.trouble or gpu.failure(asked.steps[0] if asked.steps else {}):
+            why = asked.trouble or gpu.failure(asked.steps[0])
+            return Attempt(RUNG, True, True, False, None, f"no probe to run: {why}", details, log, seconds)
+        ran = judged(asked.steps[len(steps) - 3 :], blocks=1, checked=amount)
+        details["ran"][str(amount)] = ran.word
+        seen.append(_of_shared(claim, amount, ran, _HOW[how]))
+    outcome, reason = together(seen)
+    return Attempt(RUNG, True, True, True, outcome, reason, details, log, seconds)
+
+
+_HOW = {
+    "dynamic": "dynamic shared memory",
+    "default": "dynamic shared memory and no opt-in",
+    "static": "static shared memory",
+}
+
+
+def shared_steps(amount: int, how: str = "dynamic") -> list[dict[str, Any]]:
+    """Load the probe, opt in, launch, wait, read: an error on the way is not looked at, as careless code does.
+
+    `how` is dynamic, default (no opt-in) or static (in the image).
+    """
+    arguments: list[dict[str, Any]] = [_results(1), {"u32": amount}]
+    shared = 0 if how == "static" else amount
+    opt_in = [{"do": "attribute", "set": DYNAMIC, "value": amount}] if how == "dynamic" else []
+    return [
+        {"do": "load"},
+        *opt_in,
+        {"do": "launch", "block": [_THREADS, 1, 1], "shared": shared, "arguments": arguments},
+        {"do": "sync"},
+        {"do": "read", "buffer": 0, "words": 2 * probes.WORDS, "equal": probes.UNTOUCHED},
+    ]
+
+
+def _results(blocks: int) -> dict[str, int]:
+    # The words that are added to start at what they are filled with, too.
+    return {"buffer": blocks * probes.WORDS * 4, "fill": probes.UNTOUCHED}
+
+
+def judged(answers: list[dict[str, Any]], *, blocks: int, checked: int | None = None) -> Ran:
+    """What became of a probe, by the answers to its launch, the wait and the reading of its results.
+
+    `checked` is how many bytes each block has to have read, where it counts them.
+    """
+    refused = next((one for one in answers if gpu.failure(one)), None)
+    said = gpu.failure(refused) if refused else ""
+    error = int(refused.get("error", 0)) if refused else 0
+    read = answers[-1] if answers else {}
+    if "words" not in read:
+        return Ran(STOPPED, said or "no answer", error=error)
+    if read["equal"] == read["of"]:
+        return Ran(NOT_STARTED, said, error=error)
+    words: list[int] = read["words"]
+    rows = [words[at : at + probes.WORDS] for at in range(0, min(blocks * probes.WORDS, len(words)), probes.WORDS)]
+    if any(row[0] != probes.DONE for row in rows):
+        return Ran(STOPPED, said or "a block did not end", error=error)
+    wrong = sum(_added(row[1]) for row in rows)
+    if checked is not None and any(_added(row[2]) != checked for row in rows):
+        return Ran(STOPPED, "not all bytes were read", wrong, error)
+    return Ran(WRONG if wrong else RIGHT, said, wrong, error)
+
+
+def _added(word: int) -> int:
+    """What was added to a word that began untouched."""
+    return (word - probes.UNTOUCHED) & 0xFFFFFFFF
+
+
+def _of_shared(claim: Claim, amount: int, ran: Ran, kind: str) -> tuple[Outcome, str]:
+    what = f"{amount} bytes of {kind}"
+    if ran.word == RIGHT:
+        return "refuted", f"a kernel with {what} runs, and all bytes hold what is written to them"
+    if ran.word == WRONG:
+        return "confirmed", f"a kernel with {what} runs, and {ran.wrong} bytes are wrong without an error"
+    if ran.word == NOT_STARTED and ran.error in _LAUNCH_ERRORS:
+        unseen = "; who does not ask sees no error, and results as they were" if claim.kind == "unchecked" else ""
+        return "confirmed", f"a kernel with {what} does not start ({ran.said}){unseen}"
+    return "inconclusive", f"the kernel with {what} is {ran.word}: {ran.said or 'nothing says why'}"
+
+
+def _cluster(claim: Claim, world: World, device: Device) -> Attempt:
+    shape, size = shape_of(claim), prod(claim.amounts)
+    if not 0 < size <= MOST_CLUSTER:
+        return not_eligible(RUNG, f"a cluster of {size} blocks is none")
+    if not device.attributes.get("CLUSTER_LAUNCH"):
+        return not_eligible(RUNG, f"the {device.capability} device launches no clusters")
+    probe = probes.written("cluster", probes.target_of(device.capability), world)
+    job = {"do": "image", "device": device.ordinal, "image": str(probe.path), "steps": cluster_steps(shape)}
+    asked = gpu.ask(job, folder=world.scratch, limit=world.limit)
+    details: dict[str, Any] = {**about(device), "made_by": probe.made_by}
+    if asked.trouble or gpu.failure(asked.steps[0] if asked.steps else {}):
+        why = asked.trouble or gpu.failure(asked.steps[0])
+        return Attempt(RUNG, True, True, False, None, why, details, asked.ended.output, asked.ended.seconds)
+    answers = asked.steps
+    plain = judged(answers[1:4], blocks=size)
+    details["ran"] = plain.word
+    if len(answers) == 8:
+        details["ran_with_opt_in"] = judged(answers[5:8], blocks=size).word
+    outcome, reason = _of_cluster(size, plain, details.get("ran_with_opt_in"))
+    return Attempt(RUNG, True, True, True, outcome, reason, details, asked.ended.output, asked.ended.seconds)
+
+
+def cluster_steps(shape: list[int]) -> list[dict[str, Any]]:
+    """Load the probe, launch one cluster, wait, read; the same after the opt-in to sizes that are not portable."""
+    size = prod(shape)
+
+    def launch(buffer: int) -> list[dict[str, Any]]:
+        # The probe counts blocks along x.
+        flat = [size, 1, 1]
+        return [
+            {"do": "launch", "grid": flat, "block": [32, 1, 1], "cluster": flat, "arguments": [_results(size)]},
+            {"do": "sync"},
+            {"do": "read", "buffer": buffer, "equal": probes.UNTOUCHED},
+        ]
+
+    return [{"do": "load"}, *launch(0), {"do": "attribute", "set": NON_PORTABLE, "value": 1}, *launch(1)]
+
+
+def bulk_steps(kernel: str, size: int, cluster: int = 1) -> list[dict[str, Any]]:
+    """Load `bulk`, launch one cluster of one of its kernels on `size` bytes, wait, read."""
+    flat = [cluster, 1, 1]
+    given: list[dict[str, Any]] = [_results(cluster), {"buffer": size, "ramp": probes.FACTOR}, {"u32": size}]
+    launch = {"do": "launch", "kernel": kernel, "grid": flat, "block": [_THREADS, 1, 1], "shared": size}
+    return [
+        {"do": "load"},
+        {"do": "attribute", "kernel": kernel, "set": DYNAMIC, "value": size},
+        {**launch, "cluster": flat, "arguments": given},
+        {"do": "sync"},
+        {"do": "read", "buffer": 0, "equal": probes.UNTOUCHED},
+    ]
+
+
+def _of_cluster(size: int, ran: Ran, with_opt_in: Any) -> tuple[Outcome, str]:
+    later = f"; with the opt-in: {with_opt_in}" if with_opt_in else ""
+    if ran.word == RIGHT:
+        return "refuted", f"a cluster of {size} blocks runs, and its blocks reach each other's shared memory"
+    if ran.word == WRONG:
+        return "confirmed", f"a cluster of {size} blocks runs, and {ran.wrong} words that it exchanges are wrong"
+    if ran.word == NOT_STARTED and ran.error in _LAUNCH_ERRORS:
+        return "confirmed", f"a cluster of {size} blocks does not start ({ran.said}){later}"
+    return "inconclusive", f"the cluster of {size} blocks is {ran.word}: {ran.said or 'nothing says why'}"

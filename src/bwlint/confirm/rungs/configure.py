@@ -1,0 +1,242 @@
+"""configure: what the driver grants a kernel of our own: its attributes, and answers on occupancy. Nothing runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from typing import Any
+
+from bwlint.confirm import gpu, probes
+from bwlint.confirm.containers import lots
+from bwlint.confirm.devices import about, chosen
+from bwlint.confirm.receipt import Attempt, Rung, not_eligible
+from bwlint.confirm.world import Device, Subject, World
+from bwlint.findings import Claim, Outcome
+
+KINDS = frozenset({"shared", "cluster", "unchecked", "bounds"})
+RUNG: Rung = "configure"
+
+INVALID_VALUE, INVALID_PTX, INVALID_CLUSTER_SIZE = 1, 218, 912
+DYNAMIC = "MAX_DYNAMIC_SHARED_SIZE_BYTES"
+NON_PORTABLE = "NON_PORTABLE_CLUSTER_SIZE_ALLOWED"
+PORTABLE_CLUSTER = 8
+MOST_CLUSTER = 1024
+_MOST_THREADS = 1024
+
+Steps = list[dict[str, Any]]
+Seen = tuple[Outcome, str]
+
+
+def attempt(subject: Subject, world: World) -> Attempt:
+    claim = subject.claim
+    device = chosen(RUNG, claim, world)
+    if isinstance(device, Attempt):
+        return device
+    if not claim.amounts:
+        return not_eligible(RUNG, "the claim names no amount")
+    if claim.kind == "shared":
+        return _SHARED[claim.subject](claim, world, device) if claim.subject in _SHARED else _unknown(claim)
+    if claim.kind == "cluster" and claim.subject:
+        return _cluster_of_a_kernel(subject, world, device)
+    return _TESTS[claim.kind](claim, world, device)
+
+
+def _unknown(claim: Claim) -> Attempt:
+    return not_eligible(RUNG, f"{claim.subject!r} is no kind of shared memory that can be had here")
+
+
+def _dynamic(claim: Claim, world: World, device: Device) -> Attempt:
+    steps: Steps = [{"do": "load"}, {"do": "function"}]
+    for amount in claim.amounts:
+        steps += [
+            {"do": "attribute", "set": DYNAMIC, "value": amount},
+            {"do": "occupancy", "threads": 32, "shared": amount},
+        ]
+
+    def judge(answers: Steps) -> Seen:
+        pairs = zip(claim.amounts, answers[2::2], answers[3::2], strict=True)
+        return together([_granted(amount, device, setting, fits) for amount, setting, fits in pairs])
+
+    return _asked(("shared", steps, judge), world, device)
+
+
+def _granted(amount: int, device: Device, setting: Mapping[str, Any], fits: Mapping[str, Any]) -> Seen:
+    most = device.attributes.get("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN")
+    if setting.get("error") == INVALID_VALUE:
+        return "confirmed", f"the driver refuses {amount} bytes of dynamic shared memory: a block has at most {most}"
+    if setting.get("error") != 0 or fits.get("error") != 0:
+        return "inconclusive", gpu.failure(setting) or gpu.failure(fits)
+    if not fits["blocks"]:
+        return "confirmed", f"no block with {amount} bytes of dynamic shared memory fits on a multiprocessor"
+    return "refuted", f"the driver grants a block {amount} bytes of dynamic shared memory"
+
+
+def _default(claim: Claim, world: World, device: Device) -> Attempt:
+    """Dynamic memory without an opt-in: what a kernel may have is one of its attributes."""
+    steps: Steps = [{"do": "load"}, {"do": "function"}]
+
+    def judge(answers: Steps) -> Seen:
+        most = answers[1]["attributes"].get(DYNAMIC)
+        if most is None:
+            return "inconclusive", "the driver does not say how much a kernel may have"
+        said = f"without an opt-in a kernel may have {most} bytes of dynamic shared memory"
+        return together([("confirmed" if amount > most else "refuted", said) for amount in claim.amounts])
+
+    return _asked(("shared", steps, judge), world, device)
+
+
+def _static(claim: Claim, world: World, device: Device) -> Attempt:
+    """Static memory is in the image: each amount is a probe of its own."""
+    target = roomy_target(device)
+    seen: list[Seen] = []
+    details: dict[str, Any] = {**about(device), "target": target, "amounts": list(claim.amounts)}
+    log, seconds = "", 0.0
+    for amount in claim.amounts:
+        probe = probes.written("shared", target, world, static=amount)
+        steps = [{"do": "load"}, {"do": "function"}]
+        job = {"do": "image", "device": device.ordinal, "image": str(probe.path), "steps": steps}
+        asked = gpu.ask(job, folder=world.scratch, limit=world.limit)
+        seconds += asked.ended.seconds
+        if asked.trouble or not asked.steps:
+            return Attempt(RUNG, True, True, False, None, asked.trouble or "no answer", details, asked.ended.output)
+        log = log or probe.said or asked.steps[0].get("log", "")
+        seen.append(_held(amount, target, device, asked.steps, probe.said))
+    outcome, reason = together(seen)
+    return Attempt(RUNG, True, True, True, outcome, reason, details, log, seconds)
+
+
+_TOO_MUCH = re.compile(r"uses too much shared data \(0x[0-9a-f]+ bytes, 0x([0-9a-f]+) max\)")
+
+
+def _held(amount: int, target: str, device: Device, answers: Steps, said: str) -> Seen:
+    """What became of an image with static memory; `said` is what a ptxas had against it."""
+    loading = answers[0]
+    if loading.get("error") == 0 and len(answers) > 1 and answers[1].get("error") == 0:
+        size = answers[1]["attributes"].get("SHARED_SIZE_BYTES", 0)
+        if size >= amount:
+            return "refuted", f"an image for {target} with {size} bytes of static shared memory loads"
+        return "inconclusive", f"the image that was made has {size} bytes of static shared memory, not {amount}"
+    too_much = _TOO_MUCH.search(loading.get("log", "")) or _TOO_MUCH.search(said)
+    if loading.get("error") != INVALID_PTX or too_much is None:
+        return "inconclusive", gpu.failure(loading) or gpu.failure(answers[-1])
+    most = int(too_much[1], 16)
+    if most < device.attributes.get("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN", 0):
+        return "inconclusive", f"this assembler allows static arrays {most} bytes, which is less than the chip has"
+    return "confirmed", f"no image with {amount} bytes of static shared memory is made for {target}: {most} at most"
+
+
+def _cluster_of_a_kernel(subject: Subject, world: World, device: Device) -> Attempt:
+    """The kernel of a binary, which has its shape with it; nothing of it runs."""
+    claim = subject.claim
+    name = claim.subject
+    steps: Steps = [{"do": "load"}, {"do": "function", "kernel": name}]
+    steps += [{"do": "clusters", "kernel": name, "grid": shape_of(claim), "block": "most", "cluster": "required"}]
+    why = "no container of the file has it for this chip"
+    for lot in lots(subject, world.scratch):
+        for part in lot.parts:
+            job = {"do": "image", "device": device.ordinal, "image": part.image, "steps": steps}
+            asked = gpu.ask(job, folder=world.scratch, limit=world.limit)
+            if asked.trouble:
+                return Attempt(RUNG, True, True, False, None, asked.trouble, about(device), asked.ended.output)
+            if gpu.failure(asked.steps[1]):
+                continue
+            outcome, reason = _of_clusters(prod(claim.amounts), asked.steps[2])
+            details = {**about(device), "answers": asked.steps[1:]}
+            return Attempt(RUNG, True, True, True, outcome, reason, details, "", asked.ended.seconds)
+    return Attempt(RUNG, True, True, False, None, f"the kernel {name} was not had: {why}", about(device))
+
+
+def _of_clusters(size: int, answer: Mapping[str, Any]) -> Seen:
+    if answer.get("error") == INVALID_CLUSTER_SIZE or (answer.get("error") == 0 and not answer["active"]):
+        return "confirmed", f"the driver takes no cluster of {size} blocks: {_clusters(answer)}"
+    if gpu.failure(answer):
+        return "inconclusive", gpu.failure(answer)
+    return "refuted", f"clusters of {size} blocks fit without an opt-in: {_clusters(answer)}"
+
+
+def _cluster(claim: Claim, world: World, device: Device) -> Attempt:
+    shape, size = shape_of(claim), prod(claim.amounts)
+    if size > MOST_CLUSTER or size < 1:
+        return not_eligible(RUNG, f"a cluster of {size} blocks is none")
+    asking = {"do": "clusters", "grid": shape, "block": [32, 1, 1], "cluster": shape}
+    opt_in = {"do": "attribute", "set": NON_PORTABLE, "value": 1}
+    steps: Steps = [{"do": "load"}, {"do": "function"}, asking, opt_in, asking]
+
+    def judge(answers: Steps) -> Seen:
+        outcome, reason = _of_clusters(size, answers[2])
+        return outcome, f"{reason}; with the opt-in {_clusters(answers[4])}" if outcome == "confirmed" else reason
+
+    if not device.attributes.get("CLUSTER_LAUNCH"):
+        reason = f"the {device.capability} device launches no clusters"
+        return Attempt(RUNG, True, True, True, "confirmed", reason, about(device))
+    return _asked(("cluster", steps, judge), world, device)
+
+
+def _clusters(answer: Mapping[str, Any]) -> str:
+    return gpu.failure(answer) or f"{answer.get('active')} at a time"
+
+
+def _bounds(claim: Claim, world: World, device: Device) -> Attempt:
+    if len(claim.amounts) != 2 or not 0 < claim.amounts[0] <= _MOST_THREADS:
+        return not_eligible(RUNG, "the claim does not name threads and blocks")
+    threads, blocks = claim.amounts
+    steps: Steps = [{"do": "load"}, {"do": "function"}, {"do": "occupancy", "threads": threads, "shared": 0}]
+
+    def judge(answers: Steps) -> Seen:
+        if answers[2].get("error") != 0:
+            return "inconclusive", gpu.failure(answers[2])
+        fit = answers[2]["blocks"]
+        said = f"{fit} blocks of {threads} threads that need next to nothing fit on a multiprocessor"
+        return ("confirmed", f"{said}, not {blocks}") if fit < blocks else ("refuted", said)
+
+    return _asked(("cluster" if device.attributes.get("CLUSTER_LAUNCH") else "shared", steps, judge), world, device)
+
+
+_SHARED: Mapping[str, Callable[[Claim, World, Device], Attempt]] = {
+    "dynamic": _dynamic,
+    "default": _default,
+    "static": _static,
+}
+_TESTS: Mapping[str, Callable[[Claim, World, Device], Attempt]] = {
+    "unchecked": _dynamic,
+    "cluster": _cluster,
+    "bounds": _bounds,
+}
+
+
+def _asked(test: tuple[str, Steps, Callable[[Steps], Seen]], world: World, device: Device) -> Attempt:
+    """Put steps to a probe. The first two, loading and its attributes, have to succeed, and all have to be answered."""
+    name, steps, judge = test
+    probe = probes.written(name, probes.target_of(device.capability), world)
+    job = {"do": "image", "device": device.ordinal, "image": str(probe.path), "steps": steps}
+    asked = gpu.ask(job, folder=world.scratch, limit=world.limit)
+    answers = asked.steps
+    details: dict[str, Any] = {**about(device), "probe": name, "made_by": probe.made_by, "answers": answers[2:]}
+    failed = next((text for text in map(gpu.failure, answers[:2]) if text), "")
+    why = asked.trouble or failed or ("" if len(answers) == len(steps) else gpu.failure(answers[-1]) or "no answer")
+    if why:
+        return Attempt(RUNG, True, True, False, None, why, details, asked.ended.output, asked.ended.seconds)
+    outcome, reason = judge(answers)
+    return Attempt(RUNG, True, True, True, outcome, reason, details, asked.ended.output, asked.ended.seconds)
+
+
+def roomy_target(device: Device) -> str:
+    """The target of a device that allows the most static memory: where there is an exact one, that."""
+    plain = probes.target_of(device.capability)
+    return f"{plain}a" if int(device.capability.partition(".")[0]) >= _FIRST_EXACT else plain
+
+
+_FIRST_EXACT = 9
+
+
+def shape_of(claim: Claim) -> list[int]:
+    """The cluster of a claim as x, y, z."""
+    return [*claim.amounts, 1, 1][:3]
+
+
+def together(seen: Sequence[Seen]) -> Seen:
+    """One verdict of several amounts: they have to agree."""
+    outcomes = {outcome for outcome, _ in seen}
+    reasons = "; ".join(dict.fromkeys(reason for _, reason in seen))
+    return (outcomes.pop() if len(outcomes) == 1 else "inconclusive"), reasons

@@ -1,0 +1,138 @@
+"""launch: a kernel of the flagged file is started with zeros for arguments, if the user allows that it is.
+
+What counts is whether the driver starts it: a fault after that is one of a kernel that has run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bwlint.confirm import gpu
+from bwlint.confirm.containers import Part, lots
+from bwlint.confirm.devices import about, chosen
+from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
+from bwlint.confirm.rungs.configure import DYNAMIC, shape_of
+from bwlint.confirm.world import Device, Subject, World
+from bwlint.findings import Claim
+from bwlint.sources.archives import is_archive
+from bwlint.sources.kinds import BINARY, kind_of
+from bwlint.wording import counted
+
+KINDS = frozenset({"image", "shared", "cluster", "unchecked"})
+RUNG: Rung = "launch"
+
+MOST_KERNELS = 4
+_REFUSED = {
+    "image": frozenset({209, 218, 300}),
+    "cluster": frozenset({912}),
+    "shared": frozenset({1, 701}),
+    "unchecked": frozenset({1, 701}),
+}
+"""Errors with which a launch is refused before the first instruction, for the reason that a claim names."""
+_STARTED = frozenset({700, 702, 710, 714, 715, 716, 717, 718, 719})
+"""Errors of a kernel that has begun."""
+
+
+def attempt(subject: Subject, world: World) -> Attempt:
+    if not world.may_launch:
+        return not_requested(RUNG, "launching runs code of the scanned tree, which nobody allowed")
+    device = chosen(RUNG, subject.claim, world)
+    if isinstance(device, Attempt):
+        return device
+    name = Path(subject.real).name
+    if not subject.real or not (kind_of(name) == BINARY or is_archive(name)):
+        return not_eligible(RUNG, "no image of the flagged kernel is at hand: the finding is not in a binary")
+    return _launched(subject, world, device)
+
+
+def _launched(subject: Subject, world: World, device: Device) -> Attempt:
+    why = "there is no device code in the file"
+    for lot in lots(subject, world.scratch):
+        for part in lot.parts:
+            if not _is_meant(subject.claim.subject, part) or part.linked_from:
+                continue
+            names, why = _kernels(part, subject.claim, world, device)
+            if names:
+                return _each(part, names, subject.claim, world, device)
+    return Attempt(RUNG, True, True, False, None, f"no kernel to launch: {why}", about(device))
+
+
+def _is_meant(subject: str, part: Part) -> bool:
+    return not re.fullmatch(r"\d+|0x[0-9a-f]+", subject) or part.at == int(subject, 0)
+
+
+def _kernels(part: Part, claim: Claim, world: World, device: Device) -> tuple[list[str], str]:
+    """The kernels of a container to start; or why there are none."""
+    job = {"do": "image", "device": device.ordinal, "image": part.image, "steps": [{"do": "load"}, {"do": "functions"}]}
+    asked = gpu.ask(job, folder=world.scratch, limit=world.limit)
+    failed = next((text for text in map(gpu.failure, asked.steps) if text), "")
+    if asked.trouble or failed or len(asked.steps) < 2:
+        return [], asked.trouble or failed
+    names: list[str] = asked.steps[1]["names"]
+    if claim.subject in names:
+        return [claim.subject], ""
+    return names[:MOST_KERNELS], "the container has no kernels"
+
+
+def _each(part: Part, names: list[str], claim: Claim, world: World, device: Device) -> Attempt:
+    """Start the kernels one after another, each in a child of its own, until one decides."""
+    details: dict[str, Any] = {**about(device), "kernels": {}}
+    log, seconds = "", 0.0
+    refused: list[str] = []
+    undecided: list[str] = []
+    for name in names:
+        steps = _steps(name, claim)
+        job = {"do": "image", "device": device.ordinal, "image": part.image, "steps": steps}
+        asked = gpu.ask(job, folder=world.scratch, limit=world.limit)
+        seconds += asked.ended.seconds
+        log = log or asked.ended.output
+        if asked.trouble:
+            undecided.append(f"{name}: {asked.trouble}")
+            continue
+        launch, after = _answers(asked.steps, steps)
+        details["kernels"][name] = {"launch": launch, "after": after}
+        if launch.get("error") == 0 and (after.get("error") == 0 or after.get("error") in _STARTED):
+            end = gpu.failure(after) or "it comes to its end"
+            return Attempt(RUNG, True, True, True, "refuted", f"the kernel {name} starts; {end}", details, log, seconds)
+        if launch.get("error") in _REFUSED[claim.kind] and _was_refused(steps, asked.steps):
+            refused.append(f"{name}: {gpu.failure(launch)}")
+        else:
+            undecided.append(f"{name}: {gpu.failure(launch) or gpu.failure(after) or 'no answer'}")
+    if undecided:
+        return Attempt(RUNG, True, True, True, "inconclusive", undecided[0], details, log, seconds)
+    reason = f"{counted(len(refused), 'kernel')} of {part.name} started by nobody: {refused[0]}"
+    return Attempt(RUNG, True, True, True, "confirmed", reason, details, log, seconds)
+
+
+def _steps(name: str, claim: Claim) -> list[dict[str, Any]]:
+    """Load, opt in where the claim is about more than what needs none, launch and wait."""
+    launch: dict[str, Any] = {
+        "do": "launch",
+        "kernel": name,
+        "block": "most",
+        "cluster": "required",
+        "arguments": "zeros",
+    }
+    before: list[dict[str, Any]] = []
+    if claim.kind in ("shared", "unchecked") and claim.subject != "static" and claim.amounts:
+        launch["shared"] = max(claim.amounts)
+        before = [{"do": "attribute", "kernel": name, "set": DYNAMIC, "value": max(claim.amounts)}]
+    if claim.kind == "cluster" and claim.amounts:
+        shape = shape_of(claim)
+        launch.update({"cluster": shape, "grid": shape})
+    return [{"do": "load"}, *before, launch, {"do": "sync"}]
+
+
+def _was_refused(steps: list[dict[str, Any]], answers: list[dict[str, Any]]) -> bool:
+    """Whether the opt-in before the launch, if there is one, was refused as well: a launch may be so for its shape."""
+    return all(answer.get("error") for step, answer in zip(steps, answers, strict=False) if step["do"] == "attribute")
+
+
+def _answers(answers: list[dict[str, Any]], steps: list[dict[str, Any]]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """What was answered to the launch and to the wait for its end."""
+    padded = [*answers, {}, {}, {}, {}]
+    at = len(steps) - 2
+    return padded[at], padded[at + 1]

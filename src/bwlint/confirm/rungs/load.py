@@ -1,0 +1,265 @@
+"""load: the driver is given an image, and is asked for each of its kernels. No code of the image runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bwlint.confirm import child, gpu
+from bwlint.confirm.containers import Lot, Part, lots
+from bwlint.confirm.devices import about, chosen
+from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
+from bwlint.confirm.world import Device, Subject, Toolkit, World
+from bwlint.findings import Outcome
+from bwlint.wording import counted, listed
+
+KINDS = frozenset({"image", "build", "instruction"})
+RUNG: Rung = "load"
+
+NO_BINARY, INVALID_PTX, UNSUPPORTED_VERSION, INVALID_SOURCE = 209, 218, 222, 300
+_DOES_NOT_RUN_THERE = frozenset({NO_BINARY, INVALID_PTX, INVALID_SOURCE})
+"""Errors that are about the chip: no machine code for it, or PTX that it has no machine code for."""
+_SHARE = 0.8
+"""Of the time of a child, what its steps may take: the rest is for the driver to come up."""
+
+
+def attempt(subject: Subject, world: World) -> Attempt:
+    if subject.claim.kind == "instruction":
+        return _instruction(subject, world)
+    device = chosen(RUNG, subject.claim, world)
+    if isinstance(device, Attempt):
+        return device
+    if subject.claim.kind == "build":
+        return _build(subject, world, device)
+    if not subject.real:
+        return not_eligible(RUNG, "the file of the finding is not here")
+    return _images(subject, world, device)
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What became of containers, by the errors of the driver, and what was not tried, with why."""
+
+    tried: int = 0
+    total: int = 0
+    refused: dict[str, int] = field(default_factory=dict)
+    undecided: list[str] = field(default_factory=list)
+    loaded: str = ""
+    log: str = ""
+    seconds: float = 0.0
+
+
+def _images(subject: Subject, world: World, device: Device) -> Attempt:
+    seen = _Seen()
+    for lot in lots(subject, world.scratch):
+        seen.undecided += [f"{lot.path}: {fault}" for fault in lot.faults]
+        parts, wanted, why = _asked(subject.claim.subject, lot)
+        if why:
+            seen.undecided.append(f"{lot.path}: {why}")
+        if not parts:
+            continue
+        seen.total += lot.total if len(parts) == len(lot.parts) else len(parts)
+        _try(parts, wanted, lot.path, device, world, seen)
+        if seen.loaded:
+            break
+    return _judged(seen, device)
+
+
+def _asked(subject: str, lot: Lot) -> tuple[Sequence[Part], str | None, str]:
+    """The containers that a claim is about, and the kernel, if it is about one; or why there are none."""
+    if not subject:
+        return lot.parts, None, ""
+    if re.fullmatch(r"\d+|0x[0-9a-f]+", subject):
+        found = [part for part in lot.parts if part.at == int(subject, 0)]
+        return found, None, "" if found else f"there is no container at offset {subject}"
+    return lot.parts, subject, ""
+
+
+def _try(parts: Sequence[Part], wanted: str | None, path: str, device: Device, world: World, seen: _Seen) -> None:
+    steps: list[dict[str, Any]] = []
+    for part in parts:
+        steps += [_loading(part), {"do": "functions"} if wanted is None else {"do": "function", "kernel": wanted}]
+    job = {"do": "image", "device": device.ordinal, "steps": steps, "seconds": world.limit * _SHARE}
+    asked = gpu.ask(job, folder=world.scratch, limit=world.limit)
+    seen.seconds += asked.ended.seconds
+    if asked.trouble:
+        seen.undecided.append(f"{path}: {asked.trouble}")
+        return
+    answers = asked.steps
+    for part, loading, found in zip(parts, answers[::2], answers[1::2], strict=False):
+        seen.tried += 1
+        _note(part, wanted, path, loading, found, seen)
+    if answers and len(answers) % 2:
+        # A load that the context did not get over.
+        seen.tried += 1
+        seen.undecided.append(f"{path}: {parts[len(answers) // 2].name}: {gpu.failure(answers[-1])}")
+
+
+def _loading(part: Part) -> dict[str, Any]:
+    if not part.linked_from:
+        return {"do": "load", "image": part.image}
+    return {"do": "link", "inputs": [{"kind": "fatbin", **image} for image in part.linked_from]}
+
+
+def _note(
+    part: Part, wanted: str | None, path: str, loading: dict[str, Any], found: dict[str, Any], seen: _Seen
+) -> None:
+    what = f"{path}: {part.name}"
+    error = loading.get("error")
+    if error in _DOES_NOT_RUN_THERE:
+        said = f"{loading['name']} ({error})"
+        seen.refused[said] = seen.refused.get(said, 0) + 1
+        seen.log = seen.log or loading.get("log", "")
+        return
+    if error != 0:
+        old = " (the driver is too old for it, which says nothing of the chip)" if error == UNSUPPORTED_VERSION else ""
+        seen.undecided.append(f"{what}: {gpu.failure(loading)}{old}")
+        return
+    if wanted is not None and found.get("error") == 0:
+        seen.loaded = f"{what} loads, and has the kernel {wanted}"
+    elif found.get("error") != 0:
+        # A kernel that another container has is none of this one's.
+        if wanted is None:
+            seen.undecided.append(f"{what}: it loads, but {gpu.failure(found)}")
+        else:
+            seen.refused["no such kernel"] = seen.refused.get("no such kernel", 0) + 1
+    elif found.get("count"):
+        seen.loaded = f"{what} loads, and its {counted(found['count'], 'kernel')} can be had"
+    else:
+        seen.refused["no kernels"] = seen.refused.get("no kernels", 0) + 1
+
+
+def _judged(seen: _Seen, device: Device) -> Attempt:
+    details: dict[str, Any] = {
+        **about(device),
+        "containers": seen.total,
+        "tried": seen.tried,
+        "refused": dict(seen.refused),
+        "undecided": seen.undecided[:20],
+    }
+    if seen.loaded:
+        return Attempt(RUNG, True, True, True, "refuted", seen.loaded, details, seen.log, seen.seconds)
+    if not seen.tried:
+        why = seen.undecided[0] if seen.undecided else "there is no device code in the file"
+        return Attempt(RUNG, True, True, False, None, why, details, seen.log, seen.seconds)
+    errors = listed([f"{count} x {said}" for said, count in seen.refused.items()]) if seen.refused else ""
+    extent = f"{seen.tried} of {counted(seen.total, 'container')} tried on the {device.capability} device"
+    proof = any(said.startswith("CUDA_ERROR") for said in seen.refused)
+    if seen.undecided or seen.tried < seen.total or not proof:
+        left = (
+            seen.undecided[0] if seen.undecided else "the rest was not tried" if proof else "there is no kernel in it"
+        )
+        reason = f"{extent}, none loads, but this proves nothing: {left}"
+        return Attempt(RUNG, True, True, True, "inconclusive", reason, details, seen.log, seen.seconds)
+    return Attempt(RUNG, True, True, True, "confirmed", f"{extent}: {errors}", details, seen.log, seen.seconds)
+
+
+_PAIR = re.compile(r"(compute_\w+),((?:sm|compute|lto)_\w+)")
+_KERNEL = "__global__ void built(int *out) { *out = 1; }\n"
+
+
+def _build(subject: Subject, world: World, device: Device) -> Attempt:
+    flags = gencode(subject.claim.subject)
+    if not flags:
+        return not_eligible(RUNG, f"no target is read from {subject.claim.subject!r}")
+    toolkit = next((one for one in world.toolkits if one.nvcc is not None), None)
+    if toolkit is None:
+        return not_eligible(RUNG, "no nvcc to build a kernel with the flags")
+    image = world.scratch / "built.fatbin"
+    image.unlink(missing_ok=True)
+    ended = _nvcc(toolkit, flags, world, image)
+    details = {**about(device), "flags": flags, "nvcc": toolkit.version}
+    if isinstance(ended, str) or ended.code != 0 or not image.is_file():
+        why = ended if isinstance(ended, str) else ended.trouble or _first_line(ended.output)
+        log = "" if isinstance(ended, str) else ended.output
+        return Attempt(RUNG, True, True, False, None, f"nvcc built nothing to load: {why}", details, log)
+    seen = _Seen(total=1)
+    _try(
+        [Part("a kernel built with these flags", 0, {"image": str(image)})], None, " ".join(flags), device, world, seen
+    )
+    judged = _judged(seen, device)
+    return Attempt(
+        RUNG,
+        True,
+        True,
+        judged.executed,
+        judged.outcome,
+        judged.reason,
+        {**judged.details, **details},
+        judged.log,
+        judged.seconds,
+    )
+
+
+def gencode(pairs: str) -> list[str]:
+    """nvcc's options for pairs such as "compute_90,sm_90;compute_90,compute_90"; none where one of them is no pair."""
+    matches = [_PAIR.fullmatch(pair) for pair in pairs.split(";")]
+    found = [f"-gencode=arch={match[1]},code={match[2]}" for match in matches if match is not None]
+    return found if len(found) == len(matches) else []
+
+
+def _nvcc(toolkit: Toolkit, flags: Sequence[str], world: World, image: Path) -> child.Ended | str:
+    source = world.scratch / "built.cu"
+    source.write_text(_KERNEL)
+    host = ["-ccbin", str(toolkit.host_compiler)] if toolkit.host_compiler is not None else []
+    assert toolkit.nvcc is not None
+    command = [str(toolkit.nvcc), *host, "-fatbin", *flags, str(source), "-o", str(image)]
+    try:
+        return child.run(command, limit=world.compile_limit, folder=world.scratch, path=[str(toolkit.nvcc.parent)])
+    except OSError as error:
+        return str(error)
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "it says nothing")
+
+
+_LINE = re.compile(r"line (\d+); (?:error|fatal)\s*: (.*)")
+_TARGET = re.compile(r"^[ \t]*\.target\s+sm_(\d{1,3})([af]?)(?!\w)", re.M)
+_MOST_PTX = 64 << 20
+
+
+def _instruction(subject: Subject, world: World) -> Attempt:
+    claim = subject.claim
+    real = Path(subject.real)
+    if not subject.real or real.suffix != ".ptx" or not real.is_file():
+        return not_requested(RUNG, "no driver compiles this: the instruction is not in a PTX file")
+    if not world.devices:
+        return not_eligible(RUNG, world.no_device)
+    with real.open("rb") as file:
+        declared = _TARGET.search(file.read(_MOST_PTX).decode("utf-8", "replace"))
+    target = f"sm_{declared[1]}{declared[2]}" if declared else ""
+    if not declared or target not in claim.targets:
+        return not_eligible(RUNG, f"the file is for {target or 'no target'}, the claim about {listed(claim.targets)}")
+    device = next((one for one in world.devices if one.capability.replace(".", "") == declared[1]), None)
+    if device is None:
+        return not_eligible(RUNG, f"no device is one that {target} is for")
+    job = {"do": "image", "device": device.ordinal, "image": str(real), "steps": [{"do": "load"}, {"do": "functions"}]}
+    asked = gpu.ask(job, folder=world.scratch, limit=world.limit)
+    details: dict[str, Any] = {**about(device), "target": target}
+    if asked.trouble or not asked.steps:
+        why = asked.trouble or "no answer"
+        return Attempt(RUNG, True, True, False, None, why, details, asked.ended.output, asked.ended.seconds)
+    loading = asked.steps[0]
+    outcome, reason = _of_instruction(subject, asked.steps, target, device)
+    details.update({key: loading[key] for key in ("error", "name") if key in loading})
+    return Attempt(RUNG, True, True, True, outcome, reason, details, loading.get("log", ""), asked.ended.seconds)
+
+
+def _of_instruction(subject: Subject, steps: list[dict[str, Any]], target: str, device: Device) -> tuple[Outcome, str]:
+    loading = steps[0]
+    if loading.get("error") == 0:
+        if len(steps) > 1 and steps[1].get("error") == 0:
+            return "refuted", f"the driver of the {device.capability} device assembles and loads the file for {target}"
+        return "inconclusive", "the file loads, but its kernels are not had"
+    if loading.get("error") not in _DOES_NOT_RUN_THERE:
+        return "inconclusive", gpu.failure(loading)
+    at = subject.claim.at or subject.finding.region
+    for line, said in _LINE.findall(loading.get("log", "")):
+        if at.line <= int(line) <= at.end_line:
+            return "confirmed", f"the driver's JIT refuses line {line}: {said.strip()}"
+    said = _first_line(loading.get("log", "")) if loading.get("log") else gpu.failure(loading)
+    return "inconclusive", f"the driver refuses the file, but not at the flagged place: {said}"

@@ -1,0 +1,106 @@
+"""peer: what two GPUs of this machine do with each other's memory. NVLink multicast is only asked about, never used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bwlint.confirm import gpu, probes
+from bwlint.confirm.receipt import Attempt, Rung, not_eligible
+from bwlint.confirm.world import Device, Subject, World
+from bwlint.findings import Outcome
+from bwlint.wording import counted, listed
+
+KINDS = frozenset({"peer"})
+RUNG: Rung = "peer"
+
+_TESTS: dict[str, Mapping[str, int]] = {
+    "flag": {"words": 4096, "tries": 2_000_000},
+    "counter": {"threads": 256, "times": 1000},
+    "copy": {"bytes": 32 << 20, "repeat": 20},
+}
+
+
+def attempt(subject: Subject, world: World) -> Attempt:
+    if not world.devices:
+        return not_eligible(RUNG, world.no_device)
+    if len(world.devices) < 2:
+        return not_eligible(RUNG, "there is one GPU, and a peer takes two")
+    pair = [device for device in world.devices if device.capability in subject.claim.chips][:2]
+    if len(pair) < 2:
+        there = listed(list(dict.fromkeys(device.capability for device in world.devices)))
+        about = listed(subject.claim.chips) if subject.claim.chips else "no chip"
+        return not_eligible(RUNG, f"the devices are {there}, and the claim is about {about}")
+    return _tested(subject.claim.subject, pair, world)
+
+
+def _tested(subject: str, pair: list[Device], world: World) -> Attempt:
+    details: dict[str, Any] = {"devices": [device.name for device in pair], "driver": pair[0].driver}
+    access = _ask("access", pair, world)
+    details["access"] = access.answer
+    seconds = access.ended.seconds
+    if access.trouble or access.answer is None:
+        return Attempt(RUNG, True, True, False, None, access.trouble, details, access.ended.output, seconds)
+    if "multicast" in subject:
+        outcome, reason = _multicast(access.answer)
+        return Attempt(RUNG, True, True, True, outcome, reason, details, "", seconds)
+    if not all(access.answer["can"]):
+        reason = "the driver gives these GPUs no access to each other's memory"
+        return Attempt(RUNG, True, True, True, "confirmed", reason, details, "", seconds)
+    seen: list[tuple[str, bool | None, str]] = []
+    for name in _TESTS:
+        for way in (pair, pair[::-1]):
+            asked = _ask(name, way, world)
+            seconds += asked.ended.seconds
+            label = f"{name} {way[0].ordinal} to {way[1].ordinal}"
+            details[label] = asked.answer if not asked.trouble else asked.trouble
+            right, said = (None, asked.trouble) if asked.trouble else _right(name, asked.answer or {})
+            seen.append((name, right, f"{label}: {said}"))
+    outcome, reason = _judged(subject, seen, access.answer)
+    return Attempt(RUNG, True, True, True, outcome, reason, details, "", seconds)
+
+
+def _ask(test: str, pair: list[Device], world: World) -> gpu.Answered:
+    probe = probes.written("peer", probes.target_of(pair[0].capability), world)
+    job = {
+        "do": "peer",
+        "test": test,
+        "devices": [device.ordinal for device in pair],
+        "image": str(probe.path),
+        **_TESTS.get(test, {}),
+    }
+    return gpu.ask(job, folder=world.scratch, limit=world.limit)
+
+
+def _multicast(access: Mapping[str, Any]) -> tuple[Outcome, str]:
+    if not all(access["multicast"]):
+        return "confirmed", "the driver says that these GPUs have no NVLink multicast"
+    return "inconclusive", "the driver says that these GPUs have NVLink multicast, which is not put to use here"
+
+
+def _right(test: str, answer: Mapping[str, Any]) -> tuple[bool, str]:
+    """Whether a test went well, and what it saw."""
+    if test == "flag":
+        if not answer["arrived"]:
+            return False, "the flag never arrives"
+        return not answer["wrong"], f"the flag arrives, {counted(answer['wrong'], 'word')} behind it wrong"
+    if test == "counter":
+        return answer["value"] == answer["expected"], f"{answer['value']} of {answer['expected']} additions"
+    speed = f"{answer['gigabytes_per_second']:.1f} GB/s"
+    return not answer["wrong"], f"{counted(answer['wrong'], 'word')} wrong, {speed}"
+
+
+def _judged(subject: str, seen: list[tuple[str, bool | None, str]], access: Mapping[str, Any]) -> tuple[Outcome, str]:
+    """The claim is about atomics or about stores; what else was seen is in the details."""
+    atomics = "atomic" in subject
+    wanted = [one for one in seen if (one[0] == "counter") == atomics]
+    said = "; ".join(text for _, _, text in wanted)
+    if atomics:
+        native = [found.get("NATIVE_ATOMIC_SUPPORTED", 0) for found in access["attributes"]]
+        if not all(native):
+            return "confirmed", f"the driver says that the link has not all native atomics; {said}"
+    if any(right is False for _, right, _ in wanted):
+        return "confirmed", said
+    if all(right for _, right, _ in wanted):
+        return "refuted", said
+    return "inconclusive", said
