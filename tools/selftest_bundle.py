@@ -37,14 +37,9 @@ def found(folder: str | None) -> Toolkit:
 
 
 def build(arguments: argparse.Namespace) -> int:
-    with tempfile.TemporaryDirectory(prefix="bwlint-") as scratch:
-        opened = bundles.build(
-            chip(arguments.chip),
-            found(arguments.toolkit),
-            Path(scratch, "bundle"),
-            jobs=os.cpu_count() or 1,
-        )
-        bundles.pack(opened, Path(arguments.bundle))
+    opened = bundles.write(
+        chip(arguments.chip), found(arguments.toolkit), Path(arguments.bundle), jobs=os.cpu_count() or 1
+    )
     for name, why in opened.left_out.items():
         print(f"left out: {name}: {why}", file=sys.stderr)
     print(f"{len(opened.made)} cases for {opened.chip}, {Path(arguments.bundle).stat().st_size} bytes")
