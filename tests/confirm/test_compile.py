@@ -266,7 +266,6 @@ def test_the_users_own_options_are_taken_as_they_are() -> None:
     assert with_own(guessed([]), ()) == guessed([])
 
 
-
 def test_nvcc_hands_nothing_of_it_to_a_shell(nvcc: Toolkit, tmp_path: Path) -> None:
     """Every printable letter in a macro: each that is taken comes out as it went in."""
     letters = [chr(code) for code in range(32, 127)]

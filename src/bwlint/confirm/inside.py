@@ -116,11 +116,11 @@ def _run(job: Mapping[str, Any], units: Units, world: World) -> str:
     except (RecursionError, MemoryError) as error:
         outcome = f"undecided: it ends in a {type(error).__name__}"
     except BaseException as error:
-        outcome = _raised(job, error)
+        outcome = _raised(error)
     return f"undecided: {world.choices.lost}" if world.choices.lost else outcome
 
 
-def _raised(job: Mapping[str, Any], error: BaseException) -> str:
+def _raised(error: BaseException) -> str:
     try:
         text = str(error)
     except BaseException:
@@ -131,7 +131,7 @@ def _raised(job: Mapping[str, Any], error: BaseException) -> str:
         return "undecided: a class of which only a part is there cannot be made"
     if _is_ours(error):
         return f"undecided: a {type(error).__name__} in what stands in for a library"
-    return "false" if job["form"] == "completes" else f"raises: {type(error).__name__}: {text}"[:120].strip(": ")
+    return f"raises: {type(error).__name__}: {text}"[:120].strip(": ")
 
 
 def _is_ours(error: BaseException) -> bool:

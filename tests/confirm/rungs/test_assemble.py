@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import textwrap
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import toolkit as wheels
 from bwlint.confirm.receipt import Attempt
 from bwlint.confirm.rungs.assemble import attempt, pairs_of, targets_tried
 from bwlint.confirm.world import Subject, Toolkit, World
-from bwlint.findings import Claim, Finding, Region
+from bwlint.findings import Claim, Finding, Region, Related
 
 ALLOC = "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32"
 FENCE = "tcgen05.fence::before_thread_sync"
@@ -49,12 +50,19 @@ def ask(tree: Path, kit: Toolkit, tmp_path_factory: pytest.TempPathFactory) -> A
     """Asks about the line of a file that carries a mark."""
     world = World(tmp_path_factory.mktemp("scratch"), (kit,), compile_limit=60)
 
-    def asked(kind: str, place: str, subject: str = "", targets: tuple[str, ...] = A, **fields: Any) -> Attempt:
+    def asked(
+        kind: str,
+        place: str,
+        subject: str = "",
+        targets: tuple[str, ...] = A,
+        related: tuple[Related, ...] = (),
+        **fields: Any,
+    ) -> Attempt:
         name, _, mark = place.partition(" ")
         path = tree / name
         at = _marked(path, mark) if mark else None
         claim = Claim(kind, "", targets=targets, subject=subject, at=at, **fields)  # type: ignore[arg-type]
-        return attempt(Subject(_finding(name), claim, str(path), str(tree)), world)
+        return attempt(Subject(replace(_finding(name), related=related), claim, str(path), str(tree)), world)
 
     return asked
 
@@ -100,7 +108,8 @@ SOURCES = {
         namespace atom {
         struct Inner {
           static __device__ void copy(int *p) {
-            asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], 32;" ::"r"(p[3]));  // in a header
+            asm volatile(
+                "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], 32;" ::"r"(p[3]));  // in a header
           }
         };
         template <class T> struct Deep {
@@ -139,11 +148,13 @@ SOURCES = {
           asm volatile("griddepcontrol.wait;");  // legal
           cute::SM90_TMA_LOAD_MULTICAST_2D::copy(map, p[0], p[1]);  // the atom
           cute::Uses<cute::SM100_TMEM_LOAD_32dp32b1x>::go(p[3]);  // an atom without code
-          asm volatile("cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %3}], [%2];"  // own
+          asm volatile("cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes"  // own
+                       " [%0], [%1, {%3, %3}], [%2];"
                        ::"r"(p[1]), "l"(map), "r"(p[2]), "r"(0) : "memory");
         }
         __global__ void local(void const *map, unsigned *p) {
-          asm volatile("cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %3}], [%2];"  // alone
+          asm volatile("cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes"  // alone
+                       " [%0], [%1, {%3, %3}], [%2];"
                        ::"r"(p[1]), "l"(map), "r"(p[2]), "r"(0) : "memory");
         }
         __global__ void __launch_bounds__(1024, 2) many(int *p) { *p = 1; }  // too many
@@ -292,6 +303,24 @@ def test_claims_on_one_target(ask: Attempts, outcome: str, kind: str, place: str
     found = ask(kind, place, subject, amounts=amounts)
     assert (found.outcome, found.executed) == (outcome, True), found.reason
     assert says in found.reason
+
+
+@pytest.mark.parametrize(
+    ("mark", "message", "outcome"),
+    [
+        ("another", "tcgen05.fence::after_thread_sync", "confirmed"),
+        ("guarded out", FENCE, "inconclusive"),
+        ("legal beside illegal", WAIT, "inconclusive"),
+        ("another", "this guard lets it through", "inconclusive"),
+    ],
+)
+def test_another_place_of_the_finding_may_be_the_one_that_is_compiled(
+    ask: Attempts, tree: Path, mark: str, message: str, outcome: str
+) -> None:
+    related = Related("refused.cu", _marked(tree / "refused.cu", mark), message)
+    found = ask("instruction", "refused.cu not instantiated", FENCE, related=(related,))
+    assert found.outcome == outcome
+    assert ("which the finding names too" in found.reason) is (outcome == "confirmed")
 
 
 def test_all_targets_have_to_confirm(ask: Attempts) -> None:

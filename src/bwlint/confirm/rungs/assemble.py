@@ -7,7 +7,7 @@ PTX that was assembled: what a guard or a template left out says nothing. Every 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -198,7 +198,21 @@ def _judged(judge: Callable[[Case], Seen], case: Case) -> Seen:
         return Seen("inconclusive", f"this ptxas does not know {case.target}")
     if case.cubin.trouble:
         return Seen("inconclusive", f"ptxas for {case.target}: {case.cubin.trouble}")
-    return judge(case)
+    seen = judge(case)
+    return seen if seen.compiled or case.own else _elsewhere(judge, case) or seen
+
+
+def _elsewhere(judge: Callable[[Case], Seen], case: Case) -> Seen | None:
+    """What is confirmed at another place of the same file that the finding names, where the first is not compiled."""
+    subject = case.subject
+    for related in subject.finding.related:
+        if related.path == subject.finding.path and evidence.is_charged(related.message, case):
+            claim = replace(subject.claim, subject=related.message, at=related.region)
+            seen = judge(replace(case, subject=replace(subject, claim=claim)))
+            if seen.outcome == "confirmed":
+                reason = f"at line {related.region.line}, which the finding names too: {seen.reason}"
+                return replace(seen, reason=reason)
+    return None
 
 
 @lru_cache(maxsize=2)

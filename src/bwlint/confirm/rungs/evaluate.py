@@ -47,11 +47,17 @@ def tested(claim: Claim, real: str, world: World) -> Attempt:
     undecided = next((why for name in claim.chips if (why := ran.answers[name].undecided)), "")
     if undecided:
         return _inconclusive(undecided, details, ran)
-    wrong = [name for name in claim.chips if not agrees(claim, name, ran.answers[name])]
+    reached = [name for name in claim.chips if ran.answers[name].gives]
+    if not reached:
+        return _inconclusive("the program does not get to the test", details, ran)
+    wrong = [name for name in reached if not agrees(claim, name, ran.answers[name])]
+    if wrong and ran.assumed and not any(contradicts(claim, name, ran.answers[name]) for name in wrong):
+        taken = " and ".join(ran.assumed)
+        return _inconclusive(f"what may hold does not, with what is taken for granted here: {taken}", details, ran)
     if wrong:
         reason = f"CPython gives something else: {_differences(claim, wrong, ran)}"
         return Attempt("evaluate", True, True, True, "refuted", reason, details, ran.log, ran.seconds)
-    reason = f"CPython gives the same on {' and '.join(claim.chips)}: {claim.says}"
+    reason = f"CPython gives the same on {' and '.join(reached)}: {claim.says}"
     return Attempt("evaluate", True, True, True, "confirmed", reason, details, ran.log, ran.seconds)
 
 
@@ -68,6 +74,12 @@ def agrees(claim: Claim, name: str, answer: Answer) -> bool:
     if name in claim.holds:
         return "true" in answer.gives
     return answer.gives == ("false",)
+
+
+def contradicts(claim: Claim, name: str, answer: Answer) -> bool:
+    """Whether an outcome is one that a claim rules out, and not only one missing that it leaves open."""
+    open_ = name in claim.holds and name not in claim.certain
+    return not open_ and not agrees(claim, name, answer)
 
 
 def _inconclusive(reason: str, details: Mapping[str, Any], ran: Ran) -> Attempt:
