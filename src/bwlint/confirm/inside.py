@@ -7,19 +7,22 @@ from __future__ import annotations
 
 import ast
 import builtins
+import inspect
 import json
 import os
+import re
 import sys
-from collections.abc import Callable, Mapping
-from types import CodeType, ModuleType
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, Protocol
 
-from bwlint.confirm import seccomp
+from bwlint.confirm import seccomp, standins
 from bwlint.confirm.standins import (
     MAX_CHOICES,
     Chip,
     Choices,
     NotReached,
+    Skipped,
     Undecided,
     Unread,
     World,
@@ -113,18 +116,38 @@ def _run(job: Mapping[str, Any], units: Units, world: World) -> str:
     except (RecursionError, MemoryError) as error:
         outcome = f"undecided: it ends in a {type(error).__name__}"
     except BaseException as error:
-        outcome = _raised(job, error)
+        outcome = _raised(error)
     return f"undecided: {world.choices.lost}" if world.choices.lost else outcome
 
 
-def _raised(job: Mapping[str, Any], error: BaseException) -> str:
+def _raised(error: BaseException) -> str:
     try:
         text = str(error)
     except BaseException:
         text = "Unread"
     if "Unread" in text:
         return "undecided: a value that nobody knows is handed to something that wants a plain one"
-    return "false" if job["form"] == "completes" else f"raises: {type(error).__name__}"[:80]
+    if isinstance(error, TypeError) and _OF_CLASSES.search(text):
+        return "undecided: a class of which only a part is there cannot be made"
+    if _is_ours(error):
+        return f"undecided: a {type(error).__name__} in what stands in for a library"
+    return f"raises: {type(error).__name__}: {text}"[:120].strip(": ")
+
+
+def _is_ours(error: BaseException) -> bool:
+    """Whether an exception comes from this program and not from the slice, nor from what a library would raise."""
+    if isinstance(error, Skipped | SystemExit):
+        return False
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    code = trace.tb_frame.f_code if trace is not None else None
+    return code is not None and code.co_filename in _OURS and code not in _SIMULATED
+
+
+_OF_CLASSES = re.compile(r"metaclass|\bMRO\b|abstract class|bases must be|not an acceptable base type")
+_OURS = frozenset({standins.__file__, __file__})
+_SIMULATED = frozenset(test.__code__ for test in standins.TESTS.values())
 
 
 class Space(dict[str, Any]):
@@ -142,7 +165,9 @@ class Space(dict[str, Any]):
         for index, (code, names) in enumerate(self._statements):
             if name in names and index not in self._done:
                 self._done.add(index)
+                self._bind_class_names(code)
                 exec(code, self)
+                self._assume(names)
         if name in self:
             return self[name]
         if name in self._plan["elsewhere"]:
@@ -155,6 +180,28 @@ class Space(dict[str, Any]):
         if why:
             return self._linker.world.unread(name, why)
         return self._linker.world.outside(name)
+
+    def _bind_class_names(self, code: CodeType) -> None:
+        """A class body looks for names where `__missing__` is not asked: they are there before it runs."""
+        for inner in code.co_consts:
+            if not isinstance(inner, CodeType):
+                continue
+            if not inner.co_flags & inspect.CO_OPTIMIZED:
+                for name in inner.co_names:
+                    if name not in self and name not in self._linker.builtins and self._knows(name):
+                        self[name] = self[name]
+            self._bind_class_names(inner)
+
+    def _knows(self, name: str) -> bool:
+        """Whether asking for a name is no mistake: attributes of a class body are among its names."""
+        return self.binds(name) or name in self._plan["elsewhere"] or not hasattr(builtins, name)
+
+    def _assume(self, names: Sequence[str]) -> None:
+        """Functions of the tree that the table of sources knows: what they cannot find out here, the table says."""
+        for name in names:
+            found = self.get(name)
+            if isinstance(found, FunctionType):
+                self[name] = self._linker.world.assumed_of(f"{self._dotted}.{name}", found)
 
     def binds(self, name: str) -> bool:
         return name in self or any(name in names for _, names in self._statements)
@@ -238,11 +285,19 @@ class Linker:
             "__bw_is__": same,
             "__bw_text__": text,
             "__bw_decorator__": decorator,
+            "__bw_caught__": _caught,
             "__bw_bases__": lambda *bases: tuple(_plain(base) for base in bases if not isinstance(base, Unread)),
             "__bw_self__": lambda name, made: _stand_in(space, name, made),
             "__bw_NotReached__": NotReached,
             "__bw_Part__": self._part,
         }
+
+
+def _caught(types: Any) -> Any:
+    """What an `except` catches: nobody here raises an exception that nobody knows."""
+    if isinstance(types, tuple):
+        return tuple(each for each in types if not isinstance(each, Unread))
+    return () if isinstance(types, Unread) else types
 
 
 def _formatted(value: Any, conversion: int, spec: str) -> str:
@@ -277,7 +332,8 @@ def _part_of(linker: Linker) -> type:
                     return space[wanted](subject)
         return linker.world.unread(f"{'self' if subject is not None else owner.__name__}.{name}")
 
-    class Meta(type):
+    # a class may have bases of the kind that has the most special metaclass of those there are
+    class Meta(type(Protocol)):  # type: ignore[misc]
         def __getattr__(cls, name: str) -> Any:
             return lookup(cls, None, name)
 
@@ -293,15 +349,21 @@ def _stand_in(space: Space, name: str, made: bool) -> Any:
     owner = space[name]
     if isinstance(owner, Unread) or not made:
         return owner
+    owner.__abstractmethods__ = frozenset()
     return object.__new__(owner)
 
 
 # -- builtins
 
 
-_NAMES = """abs all any bool bytes callable chr classmethod complex dict divmod enumerate filter float frozenset getattr
-hash hex int issubclass iter list map max min next object ord pow property range repr reversed round set slice sorted
-staticmethod str sum super tuple type zip True False None NotImplemented Ellipsis __build_class__ __debug__""".split()
+_NAMES = (
+    *("abs", "all", "any", "bool", "bytes", "callable", "chr", "classmethod", "complex", "dict"),
+    *("divmod", "enumerate", "filter", "float", "frozenset", "getattr", "hash", "hex", "int"),
+    *("issubclass", "iter", "list", "map", "max", "min", "next", "object", "ord", "pow", "property"),
+    *("range", "repr", "reversed", "round", "set", "slice", "sorted", "staticmethod", "str", "sum"),
+    *("super", "tuple", "type", "zip", "True", "False", "None", "NotImplemented", "Ellipsis"),
+    *("__build_class__", "__debug__"),
+)
 
 
 def _builtins(world: World) -> dict[str, Any]:
@@ -381,6 +443,7 @@ class _Rewritten(ast.NodeTransformer):
 
     def __init__(self, package: str, devices: frozenset[str]) -> None:
         self._package, self._devices = package, devices
+        self._in_class = False
 
     def visit_Import(self, node: ast.Import) -> list[ast.stmt]:
         found: list[ast.stmt] = []
@@ -405,6 +468,12 @@ class _Rewritten(ast.NodeTransformer):
         negated = ast.Constant(isinstance(node.ops[0], ast.IsNot))
         return _call("__bw_is__", node.left, node.comparators[0], negated)
 
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.excepthandler:
+        self.generic_visit(node)
+        if node.type is not None:
+            node.type = _call("__bw_caught__", node.type)
+        return node
+
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
         self.generic_visit(node)
         parts: list[ast.expr] = []
@@ -427,6 +496,9 @@ class _Rewritten(ast.NodeTransformer):
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        if not self._in_class:
+            plain = ast.Pass() if node.value is None else ast.Assign([node.target], node.value)
+            return self.visit(plain)  # type: ignore[no-any-return]
         annotation, node.annotation = node.annotation, ast.Constant(None)
         self.generic_visit(node)
         node.annotation = ast.Constant(ast.unparse(annotation))
@@ -439,12 +511,16 @@ class _Rewritten(ast.NodeTransformer):
         for extra in (node.args.vararg, node.args.kwarg):
             if extra is not None:
                 extra.annotation = None
+        around, self._in_class = self._in_class, False
         self.generic_visit(node)
+        self._in_class = around
         node.decorator_list = [_call("__bw_decorator__", decorator) for decorator in node.decorator_list]
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
+        around, self._in_class = self._in_class, True
         self.generic_visit(node)
+        self._in_class = around
         if node.bases:
             node.bases = [ast.Starred(_call("__bw_bases__", *node.bases), ast.Load())]
         node.keywords = []

@@ -58,13 +58,11 @@ def install(descriptor: int) -> None:
     library = ctypes.CDLL(None, use_errno=True)
     filter_ = ctypes.create_string_buffer(program)
     # struct sock_fprog: a count of instructions and a pointer to them
-    described = struct.pack("@HP", len(program) // 8, ctypes.addressof(filter_))
-    arguments = [(_PR_SET_NO_NEW_PRIVS, 1, 0), (_PR_SET_SECCOMP, _MODE_FILTER, described)]
-    for option, second, third in arguments:
-        given = ctypes.c_char_p(third) if isinstance(third, bytes) else ctypes.c_ulong(third)
-        if library.prctl(ctypes.c_int(option), ctypes.c_ulong(second), given, ctypes.c_ulong(0), ctypes.c_ulong(0)):
-            number = ctypes.get_errno()
-            raise OSError(number, "the kernel refuses a filter of system calls")
+    described = ctypes.create_string_buffer(struct.pack("@HP", len(program) // 8, ctypes.addressof(filter_)))
+    pointer = ctypes.addressof(described)
+    for option, second, third in ((_PR_SET_NO_NEW_PRIVS, 1, 0), (_PR_SET_SECCOMP, _MODE_FILTER, pointer)):
+        if library.prctl(ctypes.c_int(option), *(ctypes.c_ulong(value) for value in (second, third, 0, 0))):
+            raise OSError(ctypes.get_errno(), "the kernel refuses a filter of system calls")
 
 
 def _program(machine: _Machine, descriptor: int) -> bytes:

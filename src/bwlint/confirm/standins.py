@@ -1,18 +1,22 @@
 """What a slice finds in place of libraries: the capability on one chip, and values that nobody knows.
 
-This runs in the child. A value that nobody knows (`Unread`) gives another one for whatever is done with it; where Python
-asks whether it is true, one of both is chosen, and the run is repeated with the other.
+This runs in the child. A value that nobody knows (`Unread`) gives another one for whatever is done with it; where
+Python asks whether it is true, one of both is chosen, and the run is repeated with the other.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from types import ModuleType
 from typing import Any, NamedTuple, NoReturn
 
 LONGEST_KEY = 200
+_ARCHITECTURE = re.compile(r"(?:sm_?|compute_)?1?\d\d[af]?|1?\d\.\d[af]?")
 MAX_CHOICES = 6
 """As many values that nobody knows are tried both ways; 2^6 runs."""
 
@@ -98,9 +102,14 @@ class World:
             return _NAMES[dotted]
         top, _, rest = dotted.partition(".")
         if top in _LIBRARIES:
-            return _library(dotted, rest) if rest or top in _WHOLE else Library(self, dotted)
+            return _library(dotted, rest) if rest else Library(self, dotted)
         if dotted in _RAISING:
             return _raising(dotted)
+        name = dotted.rpartition(".")[2]
+        if name in _SAME:
+            return _SAME[name]
+        if name == "Arch" and "cut" in dotted:
+            return Arch
         row = self._row(dotted)
         if row is not None and row["value"]:
             self._assume(dotted, row)
@@ -114,10 +123,10 @@ class World:
             raise Skipped
         row = self._row(value._bw_key)
         if row is None or row["value"]:
-            shown = ", ".join([*map(shown, args), *(f"{name}={shown(item)}" for name, item in keywords.items())])
-            return self.unread(f"{value._bw_key}({shown})", value._bw_why)
+            given = ", ".join([*map(shown, args), *(f"{name}={shown(item)}" for name, item in keywords.items())])
+            return self.unread(f"{value._bw_key}({given})", value._bw_why)
         self._assume(value._bw_key, row)
-        test = _TESTS.get(row["returns"])
+        test = TESTS.get(row["returns"])
         if test is None:
             return self._value(row, value._bw_key)
         operands = [*args, *keywords.values()]
@@ -127,6 +136,25 @@ class World:
                     f"{value._bw_key}({shown(operand)})", "the capability is compared with an unknown value"
                 )
         return test(self.chip, *operands)
+
+    def assumed_of(self, dotted: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function of the tree, with what the table says of it where its body comes to nothing here."""
+        row = self._row(dotted)
+        if row is None or row["value"]:
+            return function
+
+        def call(*args: Any, **keywords: Any) -> Any:
+            before = self.choices.lost
+            try:
+                found = function(*args, **keywords)
+            except Undecided:
+                self.choices.lost = before
+                found = self.unread(dotted)
+            if not isinstance(found, Unread):
+                return found
+            return self.called(Unread(self, dotted, outside=True), args, keywords)
+
+        return functools.wraps(function)(call)
 
     def _row(self, dotted: str) -> Mapping[str, Any] | None:
         """The row of a dotted name: the whole name, then ever shorter tails of it."""
@@ -148,8 +176,12 @@ class World:
             return f"{chip.major}.{chip.minor}" in row["chips"]
         if returns == "text":
             return row["text"]
+        if returns == "version" and row["text"]:
+            return Release(self, tuple(int(part) for part in row["text"].split(".")))
         if returns == "properties":
             return Properties(self)
+        if returns == "arch":
+            return Arch.of(self)
         made = _VALUES.get(returns)
         if made is None:
             return self.unread(dotted, f"`{dotted}` is not simulated")
@@ -167,6 +199,66 @@ class DeviceCapability(NamedTuple):
 
     def to_int(self) -> int:
         return self.major * 10 + self.minor
+
+
+class Arch(Enum):
+    """CuTe DSL's: ordered by major and minor alone, and equal to members only. 10.1 is 11.0 in its later versions."""
+
+    sm_80 = (8, 0, "")
+    sm_86 = (8, 6, "")
+    sm_87 = (8, 7, "")
+    sm_89 = (8, 9, "")
+    sm_90 = (9, 0, "")
+    sm_90a = (9, 0, "a")
+    sm_100 = (10, 0, "")
+    sm_100a = (10, 0, "a")
+    sm_100f = (10, 0, "f")
+    sm_103 = (10, 3, "")
+    sm_103a = (10, 3, "a")
+    sm_103f = (10, 3, "f")
+    sm_110 = (11, 0, "")
+    sm_110a = (11, 0, "a")
+    sm_110f = (11, 0, "f")
+    sm_101 = sm_110
+    sm_101a = sm_110a
+    sm_101f = sm_110f
+    sm_120 = (12, 0, "")
+    sm_120a = (12, 0, "a")
+    sm_120f = (12, 0, "f")
+    sm_121 = (12, 1, "")
+    sm_121a = (12, 1, "a")
+    sm_121f = (12, 1, "f")
+
+    def __init__(self, major: int, minor: int, suffix: str) -> None:
+        self.major, self.minor, self.suffix = major, minor, suffix
+
+    def is_family_of(self, arch: Arch) -> bool:
+        return self.major == arch.major and self.minor >= arch.minor and self.suffix in ("a", "f")
+
+    @classmethod
+    def of(cls, world: World) -> Arch:
+        """The member that the DSL takes for the resident device."""
+        chip = world.chip
+        name = f"sm_{chip.major}{chip.minor}{'a' if chip.major >= 9 else ''}"
+        if name not in cls.__members__:
+            world.choices.lose(f"CuTe DSL has no architecture for {chip.major}.{chip.minor}")
+        return cls[name]
+
+    def __lt__(self, other: object) -> bool:
+        return self._pair < other._pair if isinstance(other, Arch) else NotImplemented
+
+    def __le__(self, other: object) -> bool:
+        return self._pair <= other._pair if isinstance(other, Arch) else NotImplemented
+
+    def __gt__(self, other: object) -> bool:
+        return self._pair > other._pair if isinstance(other, Arch) else NotImplemented
+
+    def __ge__(self, other: object) -> bool:
+        return self._pair >= other._pair if isinstance(other, Arch) else NotImplemented
+
+    @property
+    def _pair(self) -> tuple[int, int]:
+        return (self.major, self.minor)
 
 
 class Properties:
@@ -191,6 +283,44 @@ class Library:
 
     def __getattr__(self, name: str) -> Any:
         return self._world.outside(f"{self._name}.{name}")
+
+
+class Release:
+    """A toolkit's release number, which some projects hand out as a tuple and others as packaging's `Version`."""
+
+    def __init__(self, world: World, parts: tuple[int, ...]) -> None:
+        self._world, self._parts = world, parts
+        self.major, self.minor = parts
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._parts[place]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._parts)
+
+    def _beside(self, other: object) -> tuple[int, ...]:
+        release = getattr(other, "release", other)
+        if not isinstance(release, tuple | list):
+            self._world.choices.lose("a release is compared with something that is none")
+        return tuple(release)
+
+    def __eq__(self, other: object) -> bool:
+        return self._parts == self._beside(other)
+
+    def __hash__(self) -> int:
+        return hash(self._parts)
+
+    def __lt__(self, other: object) -> bool:
+        return self._parts < self._beside(other)
+
+    def __le__(self, other: object) -> bool:
+        return self._parts <= self._beside(other)
+
+    def __gt__(self, other: object) -> bool:
+        return self._parts > self._beside(other)
+
+    def __ge__(self, other: object) -> bool:
+        return self._parts >= self._beside(other)
 
 
 _WHOLE = frozenset({"math", "operator", "itertools", "functools", "re", "enum", "typing", "dataclasses", "abc"})
@@ -226,7 +356,19 @@ class _Public:
             raise AttributeError(name)
         found = getattr(self._module, name)
         inner = _MODULES.get(f"{self._module.__name__}.{name}")
-        return _Public(inner, None) if isinstance(found, ModuleType) and inner is not None else found
+        if isinstance(found, ModuleType):
+            return _Public(inner or found, None if inner is not None else set())
+        return _careful(name, found) if self._module.__name__ in ("math", "re") and callable(found) else found
+
+
+def _careful(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that gives an unknown value for an unknown one."""
+
+    def call(*args: Any, **keywords: Any) -> Any:
+        unread = next((arg for arg in args if isinstance(arg, Unread)), None)
+        return real(*args, **keywords) if unread is None else related(name, unread, None)
+
+    return call
 
 
 def _library(dotted: str, rest: str) -> Any:
@@ -238,7 +380,24 @@ def _library(dotted: str, rest: str) -> Any:
     return found
 
 
-_NAMES: dict[str, Any] = {"unittest.SkipTest": Skipped, "unittest.case.SkipTest": Skipped}
+def _same(value: Any) -> Any:
+    return value
+
+
+_SAME = {"const_expr": _same, "constexpr": _same}
+"""Markers of kernel languages, which give back what they are given."""
+
+
+def _uncached(*args: Any, **_: object) -> Any:
+    """`functools.cache` and `lru_cache`, which change nothing of a function but its time: arguments need no hash."""
+    return args[0] if args and callable(args[0]) else _same
+
+
+_NAMES: dict[str, Any] = {
+    **{f"functools.{name}": _uncached for name in ("cache", "lru_cache")},
+    "unittest.SkipTest": Skipped,
+    "unittest.case.SkipTest": Skipped,
+}
 _RAISING = frozenset(
     {
         *("pytest.skip", "pytest.fail", "pytest.xfail", "pytest.exit", "sys.exit", "os._exit"),
@@ -289,7 +448,7 @@ def _at_least_parts(chip: Chip, major: Any, minor: Any = 0) -> bool:
     return bool((chip.major, chip.minor) >= (major, minor))
 
 
-_TESTS: dict[str, Callable[..., bool]] = {
+TESTS: dict[str, Callable[..., bool]] = {
     "equals": _is_capability,
     "at-least": _has_capability,
     "family": _is_family,
@@ -352,6 +511,12 @@ def related(op: str, left: Any, right: Any, negated: bool = False) -> Unread:
     """An operation of which one side is not known."""
     known = left if isinstance(left, Unread) else right
     why = next((side._bw_why for side in (left, right) if isinstance(side, Unread) and side._bw_why), "")
+    if (
+        not why
+        and op == "=="
+        and any(isinstance(side, str) and _ARCHITECTURE.fullmatch(side) for side in (left, right))
+    ):
+        why = f"nothing in reach says what `{known._bw_key}` is, and it is compared with the name of an architecture"
     return Unread(known._bw_world, f"({shown(left)} {op} {shown(right)})"[:LONGEST_KEY], why, negated)
 
 
@@ -366,6 +531,7 @@ def shown(value: object) -> str:
     return f"a {type(value).__name__}"
 
 
+# what Python must have as a plain value
 _LOST = ("iter", "len", "hash", "index", "int", "float", "complex", "str", "format", "bytes", "await", "next")
 _OPERATORS = {
     **{"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@"},
@@ -383,9 +549,9 @@ def _define_operators() -> None:
         *(("gt", ">", False), ("le", ">", True), ("getitem", "item", False)),
     ):
         setattr(Unread, f"__{name}__", lambda self, other, op=op, negated=negated: related(op, self, other, negated))
-    for name in (*_LOST, "ceil", "floor", "round", "trunc", "length_hint", "reversed"):
+    for name in (*_LOST, "length_hint", "reversed"):
         setattr(Unread, f"__{name}__", Unread._bw_lost)
-    for name in ("neg", "pos", "abs", "invert"):
+    for name in ("neg", "pos", "abs", "invert", "ceil", "floor", "trunc"):
         setattr(Unread, f"__{name}__", lambda self, name=name: related(name, self, None))
 
 

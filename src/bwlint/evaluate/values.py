@@ -126,8 +126,9 @@ class Arch:
     suffix: str
 
     @property
-    def key(self) -> tuple[int, int, str]:
-        return (self.major, self.minor, self.suffix)
+    def key(self) -> tuple[int, int]:
+        """What the enum is ordered by, in all its versions: a suffix tells members apart and orders none."""
+        return (self.major, self.minor)
 
     def of_family(self, other: Arch) -> bool:
         """`is_family_of` of CuTe DSL: suffixed, the same major and no lower minor, whatever suffix the other has."""

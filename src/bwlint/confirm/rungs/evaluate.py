@@ -25,10 +25,14 @@ def attempt(subject: Subject, world: World) -> Attempt:
         return not_eligible("evaluate", missing)
     if not subject.real.endswith(".py"):
         return not_eligible("evaluate", "the gate is not Python: it is tested where its program runs")
-    slice_ = cut(subject.real, subject.claim)
+    return tested(subject.claim, subject.real, world)
+
+
+def tested(claim: Claim, real: str, world: World) -> Attempt:
+    """The same for a claim about a gate in the Python file at `real`, whoever makes it."""
+    slice_ = cut(real, claim)
     if isinstance(slice_, str):
         return not_eligible("evaluate", slice_)
-    claim = subject.claim
     asked = [chip(name) for name in claim.chips]
     present = _present(world, asked)
     ran = run_slice(slice_, [*asked, *present], world.scratch, world.limit)
@@ -43,13 +47,17 @@ def attempt(subject: Subject, world: World) -> Attempt:
     undecided = next((why for name in claim.chips if (why := ran.answers[name].undecided)), "")
     if undecided:
         return _inconclusive(undecided, details, ran)
-    wrong = [name for name in claim.chips if not agrees(claim, name, ran.answers[name])]
+    reached = [name for name in claim.chips if ran.answers[name].gives]
+    if not reached:
+        return _inconclusive("the program does not get to the test", details, ran)
+    wrong = [name for name in reached if not agrees(claim, name, ran.answers[name])]
+    if wrong and ran.assumed and not any(contradicts(claim, name, ran.answers[name]) for name in wrong):
+        taken = " and ".join(ran.assumed)
+        return _inconclusive(f"what may hold does not, with what is taken for granted here: {taken}", details, ran)
     if wrong:
-        reason = "CPython gives something else: " + ", ".join(
-            _differs(claim, name, ran.answers[name]) for name in wrong
-        )
+        reason = f"CPython gives something else: {_differences(claim, wrong, ran)}"
         return Attempt("evaluate", True, True, True, "refuted", reason, details, ran.log, ran.seconds)
-    reason = f"CPython gives the same on {' and '.join(claim.chips)}: {claim.says}"
+    reason = f"CPython gives the same on {' and '.join(reached)}: {claim.says}"
     return Attempt("evaluate", True, True, True, "confirmed", reason, details, ran.log, ran.seconds)
 
 
@@ -66,6 +74,12 @@ def agrees(claim: Claim, name: str, answer: Answer) -> bool:
     if name in claim.holds:
         return "true" in answer.gives
     return answer.gives == ("false",)
+
+
+def contradicts(claim: Claim, name: str, answer: Answer) -> bool:
+    """Whether an outcome is one that a claim rules out, and not only one missing that it leaves open."""
+    open_ = name in claim.holds and name not in claim.certain
+    return not open_ and not agrees(claim, name, answer)
 
 
 def _inconclusive(reason: str, details: Mapping[str, Any], ran: Ran) -> Attempt:
@@ -96,8 +110,13 @@ def _given(answer: Answer) -> str:
     return " or ".join(reversed(answer.gives))
 
 
-def _differs(claim: Claim, name: str, answer: Answer) -> str:
-    return f"{_given(answer)} on {name}, where {claimed(claim, name)} was claimed"
+def _differences(claim: Claim, wrong: Sequence[str], ran: Ran) -> str:
+    grouped: dict[tuple[str, str], list[str]] = {}
+    for name in wrong:
+        grouped.setdefault((_given(ran.answers[name]), claimed(claim, name)), []).append(name)
+    return "; ".join(
+        f"{given} on {' and '.join(names)}, where {told} was claimed" for (given, told), names in grouped.items()
+    )
 
 
 def _details(claim: Claim, slice_: Slice, ran: Ran) -> dict[str, Any]:
