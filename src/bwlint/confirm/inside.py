@@ -18,7 +18,6 @@ from typing import Any, Protocol
 
 from bwlint.confirm import seccomp, standins
 from bwlint.confirm.standins import (
-    MAX_CHOICES,
     Chip,
     Choices,
     NotReached,
@@ -26,11 +25,14 @@ from bwlint.confirm.standins import (
     Undecided,
     Unread,
     World,
+    among,
     load_libraries,
     related,
 )
 
-MAX_RUNS = 1 << MAX_CHOICES
+MAX_RUNS = 1 << 6
+"""Combinations of values that nobody knows, on one chip."""
+TOO_MANY = f"values that nobody knows have more than {MAX_RUNS} combinations"
 GATE = "__gate__"
 
 Units = dict[str, tuple[list[tuple[CodeType, list[str]]], dict[str, Any]]]
@@ -88,7 +90,7 @@ def _outcomes(job: Mapping[str, Any], units: Units, chip: Chip) -> dict[str, Any
     found: list[dict[str, Any]] = []
     assumed: dict[str, None] = {}
     given: list[bool] = []
-    while len(found) < MAX_RUNS:
+    while True:
         choices = Choices(tuple(given))
         world = World(chip, job["rows"], frozenset(job["devices"]), choices)
         outcome = _run(job, units, world)
@@ -100,6 +102,9 @@ def _outcomes(job: Mapping[str, Any], units: Units, chip: Chip) -> dict[str, Any
         if not given:
             break
         given[-1] = False
+        if len(found) == MAX_RUNS:
+            found.append({"outcome": f"undecided: {TOO_MANY}", "chosen": {}, "guessed": []})
+            break
     return {"runs": found, "assumed": list(assumed)}
 
 
@@ -267,6 +272,13 @@ class Linker:
             left, right = _plain(left), _plain(right)
             return (left is not right) if negated else (left is right)
 
+        def member(item: Any, container: Any, negated: bool) -> Any:
+            if isinstance(item, Unread) and not isinstance(container, Unread):
+                return among(item, container, negated)
+            if isinstance(container, Unread):
+                return related("in", item, container, negated)
+            return (item not in container) if negated else (item in container)
+
         def text(*parts: Any) -> Any:
             for part in parts:
                 if isinstance(part, tuple) and isinstance(part[0], Unread):
@@ -283,6 +295,7 @@ class Linker:
             "__bw_named__": named,
             "__bw_apart__": taken_apart,
             "__bw_is__": same,
+            "__bw_in__": member,
             "__bw_text__": text,
             "__bw_decorator__": decorator,
             "__bw_caught__": _caught,
@@ -463,10 +476,11 @@ class _Rewritten(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         self.generic_visit(node)
-        if len(node.ops) != 1 or not isinstance(node.ops[0], ast.Is | ast.IsNot):
+        if len(node.ops) != 1 or not isinstance(node.ops[0], ast.Is | ast.IsNot | ast.In | ast.NotIn):
             return node
-        negated = ast.Constant(isinstance(node.ops[0], ast.IsNot))
-        return _call("__bw_is__", node.left, node.comparators[0], negated)
+        helper = "__bw_is__" if isinstance(node.ops[0], ast.Is | ast.IsNot) else "__bw_in__"
+        negated = ast.Constant(isinstance(node.ops[0], ast.IsNot | ast.NotIn))
+        return _call(helper, node.left, node.comparators[0], negated)
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.excepthandler:
         self.generic_visit(node)
