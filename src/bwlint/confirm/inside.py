@@ -21,6 +21,7 @@ from bwlint.confirm.standins import (
     Chip,
     Choices,
     NotReached,
+    Properties,
     Skipped,
     Undecided,
     Unread,
@@ -215,6 +216,8 @@ class Space(dict[str, Any]):
         """A name of the module for one outside it."""
         if self.binds(name) or name in self._plan["elsewhere"] or name in self._plan["missing"]:
             return self[name]
+        if name in self._plan["defined"]:
+            return self._linker.world.unread(name, f"`{self._dotted}.{name}` was not cut out")
         inner = f"{self._dotted}.{name}"
         return self._linker.proxy(inner) if self._linker.has(inner) else self._linker.world.outside(inner)
 
@@ -296,6 +299,7 @@ class Linker:
             "__bw_apart__": taken_apart,
             "__bw_is__": same,
             "__bw_in__": member,
+            "__bw_type__": lambda value: related("type", value, None) if isinstance(value, Unread) else type(value),
             "__bw_text__": text,
             "__bw_decorator__": decorator,
             "__bw_caught__": _caught,
@@ -351,6 +355,8 @@ def _part_of(linker: Linker) -> type:
             return lookup(cls, None, name)
 
     class Part(metaclass=Meta):
+        def __init__(self, *_: Any, **__: Any) -> None: ...
+
         def __getattr__(self, name: str) -> Any:
             return lookup(type(self), self, name)
 
@@ -397,8 +403,15 @@ def _builtins(world: World) -> dict[str, Any]:
 
         return call
 
-    for name in ("len", "isinstance", "hasattr"):
+    def has(owner: Any, name: str) -> Any:
+        answer = hasattr(owner, name)
+        if isinstance(owner, Properties):
+            world.assumed[f"PyTorch's properties of a device have `{name}`"] = None
+        return answer
+
+    for name in ("len", "isinstance", "issubclass", "callable", "all", "any", "repr", "round", "range", "chr", "ord"):
         found[name] = careful(name, getattr(builtins, name))
+    found["hasattr"] = careful("hasattr", has)
     found["print"] = lambda *_, **__: None
     found["int"] = _converting(int)
     found["str"] = _converting(str)
@@ -481,6 +494,12 @@ class _Rewritten(ast.NodeTransformer):
         helper = "__bw_is__" if isinstance(node.ops[0], ast.Is | ast.IsNot) else "__bw_in__"
         negated = ast.Constant(isinstance(node.ops[0], ast.IsNot | ast.NotIn))
         return _call(helper, node.left, node.comparators[0], negated)
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "type" and len(node.args) == 1 and not node.keywords:
+            node.func = ast.Name("__bw_type__", ast.Load())
+        return node
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.excepthandler:
         self.generic_visit(node)

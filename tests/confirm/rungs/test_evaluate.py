@@ -89,7 +89,7 @@ AGREE = {
         "CAP[0] != 12",
     ),
     "a try": (
-        "def f():\n    try:\n        cap = CAP\n    except RuntimeError:\n        cap = (0, 0)\n    if cap == (12, 0): pass",
+        "def f():\n    try:\n        cap = CAP\n    except OSError:\n        cap = (0, 0)\n    if cap == (12, 0): pass",
         "cap == (12, 0)",
     ),
     # helpers
