@@ -53,6 +53,7 @@ CUfunction_attribute = _enumeration(
     "CUfunction_attribute",
     "CU_FUNC_ATTRIBUTE_",
     "MAX_THREADS_PER_BLOCK SHARED_SIZE_BYTES NUM_REGS PTX_VERSION BINARY_VERSION MAX_DYNAMIC_SHARED_SIZE_BYTES "
+    "REQUIRED_CLUSTER_WIDTH REQUIRED_CLUSTER_HEIGHT REQUIRED_CLUSTER_DEPTH "
     "NON_PORTABLE_CLUSTER_SIZE_ALLOWED CLUSTER_SIZE_MUST_BE_SET NOT_KNOWN MAX",
 )
 CUjit_option = _enumeration(
@@ -111,6 +112,9 @@ class _Kernel:
             "MAX_DYNAMIC_SHARED_SIZE_BYTES": 49152,
             "NON_PORTABLE_CLUSTER_SIZE_ALLOWED": 0,
             "CLUSTER_SIZE_MUST_BE_SET": 0,
+            "REQUIRED_CLUSTER_WIDTH": 0,
+            "REQUIRED_CLUSTER_HEIGHT": 0,
+            "REQUIRED_CLUSTER_DEPTH": 0,
             **said.get("attributes", {}),
         }
 
@@ -194,14 +198,29 @@ def cuCtxSetCurrent(context: Any) -> Any:
     return (_behave("cuCtxSetCurrent"),)
 
 
-def cuModuleLoadDataEx(image: bytes, count: int, options: Any, values: Any) -> Any:
+def cuModuleLoadDataEx(image: bytes, count: int = 0, options: Any = (), values: Any = ((), 0, (), 0)) -> Any:
     error = _behave("cuModuleLoadDataEx")
+    held = 0
+    if b"held[" in image:
+        # Static shared memory of the probe.
+        held = int(image.partition(b"held[")[2].partition(b"]")[0] or 0)
+        most = SCENE.get("static", 49152)
+        if held > most:
+            error = CUresult.CUDA_ERROR_INVALID_PTX
+            said = f"ptxas error : Entry function 'k' uses too much shared data (0x{held:x} bytes, 0x{most:x} max)"
+            values[0][: len(said)] = said.encode()
     for rule in SCENE.get("images", []):
         if rule["contains"].encode() in image and not error:
             error = CUresult(rule["error"])
             values[0][: len(rule.get("log", ""))] = rule.get("log", "").encode()
     entries = re.findall(rb"\.entry\s+(\w+)\s*(\([^)]*\))?", image)
-    return error, {name.decode(): _Kernel(name.decode(), given.count(b".param")) for name, given in entries}
+    made = {name.decode(): _Kernel(name.decode(), given.count(b".param")) for name, given in entries}
+    for kernel in made.values():
+        kernel.attributes["SHARED_SIZE_BYTES"] += held
+    return error, made
+
+
+cuModuleLoadData = cuModuleLoadDataEx
 
 
 def cuModuleUnload(module: Any) -> Any:
@@ -316,7 +335,8 @@ def _run(kernel: Any, arguments: int) -> None:
     table = (ctypes.c_void_p * kernel.parameters).from_address(arguments)
     buffer = _memory[ctypes.c_uint64.from_address(table[0] or 0).value]
     for place, word in enumerate(kernel.results):
-        buffer[place * 4 : place * 4 + 4] = word.to_bytes(4, "little")
+        if word is not None:
+            buffer[place * 4 : place * 4 + 4] = word.to_bytes(4, "little")
 
 
 def cuCtxSynchronize() -> Any:
@@ -342,6 +362,36 @@ def cuMemcpyDtoH(to: Any, at: int, size: int) -> Any:
 def cuMemcpyHtoD(at: int, host: Any, size: int) -> Any:
     _memory[at][:size] = host[:size]
     return (_behave("cuMemcpyHtoD"),)
+
+
+def cuDeviceCanAccessPeer(device: Any, other: Any) -> Any:
+    return _behave("cuDeviceCanAccessPeer"), SCENE.get("peer", {}).get("can", 1)
+
+
+def cuDeviceGetP2PAttribute(attribute: Any, device: Any, other: Any) -> Any:
+    name = attribute.name.removeprefix("CU_DEVICE_P2P_ATTRIBUTE_")
+    return _behave("cuDeviceGetP2PAttribute"), SCENE.get("peer", {}).get(name, 1)
+
+
+def cuCtxEnablePeerAccess(context: Any, flags: int) -> Any:
+    return (_behave("cuCtxEnablePeerAccess"),)
+
+
+def cuLaunchKernel(kernel: Any, *given: Any) -> Any:
+    error = _behave("cuLaunchKernel")
+    if not error and kernel.results is not None:
+        _run(kernel, given[-2])
+    return (error,)
+
+
+def cuMemcpyPeer(to: int, context: Any, at: int, other: Any, size: int) -> Any:
+    if SCENE.get("peer", {}).get("moves", 1):
+        _memory[to][:size] = _memory[at][:size]
+    return (_behave("cuMemcpyPeer"),)
+
+
+def cuMemcpyPeerAsync(to: int, context: Any, at: int, other: Any, size: int, stream: Any) -> Any:
+    return (_behave("cuMemcpyPeerAsync"),)
 
 
 def cuEventCreate(flags: int) -> Any:

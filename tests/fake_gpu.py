@@ -4,7 +4,9 @@ A scene is a dictionary: `devices` ([{"name", "attributes"}], see `device`), `ve
 ([{"contains": TEXT, "error": N, "log": TEXT}]: what is not to be loaded), `kernels` ({NAME: {"attributes",
 "parameters": [SIZE], "results": [WORD]}}: the results are written to the buffer of the first argument), `calls`
 ({FUNCTION: [WHAT, ...]}: for its first, second, ... call, the last for all further: 0, an error's number, "hang", "die"
-or {"print": BYTES}), `driver` ("missing"), `milliseconds`. Kernels are those that an image names as `.entry NAME(`.
+or {"print": BYTES}), `driver` ("missing"), `milliseconds`, `static` (most bytes of static shared memory of a probe),
+`peer` ({"can", "moves", NAME}: access, whether copies arrive, attributes of the link). A result of None leaves its word
+as it is. Kernels are those that an image names as `.entry NAME(`.
 """
 
 from __future__ import annotations

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 from bwlint.confirm import gpu
-from bwlint.confirm.world import Subject, World
+from bwlint.confirm.world import Device, Subject, World
 from bwlint.findings import WHOLE_FILE, Claim, ClaimKind, Finding, Region
 
 
@@ -24,6 +25,16 @@ def at(line: int) -> Region:
 
 
 def world(folder: Path, **said: Any) -> World:
-    """A world with the GPUs that are installed."""
-    devices, why = gpu.devices(folder=folder, limit=20)
+    """A world with the GPUs of the scene that is installed in a folder; without them, what is said of that."""
+    scene = json.loads((folder / "fake" / "cuda" / "bindings" / "scene.json").read_text())
+    if not scene["devices"] or "cuInit" in scene.get("calls", {}):
+        devices, why = gpu.devices(folder=folder, limit=20)
+    else:
+        devices, why = tuple(_device(number, one) for number, one in enumerate(scene["devices"])), ""
     return World(folder, devices=devices, no_device=why, **{"limit": 20.0, **said})
+
+
+def _device(ordinal: int, made: dict[str, Any]) -> Device:
+    attributes = made["attributes"]
+    capability = f"{attributes['COMPUTE_CAPABILITY_MAJOR']}.{attributes['COMPUTE_CAPABILITY_MINOR']}"
+    return Device(ordinal, made["name"], "", capability, "13.0", attributes)

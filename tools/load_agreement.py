@@ -3,8 +3,8 @@
     python tools/load_agreement.py gather FOLDER FILE...     pick containers of wheels or libraries; needs no GPU
     python tools/load_agreement.py load FOLDER RECEIPT       load each of them, compare, and write what was seen
 
-`gather` takes one container of each kind (targets of its images) of each file, the smallest. `load` asks the driver for
-the whole container, which chooses among its images, and then for each kernel in it. Nothing is launched.
+`gather` takes one container with kernels of each kind (targets of its images) of each file, the smallest. `load` asks
+the driver for the whole container, which chooses among its images, and then for each kernel in it. Nothing is launched.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from bwlint.chips.toolkits import version
 from bwlint.confirm import gpu
 from bwlint.confirm.gpu import failure
 from bwlint.confirm.machine import described
-from bwlint.images import PTX, Image
+from bwlint.images import CUBIN, PTX, Container, Image
 from bwlint.inspection.library import read_library
-from bwlint.readers.binary import read
+from bwlint.readers.binary import cubin, read
 from bwlint.readers.binary.source import Source
+from bwlint.readers.binary.unpack import content
 from bwlint.report.encode import dumps
 from bwlint.report.receipts import of_machine
 from bwlint.shipments import NONE
@@ -33,8 +34,8 @@ from bwlint.sources.archives import Entry, entries
 from bwlint.sources.kinds import BINARY, kind_of
 
 MANIFEST = "manifest.json"
-LARGEST = 4 << 20
-"""Bytes of a container that is picked."""
+LARGEST = 1 << 20
+"""Bytes of a container that is picked: a driver may take minutes to compile a large one."""
 _HEADER = 16
 _MAGIC = bytes.fromhex("50ed55ba")
 _SECONDS = 120.0
@@ -86,8 +87,13 @@ def _containers(source: Source) -> Iterator[tuple[int, str, bytes]]:
             continue
         # A bare cubin is the whole file.
         size = _HEADER + int.from_bytes(head[8:], "little") if head[:4] == _MAGIC else source.size
-        if size <= LARGEST:
+        if size <= LARGEST and _has_kernels(source, container):
             yield container.at, kind, source.read(container.at, size)
+
+
+def _has_kernels(source: Source, container: Container) -> bool:
+    image = next((image for image in container.images if image.kind == CUBIN), None)
+    return image is None or bool(cubin.read(content(source, image)).kernels)
 
 
 def _named(image: Image) -> str:

@@ -149,6 +149,7 @@ def _need(proof: Proof, use: Use) -> Need:
         proof.kind,
         proof.where,
         proof.operation,
+        proof.pairs,
     )
 
 
@@ -157,6 +158,8 @@ def claimed(need: Need, module: Module, chips: ChipSet) -> Claimed:
     works = chips & need.legal
     if need.operation is not None and need.hops:
         return Claimed(_of_operation(need.operation, TargetSet.native(chips)), need.hops[-1].at, need.hops[-1])
+    if need.pairs and need.hops and not works:
+        return Claimed(claims.build(need.pairs, chips), need.hops[-1].at, need.hops[-1])
     if need.use.how == "text" and _is_refused(need.use.name, TargetSet.native(chips)):
         return Claimed(claims.instruction(need.use.name, TargetSet.native(chips)), need.use.at, module)
     name = need.use.name if need.use.how == "text" else need.use.name.rpartition(".")[2]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import cast
@@ -25,6 +25,7 @@ from bwlint.readers.comments import comments_of
 from bwlint.report.fingerprint import fingerprint
 from bwlint.sources.read import Text, Unread, decode, read_bytes
 from bwlint.sources.walk import SourceFile
+from bwlint.wording import plain
 
 Enabled = Callable[[SourceFile], frozenset[str]]
 """The names of the rules that run on a file."""
@@ -152,7 +153,7 @@ class _File:
         judged = self._judged(drafts)
         findings = []
         for draft in sorted(drafts, key=lambda draft: (draft.at, draft.rule)):
-            rests_on = judged.get(id(draft.rests_on or draft.gate))
+            rests_on = [judged[id(gate)] for gate in (draft.gate, *draft.rests_on) if id(gate) in judged]
             finding = self._finding(draft, judged.get(id(draft.gate)), rests_on)
             key = (finding.name, _between(self.text, finding.region), _qualname(draft))
             findings.append(replace(finding, fingerprint=fingerprint(*key, seen[key])))
@@ -161,10 +162,10 @@ class _File:
 
     def _judged(self, drafts: Sequence[Draft]) -> dict[int, Judged]:
         """The gates of the drafts with their sets."""
-        modules = {draft.module.path for draft in drafts if draft.gate is not None or draft.rests_on is not None}
+        modules = {draft.module.path for draft in drafts if draft.gate is not None or draft.rests_on}
         return {id(entry.gate): entry for path in modules for entry in self.analysis.context.judged.get(path, ())}
 
-    def _finding(self, draft: Draft, judged: Judged | None, rests_on: Judged | None) -> Finding:
+    def _finding(self, draft: Draft, judged: Judged | None, rests_on: Sequence[Judged]) -> Finding:
         rule = catalog.lookup(draft.rule)
         fix = self._fix(draft, judged)
         return Finding(
@@ -184,7 +185,7 @@ class _File:
             self._related(draft),
             fix if isinstance(fix, Fix) else None,
             fix if isinstance(fix, str) else None,
-            claims=(*self._gate_claims(rests_on), *(self._claim(claimed) for claimed in draft.claims)),
+            claims=(*self._gate_claims(draft, rests_on), *(self._claim(claimed) for claimed in draft.claims)),
         )
 
     def _claim(self, claimed: Claimed) -> Claim:
@@ -196,11 +197,12 @@ class _File:
         place = None if text is None or at is None else text.region(*at)
         return replace(claim, at=place, path=self.names.reported(claimed.module.path, self.file))
 
-    def _gate_claims(self, judged: Judged | None) -> tuple[Claim, ...]:
-        """What a finding says of its gate, where that is one of the running program that asks for the device."""
-        if judged is None or judged.sets.flags:
-            return ()
-        return (gate_claim(judged, self.analysis.context.targets, self.text.region(*judged.gate.at)),)
+    def _gate_claims(self, draft: Draft, rests_on: Sequence[Judged]) -> Iterator[Claim]:
+        """What a finding says of its gates, where they are of the running program and ask for the device."""
+        asked = draft.compares or self.analysis.context.targets
+        for judged in rests_on:
+            if not judged.sets.flags:
+                yield gate_claim(judged, asked, self.text.region(*judged.gate.at))
 
     def _related(self, draft: Draft) -> tuple[Related, ...]:
         found: dict[Related, None] = {}
@@ -252,6 +254,7 @@ def _place(finding: Finding) -> tuple[str, int, int, str]:
     return finding.path, finding.region.line, finding.region.column, finding.rule
 
 
+_FEW = 2
 _VERBS = {
     "lookup": ("finds a row on", "may find one on", "finds none on"),
     "list": ("names", "may name", "does not name"),
@@ -280,7 +283,7 @@ def _outcomes(
         ("raises on", raises),
         (never, [name for name in asked if name not in holds and name not in raises]),
     )
-    parts = [f"{verb} {' and '.join(names)}" for verb, names in outcomes if names]
+    parts = [f"{verb} {_named(names)}" for verb, names in outcomes if names]
     text = " ".join(gate.text.split())
     return (
         f"the {_NOUNS.get(gate.kind, 'test')} `{text}` "
@@ -288,6 +291,10 @@ def _outcomes(
         + " and " * (len(parts) > 1)
         + parts[-1]
     )
+
+
+def _named(chips: Sequence[str]) -> str:
+    return " and ".join(chips) if len(chips) <= _FEW else plain(ChipSet.of(*chips))
 
 
 def claimed_test(gate: Gate) -> str:

@@ -83,8 +83,10 @@ class Draft:
     """The place of another gate, which is what is wrong or right about all who lead there."""
     claims: tuple[Claimed, ...] = ()
     """What can be tested of it, besides its gate."""
-    rests_on: Gate | None = None
-    """The gate whose sets it tells, where that is not `gate`: the test beside a text."""
+    rests_on: tuple[Gate, ...] = ()
+    """Other gates of the file whose sets it tells: the test beside a text, the arms above a dead one."""
+    compares: ChipSet = NONE
+    """The chips that its gates are to be asked for, where they are not those of the run."""
 
 
 @dataclass

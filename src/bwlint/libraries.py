@@ -28,7 +28,8 @@ class Need:
     """Something that works only on `legal`. `use` is where it is named, `hops` lead to where it is proved.
 
     `arriving` are the chips that the gates on that way may let come, `kind` is one of `reach.RANK`, `where`
-    names the definition at the end of the way, `operation` the instruction or atom at the last hop that proves it.
+    names the definition at the end of the way, `operation` the instruction or atom at the last hop that proves it, and
+    `pairs` what a build there asks nvcc for.
     """
 
     legal: ChipSet
@@ -41,6 +42,7 @@ class Need:
     kind: str = "library"
     where: str = ""
     operation: Use | None = None
+    pairs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from bwlint.builds import Builds, ends_in, runs_on
+from bwlint.builds import Builds, ends_in, pairs_of, runs_on
 from bwlint.chips import EVERY, NONE, ChipSet, Target
 from bwlint.chips.atoms import atom
 from bwlint.chips.instructions import parse, verdict
@@ -275,7 +275,9 @@ class Native:
             Hop(path, place.definition.at, f"`{name}` stands in {base}"),
             Hop(origin, first.at, f"{base} is compiled for {targets}"),
         )
-        yield Proof(runs_on(carries), "build", f"code compiled for {targets} alone", script, hops, where=name)
+        pairs = tuple(dict.fromkeys(pair for carry in carries for pair in pairs_of(carry)))
+        what = f"code compiled for {targets} alone"
+        yield Proof(runs_on(carries), "build", what, script, hops, where=name, pairs=pairs)
 
     def _agreed(self, found: list[tuple[Proof, ...]]) -> tuple[Proof, ...]:
         """The proofs of one definition; of several, what all of them say together."""
@@ -291,7 +293,7 @@ class Native:
             return ()
         kinds = [min(proofs, key=lambda proof: len(proof.legal)) for proofs in found if proofs]
         weakest = max(kinds, key=lambda proof: RANK.index(proof.kind))
-        return (replace(weakest, legal=legal, operation=None),)
+        return (replace(weakest, legal=legal, operation=None, pairs=()),)
 
 
 def _operations(place: Place) -> Iterator[Proof]:

@@ -59,7 +59,8 @@ class Proof:
 
     `kind` is one of `RANK`; `what` is how a message calls it, `source` where it was read, `hops` the way there from
     the use to the place that proves it, `arriving` the chips that the gates on that way may let come,
-    `where` the name of the definition at its end, and `operation` the instruction or atom of C++ there.
+    `where` the name of the definition at its end, `operation` the instruction or atom of C++ there, and `pairs` what a
+    build there asks nvcc for.
     """
 
     legal: ChipSet
@@ -70,6 +71,7 @@ class Proof:
     arriving: ChipSet = EVERY
     where: str = ""
     operation: Use | None = None
+    pairs: tuple[str, ...] = ()
 
     @property
     def against(self) -> ChipSet:

@@ -22,9 +22,10 @@ NOT_ASKED = not_requested("launch", "--yes was not given")
     ("attempts", "outcome", "reason"),
     [
         ((), "inconclusive", "no rung tests this claim"),
-        ((NO_GPU,), "inconclusive", "there is no GPU"),
-        ((NO_GPU, NOT_ASKED), "inconclusive", "there is no GPU"),
-        ((NOT_ASKED,), "inconclusive", "--yes was not given"),
+        ((NO_GPU,), "inconclusive", "load: there is no GPU"),
+        ((NO_GPU, NOT_ASKED), "inconclusive", "load: there is no GPU"),
+        ((NOT_ASKED,), "inconclusive", "launch: --yes was not given"),
+        ((NO_GPU, NO_GPU), "inconclusive", "load: there is no GPU; load: there is no GPU"),
         ((ran("assemble", "inconclusive", "a header is missing"), NO_GPU), "inconclusive", "a header is missing"),
         ((ran("assemble", "confirmed"), NO_GPU), "confirmed", "seen"),
         ((ran("assemble", "refuted"), NO_GPU), "refuted", "seen"),

@@ -95,6 +95,7 @@ def test_the_contract(rich_report: Report) -> None:
         },
         "fix_refused": None,
         "fingerprint": "0123456789abcdef0123456789abcdef",
+            "claims": [],
     }
     assert log["findings"][1]["fix"] is None
     assert log["findings"][1]["fix_refused"] == "the literal is compared with a queried limit"

@@ -275,7 +275,7 @@ def _entries(entries: Sequence[Any], base: str) -> Iterator[tuple[str, tuple[str
         if not isinstance(entry, dict):
             continue
         file, directory = entry.get("file"), entry.get("directory", "")
-        if not isinstance(file, str) or not isinstance(directory, str) or "\0" in file + directory:
+        if not isinstance(file, str) or not isinstance(directory, str) or not _is_name(file + directory):
             continue
         arguments = _arguments(entry)
         if arguments:
@@ -284,11 +284,16 @@ def _entries(entries: Sequence[Any], base: str) -> Iterator[tuple[str, tuple[str
             yield os.path.realpath(os.path.join(folder, file)), arguments[1:], folder
 
 
+def _is_name(text: str) -> bool:
+    """Whether a file could have this name: half of a surrogate pair or a zero byte is in none."""
+    return "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
 def _arguments(entry: Mapping[str, Any]) -> tuple[str, ...]:
     words, command = entry.get("arguments"), entry.get("command")
     if isinstance(words, list):
-        return tuple(word for word in words if isinstance(word, str) and "\0" not in word)
-    if not isinstance(command, str) or len(command) > _MOST_COMMAND or "\0" in command:
+        return tuple(word for word in words if isinstance(word, str) and _is_name(word))
+    if not isinstance(command, str) or len(command) > _MOST_COMMAND or not _is_name(command):
         return ()
     try:
         return tuple(shlex.split(command))

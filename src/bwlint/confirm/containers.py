@@ -89,7 +89,7 @@ def _sources(subject: Subject, folder: Path) -> Iterator[tuple[str, Source | Non
         for file in _files(real):
             yield from _opened(file, str(file), folder, "")
         return
-    member = _member(subject.finding.path, real)
+    member = _member(subject.claim.path or subject.finding.path, real)
     yield from _opened(real, real.name, folder, member)
 
 

@@ -36,13 +36,17 @@ _NEAR = 40
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What one target showed. `said` are the tool's own words, `line` that of the listing which they are about."""
+    """What one target showed. `said` are the tool's own words, `line` that of the listing which they are about.
+
+    `compiled` is not set where the flagged place is not in what was assembled.
+    """
 
     outcome: Outcome
     reason: str
     said: str = ""
     line: int = 0
     head: str = ""
+    compiled: bool = True
 
     def told(self) -> dict[str, Any]:
         """For a receipt; what is empty is left out."""
@@ -210,6 +214,15 @@ def _name(case: Case) -> str:
     return case.subject.claim.subject
 
 
+def is_charged(name: str, case: Case) -> bool:
+    """Whether another instruction or wrapper is one of which the same could be claimed."""
+    found = atom(name)
+    target = Target.parse(case.target)
+    legal, slow = (found.legal, found.slow) if found is not None else (verdict(name).legal, verdict(name).slow)
+    kind = case.subject.claim.kind
+    return (kind == "instruction" and target not in legal) or (kind == "slow" and target in slow)
+
+
 def _is_atom(case: Case) -> bool:
     return atom(_name(case)) is not None
 
@@ -239,15 +252,15 @@ def _left_out(case: Case) -> Seen:
     listing, target = case.listing, case.target
     if case.own:
         return Seen("inconclusive", "the flagged place does not hold what the finding names: the file has changed")
+    reason, said = f"the flagged place is not in the PTX for {target}", ""
     if not any(one.is_kernel for one in listing.functions()):
-        return Seen("inconclusive", f"not compiled in: nothing of it becomes a kernel for {target}")
-    if _is_atom(case) and listing.names(lambda name: _has(name, _name(case))):
+        reason = f"nothing of it becomes a kernel for {target}"
+    elif _is_atom(case) and listing.names(lambda name: _has(name, _name(case))):
         reason = f"`{_name(case)}` is compiled for {target} without an instruction: its header leaves that out"
-        return Seen("inconclusive", f"not compiled in: {reason}")
-    if case.errors:
-        reason = f"the flagged place is not in the PTX for {target}, of which ptxas refuses another: "
-        return Seen("inconclusive", f"not compiled in: {reason}{cut(case.errors[0].text)}", case.errors[0].text)
-    return Seen("inconclusive", f"not compiled in: the flagged place is not in the PTX for {target}")
+    elif case.errors:
+        said = case.errors[0].text
+        reason += f", of which ptxas refuses another: {cut(said)}"
+    return Seen("inconclusive", f"not compiled in: {reason}", said, compiled=False)
 
 
 def _failed(case: Case) -> Seen:

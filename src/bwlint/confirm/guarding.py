@@ -24,6 +24,7 @@ _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?P<name>[a-z]+)\b(?P<rest>(?:[^\\\n]|\\
 _OPENING = frozenset({"if", "ifdef", "ifndef"})
 _BRANCHES = frozenset({"elif", "elifdef", "elifndef", "else"})
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_DEFINED = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)(?P<parameters>\([^()]*\))?")
 _COMPILERS = re.compile(r"defined|__\w+|CUDART_VERSION|_WIN32|_WIN64|_MSC_VER|true|false|and|or|not|int|long|u?l{0,2}")
 _LINE = re.compile(rb'# (\d{1,9}) "((?:[^"\\]|\\.)*)"')
 _MOST_TEXT = 256 << 20
@@ -84,7 +85,7 @@ def test(subject: Subject, world: World, bench: Bench, note: Callable[[str, Made
 
 def _directives(text: str) -> list[_Directive]:
     """The directives of a file, comments and the insides of strings blanked."""
-    blanked = clean(text).text
+    blanked = _without_comments(text)
     found: list[_Directive] = []
     line, seen = 1, 0
     for match in _DIRECTIVE.finditer(blanked):
@@ -95,6 +96,16 @@ def _directives(text: str) -> list[_Directive]:
         if len(found) >= _MOST_DIRECTIVES:
             break
     return found
+
+
+def _without_comments(text: str) -> str:
+    """The text blanked, with as many lines. A directive goes on behind a comment of several lines."""
+    code = clean(text)
+    pieces, end = [], 0
+    for start, stop in code.comments:
+        pieces += [code.text[end:start], code.text[start:stop].replace("\n", "\\\n")]
+        end = stop
+    return "".join((*pieces, code.text[end:]))
 
 
 def _skeleton(directives: list[_Directive], flagged: _Directive) -> tuple[str, set[str]]:
@@ -130,9 +141,10 @@ def _foreign(before: list[_Directive], conditions: list[_Directive]) -> set[str]
     """The macros that some conditions read, directly or through macros of the file, and that others would define."""
     defined: dict[str, set[str]] = {}
     for one in before:
-        own = _NAME.search(one.rest) if one.name in ("define", "undef") else None
+        own = _DEFINED.match(one.rest) if one.name in ("define", "undef") else None
         if own:
-            defined.setdefault(own[0], set()).update(_NAME.findall(one.rest[own.end() :]))
+            read = set(_NAME.findall(one.rest[own.end() :])) - set(_NAME.findall(own["parameters"] or ""))
+            defined.setdefault(own["name"], set()).update(read)
     guards = {name for one in before if one.name in _OPENING | _BRANCHES for name in one.names()}
     waiting = [name for one in conditions for name in one.names()]
     # Whether the file's own definitions count may hang on conditions of their own.

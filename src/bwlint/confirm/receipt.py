@@ -58,13 +58,13 @@ class Tried:
 
     @property
     def reason(self) -> str:
-        """Why: of what decided, else of the highest rung that was executed, else of the highest that was asked for."""
+        """Why: of the highest rung that decided, else that was executed, else of every rung that was asked for."""
         executed = [attempt for attempt in self.attempts if attempt.executed]
-        requested = [attempt for attempt in self.attempts if attempt.requested]
-        for found in (self._deciding, executed, requested, self.attempts):
+        for found in (self._deciding, executed):
             if found:
                 return found[-1].reason
-        return "no rung tests this claim"
+        requested = [attempt for attempt in self.attempts if attempt.requested] or self.attempts
+        return "; ".join(f"{attempt.rung}: {attempt.reason}" for attempt in requested) or "no rung tests this claim"
 
     @property
     def _deciding(self) -> Sequence[Attempt]:

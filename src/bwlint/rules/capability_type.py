@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from bwlint import claims
 from bwlint.chips import EVERY, NONE, ChipSet, chip_of_number, group, siblings
+from bwlint.claims import Claimed
 from bwlint.evaluate.expr import Expr, walk
 from bwlint.evaluate.objects import Clash
 from bwlint.judge import Context, Draft, Remedy
@@ -42,7 +44,14 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
             None,
             judged.gate,
             remedy=_remedy(clash, judged),
+            claims=() if clash.certain else (_to_be_seen(context, clash.reason),),
+            compares=EVERY if clash.certain else NONE,
         )
+
+
+def _to_be_seen(context: Context, says: str) -> Claimed:
+    """What today's answers on chips do not show."""
+    return Claimed(claims.other(says, context.targets))
 
 
 def _remedy(clash: Clash, judged: Judged) -> Remedy | None:
@@ -75,6 +84,7 @@ def _enum_range(context: Context, judged: Judged) -> Iterator[Draft]:
             remedy=_beside_others(
                 context, judged, _of_families(judged, bounds, _asks_families(context, judged, bounds))
             ),
+            claims=(_to_be_seen(context, "the order of names in an enum is no order of what chips have"),),
         )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from bwlint.chips import ChipSet
+from bwlint.facts import Gate
 from bwlint.judge import Context, Draft
 from bwlint.judged import Judged
 
@@ -31,4 +33,14 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         None,
         judged.gate,
         remedy="arms of a chain are not put in another order",
+        rests_on=tuple(_taking(context, judged, meant)),
     )
+
+
+def _taking(context: Context, judged: Judged, meant: ChipSet) -> Iterator[Gate]:
+    """The arms above that take chips which this one is for."""
+    for other in context.judged[judged.module.path]:
+        gate = other.gate
+        above = gate.chain == judged.gate.chain and gate.position < judged.gate.position
+        if above and gate.qualname == judged.gate.qualname and other.sets.must & meant:
+            yield gate

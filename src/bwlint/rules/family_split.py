@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from bwlint import claims
 from bwlint.builds import runs_on
 from bwlint.chips import EVERY, NONE, ChipSet, families, group
+from bwlint.claims import Claimed
 from bwlint.evaluate.expr import Expr, walk
 from bwlint.evaluate.objects import ClassValue, Frame
 from bwlint.facts import Side
@@ -78,6 +80,7 @@ def exact_names(context: Context, judged: Judged) -> Iterator[Draft]:
         None,
         judged.gate,
         remedy=Remedy("names", NONE, "the enum knows them", _F_NAMES) if known else "nothing here knows the f names",
+        claims=(Claimed(claims.other("the list has no name of a family target", context.targets), judged.at),),
     )
 
 
@@ -123,6 +126,7 @@ def other_family(context: Context, judged: Judged, rule: str) -> Iterator[Draft]
         None,
         judged.gate,
         remedy=Remedy("test", judged.core - missing if judged.denies else judged.core | missing, _SAME, _UNPROVED),
+        compares=kept | missing,
     )
 
 

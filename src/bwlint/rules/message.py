@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from bwlint.chips import ChipSet, group
+from bwlint.evidence import claimed
 from bwlint.facts import Text
 from bwlint.judge import Context, Draft, Related, Remedy
 from bwlint.judged import Judged, refuses
@@ -85,11 +86,14 @@ def _promises(context: Context, judged: Judged, text: Text, said: Mention) -> It
     for _, need, wrong in leak.leaks(context, judged):
         if need.strength == PROOF and need.kind in ("operation", "library") and wrong & said.named:
             message = f"the text says that {wrong & said.named} will do; behind the test is {need.what}"
-            yield _draft(judged, text, "warning", message, f"name {need.legal}")
+            found = _draft(judged, text, "warning", message, f"name {need.legal}")
+            yield replace(found, claims=(claimed(need, judged.module, wrong & said.named),))
             return
-    if said.open_ended and any(leak.open_bound(context, judged, NAME)):
+    bound = next(leak.open_bound(context, judged, NAME), None) if said.open_ended else None
+    if bound is not None:
         message = "the text promises every later chip; nothing in this file shows that 12.x will do"
-        yield _draft(judged, text, "note", message, "name the chips that it was written for")
+        found = _draft(judged, text, "note", message, "name the chips that it was written for")
+        yield replace(found, claims=bound.claims)
 
 
 def _contradicts(context: Context, judged: Judged, said: Mention) -> bool:
@@ -134,5 +138,5 @@ def _draft(judged: Judged, text: Text, severity: str, message: str, advice: str)
         None,
         (Related(judged.module, judged.at, f"the test admits {judged.admitted}"),),
         remedy="nothing here says which is wrong, the text or the test",
-        rests_on=judged.gate,
+        rests_on=(judged.gate,),
     )

@@ -348,5 +348,5 @@ def _draft(
         None,
         related=related,
         claims=(claimed,),
-        rests_on=judged.gate if judged is not None else None,
+        rests_on=(judged.gate,) if judged is not None else (),
     )

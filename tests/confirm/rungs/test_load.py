@@ -191,13 +191,14 @@ def test_instructions_in_source_are_not_the_drivers(tmp_path: Path, monkeypatch:
 @pytest.mark.parametrize(
     ("flags", "options"),
     [
-        ("arch=compute_100a,code=sm_100a", ["-gencode=arch=compute_100a,code=sm_100a"]),
+        ("compute_100a,sm_100a", ["-gencode=arch=compute_100a,code=sm_100a"]),
         (
-            "-gencode arch=compute_90,code=[sm_90,compute_90] -gencode arch=compute_120f,code=sm_120f",
-            ["-gencode=arch=compute_90,code=[sm_90,compute_90]", "-gencode=arch=compute_120f,code=sm_120f"],
+            "compute_90,sm_90;compute_90,compute_90",
+            ["-gencode=arch=compute_90,code=sm_90", "-gencode=arch=compute_90,code=compute_90"],
         ),
-        ("sm_120a", ["-gencode=arch=compute_120a,code=sm_120a"]),
-        ("100;120f", ["-gencode=arch=compute_100,code=sm_100", "-gencode=arch=compute_120f,code=sm_120f"]),
+        # Half of what is asked for is something else.
+        ("compute_90,sm_90;native", []),
+        ("compute_90,sm_90;-ccbin=/bin/sh", []),
         ("native", []),
         ("", []),
     ],
@@ -208,5 +209,5 @@ def test_flags_of_builds(flags: str, options: list[str]) -> None:
 
 def test_a_build_takes_an_nvcc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_gpu.install(tmp_path, monkeypatch)
-    found = load.attempt(gpu_claims.subject("build", subject="sm_120a"), gpu_claims.world(tmp_path))
+    found = load.attempt(gpu_claims.subject("build", subject="compute_120a,sm_120a"), gpu_claims.world(tmp_path))
     assert (found.eligible, found.reason) == (False, "no nvcc to build a kernel with the flags")

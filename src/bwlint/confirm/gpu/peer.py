@@ -18,6 +18,7 @@ import ctypes
 from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
+from random import Random
 from typing import Any
 
 from bwlint.confirm.gpu.calls import Driver, Refused
@@ -147,8 +148,10 @@ def _copy(here: _Side, there: _Side, job: dict[str, Any]) -> dict[str, Any]:
     driver = here.driver
     target = there.buffer(words, UNTOUCHED)
     source = here.buffer(words, 0)
-    sent = array("I", (place * 2654435761 & 0xFFFFFFFF for place in range(words)))
-    host = bytearray(sent.tobytes())
+    # No stretch of it is like another one.
+    host = bytearray(Random(1).randbytes(words * 4))
+    sent = array("I")
+    sent.frombytes(bytes(host))
     driver("cuMemcpyHtoD", source, host, len(host))
     driver("cuMemcpyPeer", target, there.context, source, here.context, words * 4)
     there.wait()

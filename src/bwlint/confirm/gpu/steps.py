@@ -145,7 +145,8 @@ def _link(session: Session, step: dict[str, Any]) -> dict[str, Any]:
         for given in step["inputs"]:
             kind = driver.constant("CUjitInputType", "CU_JIT_INPUT_", _INPUTS[given["kind"]])
             data = content(given)
-            driver("cuLinkAddData", state, kind, data, len(data), b"input", 0, [], [])
+            size = len(data) if given["kind"] == "ptx" else len(data) - 1
+            driver("cuLinkAddData", state, kind, data, size, b"input", 0, [], [])
         address, size = driver("cuLinkComplete", state)
     except Refused as refused:
         refused.more = {"log": log.text()}  # type: ignore[attr-defined]
@@ -244,7 +245,8 @@ def _occupancy(session: Session, step: dict[str, Any]) -> dict[str, Any]:
 
 
 def _clusters(session: Session, step: dict[str, Any]) -> dict[str, Any]:
-    kernel, config = session.kernel(step.get("kernel")), _config(session.driver, step)
+    kernel = session.kernel(step.get("kernel"))
+    config = _config(session.driver, _shaped(session.driver, kernel, step))
     found: dict[str, Any] = {"largest": int(session.driver("cuOccupancyMaxPotentialClusterSize", kernel, config))}
     try:
         found["active"] = int(session.driver("cuOccupancyMaxActiveClusters", kernel, config))

@@ -7,7 +7,7 @@ PTX that was assembled: what a guard or a template left out says nothing. Every 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -93,7 +93,7 @@ def _verdict(seen: dict[str, Seen]) -> tuple[Outcome, str]:
     return "confirmed", f"{reason} (and so for {', '.join(others)})" if others else reason
 
 
-def tested(claim_targets: Sequence[str], chips: Sequence[str]) -> tuple[str, ...]:
+def targets_tried(claim_targets: Sequence[str], chips: Sequence[str]) -> tuple[str, ...]:
     """The targets to compile for: of each number the one that takes most, and the family's of the first.
 
     What an "a" target refuses, the others of its number refuse too. Without targets, the chips' own.
@@ -143,7 +143,7 @@ def _of_ptx(subject: Subject, world: World) -> Attempt:
     listing = _listing(path)
     judge = _JUDGES[subject.claim.kind]
     record = _Record(_said(toolkit))
-    for target in tested(subject.claim.targets, subject.claim.chips):
+    for target in targets_tried(subject.claim.targets, subject.claim.chips):
         made = assembled(_bench(subject, world, toolkit), path, target)
         record.note(f"ptxas -arch={target}", made)
         record.seen[target] = _judged(judge, Case(subject, target, listing, made, True))
@@ -156,7 +156,7 @@ def _of_source(subject: Subject, world: World) -> Attempt:
     toolkit = _toolkit(world, compiles=True)
     if toolkit is None:
         return not_eligible("assemble", _lacking(world))
-    targets = tested(subject.claim.targets, subject.claim.chips)
+    targets = targets_tried(subject.claim.targets, subject.claim.chips)
     found: _Record | None = None
     for unit in units(subject, world):
         record = _Record({**_said(toolkit), "unit": unit.path, **unit.options.details()})
@@ -198,7 +198,21 @@ def _judged(judge: Callable[[Case], Seen], case: Case) -> Seen:
         return Seen("inconclusive", f"this ptxas does not know {case.target}")
     if case.cubin.trouble:
         return Seen("inconclusive", f"ptxas for {case.target}: {case.cubin.trouble}")
-    return judge(case)
+    seen = judge(case)
+    return seen if seen.compiled or case.own else _elsewhere(judge, case) or seen
+
+
+def _elsewhere(judge: Callable[[Case], Seen], case: Case) -> Seen | None:
+    """What is confirmed at another place of the same file that the finding names, where the first is not compiled."""
+    subject = case.subject
+    for related in subject.finding.related:
+        if related.path == subject.finding.path and evidence.is_charged(related.message, case):
+            claim = replace(subject.claim, subject=related.message, at=related.region)
+            seen = judge(replace(case, subject=replace(subject, claim=claim)))
+            if seen.outcome == "confirmed":
+                reason = f"at line {related.region.line}, which the finding names too: {seen.reason}"
+                return replace(seen, reason=reason)
+    return None
 
 
 @lru_cache(maxsize=2)

@@ -12,7 +12,7 @@ from typing import Any
 from bwlint.confirm import gpu, probes
 from bwlint.confirm.devices import about, chosen
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible
-from bwlint.confirm.rungs.configure import DYNAMIC, MOST_CLUSTER, NON_PORTABLE, own_target, shape_of, together
+from bwlint.confirm.rungs.configure import DYNAMIC, MOST_CLUSTER, NON_PORTABLE, roomy_target, shape_of, together
 from bwlint.confirm.world import Device, Subject, World
 from bwlint.findings import Claim, Outcome
 
@@ -42,48 +42,56 @@ def attempt(subject: Subject, world: World) -> Attempt:
         return device
     if not claim.amounts:
         return not_eligible(RUNG, "the claim names no amount")
-    if claim.kind == "cluster":
-        return _cluster(claim, world, device)
-    return _shared(claim, world, device)
+    test = _cluster if claim.kind == "cluster" else _shared
+    how = "" if claim.kind == "cluster" else claim.subject
+    return world.once((RUNG, claim.kind, how, claim.amounts, device.uuid), lambda: test(claim, world, device))
 
 
 def _shared(claim: Claim, world: World, device: Device) -> Attempt:
-    static = claim.subject == "static" and claim.kind == "shared"
-    target = own_target(claim, device) if static else probes.target_of(device.capability)
+    how = claim.subject if claim.kind == "shared" else "dynamic"
+    if how not in _HOW:
+        return not_eligible(RUNG, f"{how!r} is no kind of shared memory that can be had here")
+    static = how == "static"
+    target = roomy_target(device) if static else probes.target_of(device.capability)
     details: dict[str, Any] = {**about(device), "target": target, "ran": {}}
     seen: list[tuple[Outcome, str]] = []
     log, seconds = "", 0.0
     for amount in claim.amounts:
         probe = probes.written("shared", target, world, static=amount if static else None)
-        if static and "uses too much shared data" in probe.said:
-            return Attempt(RUNG, True, True, False, None, "there is no image with so much to run", details, probe.said)
-        steps = shared_steps(amount, static=static)
+        steps = shared_steps(amount, how)
         job = {"do": "image", "device": device.ordinal, "image": str(probe.path), "steps": steps}
         asked = gpu.ask(job, folder=world.scratch, limit=world.limit)
         seconds += asked.ended.seconds
         log = log or asked.ended.output
         if asked.trouble or gpu.failure(asked.steps[0] if asked.steps else {}):
             why = asked.trouble or gpu.failure(asked.steps[0])
-            return Attempt(RUNG, True, True, False, None, why, details, log, seconds)
+            return Attempt(RUNG, True, True, False, None, f"no probe to run: {why}", details, log, seconds)
         ran = judged(asked.steps[len(steps) - 3 :], blocks=1, checked=amount)
         details["ran"][str(amount)] = ran.word
-        seen.append(_of_shared(claim, amount, ran, "static" if static else "dynamic"))
+        seen.append(_of_shared(claim, amount, ran, _HOW[how]))
     outcome, reason = together(seen)
     return Attempt(RUNG, True, True, True, outcome, reason, details, log, seconds)
 
 
-def shared_steps(amount: int, *, static: bool = False) -> list[dict[str, Any]]:
-    """Load the probe, opt in, launch, wait, read: an error on the way is not looked at, as careless code does."""
+_HOW = {
+    "dynamic": "dynamic shared memory",
+    "default": "dynamic shared memory and no opt-in",
+    "static": "static shared memory",
+}
+
+
+def shared_steps(amount: int, how: str = "dynamic") -> list[dict[str, Any]]:
+    """Load the probe, opt in, launch, wait, read: an error on the way is not looked at, as careless code does.
+
+    `how` is dynamic, default (no opt-in) or static (in the image).
+    """
     arguments: list[dict[str, Any]] = [_results(1), {"u32": amount}]
+    shared = 0 if how == "static" else amount
+    opt_in = [{"do": "attribute", "set": DYNAMIC, "value": amount}] if how == "dynamic" else []
     return [
         {"do": "load"},
-        *([] if static else [{"do": "attribute", "set": DYNAMIC, "value": amount}]),
-        {
-            "do": "launch",
-            "block": [_THREADS, 1, 1],
-            "shared": 0 if static else amount,
-            "arguments": arguments,
-        },
+        *opt_in,
+        {"do": "launch", "block": [_THREADS, 1, 1], "shared": shared, "arguments": arguments},
         {"do": "sync"},
         {"do": "read", "buffer": 0, "words": 2 * probes.WORDS, "equal": probes.UNTOUCHED},
     ]
@@ -123,7 +131,7 @@ def _added(word: int) -> int:
 
 
 def _of_shared(claim: Claim, amount: int, ran: Ran, kind: str) -> tuple[Outcome, str]:
-    what = f"{amount} bytes of {kind} shared memory"
+    what = f"{amount} bytes of {kind}"
     if ran.word == RIGHT:
         return "refuted", f"a kernel with {what} runs, and all bytes hold what is written to them"
     if ran.word == WRONG:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any
 
 from bwlint.confirm import gpu, probes
+from bwlint.confirm.containers import lots
 from bwlint.confirm.devices import about, chosen
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible
 from bwlint.confirm.world import Device, Subject, World
@@ -20,6 +22,8 @@ DYNAMIC = "MAX_DYNAMIC_SHARED_SIZE_BYTES"
 NON_PORTABLE = "NON_PORTABLE_CLUSTER_SIZE_ALLOWED"
 PORTABLE_CLUSTER = 8
 MOST_CLUSTER = 1024
+SHARE = 0.8
+"""Of the time of a child, what the steps for many containers may take: the rest is for the driver to come up."""
 _MOST_THREADS = 1024
 
 Steps = list[dict[str, Any]]
@@ -33,8 +37,13 @@ def attempt(subject: Subject, world: World) -> Attempt:
         return device
     if not claim.amounts:
         return not_eligible(RUNG, "the claim names no amount")
-    test = _static if claim.kind == "shared" and claim.subject == "static" else _TESTS[claim.kind]
-    return test(claim, world, device)
+    if claim.kind == "cluster" and claim.subject:
+        return _cluster_of_a_kernel(subject, world, device)
+    test = _SHARED.get(claim.subject) if claim.kind == "shared" else _TESTS[claim.kind]
+    if test is None:
+        return not_eligible(RUNG, f"{claim.subject!r} is no kind of shared memory that can be had here")
+    key = (RUNG, claim.kind, claim.subject, claim.amounts, device.uuid)
+    return world.once(key, lambda: test(claim, world, device))
 
 
 def _dynamic(claim: Claim, world: World, device: Device) -> Attempt:
@@ -63,40 +72,94 @@ def _granted(amount: int, device: Device, setting: Mapping[str, Any], fits: Mapp
     return "refuted", f"the driver grants a block {amount} bytes of dynamic shared memory"
 
 
+def _default(claim: Claim, world: World, device: Device) -> Attempt:
+    """Dynamic memory without an opt-in: what a kernel may have is one of its attributes."""
+    steps: Steps = [{"do": "load"}, {"do": "function"}]
+
+    def judge(answers: Steps) -> Seen:
+        most = answers[1]["attributes"].get(DYNAMIC)
+        if most is None:
+            return "inconclusive", "the driver does not say how much a kernel may have"
+        said = f"without an opt-in a kernel may have {most} bytes of dynamic shared memory"
+        return together([("confirmed" if amount > most else "refuted", said) for amount in claim.amounts])
+
+    return _asked(("shared", steps, judge), world, device)
+
+
 def _static(claim: Claim, world: World, device: Device) -> Attempt:
     """Static memory is in the image: each amount is a probe of its own."""
-    target = own_target(claim, device)
+    target = roomy_target(device)
     seen: list[Seen] = []
     details: dict[str, Any] = {**about(device), "target": target, "amounts": list(claim.amounts)}
     log, seconds = "", 0.0
     for amount in claim.amounts:
         probe = probes.written("shared", target, world, static=amount)
-        if "uses too much shared data" in probe.said:
-            seen.append(("confirmed", f"no image with {amount} bytes of static shared memory is made for {target}"))
-            log = probe.said
-            continue
         steps = [{"do": "load"}, {"do": "function"}]
         job = {"do": "image", "device": device.ordinal, "image": str(probe.path), "steps": steps}
         asked = gpu.ask(job, folder=world.scratch, limit=world.limit)
         seconds += asked.ended.seconds
         if asked.trouble or not asked.steps:
             return Attempt(RUNG, True, True, False, None, asked.trouble or "no answer", details, asked.ended.output)
-        log = log or asked.steps[0].get("log", "")
-        seen.append(_held(amount, target, asked.steps))
+        log = log or probe.said or asked.steps[0].get("log", "")
+        seen.append(_held(amount, target, device, asked.steps, probe.said))
     outcome, reason = together(seen)
     return Attempt(RUNG, True, True, True, outcome, reason, details, log, seconds)
 
 
-def _held(amount: int, target: str, answers: Steps) -> Seen:
+_TOO_MUCH = re.compile(r"uses too much shared data \(0x[0-9a-f]+ bytes, 0x([0-9a-f]+) max\)")
+
+
+def _held(amount: int, target: str, device: Device, answers: Steps, said: str) -> Seen:
+    """What became of an image with static memory; `said` is what a ptxas had against it."""
     loading = answers[0]
-    if loading.get("error") == INVALID_PTX and "uses too much shared data" in loading.get("log", ""):
-        return "confirmed", f"the driver makes no image with {amount} bytes of static shared memory for {target}"
     if loading.get("error") == 0 and len(answers) > 1 and answers[1].get("error") == 0:
         size = answers[1]["attributes"].get("SHARED_SIZE_BYTES", 0)
         if size >= amount:
             return "refuted", f"an image for {target} with {size} bytes of static shared memory loads"
         return "inconclusive", f"the image that was made has {size} bytes of static shared memory, not {amount}"
-    return "inconclusive", gpu.failure(loading) or gpu.failure(answers[-1])
+    too_much = _TOO_MUCH.search(loading.get("log", "")) or _TOO_MUCH.search(said)
+    if loading.get("error") != INVALID_PTX or too_much is None:
+        return "inconclusive", gpu.failure(loading) or gpu.failure(answers[-1])
+    most = int(too_much[1], 16)
+    if most < device.attributes.get("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN", 0):
+        return "inconclusive", f"this assembler allows static arrays {most} bytes, which is less than the chip has"
+    return "confirmed", f"no image with {amount} bytes of static shared memory is made for {target}: {most} at most"
+
+
+def _cluster_of_a_kernel(subject: Subject, world: World, device: Device) -> Attempt:
+    """The kernel of a binary, which has its shape with it; nothing of it runs."""
+    claim = subject.claim
+    name = claim.subject
+    asking = {"do": "clusters", "kernel": name, "grid": shape_of(claim), "block": "most", "cluster": "required"}
+    log, seconds = "", 0.0
+    for lot in lots(subject, world.scratch):
+        each = [
+            [{"do": "load", "image": part.image}, {"do": "function", "kernel": name}, asking]
+            for part in lot.parts
+            if not part.linked_from
+        ]
+        job = {"do": "image", "device": device.ordinal, "steps": [step for steps in each for step in steps]}
+        asked = gpu.ask({**job, "seconds": world.limit * SHARE}, folder=world.scratch, limit=world.limit)
+        log, seconds = log or asked.ended.output, seconds + asked.ended.seconds
+        if asked.trouble:
+            return Attempt(RUNG, True, True, False, None, asked.trouble, about(device), log, seconds)
+        answers = asked.steps
+        for had, clusters in zip(answers[1::3], answers[2::3], strict=False):
+            if gpu.failure(had):
+                continue
+            outcome, reason = _of_clusters(prod(claim.amounts), clusters)
+            details = {**about(device), "answers": [had, clusters]}
+            return Attempt(RUNG, True, True, True, outcome, reason, details, log, seconds)
+    reason = f"the kernel {name} is in no container that this device loads"
+    return Attempt(RUNG, True, True, False, None, reason, about(device), log, seconds)
+
+
+def _of_clusters(size: int, answer: Mapping[str, Any]) -> Seen:
+    if answer.get("error") == INVALID_CLUSTER_SIZE or (answer.get("error") == 0 and not answer["active"]):
+        return "confirmed", f"the driver takes no cluster of {size} blocks: {_clusters(answer)}"
+    if gpu.failure(answer):
+        return "inconclusive", gpu.failure(answer)
+    return "refuted", f"clusters of {size} blocks fit without an opt-in: {_clusters(answer)}"
 
 
 def _cluster(claim: Claim, world: World, device: Device) -> Attempt:
@@ -108,13 +171,8 @@ def _cluster(claim: Claim, world: World, device: Device) -> Attempt:
     steps: Steps = [{"do": "load"}, {"do": "function"}, asking, opt_in, asking]
 
     def judge(answers: Steps) -> Seen:
-        plain, with_opt_in = answers[2], answers[4]
-        later = f"; with the opt-in {_clusters(with_opt_in)}"
-        if plain.get("error") == INVALID_CLUSTER_SIZE or (plain.get("error") == 0 and not plain["active"]):
-            return "confirmed", f"the driver takes no cluster of {size} blocks: {_clusters(plain)}{later}"
-        if plain.get("error") != 0:
-            return "inconclusive", gpu.failure(plain)
-        return "refuted", f"clusters of {size} blocks fit without an opt-in: {_clusters(plain)}"
+        outcome, reason = _of_clusters(size, answers[2])
+        return outcome, f"{reason}; with the opt-in {_clusters(answers[4])}" if outcome == "confirmed" else reason
 
     if not device.attributes.get("CLUSTER_LAUNCH"):
         reason = f"the {device.capability} device launches no clusters"
@@ -142,8 +200,12 @@ def _bounds(claim: Claim, world: World, device: Device) -> Attempt:
     return _asked(("cluster" if device.attributes.get("CLUSTER_LAUNCH") else "shared", steps, judge), world, device)
 
 
+_SHARED: Mapping[str, Callable[[Claim, World, Device], Attempt]] = {
+    "dynamic": _dynamic,
+    "default": _default,
+    "static": _static,
+}
 _TESTS: Mapping[str, Callable[[Claim, World, Device], Attempt]] = {
-    "shared": _dynamic,
     "unchecked": _dynamic,
     "cluster": _cluster,
     "bounds": _bounds,
@@ -166,10 +228,13 @@ def _asked(test: tuple[str, Steps, Callable[[Steps], Seen]], world: World, devic
     return Attempt(RUNG, True, True, True, outcome, reason, details, asked.ended.output, asked.ended.seconds)
 
 
-def own_target(claim: Claim, device: Device) -> str:
-    """The target among the claim's that the device is the first chip of, else the plain one."""
+def roomy_target(device: Device) -> str:
+    """The target of a device that allows the most static memory: where there is an exact one, that."""
     plain = probes.target_of(device.capability)
-    return next((target for target in claim.targets if target.rstrip("af") == plain), plain)
+    return f"{plain}a" if int(device.capability.partition(".")[0]) >= _FIRST_EXACT else plain
+
+
+_FIRST_EXACT = 9
 
 
 def shape_of(claim: Claim) -> list[int]:

@@ -11,7 +11,8 @@ from typing import Any
 from bwlint.confirm import child, gpu
 from bwlint.confirm.containers import Lot, Part, lots
 from bwlint.confirm.devices import about, chosen
-from bwlint.confirm.receipt import Attempt, Rung, not_eligible
+from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
+from bwlint.confirm.rungs.configure import SHARE
 from bwlint.confirm.world import Device, Subject, Toolkit, World
 from bwlint.findings import Outcome
 from bwlint.wording import counted, listed
@@ -22,8 +23,6 @@ RUNG: Rung = "load"
 NO_BINARY, INVALID_PTX, UNSUPPORTED_VERSION, INVALID_SOURCE = 209, 218, 222, 300
 _DOES_NOT_RUN_THERE = frozenset({NO_BINARY, INVALID_PTX, INVALID_SOURCE})
 """Errors that are about the chip: no machine code for it, or PTX that it has no machine code for."""
-_SHARE = 0.8
-"""Of the time of a child, what its steps may take: the rest is for the driver to come up."""
 
 
 def attempt(subject: Subject, world: World) -> Attempt:
@@ -82,7 +81,7 @@ def _try(parts: Sequence[Part], wanted: str | None, path: str, device: Device, w
     steps: list[dict[str, Any]] = []
     for part in parts:
         steps += [_loading(part), {"do": "functions"} if wanted is None else {"do": "function", "kernel": wanted}]
-    job = {"do": "image", "device": device.ordinal, "steps": steps, "seconds": world.limit * _SHARE}
+    job = {"do": "image", "device": device.ordinal, "steps": steps, "seconds": world.limit * SHARE}
     asked = gpu.ask(job, folder=world.scratch, limit=world.limit)
     seen.seconds += asked.ended.seconds
     if asked.trouble:
@@ -157,8 +156,7 @@ def _judged(seen: _Seen, device: Device) -> Attempt:
     return Attempt(RUNG, True, True, True, "confirmed", f"{extent}: {errors}", details, seen.log, seen.seconds)
 
 
-_PAIR = re.compile(r"arch=(compute_\w+),code=(\[[\w,]+\]|\w+)")
-_BARE = re.compile(r"\b(?:sm_|compute_)?(\d{2,3}[af]?)\b")
+_PAIR = re.compile(r"(compute_\w+),((?:sm|compute|lto)_\w+)")
 _KERNEL = "__global__ void built(int *out) { *out = 1; }\n"
 
 
@@ -195,12 +193,11 @@ def _build(subject: Subject, world: World, device: Device) -> Attempt:
     )
 
 
-def gencode(flags: str) -> list[str]:
-    """nvcc's -gencode options of what a build asks for: pairs as they are, names of targets as nvcc would take them."""
-    pairs = [f"arch={arch},code={code}" for arch, code in _PAIR.findall(flags)]
-    if not pairs:
-        pairs = [f"arch=compute_{name},code=sm_{name}" for name in dict.fromkeys(_BARE.findall(flags))]
-    return [f"-gencode={pair}" for pair in dict.fromkeys(pairs)]
+def gencode(pairs: str) -> list[str]:
+    """nvcc's options for pairs such as "compute_90,sm_90;compute_90,compute_90"; none where one of them is no pair."""
+    matches = [_PAIR.fullmatch(pair) for pair in pairs.split(";")]
+    found = [f"-gencode=arch={match[1]},code={match[2]}" for match in matches if match is not None]
+    return found if len(found) == len(matches) else []
 
 
 def _nvcc(toolkit: Toolkit, flags: Sequence[str], world: World, image: Path) -> child.Ended | str:
@@ -228,7 +225,7 @@ def _instruction(subject: Subject, world: World) -> Attempt:
     claim = subject.claim
     real = Path(subject.real)
     if not subject.real or real.suffix != ".ptx" or not real.is_file():
-        return not_eligible(RUNG, "the instruction is not in a PTX file: it is the assemble rung's")
+        return not_requested(RUNG, "no driver compiles this: the instruction is not in a PTX file")
     if not world.devices:
         return not_eligible(RUNG, world.no_device)
     with real.open("rb") as file:

@@ -24,7 +24,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Cubin:
-    """What ptxas makes of the PTX for its own target; with `label`, under the name of another one: its header is edited."""
+    """What ptxas makes of the PTX for its own target; with `label` its header is edited, and names that number."""
 
     label: str = ""
 
@@ -39,23 +39,21 @@ class Fatbin:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """An executable that nvcc makes of the input and `others` for `pairs` of -gencode ("80,sm_80").
+    """An executable that nvcc makes of the input for `pairs` of -gencode ("80,sm_80").
 
-    A pair is "NUMBER,CODE". With `relocatable` each source is an object of its own, the others for pairs of their own.
+    With `others` each source is an object with relocatable code, these for pairs of their own. `code` is the source
+    where the input is a build file, which has the pairs as FLAGS.
     """
 
     pairs: tuple[str, ...] = ("@PLAIN@,sm_@PLAIN@",)
     others: tuple[str, ...] = ()
     other_pairs: tuple[str, ...] = ()
-    relocatable: bool = False
+    code: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A Python file whose `pick` names an image; `image` is the PTX that it may name, as a cubin for `target`."""
-
-    image: str
-    target: str
+    """A Python file whose `pick` hands out `behind`, a PTX statement, where its one test lets the device through."""
 
 
 Make = Text | Cubin | Fatbin | Program | Gate
@@ -74,8 +72,9 @@ class Case:
     """One case. `rule` is the rule whose claim it tests, `template` a file of `inputs`.
 
     `values` fill in its @NAMES@; they may speak of the chip that is asked: PLAIN (90), SPECIFIC (90a), FAMILY (120f),
-    OPTIN, DEFAULT, PER_SM (bytes of shared memory), PORTABLE, LARGEST (blocks of a cluster), THREADS, BLOCKS (of a
-    multiprocessor), each with "+1" or "-1024" behind it; ISA is the first version of PTX that names TARGET.
+    MAJOR, MINOR, OPTIN, DEFAULT, PER_SM (bytes of shared memory), PORTABLE, LARGEST (blocks of a cluster), THREADS,
+    BLOCKS (of a multiprocessor), each with "+1" or "-1024" behind it; ISA is the first version of PTX that names
+    TARGET, and LEAST at least.
     """
 
     name: str
@@ -121,8 +120,8 @@ class Words:
         return int(self.value(text))
 
     def _of_chip(self, word: str) -> str:
-        if word == "PLAIN":
-            return str(self.chip.joined)
+        if word in _NUMBERS:
+            return str(getattr(self.chip, _NUMBERS[word]))
         if word in _SUFFIXES:
             suffix = _SUFFIXES[word]
             if suffix not in self.chip.suffixes:
@@ -142,6 +141,7 @@ class Words:
         return ".".join(map(str, max(own, least)))
 
 
+_NUMBERS = {"PLAIN": "joined", "MAJOR": "major", "MINOR": "minor"}
 _SUFFIXES = {"SPECIFIC": "a", "FAMILY": "f"}
 _LIMITS = {
     "OPTIN": "smem_per_block_optin",
@@ -160,7 +160,8 @@ def _version(text: str) -> tuple[int, int]:
 
 
 def template(name: str) -> str:
-    return (INPUTS / name).read_text(encoding="utf-8")
+    """The text of an input with its holes, which make Python's no Python yet."""
+    return (INPUTS / (f"{name}.in" if name.endswith(".py") else name)).read_text(encoding="utf-8")
 
 
 def rendered(case: Case, chip: Chip) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from bwlint.confirm.selftest.case import Case, Cubin, Fatbin, Launch, Program, Text
+from bwlint.confirm.selftest.case import Case, Cubin, Fatbin, Gate, Launch, Program, Text
+from bwlint.confirm.selftest.making import gencode
 
 _PTX_TARGETS = (
     *("70", "75", "80", "86", "89", "90", "90a", "100", "100f", "100a", "103", "103f", "103a"),
@@ -214,6 +215,8 @@ def _bounds() -> Iterator[Case]:
     ):
         values = {"THREADS_ASKED": threads, "BLOCKS_ASKED": blocks}
         yield Case(f"bounds-{threads}-{blocks}", "launch-bounds", "bounds", "bounds.cu", Program(), values)
+        values = {**values, "TARGET": "PLAIN", "LEAST": "8.8"}
+        yield Case(f"bounds-ptx-{threads}-{blocks}", "launch-bounds", "bounds", "bounds.ptx", Text(), values)
 
 
 def _programs() -> Iterator[Case]:
@@ -234,14 +237,49 @@ def _programs() -> Iterator[Case]:
         ("one-without-ptx", both, ("80,sm_80",)),
         ("none-with-ptx", ("80,sm_80",), ("80,sm_80",)),
     ):
-        make = Program(mine, ("linked_one.cu",), others, relocatable=True)
+        make = Program(mine, ("linked_one.cu",), others)
         yield Case(f"linked-{name}", "arch-target", "program", "linked.cu", make)
     own = ("@PLAIN@,sm_@PLAIN@",)
-    make = Program(own, ("linked_one.cu",), own, relocatable=True)
+    make = Program(own, ("linked_one.cu",), own)
     yield Case("linked-own", "arch-target", "program", "linked.cu", make)
+    for name, pairs in {
+        "up-to-89": ("75,sm_75", "80,sm_80", "86,sm_86", "89,sm_89"),
+        "up-to-89-and-ptx": ("80,sm_80", "86,sm_86", "89,sm_89", "89,compute_89"),
+        "for-all-and-own": ("80,sm_80", "86,sm_86", "@PLAIN@,sm_@PLAIN@"),
+    }.items():
+        flags = " ".join(gencode(dict.fromkeys(pairs)))
+        make = Program(tuple(dict.fromkeys(pairs)), code="simple.cu")
+        yield Case(f"makefile-{name}", "arch-target", "program", "Makefile", make, {"FLAGS": flags})
     for number in ("1200", "1210"):
         guard = {"TEST": f"__CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == {number}", "OF": "FAMILY"}
         yield Case(f"guard-of-one-sibling-{number}", "family-split", "program", "guarded.cu", Program(), guard)
+
+
+def _gates() -> Iterator[Case]:
+    """Tests of the device in Python, in front of a statement for its most specific target."""
+    for name, (rule, statement, test) in {
+        "leak-of-tcgen05": ("leak", "tcgen05-fence", "major >= 9"),
+        "tcgen05-kept-to-10": ("leak", "tcgen05-fence", "major == 10"),
+        "leak-of-wgmma": ("leak", "wgmma-fence", "major >= 9"),
+        "wgmma-kept-to-9": ("leak", "wgmma-fence", "major == 9"),
+        "leak-of-fp4": ("leak", "mma-block-scale", "capability >= (8, 9)"),
+        "fp4-kept-to-12": ("leak", "mma-block-scale", "major == 12"),
+        "bf16-from-8-on": ("excluded", "mma-bf16", "major >= 8"),
+        "bf16-without-9-and-12": ("excluded", "mma-bf16", "major in (8, 10, 11)"),
+        "bf16-in-a-closed-range": ("excluded", "mma-bf16", "80 <= major * 10 + minor < 90"),
+        "bf16-by-name": ("excluded", "mma-bf16", 'f"sm_{major}{minor}" in ("sm_80", "sm_@PLAIN@")'),
+        "bf16-by-number": ("excluded", "mma-bf16", "major * 10 + minor in (80, 90, 100, 120, 121)"),
+        "tuple-and-number-ordered": ("capability-type", "mma-bf16", "capability >= 8"),
+        "tuple-and-tuple-ordered": ("capability-type", "mma-bf16", "capability >= (8, 0)"),
+        "tuple-among-numbers": ("capability-type", "mma-bf16", "capability in [80, 90, 100, 120, 121]"),
+        "tuple-among-tuples": ("capability-type", "mma-bf16", "capability in [(8, 0), (@MAJOR@, @MINOR@)]"),
+        "tuple-equal-to-a-number": ("capability-type", "mma-bf16", "capability == @PLAIN@"),
+        "text-equal-to-a-number": ("capability-type", "mma-bf16", 'f"{major}{minor}" == @PLAIN@'),
+        "one-sibling-of-12": ("family-split", "cvt-e2m1", "(major, minor) == (12, 0)"),
+        "both-siblings-of-12": ("family-split", "cvt-e2m1", "(major, minor) in ((12, 0), (12, 1))"),
+    }.items():
+        values = {"STATEMENT": _STATEMENTS[statement][1], "TEST": test, "TARGET": "SPECIFIC", "LEAST": "8.8"}
+        yield Case(f"gate-{name}", rule, "gate", "gate.py", Gate(), values)
 
 
 def _observed() -> Iterator[Case]:
@@ -253,4 +291,4 @@ def _observed() -> Iterator[Case]:
         yield Case(f"cluster-of-{size}-with-opt-in", "", "observed", "cluster_opted.cu", Program(), {"SIZE": size})
 
 
-_GROUPS = (_images, _instructions, _shared, _unnoticed, _clusters, _bounds, _programs, _observed)
+_GROUPS = (_images, _instructions, _shared, _unnoticed, _clusters, _bounds, _programs, _gates, _observed)

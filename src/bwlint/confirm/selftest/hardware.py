@@ -2,15 +2,17 @@
 
 image      The driver loads the image, and its kernel `k` writes what it should. It fails where the driver refuses the
            image (209 no image for this GPU, 218 invalid PTX, 222 PTX too new, 801 an edited header, 200 and 300 for
-           other bad images), the attribute or the launch (1, 701, 912), or where the kernel faults or writes something else.
+           other bad images), the attribute or the launch (1, 701, 912), or where the kernel faults or writes something
+           else.
 program    The program runs its kernel to the right result, and every call that it looks at succeeds. It fails where a
-           call is refused by one of those errors (or 98, 720) and its memory is as it was, or where every call succeeds
-           and the memory is as it was.
-unnoticed  It fails where the kernel did not run and no call that the program looks at says so; it works where the kernel
-           ran, or the program was told that it did not.
+           call is refused by one of those errors (or 98, 500 no such kernel in what was loaded, 720) and its memory is
+           as it was, or where every call succeeds and the memory is as it was.
+unnoticed  It fails where the kernel did not run and no call that the program looks at says so; it works where the
+           kernel ran, or the program was told that it did not.
 bounds     It fails where a multiprocessor holds fewer blocks of the kernel than __launch_bounds__ asks for.
-gate       It fails where the gate raises something other than a refusal of its own (RuntimeError), where it names an
-           image that the device does not run, or refuses one that the device does run.
+gate       CPython runs the gate with the capability of the device. It fails where it lets the device through to a
+           statement that the driver does not take, keeps it from one that it does take, or raises what is no refusal
+           of its own (a RuntimeError).
 observed   Nothing: what was seen is written down.
 
 Anything else, such as another error, no answer or no device, decides nothing.
@@ -20,6 +22,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,12 +31,12 @@ from typing import Any
 from bwlint.chips import Chip
 from bwlint.confirm import child, gpu
 from bwlint.confirm.receipt import Rung
-from bwlint.confirm.selftest.case import Case, Words
+from bwlint.confirm.selftest.case import Case, Text, Words, template
 from bwlint.confirm.selftest.statics import Verdict
 from bwlint.confirm.world import Device
 
 BAD_IMAGE = frozenset({200, 209, 218, 222, 300, 801})
-REFUSED = frozenset({1, 98, 701, 720, 912}) | BAD_IMAGE
+REFUSED = frozenset({1, 98, 500, 701, 720, 912}) | BAD_IMAGE
 FAULTS = frozenset({700, 714, 715, 716, 717, 718, 719})
 """Errors of a kernel that runs and should not: illegal address, illegal instruction and their like."""
 THREADS = 128
@@ -56,6 +59,10 @@ def seen(case: Case, chip: Chip, source: Path, made: Path, device: Device, folde
     """Ask the device. Never raises for what it does."""
     if case.question == "image":
         return image(case, Words(chip, case.values), made, device, folder, limit)
+    if case.question == "bounds" and isinstance(case.make, Text):
+        return _bounds(Words(chip, case.values), made, device, folder, limit)
+    if case.question == "gate":
+        return _gate(case, chip, source, device, folder, limit)
     return _program(case, made, device, folder, limit)
 
 
@@ -118,6 +125,51 @@ _KEPT = frozenset({"error", "name", "call", "skipped", "equal", "of", "words"})
 
 def _log(steps: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(str(step["log"]) for step in steps if step.get("log"))
+
+
+def _bounds(words: Words, made: Path, device: Device, folder: Path, limit: float) -> Seen:
+    threads, asked_for = words.number("THREADS_ASKED"), words.number("BLOCKS_ASKED")
+    steps: list[dict[str, Any]] = [{"do": "load"}, {"do": "occupancy", "kernel": "k", "threads": threads}]
+    job = {"do": "image", "device": device.ordinal, "image": str(made), "steps": steps}
+    asked = gpu.ask(job, folder=folder, limit=limit)
+    found = asked.steps[-1] if len(asked.steps) == len(steps) else {}
+    trouble = asked.trouble or next((why for step in asked.steps if (why := gpu.failure(step))), "")
+    if trouble or "blocks" not in found:
+        return Seen("unknown", "configure", trouble or "no answer", {}, _log(asked.steps), asked.ended.seconds)
+    reason = f"a multiprocessor holds {found['blocks']} blocks, and {asked_for} are asked for"
+    details = {"blocks": found["blocks"], "asked": asked_for, "threads": threads}
+    verdict: Verdict = "works" if found["blocks"] >= asked_for else "fails"
+    return Seen(verdict, "configure", reason, details, _log(asked.steps), asked.ended.seconds)
+
+
+_PICKING = Path(__file__).with_name("picking.py")
+_BEHIND = "instruction.ptx"
+
+
+def _gate(case: Case, chip: Chip, source: Path, device: Device, folder: Path, limit: float) -> Seen:
+    major, minor = device.capability.split(".")
+    given = {"source": str(source), "capability": [int(major), int(minor)]}
+    try:
+        ended = child.run(
+            [sys.executable, "-I", str(_PICKING)], limit=limit, folder=folder, stdin=json.dumps(given).encode()
+        )
+        answer = json.loads(ended.answer)
+        behind = answer["behind"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        return Seen("unknown", "evaluate", f"the gate gave no answer: {error}", executed=False)
+    words = Words(chip, {**case.values, "STATEMENT": behind})
+    image_of = folder / _BEHIND
+    image_of.write_text(words.filled(template(_BEHIND)), encoding="utf-8")
+    ran = image(case, words, image_of, device, folder, limit)
+    if ran.verdict == "unknown":
+        return ran
+    details = {"gate": answer, **ran.details}
+    if "raised" in answer and answer["raised"] != "RuntimeError":
+        reason = f"the gate raises {answer['raised']}: {answer['text']}"
+        return Seen("fails", "evaluate", reason, details, ran.log, ended.seconds)
+    passes, runs = answer.get("picked") == behind, ran.verdict == "works"
+    told = f"the gate {'lets' if passes else 'does not let'} the device through; what is behind it: {ran.reason}"
+    return Seen("works" if passes == runs else "fails", ran.rung, told, details, ran.log, ran.seconds)
 
 
 _INHERITED = ("LD_LIBRARY_PATH",)

@@ -39,14 +39,12 @@ def make(case: Case, chip: Chip, toolkit: Toolkit, folder: Path) -> Made:
     (folder / source).write_text(rendered(case, chip), encoding="utf-8")
     maker = _Maker(toolkit, folder, words)
     built = case.make
-    if isinstance(built, Text):
+    if isinstance(built, Text | Gate):
         return Made(source, source)
     if isinstance(built, Cubin):
         return Made(source, maker.cubin(source, words.value("TARGET"), words.value(built.label)))
     if isinstance(built, Fatbin):
         return Made(source, maker.fatbin(case.template, built))
-    if isinstance(built, Gate):
-        return Made(source, maker.gate(built))
     return Made(source, maker.program(built, source))
 
 
@@ -74,17 +72,15 @@ class _Maker:
         self._run(self._beside("fatbinary"), "-64", "--create=image.fatbin", *images)
         return "image.fatbin"
 
-    def gate(self, built: Gate) -> str:
-        target = self.words.value(built.target)
-        self._for_target(built.image, target, built.image)
-        return self.cubin(built.image, target)
-
     def _for_target(self, source: str, target: str, name: str) -> None:
         words = Words(self.words.chip, {**self.words.values, "TARGET": target})
         (self.folder / name).write_text(words.filled(template(source)), encoding="utf-8")
 
     def program(self, built: Program, source: str) -> str:
         shutil.copyfile(INPUTS / _HEADER, self.folder / _HEADER)
+        if built.code:
+            shutil.copyfile(INPUTS / built.code, self.folder / built.code)
+            source = built.code
         if not built.others:
             self._nvcc(built.pairs, source, "-o", "program", *self._runtime())
             return "program"
@@ -102,10 +98,7 @@ class _Maker:
     def _nvcc(self, pairs: Iterable[str], *arguments: str) -> None:
         if self.toolkit.nvcc is None:
             raise NotMade("there is no nvcc")
-        options = []
-        for pair in pairs:
-            number, code = self.words.filled(pair).split(",")
-            options += ["-gencode", f"arch=compute_{number},code={code}"]
+        options = gencode(map(self.words.filled, pairs))
         # The names of files between the steps end up in what is made.
         kept = ("--keep", "--keep-dir=kept", "-Wno-deprecated-gpu-targets", "-std=c++17")
         (self.folder / "kept").mkdir(exist_ok=True)
@@ -138,10 +131,18 @@ class _Maker:
             ended = child.run(command, limit=LIMIT, folder=self.folder, path=(str(place.parent),))
         except OSError as error:
             raise NotMade(f"{place.name} does not start: {error}") from None
+        said = ended.trouble or ended.output.strip()[:2000] or f"exit status {ended.code}"
         if ended.trouble or ended.code:
-            raise NotMade(
-                f"{place.name}: {ended.trouble or ended.output.strip()[:2000] or f'exit status {ended.code}'}"
-            )
+            raise NotMade(f"{place.name}: {said}")
+
+
+def gencode(pairs: Iterable[str]) -> list[str]:
+    """nvcc's options for pairs such as "80,sm_80"."""
+    options = []
+    for pair in pairs:
+        number, code = pair.split(",")
+        options += ["-gencode", f"arch=compute_{number},code={code}"]
+    return options
 
 
 def runtime(toolkit: Toolkit) -> Path | None:

@@ -13,13 +13,14 @@ from typing import Any
 from bwlint import __version__
 from bwlint.chips.devices import chip as chip_of
 from bwlint.confirm import gpu
-from bwlint.confirm.receipt import Attempt, Outcome
+from bwlint.confirm.receipt import Attempt
 from bwlint.confirm.selftest.bundle import Opened
 from bwlint.confirm.selftest.case import Case, Question
 from bwlint.confirm.selftest.cases import all_cases
 from bwlint.confirm.selftest.hardware import seen
 from bwlint.confirm.selftest.statics import Static, Verdict, static
 from bwlint.confirm.world import Device, World
+from bwlint.findings import Outcome
 
 SCHEMA = 1
 

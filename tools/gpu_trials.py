@@ -1,0 +1,157 @@
+"""Try the GPU of this machine with the probes of `bwlint confirm`: what each leaves behind, as JSON.
+
+    python tools/gpu_trials.py OUT.json [--limit SECONDS]
+
+What is expected is said beside what was seen, so that a difference is found: sizes and shapes at the limits and beyond
+them, bulk loads, faults, kernels that never end or print without end, and, with two GPUs, their memories.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from bwlint.confirm import gpu, probes
+from bwlint.confirm.receipt import Attempt
+from bwlint.confirm.rungs import bench, check, configure, peer
+from bwlint.confirm.world import Device, Subject, World
+from bwlint.findings import WHOLE_FILE, Claim, ClaimKind, Finding
+
+HOSTILE = Path(__file__).parents[1] / "tests" / "confirm" / "hostile"
+_PRINTED = 100_000_000
+_A_LAUNCH = 1000 * 100 * 8
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--limit", type=float, default=20.0)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        devices, why = gpu.devices(folder=Path(name))
+        world = World(Path(name), devices=devices, no_device=why, limit=given.limit, bench=True)
+        tried = [row for device in devices[:1] for row in _rows(world, device)]
+    unlike = [row for row in tried if not row["as_expected"]]
+    report = {"devices": [asdict(device) for device in devices], "why": why, "module": gpu.kernel_module()}
+    given.out.write_text(json.dumps({**report, "tried": tried}, indent=1, default=str))
+    for row in tried:
+        print("ok  " if row["as_expected"] else "ELSE", row["what"], "->", row["seen"], f"({row['seconds']:.1f} s)")
+    print(why or f"{len(tried)} tried, {len(unlike)} not as expected")
+    return 1 if unlike or why else 0
+
+
+def _row(what: str, expected: Any, seen: Any, seconds: float, more: Any = None) -> dict[str, Any]:
+    fits = expected is None or (expected(seen) if callable(expected) else seen == expected)
+    wanted = "see the name" if callable(expected) else expected
+    return {"what": what, "expected": wanted, "seen": seen, "as_expected": fits, "seconds": seconds, "more": more}
+
+
+def _rows(world: World, device: Device) -> Iterator[dict[str, Any]]:
+    most = device.attributes["MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"]
+    sizes = ((1024, "refuted"), (49152, "refuted"), (49153, "refuted"), (most, "refuted"), (most + 1, "confirmed"))
+    for size, outcome in (*sizes, (2 * most, "confirmed")):
+        for kind in ("shared", "unchecked"):
+            yield _claim(world, device, kind, outcome, subject="dynamic", amounts=(size,))
+    for size, outcome in ((49152, "refuted"), (49153, "refuted"), (most, "refuted"), (most + 1, "confirmed")):
+        yield _claim(world, device, "shared", outcome, subject="static", amounts=(size,))
+    for size, outcome in ((49152, "refuted"), (49153, "confirmed")):
+        yield _claim(world, device, "shared", outcome, subject="default", amounts=(size,))
+    for shape, outcome in (((1,), "refuted"), ((2,), "refuted"), ((2, 2, 2), "refuted"), ((8,), "refuted")):
+        yield _claim(world, device, "cluster", outcome, amounts=shape)
+    for shape in ((9,), (16,), (17,), (4, 4, 1)):
+        yield _claim(world, device, "cluster", "confirmed", amounts=shape)
+    for bounds in ((1024, 2), (1024, 3), (512, 4), (512, 5), (32, 32), (32, 33)):
+        yield _bounds(world, device, bounds)
+    yield from _bulk(world, device)
+    yield from _hostile(world, device)
+    for subject in ("cp.async.bulk.shared::cluster", "cp.async.bulk.multicast::cluster"):
+        found = bench.attempt(_subject("slow", device, subject=subject), world)
+        yield _row(f"bench {subject}", None, found.reason, found.seconds, found.details)
+    if len(world.devices) > 1:
+        for subject in ("peer-store", "remote-atomic", "multicast"):
+            found = peer.attempt(_subject("peer", device, subject=subject), world)
+            yield _row(f"peer {subject}", None, f"{found.outcome}: {found.reason}", found.seconds, found.details)
+
+
+def _subject(kind: ClaimKind, device: Device, **claim: Any) -> Subject:
+    made = Claim(kind, "a trial", **{"chips": (device.capability,), **claim})
+    return Subject(Finding("", "", "", "error", "high", "", WHOLE_FILE, "", (), (), None), made, "", "")
+
+
+def _claim(world: World, device: Device, kind: ClaimKind, outcome: str, **claim: Any) -> dict[str, Any]:
+    """Both rungs; the second is left out where the first shows that there is nothing to run."""
+    attempts: list[Attempt] = [rung.attempt(_subject(kind, device, **claim), world) for rung in (configure, check)]
+    seen = [attempt.outcome for attempt in attempts]
+    more = [asdict(attempt) for attempt in attempts]
+    said = {key: value for key, value in claim.items() if value}
+    reasons = " | ".join(attempt.reason for attempt in attempts)
+    fits = all(each in (outcome, None) for each in seen) and outcome in seen
+    seconds = sum(attempt.seconds for attempt in attempts)
+    return {**_row(f"{kind} {said}: {outcome}", None, reasons, seconds, more), "as_expected": fits, "expected": outcome}
+
+
+def _bounds(world: World, device: Device, bounds: tuple[int, int]) -> dict[str, Any]:
+    found = configure.attempt(_subject("bounds", device, amounts=bounds), world)
+    threads, blocks = bounds
+    fits = (
+        threads * blocks <= device.attributes["MAX_THREADS_PER_MULTIPROCESSOR"]
+        and blocks <= device.attributes["MAX_BLOCKS_PER_MULTIPROCESSOR"]
+    )
+    row = _row(f"bounds {bounds}", "refuted" if fits else "confirmed", found.outcome, found.seconds, found.details)
+    return {**row, "seen": f"{found.outcome}: {found.reason}"}
+
+
+def _bulk(world: World, device: Device) -> Iterator[dict[str, Any]]:
+    probe = probes.written("bulk", probes.target_of(device.capability), world)
+    kernels = ("bulk_load", "bulk_multicast", "fallback_load", "mbarrier_wait")
+    for kernel in kernels:
+        for size, cluster in ((16, 1), (32768, 1), (32768, 2), (65536, 4), (200000, 2), (4096, 8)):
+            job = {"do": "image", "device": device.ordinal, "image": str(probe.path)}
+            asked = gpu.ask(
+                {**job, "steps": check.bulk_steps(kernel, size, cluster)}, folder=world.scratch, limit=world.limit
+            )
+            ran = check.judged(asked.steps[2:], blocks=cluster)
+            what = f"{kernel} {size} bytes, cluster {cluster}: ran right"
+            row = _row(what, check.RIGHT, ran.word, asked.ended.seconds, [asked.trouble, asked.steps])
+            yield {**row, "seen": f"{ran.word} {ran.said} {asked.trouble}".strip()}
+
+
+def _hostile(world: World, device: Device) -> Iterator[dict[str, Any]]:
+    launch = {"do": "launch", "arguments": [{"buffer": 64, "fill": 0}]}
+    again = [
+        step for _ in range(_PRINTED // _A_LAUNCH + 1) for step in ({**launch, "block": [8, 1, 1]}, {"do": "sync"})
+    ]
+    once = [launch, {"do": "sync"}]
+    trials = (
+        ("forever", once, f"not done after {world.limit:g} s"),
+        ("fault", once, "CUDA_ERROR_ILLEGAL_ADDRESS (700)"),
+        ("trap", once, "CUDA_ERROR_LAUNCH_FAILED (719)"),
+        ("print", again, "it wrote more than 64 MiB"),
+    )
+    for name, steps, wanted in trials:
+        start = time.monotonic()
+        job = {
+            "do": "image",
+            "device": device.ordinal,
+            "image": str(HOSTILE / f"{name}.ptx"),
+            "steps": [{"do": "load"}, *steps],
+        }
+        asked = gpu.ask(job, folder=world.scratch, limit=world.limit)
+        said = asked.trouble or "; ".join(filter(None, map(gpu.failure, asked.steps))) or "no error"
+        row = _row(
+            f"hostile {name}: {wanted}", lambda seen, wanted=wanted: wanted in seen, said, time.monotonic() - start
+        )
+        yield {**row, "more": [asked.steps[-3:], asked.ended.written]}
+    # The device is as it was.
+    yield _claim(world, device, "cluster", "refuted", amounts=(2,))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
