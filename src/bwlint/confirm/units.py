@@ -29,6 +29,11 @@ class Unit:
     is_header: bool = False
 
 
+def is_source(path: str) -> bool:
+    """Whether a file is C++ by its name."""
+    return path.endswith((*SOURCES, *HEADERS))
+
+
 def units(subject: Subject, world: World) -> Iterator[Unit]:
     """What can be compiled for a claim, the best first; nothing for a file that is no C++."""
     real = subject.real

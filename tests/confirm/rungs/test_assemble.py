@@ -370,6 +370,24 @@ def test_pairs_of_a_build(ask: Attempts, pairs: str, chips: tuple[str, ...], out
 
 
 @pytest.mark.parametrize(
+    ("subject", "targets", "outcome"),
+    [
+        ("setmaxnreg.inc.sync.aligned.u32", ("sm_120", "sm_121"), "confirmed"),
+        ("setmaxnreg.inc.sync.aligned.u32", ("sm_120a",), "refuted"),
+        (f"{LOAD.replace('2d.', '2d.cta_group::2.').replace('global.', 'global.tile.')}", ("sm_120a",), "confirmed"),
+        ("setmaxnreg.inc.sync.aligned.u32", ("sm_101a",), "inconclusive"),
+        (FENCE, ("sm_120a",), None),
+        ("setmaxnreg.inc.sync.aligned.u32", (), None),
+    ],
+)
+def test_an_instruction_that_a_build_asks_for(
+    ask: Attempts, subject: str, targets: tuple[str, ...], outcome: str | None
+) -> None:
+    for place in ("gate.py python", "gate.py"):
+        assert ask("instruction", place, subject, targets).outcome == outcome
+
+
+@pytest.mark.parametrize(
     "text", ["", "evil", "compute_120", "compute_120,$(x)", "sm_90,sm_90", "compute_90,sm_90;", "compute_90,sm_90,x"]
 )
 def test_what_is_no_pair_is_not_built(ask: Attempts, text: str) -> None:

@@ -6,6 +6,7 @@ PTX that was assembled: what a guard or a template left out says nothing. Every 
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -13,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from bwlint.chips import Target, chip, targets_of
-from bwlint.confirm import evidence, guarding
+from bwlint.confirm import evidence, guarding, statements
 from bwlint.confirm.compile import is_file
 from bwlint.confirm.compiler import Bench, Made, assembled, built, cut, to_ptx
 from bwlint.confirm.evidence import Case, Seen
 from bwlint.confirm.listing import MOST, Listing
 from bwlint.confirm.receipt import Attempt, not_eligible, not_requested
-from bwlint.confirm.units import Unit, units
+from bwlint.confirm.units import Unit, is_source, units
 from bwlint.confirm.world import Subject, Toolkit, World
 from bwlint.findings import Outcome
 
@@ -52,8 +53,8 @@ def attempt(subject: Subject, world: World) -> Attempt:
             return _of_guard(subject, world)
         if subject.real.endswith(".ptx"):
             return _of_ptx(subject, world)
-        if claim.at is None and claim.kind in ("instruction", "legal"):
-            return not_eligible("assemble", "the claim names no place that could be compiled")
+        if claim.kind == "instruction" and statements.control(claim.subject) and not is_source(subject.real):
+            return _of_statement(subject, world)
         return _of_source(subject, world)
     except (OSError, ValueError) as error:
         return Attempt("assemble", True, True, False, None, f"the test did not run: {cut(str(error))}")
@@ -150,6 +151,37 @@ def _of_ptx(subject: Subject, world: World) -> Attempt:
         if record.seen[target].outcome != "confirmed":
             break
     return record.attempt() if record.seen else not_eligible("assemble", "the claim names no target")
+
+
+def _of_statement(subject: Subject, world: World) -> Attempt:
+    """A statement of our own, where the claim is about an instruction that the flagged file does not write."""
+    toolkit = _toolkit(world, compiles=False)
+    if toolkit is None:
+        return not_eligible("assemble", "no ptxas: pip install 'bwlint[assemble]', or set CUDA_HOME")
+    record = _Record({**_said(toolkit), "PTX": "a statement of our own"})
+    bench, head = _bench(subject, world, toolkit), subject.claim.subject
+    control = statements.control(head) or ""
+    taken = _assembled(bench, head, control, record)
+    if taken is None or taken.path is None:
+        return not_eligible("assemble", f"no statement is known here for {head}", record.details)
+    for target in targets_tried(subject.claim.targets, subject.claim.chips):
+        made = _assembled(bench, head, target, record)
+        assert made is not None
+        record.seen[target] = evidence.of_probe(made, target, statements.LINE)
+        if record.seen[target].outcome != "confirmed":
+            break
+    return record.attempt() if record.seen else not_eligible("assemble", "the claim names no target")
+
+
+def _assembled(bench: Bench, head: str, target: str, record: _Record) -> Made | None:
+    text = statements.module(head, target)
+    if text is None:
+        return None
+    path = Path(tempfile.mkdtemp(prefix="probe-", dir=bench.scratch), "probe.ptx")
+    path.write_text(text)
+    made = assembled(bench, path, target)
+    record.note(f"ptxas -arch={target}", made)
+    return made
 
 
 def _of_source(subject: Subject, world: World) -> Attempt:
