@@ -68,9 +68,12 @@ class _Record:
     seen: dict[str, Seen] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    late: bool = False
+    """Whether a compiler had to be ended: another file will hardly take less time."""
 
     def note(self, title: str, made: Made) -> None:
         self.seconds += made.seconds
+        self.late = self.late or bool(made.trouble)
         text = "\n".join(made.said)
         half = _LOG // 4
         shown = text if len(text) <= 2 * half else f"{text[:half]}\n[...]\n{text[-half:]}"
@@ -196,7 +199,8 @@ def _of_source(subject: Subject, world: World) -> Attempt:
         if found is None or (compiled and not found.details.get("compiled")):
             record.details["compiled"] = compiled
             found = record
-        if any(one.outcome != "inconclusive" for one in record.seen.values()):
+        decided = any(one.outcome != "inconclusive" for one in record.seen.values())
+        if decided or record.late:
             found = record
             break
     if found is None or not found.seen:
@@ -238,7 +242,11 @@ def _elsewhere(judge: Callable[[Case], Seen], case: Case) -> Seen | None:
     """What is confirmed at another place of the same file that the finding names, where the first is not compiled."""
     subject = case.subject
     for related in subject.finding.related:
-        if related.path == subject.finding.path and evidence.is_charged(related.message, case):
+        if (
+            not subject.claim.path
+            and related.path == subject.finding.path
+            and evidence.is_charged(related.message, case)
+        ):
             claim = replace(subject.claim, subject=related.message, at=related.region)
             seen = judge(replace(case, subject=replace(subject, claim=claim)))
             if seen.outcome == "confirmed":
