@@ -205,4 +205,7 @@ def in_folder(path: str, folder: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def _real(path: str) -> str:
-    return os.path.realpath(path)
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return path

@@ -70,6 +70,7 @@ class _Record:
     seconds: float = 0.0
     late: bool = False
     """Whether a compiler had to be ended: another file will hardly take less time."""
+    compiled: bool = False
 
     def note(self, title: str, made: Made) -> None:
         self.seconds += made.seconds
@@ -192,21 +193,28 @@ def _of_source(subject: Subject, world: World) -> Attempt:
     if toolkit is None:
         return not_eligible("assemble", _lacking(world))
     targets = targets_tried(subject.claim.targets, subject.claim.chips)
-    found: _Record | None = None
+    records: list[_Record] = []
     for unit in units(subject, world):
         record = _Record({**_said(toolkit), "unit": unit.path, **unit.options.details()})
-        compiled = _compile(subject, _bench(subject, world, toolkit), unit, targets, record)
-        if found is None or (compiled and not found.details.get("compiled")):
-            record.details["compiled"] = compiled
-            found = record
-        decided = any(one.outcome != "inconclusive" for one in record.seen.values())
-        if decided or record.late:
-            found = record
+        record.compiled = _compile(subject, _bench(subject, world, toolkit), unit, targets, record)
+        records.append(record)
+        if record.late or any(one.outcome != "inconclusive" for one in record.seen.values()):
             break
-    if found is None or not found.seen:
+    if not records or not records[-1].seen:
         return not_eligible("assemble", "no file that nvcc could compile for this claim")
-    found.details.pop("compiled", None)
-    return found.attempt()
+    return _best(records).attempt()
+
+
+def _best(records: list[_Record]) -> _Record:
+    """What decided, else the first that was compiled, else the first; with what became of the others."""
+    last = records[-1]
+    decided = last.late or any(one.outcome != "inconclusive" for one in last.seen.values())
+    best = last if decided else next((one for one in records if one.compiled), records[0])
+    others = [f"{one.details['unit']}: {_verdict(one.seen)[1]}" for one in records if one is not best]
+    if others:
+        best.details["tried besides"] = others
+        best.seconds = sum(one.seconds for one in records)
+    return best
 
 
 def _compile(subject: Subject, bench: Bench, unit: Unit, targets: Iterable[str], record: _Record) -> bool:
