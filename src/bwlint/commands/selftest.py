@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bwlint.confirm.machine import Machine
     from bwlint.confirm.selftest.bundle import Opened
     from bwlint.confirm.selftest.run import Result
-    from bwlint.confirm.world import World
+    from bwlint.confirm.world import Toolkit, World
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
@@ -25,7 +25,8 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
 
     if options["paths"]:
         raise click.UsageError("--selftest has cases of its own, and takes no paths")
-    world, machine = prepared(Allowed(limit=options["time_limit"] or Allowed.limit), (), scratch_folder(stack))
+    allowed = Allowed(limit=options["time_limit"]) if options["time_limit"] else Allowed()
+    world, machine = prepared(allowed, (), scratch_folder(stack))
     file = Path(options["bundle"]) if options["bundle"] else None
     if file is not None and not file.exists():
         return _build(file, _chip(options, world), world)
@@ -51,25 +52,24 @@ def _chip(options: dict[str, Any], world: World) -> Chip:
 
 def _build(file: Path, chip: Chip, world: World) -> int:
     """Build the cases into a file, for a machine that has the GPU."""
-    from bwlint.confirm.selftest.bundle import pack
+    from bwlint.confirm.selftest.bundle import write as write_bundle
 
-    opened = _built(chip, world)
+    toolkit = _toolkit(chip, world)
     try:
-        pack(opened, file)
+        opened = write_bundle(chip, toolkit, file)
     except OSError as error:
         raise failure(OSError(f"cannot write {file}: {error.strerror}")) from None
     say(f"bwlint: {len(opened.made)} cases for {chip} in {file}: run them with --selftest --bundle {file}\n")
     return CLEAN
 
 
-def _built(chip: Chip, world: World) -> Opened:
-    from bwlint.confirm.selftest.bundle import build
-
+def _toolkit(chip: Chip, world: World) -> Toolkit:
+    """What the cases are built with: the newest, as they run on whatever driver is there or say that they do not."""
     toolkit = next((found for found in world.toolkits if found.ptxas is not None), None)
     if toolkit is None:
         raise failure(ValueError("no ptxas to build the cases with: pip install 'bwlint[assemble]', or give --bundle"))
     say(f"bwlint: building the cases for {chip} with CUDA {toolkit.version} ({toolkit.origin}); this takes minutes\n")
-    return build(chip, toolkit, world.scratch / "bundle")
+    return toolkit
 
 
 def _opened(file: Path | None, options: dict[str, Any], world: World) -> Opened:
@@ -79,7 +79,10 @@ def _opened(file: Path | None, options: dict[str, Any], world: World) -> Opened:
     if file is None:
         if not world.devices:
             raise failure(ValueError(f"no GPU to run the cases on: {world.no_device}"))
-        return _built(_chip(options, world), world)
+        from bwlint.confirm.selftest.bundle import build
+
+        chip = _chip(options, world)
+        return build(chip, _toolkit(chip, world), world.scratch / "bundle")
     try:
         return unpack(file, world.scratch / "bundle")
     except BadBundle as error:

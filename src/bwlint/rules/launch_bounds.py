@@ -32,7 +32,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             continue
         threads, blocks = next((threads, blocks) for chip, threads, blocks in asks if chip in over)
         legal = ChipSet.where(lambda chip: _holds(chip, threads, blocks))  # noqa: B023 - used at once
-        if not legal and _OF_AMD.search(module.path):
+        if not legal and _OF_AMD.search(context.places.get(module.path, "")):
             continue  # HIP means something else by the second number
         yield Draft(
             NAME,
