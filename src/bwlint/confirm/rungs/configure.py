@@ -164,7 +164,7 @@ def _of_clusters(size: int, answer: Mapping[str, Any]) -> Seen:
 
 def _fits(size: int, answer: Mapping[str, Any]) -> bool:
     """Whether clusters are taken: a driver says how many of 17 blocks are active at a time, and launches none."""
-    return size <= answer["largest"] and answer["active"] > 0
+    return bool(size <= answer["largest"] and answer["active"])
 
 
 def _clusters(size: int, answer: Mapping[str, Any]) -> str:
