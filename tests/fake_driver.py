@@ -223,6 +223,25 @@ def cuModuleLoadDataEx(image: bytes, count: int = 0, options: Any = (), values: 
 cuModuleLoadData = cuModuleLoadDataEx
 
 
+def cuLinkCreate(count: int, options: Any, values: Any) -> Any:
+    return _behave("cuLinkCreate"), bytearray()
+
+
+def cuLinkAddData(
+    state: Any, kind: Any, data: bytes, size: int, name: bytes, count: int, options: Any, values: Any
+) -> Any:
+    state += data[:size]
+    return (_behave("cuLinkAddData"),)
+
+
+def cuLinkComplete(state: Any) -> Any:
+    _linked.append(ctypes.create_string_buffer(bytes(state)))
+    return _behave("cuLinkComplete"), ctypes.addressof(_linked[-1]), len(state)
+
+
+_linked: list[Any] = []
+
+
 def cuModuleUnload(module: Any) -> Any:
     return (_behave("cuModuleUnload"),)
 

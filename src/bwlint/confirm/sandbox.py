@@ -64,6 +64,7 @@ def run_slice(slice_: Slice, chips: Sequence[Chip], folder: Path, limit: float) 
                 "statements": plan.statements,
                 "elsewhere": plan.elsewhere,
                 "missing": plan.missing,
+                "defined": plan.defined,
             }
             for dotted, plan in slice_.modules.items()
         },

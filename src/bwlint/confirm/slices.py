@@ -15,7 +15,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
 
 from bwlint.confirm.inside import absolute
 from bwlint.evaluate.names import guess
@@ -41,12 +40,13 @@ _GATE = "__gate__"
 @dataclass(slots=True)
 class Plan:
     """What is cut out of one module. `elsewhere` are names that a star import brings, with their module, `missing`
-    names that cannot be cut, with the reason."""
+    names that cannot be cut, with the reason; `defined` are all names that its statements bind."""
 
     package: str
     statements: list[tuple[str, list[str]]] = field(default_factory=list)
     elsewhere: dict[str, str] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
+    defined: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,9 @@ def _locals(scope: _Scope, needed: set[str], owner: str) -> list[ast.stmt]:
 
 
 def _free(names: set[str], needed: set[str]) -> list[ast.stmt]:
+    """Statements that say of names that nobody knows them, whatever was before."""
     found = sorted(names & needed)
+    needed -= names
     return [_unknown(name) for name in found]
 
 
@@ -455,6 +457,7 @@ class Cutter:
         self._taken: set[tuple[str, int]] = set()
         self._work: list[tuple[File, str]] = []
         self._parts: list[_Part] = []
+        self._handed: dict[str, File] = {}
         self._size = 0
 
     def gate(self, home: File, function: ast.FunctionDef) -> None:
@@ -474,7 +477,10 @@ class Cutter:
             self._plan(part.file).statements.append((ast.unparse(part.reduced()), [part.node.name]))
 
     def _plan(self, file: File) -> Plan:
-        return self.plans.setdefault(file.dotted, Plan(file.package))
+        if file.dotted not in self.plans:
+            known = tuple(name for name in file.bindings if name not in file.written)
+            self.plans[file.dotted] = Plan(file.package, defined=known)
+        return self.plans[file.dotted]
 
     def _need(self, file: File, name: str) -> None:
         if (file.dotted, name) not in self._seen:
@@ -498,6 +504,9 @@ class Cutter:
             node = file.tree.body[index]
             if isinstance(node, ast.Import | ast.ImportFrom):
                 self._add(file, _only(node, name), [name])
+            elif isinstance(node, ast.If | ast.Try | ast.With | ast.For | ast.While):
+                for part in _keep(node, {name}):
+                    self._add(file, part, [name])
             elif (file.dotted, index) not in self._taken:
                 self._taken.add((file.dotted, index))
                 self._take(file, node)
@@ -532,7 +541,11 @@ class Cutter:
         self._visit(file, node)
 
     def _more_members(self) -> None:
-        """Members of large classes, and values given to attributes, that something in the slice has named by now."""
+        """Members of large classes and of modules that are values, and values given to attributes: those that something
+        in the slice has named by now."""
+        for file in list(self._handed.values()):
+            for name in self.names & file.bindings.keys():
+                self._need(file, name)
         for part in list(self._parts):
             for member in part.wanted(self.names):
                 self._size += (member.end_lineno or 0) - member.lineno  # lines: a bound, and no measure
@@ -567,10 +580,13 @@ class Cutter:
             self._plan(found)
             if name:
                 self._need(found, name)
+            else:
+                self._handed[found.dotted] = found
         if name and (found is None or name not in found.bindings):
             inner = self._files.find(f"{dotted}.{name}")
             if inner is not None:
                 self._plan(inner)
+                self._handed[inner.dotted] = inner
 
     def _chain(self, file: File, node: ast.Attribute, local: dict[str, tuple[str, str]]) -> None:
         """Ask for `name` of `module.name`, where the module is one of the tree."""

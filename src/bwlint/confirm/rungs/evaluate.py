@@ -44,7 +44,7 @@ def tested(claim: Claim, real: str, world: World) -> Attempt:
     unanswered = [each.name for each in asked if each.name not in ran.answers]
     if unanswered:
         return _inconclusive(f"the slice gave no answer for {' and '.join(unanswered)}", details, ran)
-    undecided = next((why for name in claim.chips if (why := ran.answers[name].undecided)), "")
+    undecided = next((why for name in claim.chips if (why := _open(claim, name, ran.answers[name]))), "")
     if undecided:
         return _inconclusive(undecided, details, ran)
     reached = [name for name in claim.chips if ran.answers[name].gives]
@@ -74,6 +74,15 @@ def agrees(claim: Claim, name: str, answer: Answer) -> bool:
     if name in claim.holds:
         return "true" in answer.gives
     return answer.gives == ("false",)
+
+
+def _open(claim: Claim, name: str, answer: Answer) -> str:
+    """Why an answer does not decide what is claimed of a chip, "" where it does.
+
+    Where a test may hold and has been seen to, what other runs come to changes nothing.
+    """
+    seen = "true" in answer.gives and not answer.guessed
+    return "" if seen and name in claim.holds and name not in claim.certain else answer.undecided
 
 
 def contradicts(claim: Claim, name: str, answer: Answer) -> bool:
