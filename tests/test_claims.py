@@ -21,6 +21,9 @@ from bwlint import claims
 from bwlint.check import Request, check
 from bwlint.chips import NONE, ChipSet, TargetSet
 from bwlint.confirm import rungs
+from bwlint.confirm.rungs import check as check_rung
+from bwlint.confirm.rungs import configure
+from bwlint.confirm.world import Device, Subject, World
 from bwlint.findings import UNTESTED, Claim, ClaimKind, Finding, Region
 from bwlint.inspection import Request as Inspect
 from bwlint.inspection import inspect
@@ -220,7 +223,11 @@ def told(found: Finding) -> list[str]:
             "cluster/sizes.cu:18",
             ["other: nothing asks whether a cluster of 8 blocks of this kernel fits on 12.x"],
         ),
-        ("cluster", "cluster/builders.cu:4", ["other: CUTLASS's builder of SM120 refuses a cluster of 2 blocks"]),
+        (
+            "cluster",
+            "cluster/builders.cu:4",
+            ["cluster: CUTLASS's builder for 12.0 refuses a cluster of 2 x 1 x 1 blocks"],
+        ),
         ("cluster", "cluster/guards.py:13", ["gate: ", "instruction: `cp.async.bulk.tensor.2d.cta_group::2."]),
         (
             "launch-bounds",
@@ -393,6 +400,15 @@ def test_no_rung_tests_what_none_can() -> None:
     assert tested <= set(get_args(ClaimKind)) - UNTESTED
 
 
+@pytest.mark.parametrize("rung", [configure, check_rung])
+def test_a_cluster_that_a_builder_refuses_is_not_launched(rung: Any, tmp_path: Path) -> None:
+    found = found_at("cluster/builders.cu:4", "cluster")
+    device = Device(0, "a card", "GPU-0", "12.0", "13.0")
+    subject = Subject(found, found.claims[0], found.path, str(FIXTURES))
+    attempt = rung.attempt(subject, World(tmp_path, devices=(device,)))
+    assert (attempt.requested, attempt.executed, attempt.outcome) == (False, False, None)
+
+
 def test_reports_hold_claims(tmp_path: Path) -> None:
     (tmp_path / "a.cu").write_text("#if __CUDA_ARCH__ == 1200\n__device__ int x() { return f(); }\n#endif\n")
     with ExitStack() as stack:
@@ -479,6 +495,12 @@ def test_images_that_a_chip_lacks(here: Path, containers: list[str], expected: l
 def test_operations_without_a_kernel(here: Path) -> None:
     (found,) = claimed("a.so", arm("sm_120f: copy", "sm_80 sm_90: gemm"), "arch-target")
     assert (found.kind, found.subject, found.says) == ("image", "gemm", "no image of `gemm` loads on 12.x")
+
+
+def test_an_operation_is_claimed_by_a_kernel_of_its_own_name(here: Path) -> None:
+    """A driver knows mangled names, and reports speak of what they stand for."""
+    (found,) = claimed("a.so", arm("sm_120f: copy", "sm_80 sm_90: _Z4gemmIfEvPT_ _Z4gemmIdEvPT_"), "arch-target")
+    assert (found.subject, found.chips) == ("_Z4gemmIfEvPT_", ("12.0", "12.1"))
 
 
 def test_files_of_a_folder_are_told_by_their_paths(here: Path) -> None:

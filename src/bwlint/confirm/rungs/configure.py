@@ -10,9 +10,9 @@ from typing import Any
 from bwlint.confirm import gpu, probes
 from bwlint.confirm.containers import lots
 from bwlint.confirm.devices import about, chosen
-from bwlint.confirm.receipt import Attempt, Rung, not_eligible
+from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
 from bwlint.confirm.world import Device, Subject, World
-from bwlint.findings import Claim, Outcome
+from bwlint.findings import BUILDER, Claim, Outcome
 
 KINDS = frozenset({"shared", "cluster", "unchecked", "bounds"})
 RUNG: Rung = "configure"
@@ -32,6 +32,8 @@ Seen = tuple[Outcome, str]
 
 def attempt(subject: Subject, world: World) -> Attempt:
     claim = subject.claim
+    if claim.subject == BUILDER:
+        return not_requested(RUNG, "a builder refuses it while it compiles: there is nothing to launch")
     device = chosen(RUNG, claim, world)
     if isinstance(device, Attempt):
         return device
