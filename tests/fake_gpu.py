@@ -2,7 +2,8 @@
 
 A scene is a dictionary: `devices` ([{"name", "attributes"}], see `device`), `version` (13000), `images`
 ([{"contains": TEXT, "error": N, "log": TEXT}]: what is not to be loaded), `kernels` ({NAME: {"attributes",
-"parameters": [SIZE], "results": [WORD]}}: the results are written to the buffer of the first argument), `calls`
+"parameters": [SIZE], "results": [WORD], "then": WHAT}}: the results are written to the buffer of the first argument,
+and who waits for the kernel gets WHAT), `calls`
 ({FUNCTION: [WHAT, ...]}: for its first, second, ... call, the last for all further: 0, an error's number, "hang", "die"
 or {"print": BYTES}), `driver` ("missing"), `milliseconds`, `static` (most bytes of static shared memory of a probe),
 `peer` ({"can", "moves", NAME}: access, whether copies arrive, attributes of the link). A result of None leaves its word
