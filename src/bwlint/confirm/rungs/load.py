@@ -10,7 +10,7 @@ from typing import Any
 
 from bwlint.confirm import child, gpu
 from bwlint.confirm.containers import Lot, Part, lots
-from bwlint.confirm.devices import about, chosen
+from bwlint.confirm.devices import about, ask, chosen
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
 from bwlint.confirm.rungs.configure import SHARE
 from bwlint.confirm.world import Device, Subject, Toolkit, World
@@ -87,7 +87,7 @@ def _try(parts: Sequence[Part], wanted: str | None, path: str, device: Device, w
     ways = [(part, loading, is_last) for part in parts for loading, is_last in _ways(part)]
     steps = [step for _, loading, _ in ways for step in (loading, asking)]
     job = {"do": "image", "device": device.ordinal, "steps": steps, "seconds": world.limit * SHARE}
-    asked = gpu.ask(job, folder=world.scratch, limit=world.limit)
+    asked = ask(job, world)
     seen.seconds += asked.ended.seconds
     if asked.trouble:
         seen.undecided.append(f"{path}: {asked.trouble}")
@@ -248,7 +248,7 @@ def _instruction(subject: Subject, world: World) -> Attempt:
     if device is None:
         return not_eligible(RUNG, f"no device is one that {target} is for")
     job = {"do": "image", "device": device.ordinal, "image": str(real), "steps": [{"do": "load"}, {"do": "functions"}]}
-    asked = gpu.ask(job, folder=world.scratch, limit=world.limit)
+    asked = ask(job, world)
     details: dict[str, Any] = {**about(device), "target": target}
     if asked.trouble or not asked.steps:
         why = asked.trouble or "no answer"
