@@ -222,6 +222,8 @@ def cuModuleLoadDataEx(image: bytes, count: int = 0, options: Any = (), values: 
             values[0][: len(rule.get("log", ""))] = rule.get("log", "").encode()
     entries = re.findall(rb"\.entry\s+(\w+)\s*(\([^)]*\))?", image)
     made = {name.decode(): _Kernel(name.decode(), given.count(b".param")) for name, given in entries}
+    if not made:
+        made = {name: _Kernel(name, 0) for name in SCENE.get("unnamed", [])}
     for kernel in made.values():
         kernel.attributes["SHARED_SIZE_BYTES"] += held
     return error, made

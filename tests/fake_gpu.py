@@ -6,15 +6,16 @@ A scene is a dictionary:
     version        13000
     driver         "missing"
     images         [{"contains": TEXT, "error": N, "log": TEXT}], what is not to be loaded
-    kernels        {NAME: {"attributes", "parameters": [SIZE], "results": [WORD], "then": WHAT}}: the results are written to
-                   the buffer of the first argument (None leaves its word as it is), who waits for the kernel gets WHAT
+    kernels        {NAME: {"attributes", "parameters": [SIZE], "results": [WORD], "then": WHAT}}: results are written
+                   to the buffer of the first argument (None leaves its word); who waits for the kernel gets WHAT
     calls          {FUNCTION: [WHAT, ...]}, for its first, second, ... call, the last for all further
+    unnamed        [NAME, ...], the kernels of an image that names none in text
     milliseconds   [N, ...], what events measure
     static         most bytes of static shared memory of a probe
     peer           {"can", "moves", NAME}: access, whether copies arrive, attributes of the link
 
-WHAT is 0, an error's number, "hang", "die", "environment" (it is printed) or {"print": BYTES}. Kernels are those that an
-image names as `.entry NAME(`.
+WHAT is 0, an error's number, "hang", "die", "environment" (it is printed) or {"print": BYTES}. Kernels are those that
+an image names as `.entry NAME(`.
 """
 
 from __future__ import annotations
