@@ -154,11 +154,14 @@ class World:
             return function
 
         def call(*args: Any, **keywords: Any) -> Any:
-            before = self.choices.lost
+            lost, taken, guessed = self.choices.lost, dict(self.choices.taken), dict(self.choices.guessed)
             try:
                 found = function(*args, **keywords)
             except Undecided:
-                self.choices.lost = before
+                self.choices.lost = lost
+                found = self.unread(dotted)
+            if len(self.choices.taken) > len(taken) and row["returns"] in ("true", "false", "none"):
+                self.choices.taken, self.choices.guessed = taken, guessed
                 found = self.unread(dotted)
             if not isinstance(found, Unread):
                 return found
