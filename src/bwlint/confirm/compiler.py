@@ -24,7 +24,10 @@ _MOST_MEMORY = 16 << 30
 _SAID = re.compile(r"ptxas (?P<file>[^\n]*?), line (?P<line>\d{1,9}); (?P<level>error|warning|fatal) *: (?P<text>.*)")
 _WHOLE = re.compile(r"(?:ptxas|nvcc|nvlink) *(?P<level>error|warning|fatal) *: (?P<text>.*)")
 _PLACED = re.compile(r"(?P<path>/[^\n:()]*|[\w.][^\n:()/]*)(?:\(\d+\)|:\d+(?::\d+)?): ")
-_TELLS = re.compile(r"\berror\b|\bfatal\b|\bwarning\b|^\s*(?:detected during|instantiation of|at line|from )")
+# Lines of source are indented, whatever they say.
+_TELLS = re.compile(
+    r"\S.*\b(?:error|fatal|warning)\b|(?:error|fatal|warning)\b|\s+(?:detected during|instantiation of|at line )"
+)
 _SYSTEM = ("/usr/", "/opt/", "/nix/", "/Library/")
 _ABORTED = "Ptx assembly aborted due to errors"
 _UNKNOWN_TARGET = re.compile(
@@ -87,16 +90,17 @@ class Made:
 
     def _said(self) -> Iterator[str]:
         for line in self.output.splitlines():
-            if not _TELLS.search(line):
+            if not _TELLS.match(line):
                 continue
             placed = _PLACED.match(line)
-            if placed is None or self._may_tell(placed["path"]):
+            if self._may_tell(placed["path"] if placed else line):
                 yield line.rstrip()
             else:
-                yield f"{placed[0]}an error in a file that is no header of the tree"
+                yield f"{placed[0] if placed else ''}an error in a file that is no header of the tree"
 
-    def _may_tell(self, path: str) -> bool:
-        return not path.startswith("/") or any(in_folder(path, folder) for folder in (*self.folders, *_SYSTEM))
+    def _may_tell(self, place: str) -> bool:
+        """Whether messages may tell of a file; a text that is no absolute path is none of a file."""
+        return not place.startswith("/") or any(in_folder(place, folder) for folder in (*self.folders, *_SYSTEM))
 
     @property
     def knows_target(self) -> bool:
@@ -201,4 +205,7 @@ def in_folder(path: str, folder: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def _real(path: str) -> str:
-    return os.path.realpath(path)
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return path

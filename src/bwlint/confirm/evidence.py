@@ -182,6 +182,18 @@ def static_shared(case: Case) -> Seen:
     return Seen("refuted", f"ptxas for {case.target} gives a kernel {large[0].shared} bytes")
 
 
+def of_probe(made: Made, target: str, line: int) -> Seen:
+    """Whether ptxas refuses a statement of our own, on a line of a module that is right for other targets."""
+    if not made.knows_target:
+        return Seen("inconclusive", f"this ptxas does not know {target}")
+    if made.path is not None:
+        return Seen("refuted", f"ptxas assembles it for {target}", "", line)
+    for error in made.messages:
+        if error.line == line and _ABOUT_TARGET.search(error.text):
+            return Seen("confirmed", f"ptxas for {target}: {cut(error.text)}", error.text, line)
+    return Seen("inconclusive", f"ptxas for {target}: {made.first_error}")
+
+
 def static_assertion(subject: Subject, target: str, made: Made) -> Seen:
     """Whether a static_assert about clusters refuses the flagged file."""
     for found in _STATIC_ASSERT.finditer(made.output):

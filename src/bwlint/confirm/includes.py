@@ -17,6 +17,8 @@ UNITS = (".cu",)
 _HEADERS = (".h", ".hpp", ".hh", ".hxx", ".cuh", ".inl", ".inc", ".ipp", ".tcc", ".def", ".cu", ".cpp", ".cc", ".cxx")
 _DEVICE_HEADERS = (".cuh", ".hpp", ".inl", ".cu")
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\r\n]{1,300})[>"]', re.MULTILINE)
+_WORD = re.compile(r"[A-Za-z]+\d*")
+_NUMBERED = 4
 _SKIPPED = frozenset({".git", ".hg", "node_modules", "__pycache__", ".venv", "venv"})
 _MOST_ENTRIES = 300_000
 _MOST_READ = 1 << 20
@@ -59,9 +61,12 @@ class Tree:
         return tuple(found)
 
     def including(self, header: str) -> Iterator[str]:
-        """The files to be compiled that reach a header, the nearest first."""
+        """The files to be compiled that reach a header, the nearest first; of these, those with a name like its own."""
         real = os.path.realpath(header)
-        nearest = sorted(self.units, key=lambda unit: (-_common(unit, real), len(unit), unit))
+        words = _words(real)
+        nearest = sorted(
+            self.units, key=lambda unit: (-_common(unit, real), -_weight(words & _words(unit)), len(unit), unit)
+        )
         for unit in nearest[:_MOST_UNITS]:
             if any(path == real for path, _ in self._walk(unit)):
                 yield unit
@@ -92,7 +97,8 @@ class Tree:
         ending = os.path.normpath(text)
         if ending.startswith("..") or (os.sep not in ending and not _is_own(ending, quote)):
             return None
-        near = [one for one in self.by_name.get(os.path.basename(ending), ())[:_MOST_CANDIDATES] if _ends(one, ending)]
+        named = self.by_name.get(os.path.basename(ending), ())[:_MOST_CANDIDATES]
+        near = [one for one in named if _ends(one, ending) and is_file(one)]
         if not near:
             return None
         best = max(near, key=lambda one: (_common(one, includer), -len(one)))
@@ -116,6 +122,16 @@ def _common(one: str, other: str) -> int:
             break
         count += 1
     return count
+
+
+def _words(path: str) -> frozenset[str]:
+    """The words of a path: a test of sm120_mma_tma.hpp is one of sm120, too."""
+    return frozenset(_WORD.findall(path))
+
+
+def _weight(words: frozenset[str]) -> int:
+    """A word with a number says more of what a file is about."""
+    return sum(_NUMBERED if word[-1].isdigit() else 1 for word in words)
 
 
 def _texts(path: str) -> Iterator[tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -29,6 +29,11 @@ class Unit:
     is_header: bool = False
 
 
+def is_source(path: str) -> bool:
+    """Whether a file is C++ by its name."""
+    return path.endswith((*SOURCES, *HEADERS))
+
+
 def units(subject: Subject, world: World) -> Iterator[Unit]:
     """What can be compiled for a claim, the best first; nothing for a file that is no C++."""
     real = subject.real
@@ -45,7 +50,11 @@ def units(subject: Subject, world: World) -> Iterator[Unit]:
 
 
 def _unit(path: str, subject: Subject, world: World, known: Commands, is_header: bool = False) -> Unit:
-    options = known.options(path, subject.root) or guessed(_tree(subject.root).folders(path))
+    options = known.options(path, subject.root)
+    if options is None:
+        options = guessed(_tree(subject.root).folders(path))
+        if known.trouble:
+            options = replace(options, origin=f"{options.origin} ({known.path or 'compile commands'}: {known.trouble})")
     return Unit(path, including(path) or "", with_own(options, world.nvcc_args), is_header)
 
 

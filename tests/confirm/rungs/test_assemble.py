@@ -193,6 +193,16 @@ SOURCES = {
           asm volatile("tcgen05.fence::before_thread_sync;");  // of a template
         }
         """,
+    "used/used.cuh": r"""
+        #pragma once
+        static __global__ void kernel(int *p) {
+          asm volatile("tcgen05.fence::before_thread_sync;");  // of a header that is used
+        }
+        """,
+    "used/uses.cu": r"""
+        #include "used.cuh"
+        #include <no_such_header_of_anybody.h>
+        """,
     "builder.cu": r"""
         template <int N> struct Builder {
           static_assert(N == 1, "this builder takes clusters of 1x1x1 alone");
@@ -370,6 +380,24 @@ def test_pairs_of_a_build(ask: Attempts, pairs: str, chips: tuple[str, ...], out
 
 
 @pytest.mark.parametrize(
+    ("subject", "targets", "outcome"),
+    [
+        ("setmaxnreg.inc.sync.aligned.u32", ("sm_120", "sm_121"), "confirmed"),
+        ("setmaxnreg.inc.sync.aligned.u32", ("sm_120a",), "refuted"),
+        (f"{LOAD.replace('2d.', '2d.cta_group::2.').replace('global.', 'global.tile.')}", ("sm_120a",), "confirmed"),
+        ("setmaxnreg.inc.sync.aligned.u32", ("sm_101a",), "inconclusive"),
+        (FENCE, ("sm_120a",), None),
+        ("setmaxnreg.inc.sync.aligned.u32", (), None),
+    ],
+)
+def test_an_instruction_that_a_build_asks_for(
+    ask: Attempts, subject: str, targets: tuple[str, ...], outcome: str | None
+) -> None:
+    for place in ("gate.py python", "gate.py"):
+        assert ask("instruction", place, subject, targets).outcome == outcome
+
+
+@pytest.mark.parametrize(
     "text", ["", "evil", "compute_120", "compute_120,$(x)", "sm_90,sm_90", "compute_90,sm_90;", "compute_90,sm_90,x"]
 )
 def test_what_is_no_pair_is_not_built(ask: Attempts, text: str) -> None:
@@ -438,6 +466,20 @@ def test_the_targets_that_are_tried(
     targets: tuple[str, ...], chips: tuple[str, ...], expected: tuple[str, ...]
 ) -> None:
     assert targets_tried(targets, chips) == expected
+
+
+def test_a_header_is_compiled_alone_where_what_includes_it_is_not(ask: Attempts, tree: Path) -> None:
+    found = ask("instruction", "used/used.cuh of a header that is used", FENCE)
+    assert (found.outcome, found.details["unit"]) == ("confirmed", str(tree / "used/used.cuh"))
+    (besides,) = found.details["tried besides"]
+    assert besides.startswith(f"{tree / 'used/uses.cu'}: nvcc does not compile it for sm_120a: ")
+
+
+def test_commands_that_cannot_be_read_are_told(tree: Path, tmp_path: Path, kit: Toolkit) -> None:
+    claim = Claim("instruction", "", targets=A, subject=FENCE, at=Region(3, 1, 3, 2))
+    subject = Subject(_finding("broken.cu"), claim, str(tree / "broken.cu"), str(tree))
+    found = attempt(subject, World(tmp_path, (kit,), commands=tmp_path / "none.json"))
+    assert found.details["options from"].startswith("guessed from its includes (compile commands: no file ")
 
 
 def test_a_receipt_tells_how_it_was_compiled(ask: Attempts, tree: Path) -> None:

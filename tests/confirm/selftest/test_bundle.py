@@ -9,18 +9,22 @@ from typing import Any
 
 import pytest
 import toolkit as toolkits
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
+import bwlint.report
 from bwlint.chips.devices import chip
-from bwlint.confirm import gpu
+from bwlint.confirm import gpu, machine
 from bwlint.confirm.child import Ended
 from bwlint.confirm.selftest import bundle
 from bwlint.confirm.selftest.case import Case
 from bwlint.confirm.selftest.cases import all_cases
-from bwlint.confirm.selftest.run import NoDevice, document, run
+from bwlint.confirm.selftest.run import NoDevice, run
 from bwlint.confirm.world import Device, Toolkit, World
+from bwlint.report.selftest import render
 
 CASES = {case.name: case for case in all_cases()}
 FEW = ("ptx-for-80", "ptx-for-120", "cubin-for-90", "cubin-for-100f", "fatbin-80-and-ptx-80", "relabelled-from-80")
+SCHEMA = json.loads(Path(bwlint.report.__file__).with_name("selftest.schema.json").read_text("utf-8"))
 H100 = Device(0, "H100", "GPU-0", "9.0", "13.0")
 
 
@@ -155,13 +159,14 @@ def test_a_run_compares_what_bwlint_says_with_the_device(
         "relabelled-from-80": False,
     }
     assert not test.all_agree
-    found = document(test)
+    monkeypatch.setattr(machine, "_TOOLS", ())
+    found = json.loads(render(test, machine.described([], (H100,), "", ())))
+    assert not list(Draft202012Validator(SCHEMA).iter_errors(found))
     assert found["counts"] == {"cases": 6, "agreed": 4, "refuted": 1, "undecided": 1, "hazards": 1}
     rows = {row["name"]: row for row in found["cases"]}
     assert rows["ptx-for-120"]["attempt"]["executed"] is False
     assert rows["ptx-for-120"]["attempt"]["outcome"] is None
     assert rows["relabelled-from-80"]["attempt"]["outcome"] == "refuted"
-    json.dumps(found)
 
 
 def test_nothing_run_is_no_agreement(built: bundle.Opened, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ PTX that was assembled: what a guard or a template left out says nothing. Every 
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -13,20 +14,18 @@ from pathlib import Path
 from typing import Any
 
 from bwlint.chips import Target, chip, targets_of
-from bwlint.confirm import evidence, guarding
+from bwlint.confirm import evidence, guarding, statements
 from bwlint.confirm.compile import is_file
 from bwlint.confirm.compiler import Bench, Made, assembled, built, cut, to_ptx
 from bwlint.confirm.evidence import Case, Seen
 from bwlint.confirm.listing import MOST, Listing
 from bwlint.confirm.receipt import Attempt, not_eligible, not_requested
-from bwlint.confirm.units import Unit, units
+from bwlint.confirm.units import Unit, is_source, units
 from bwlint.confirm.world import Subject, Toolkit, World
-from bwlint.findings import Outcome
+from bwlint.findings import BUILDER, Outcome
 
 KINDS = frozenset({"instruction", "legal", "slow", "bounds", "shared", "cluster", "guard", "build"})
 
-_BUILDER = "builder"
-"""The subject of a claim that a builder refuses a cluster while it compiles."""
 _KERNEL = "__global__ void bwlint_probe(int *out) { *out = 1; }\n"
 _LOG = 8000
 _MOST_PAIRS = 40
@@ -43,7 +42,7 @@ def attempt(subject: Subject, world: World) -> Attempt:
     claim = subject.claim
     if claim.kind == "shared" and claim.subject != "static":
         return not_requested("assemble", "dynamic shared memory is asked for when a kernel is launched")
-    if claim.kind == "cluster" and claim.subject != _BUILDER:
+    if claim.kind == "cluster" and claim.subject != BUILDER:
         return not_requested("assemble", "ptxas takes clusters of any size")
     try:
         if claim.kind == "build":
@@ -52,8 +51,8 @@ def attempt(subject: Subject, world: World) -> Attempt:
             return _of_guard(subject, world)
         if subject.real.endswith(".ptx"):
             return _of_ptx(subject, world)
-        if claim.at is None and claim.kind in ("instruction", "legal"):
-            return not_eligible("assemble", "the claim names no place that could be compiled")
+        if claim.kind == "instruction" and statements.control(claim.subject) and not is_source(subject.real):
+            return _of_statement(subject, world)
         return _of_source(subject, world)
     except (OSError, ValueError) as error:
         return Attempt("assemble", True, True, False, None, f"the test did not run: {cut(str(error))}")
@@ -67,9 +66,13 @@ class _Record:
     seen: dict[str, Seen] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    late: bool = False
+    """Whether a compiler had to be ended: another file will hardly take less time."""
+    compiled: bool = False
 
     def note(self, title: str, made: Made) -> None:
         self.seconds += made.seconds
+        self.late = self.late or bool(made.trouble)
         text = "\n".join(made.said)
         half = _LOG // 4
         shown = text if len(text) <= 2 * half else f"{text[:half]}\n[...]\n{text[-half:]}"
@@ -152,25 +155,64 @@ def _of_ptx(subject: Subject, world: World) -> Attempt:
     return record.attempt() if record.seen else not_eligible("assemble", "the claim names no target")
 
 
+def _of_statement(subject: Subject, world: World) -> Attempt:
+    """A statement of our own, where the claim is about an instruction that the flagged file does not write."""
+    toolkit = _toolkit(world, compiles=False)
+    if toolkit is None:
+        return not_eligible("assemble", "no ptxas: pip install 'bwlint[assemble]', or set CUDA_HOME")
+    record = _Record({**_said(toolkit), "PTX": "a statement of our own"})
+    bench, head = _bench(subject, world, toolkit), subject.claim.subject
+    control = statements.control(head) or ""
+    taken = _assembled(bench, head, control, record)
+    if taken is None or taken.path is None:
+        return not_eligible("assemble", f"no statement is known here for {head}", record.details)
+    for target in targets_tried(subject.claim.targets, subject.claim.chips):
+        made = _assembled(bench, head, target, record)
+        assert made is not None
+        record.seen[target] = evidence.of_probe(made, target, statements.LINE)
+        if record.seen[target].outcome != "confirmed":
+            break
+    return record.attempt() if record.seen else not_eligible("assemble", "the claim names no target")
+
+
+def _assembled(bench: Bench, head: str, target: str, record: _Record) -> Made | None:
+    text = statements.module(head, target)
+    if text is None:
+        return None
+    path = Path(tempfile.mkdtemp(prefix="probe-", dir=bench.scratch), "probe.ptx")
+    path.write_text(text)
+    made = assembled(bench, path, target)
+    record.note(f"ptxas -arch={target}", made)
+    return made
+
+
 def _of_source(subject: Subject, world: World) -> Attempt:
     toolkit = _toolkit(world, compiles=True)
     if toolkit is None:
         return not_eligible("assemble", _lacking(world))
     targets = targets_tried(subject.claim.targets, subject.claim.chips)
-    found: _Record | None = None
+    records: list[_Record] = []
     for unit in units(subject, world):
         record = _Record({**_said(toolkit), "unit": unit.path, **unit.options.details()})
-        compiled = _compile(subject, _bench(subject, world, toolkit), unit, targets, record)
-        if found is None or (compiled and not found.details.get("compiled")):
-            record.details["compiled"] = compiled
-            found = record
-        if any(one.outcome != "inconclusive" for one in record.seen.values()):
-            found = record
+        record.compiled = _compile(subject, _bench(subject, world, toolkit), unit, targets, record)
+        records.append(record)
+        if record.late or any(one.outcome != "inconclusive" for one in record.seen.values()):
             break
-    if found is None or not found.seen:
+    if not records or not records[-1].seen:
         return not_eligible("assemble", "no file that nvcc could compile for this claim")
-    found.details.pop("compiled", None)
-    return found.attempt()
+    return _best(records).attempt()
+
+
+def _best(records: list[_Record]) -> _Record:
+    """What decided, else the first that was compiled, else the first; with what became of the others."""
+    last = records[-1]
+    decided = last.late or any(one.outcome != "inconclusive" for one in last.seen.values())
+    best = last if decided else next((one for one in records if one.compiled), records[0])
+    others = [f"{one.details['unit']}: {_verdict(one.seen)[1]}" for one in records if one is not best]
+    if others:
+        best.details["tried besides"] = others
+        best.seconds = sum(one.seconds for one in records)
+    return best
 
 
 def _compile(subject: Subject, bench: Bench, unit: Unit, targets: Iterable[str], record: _Record) -> bool:
@@ -206,7 +248,11 @@ def _elsewhere(judge: Callable[[Case], Seen], case: Case) -> Seen | None:
     """What is confirmed at another place of the same file that the finding names, where the first is not compiled."""
     subject = case.subject
     for related in subject.finding.related:
-        if related.path == subject.finding.path and evidence.is_charged(related.message, case):
+        if (
+            not subject.claim.path
+            and related.path == subject.finding.path
+            and evidence.is_charged(related.message, case)
+        ):
             claim = replace(subject.claim, subject=related.message, at=related.region)
             seen = judge(replace(case, subject=replace(subject, claim=claim)))
             if seen.outcome == "confirmed":

@@ -11,10 +11,10 @@ from typing import Any
 
 from bwlint.confirm import gpu, probes
 from bwlint.confirm.devices import about, chosen
-from bwlint.confirm.receipt import Attempt, Rung, not_eligible
+from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
 from bwlint.confirm.rungs.configure import DYNAMIC, MOST_CLUSTER, NON_PORTABLE, roomy_target, shape_of, together
 from bwlint.confirm.world import Device, Subject, World
-from bwlint.findings import Claim, Outcome
+from bwlint.findings import BUILDER, Claim, Outcome
 
 KINDS = frozenset({"shared", "cluster", "unchecked"})
 RUNG: Rung = "check"
@@ -37,6 +37,8 @@ class Ran:
 
 def attempt(subject: Subject, world: World) -> Attempt:
     claim = subject.claim
+    if claim.subject == BUILDER:
+        return not_requested(RUNG, "a builder refuses it while it compiles: there is nothing to launch")
     device = chosen(RUNG, claim, world)
     if isinstance(device, Attempt):
         return device

@@ -10,7 +10,19 @@ from pathlib import Path
 
 from bwlint.chips import Chip
 from bwlint.confirm import child
-from bwlint.confirm.selftest.case import INPUTS, Case, Cubin, Fatbin, Gate, Program, Text, Words, rendered, template
+from bwlint.confirm.selftest.case import (
+    INPUTS,
+    Case,
+    Cubin,
+    Fatbin,
+    Gate,
+    NotForChip,
+    Program,
+    Text,
+    Words,
+    rendered,
+    template,
+)
 from bwlint.confirm.world import Toolkit
 
 LIMIT = 300.0
@@ -55,6 +67,8 @@ class _Maker:
     words: Words
 
     def cubin(self, source: str, target: str, label: str = "", name: str = "image.cubin") -> str:
+        if label and label == target.rstrip("af"):
+            raise NotForChip(f"its header says {label} anyway")
         self._run(self._ptxas(), f"-arch=sm_{target}", source, "-o", name)
         if label:
             relabel(self.folder / name, int(label))
