@@ -293,6 +293,17 @@ def test_the_device_that_is_here_is_shown(tmp_path: Path) -> None:
     assert list(outcomes) == ["12.0", "12.1", "8.0"]
 
 
+def test_a_chip_that_does_not_get_there(tmp_path: Path) -> None:
+    real = tree(tmp_path, AGREE["an enum of a kernel language"][0])
+    claim = claims(real)[-1]
+    found = attempt(real, replace(claim, chips=("7.0", "12.0"), holds=("12.0",), certain=("12.0",)), world(tmp_path))
+    assert found.outcome == "confirmed"
+    assert "on 12.0, where the program gets to it" in found.reason
+    nowhere = replace(claim, chips=("7.0",), holds=(), certain=())
+    again = attempt(real, nowhere, World(tmp_path, may_slice=True))
+    assert (again.outcome, again.reason) == ("inconclusive", "the program does not get to the test")
+
+
 def test_what_is_taken_for_granted_is_said(tmp_path: Path) -> None:
     real = tree(tmp_path, AGREE["a release that is assumed"][0])
     assert attempt(real, claims(real)[-1], world(tmp_path)).details["assumed"] == ["torch.version.cuda is 13.0"]
