@@ -223,6 +223,25 @@ def cuModuleLoadDataEx(image: bytes, count: int = 0, options: Any = (), values: 
 cuModuleLoadData = cuModuleLoadDataEx
 
 
+def cuLinkCreate(count: int, options: Any, values: Any) -> Any:
+    return _behave("cuLinkCreate"), bytearray()
+
+
+def cuLinkAddData(
+    state: Any, kind: Any, data: bytes, size: int, name: bytes, count: int, options: Any, values: Any
+) -> Any:
+    state += data[:size]
+    return (_behave("cuLinkAddData"),)
+
+
+def cuLinkComplete(state: Any) -> Any:
+    _linked.append(ctypes.create_string_buffer(bytes(state)))
+    return _behave("cuLinkComplete"), ctypes.addressof(_linked[-1]), len(state)
+
+
+_linked: list[Any] = []
+
+
 def cuModuleUnload(module: Any) -> Any:
     return (_behave("cuModuleUnload"),)
 
@@ -292,19 +311,23 @@ def _size(config: Any) -> int:
 def _most(kernel: Any) -> int:
     if not _device()["CLUSTER_LAUNCH"]:
         return 1
-    return 16 if kernel.attributes["NON_PORTABLE_CLUSTER_SIZE_ALLOWED"] else 8
+    return _OPTED_IN if kernel.attributes["NON_PORTABLE_CLUSTER_SIZE_ALLOWED"] else 8
 
 
 def cuOccupancyMaxPotentialClusterSize(kernel: Any, config: Any) -> Any:
-    return _behave("cuOccupancyMaxPotentialClusterSize"), _most(kernel)
+    # As driver 580 answers on an H100: the opt-in is looked at, the size is not.
+    most = _most(kernel)
+    if most < _OPTED_IN and _size(config) > most:
+        return CUresult.CUDA_ERROR_INVALID_CLUSTER_SIZE, 0
+    return _behave("cuOccupancyMaxPotentialClusterSize"), most
 
 
 def cuOccupancyMaxActiveClusters(kernel: Any, config: Any) -> Any:
     error = _behave("cuOccupancyMaxActiveClusters")
-    size = _size(config)
-    if size > _most(kernel):
-        return CUresult.CUDA_ERROR_INVALID_CLUSTER_SIZE, 0
-    return error, _device()["MULTIPROCESSOR_COUNT"] // size
+    return error, _device()["MULTIPROCESSOR_COUNT"] // _size(config)
+
+
+_OPTED_IN = 16
 
 
 def cuLaunchKernelEx(config: Any, kernel: Any, arguments: int, extra: int) -> Any:

@@ -38,3 +38,8 @@ def _device(ordinal: int, made: dict[str, Any]) -> Device:
     attributes = made["attributes"]
     capability = f"{attributes['COMPUTE_CAPABILITY_MAJOR']}.{attributes['COMPUTE_CAPABILITY_MINOR']}"
     return Device(ordinal, made["name"], "", capability, "13.0", attributes)
+
+
+def limit(scene: Any) -> float:
+    """Seconds for a child: few where it hangs, and enough to come to that."""
+    return 3.0 if "hang" in str(scene) else 20.0

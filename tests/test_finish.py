@@ -45,6 +45,58 @@ def write(folder: Path, name: str, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
+GATE_CLAIMS = [
+    (SPLIT, GATE, f"the test `{GATE}` holds on 12.0 and fails on 12.1", ("12.0",), ("12.0",), ()),
+    (
+        SPLIT.replace("(12, 0):", "(12, 0) and x:"),
+        f"{GATE} and x",
+        f"the test `{GATE} and x` may hold on 12.0 and fails on 12.1",
+        *(("12.0",), (), ()),
+    ),
+    (
+        SPLIT.replace("== (12, 0)", ">= 12"),
+        "torch.cuda.get_device_capability() >= 12",
+        "the test `torch.cuda.get_device_capability() >= 12` raises on 12.0 and 12.1",
+        *((), (), ("12.0", "12.1")),
+    ),
+    (
+        "import torch\nROWS = {'sm_120': 1, 'sm_100': 2}\n\n"
+        "def f():\n    major, minor = torch.cuda.get_device_capability()\n"
+        "    return ROWS[f'sm_{major}{minor}']\n",
+        "f'sm_{major}{minor}' in ROWS",
+        "the lookup `ROWS[f'sm_{major}{minor}']` finds a row on 12.0 and finds none on 12.1",
+        *(("12.0",), ("12.0",), ()),
+    ),
+]
+
+
+@pytest.mark.parametrize(("source", "subject", "says", "holds", "certain", "raises"), GATE_CLAIMS)
+def test_what_a_finding_claims_of_its_gate(
+    source: str,
+    subject: str,
+    says: str,
+    holds: tuple[str, ...],
+    certain: tuple[str, ...],
+    raises: tuple[str, ...],
+    here: Path,
+) -> None:
+    write(here, "a.py", source)
+    claims = [
+        claim for found in findings("a.py", severity="note") for claim in found.claims if claim.subject == subject
+    ]
+    assert claims
+    claim = claims[0]
+    assert (claim.kind, claim.says, claim.chips) == ("gate", says, ("12.0", "12.1"))
+    assert (claim.holds, claim.certain, claim.raises) == (holds, certain, raises)
+    assert claim.at is not None
+    assert claim.at.line == next(i for i, line in enumerate(source.splitlines(), 1) if says.split("`")[1] in line)
+
+
+def test_a_guard_of_the_preprocessor_is_no_gate(here: Path) -> None:
+    write(here, "a.cu", "#if __CUDA_ARCH__ == 1200\nint a;\n#endif\n")
+    assert not [claim for found in findings("a.cu", severity="note") for claim in found.claims if claim.kind == "gate"]
+
+
 def test_a_finding(here: Path) -> None:
     write(here, "pkg/a.py", SPLIT)
     (found,) = findings("pkg")

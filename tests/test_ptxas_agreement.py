@@ -20,7 +20,9 @@ from ptxas import Folder, Ptxas
 from bwlint.chips import Target
 from bwlint.chips.instructions import forms, verdict
 from bwlint.chips.isa import assembles, first_isa, static_shared
+from bwlint.confirm import probes
 
+HOSTILE = Path(__file__).parent / "confirm" / "hostile"
 OLDEST = "13.0.88"
 FORMS = {"newest": 2000, OLDEST: 500}
 FAMILIES = (
@@ -128,3 +130,23 @@ def test_targets_for_other_chips(tool: Ptxas) -> None:
         for arch in FAMILIES:
             refused = tool.assembles(module, f"sm_{arch}")
             assert assembles(Target.parse(target), Target.parse(arch)) == (not refused), (target, arch, refused)
+
+
+@pytest.mark.parametrize("target", ["sm_90", "sm_90a", "sm_100a", "sm_103a", "sm_120", "sm_120a", "sm_120f", "sm_121a"])
+@pytest.mark.parametrize("name_of_probe", probes.NAMES)
+def test_probes_of_confirm_assemble(tool: Ptxas, name_of_probe: str, target: str) -> None:
+    """In the oldest PTX that has the target: a driver need not be newer than the device."""
+    assert tool.assembles(probes.text(name_of_probe, target), target) == ""
+
+
+@pytest.mark.parametrize(
+    ("size", "target", "fits"), [(49152, "sm_90", True), (49153, "sm_90", False), (101376, "sm_120a", True)]
+)
+def test_static_memory_of_a_probe(tool: Ptxas, size: int, target: str, fits: bool) -> None:
+    said = tool.assembles(probes.text("shared", target, size), target)
+    assert ("uses too much shared data" in said) is not fits
+
+
+@pytest.mark.parametrize("kernel", sorted(HOSTILE.glob("*.ptx")), ids=lambda path: path.stem)
+def test_kernels_that_do_harm_assemble(tool: Ptxas, kernel: Path) -> None:
+    assert tool.assembles(kernel.read_text(), "sm_90") == ""

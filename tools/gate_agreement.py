@@ -23,7 +23,7 @@ from pathlib import Path
 from bwlint.budget import Budget
 from bwlint.check import Request, gather
 from bwlint.chips import ChipSet
-from bwlint.confirm.receipt import Attempt
+from bwlint.confirm.receipt import Attempt, not_eligible
 from bwlint.confirm.rungs.evaluate import tested
 from bwlint.confirm.world import World
 from bwlint.engine import linked
@@ -32,6 +32,9 @@ from bwlint.finish import Texts, gate_claim
 from bwlint.judged import Judged
 
 ASKED = ("8.0", "8.6", "8.9", "9.0", "10.0", "10.3", "11.0", "12.0", "12.1")
+
+
+_GUESSED = "the interpreter takes a name for the device, and nothing says what its value is"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,9 @@ def compare(path: str, first: int | None = None) -> Iterator[Compared]:
     with ExitStack() as stack, tempfile.TemporaryDirectory() as folder:
         world = World(Path(folder), may_slice=True)
         for real, claim, guessed in islice(claims(path, stack), first):
-            yield Compared(real, claim, guessed, tested(claim, real, world))
+            # a name that is taken for the device has no value that could be simulated
+            attempt = not_eligible("evaluate", _GUESSED) if guessed else tested(claim, real, world)
+            yield Compared(real, claim, guessed, attempt)
 
 
 def main(arguments: Sequence[str]) -> int:

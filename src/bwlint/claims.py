@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bwlint.chips import NO_TARGET, ChipSet, TargetSet
-from bwlint.findings import Claim
+from bwlint.findings import BUILDER, Claim
 from bwlint.wording import plain
 
 if TYPE_CHECKING:
@@ -112,6 +112,13 @@ def cluster(shape: Iterable[int], chips: ChipSet, kernel: str = "") -> Claim:
     x, y, z = (*shape, 1, 1)[:3]
     says = f"a cluster of {x} x {y} x {z} blocks cannot be launched on {plain(chips)} without an opt-in"
     return Claim("cluster", says, chips=chips.names, subject=kernel, amounts=(x, y, z))
+
+
+def builder(shape: Iterable[int], chips: ChipSet) -> Claim:
+    """A shape that a builder of CUTLASS for the chips refuses."""
+    x, y, z = (*shape, 1, 1)[:3]
+    says = f"CUTLASS's builder for {plain(chips)} refuses a cluster of {x} x {y} x {z} blocks"
+    return Claim("cluster", says, chips=chips.names, subject=BUILDER, amounts=(x, y, z))
 
 
 def bounds(threads: int, blocks: int, chips: ChipSet) -> Claim:

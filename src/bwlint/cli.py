@@ -251,12 +251,18 @@ def matrix(ctx: click.Context, /, **options: Any) -> None:
 @click.option("--time-limit", type=click.FloatRange(min=1), metavar="SECONDS", help="For each test. Default: 30.")
 @click.option("--receipts", metavar="FILE", type=click.Path(dir_okay=False), help="Write the receipts to this file.")
 @click.option("--refuted-is-error", is_flag=True, help="Exit with 1 if a finding is refuted, too.")
-@click.option("--selftest", is_flag=True, help="Run our own cases on this machine's GPU instead; write --receipts.")
+@click.option(
+    "--selftest",
+    is_flag=True,
+    help="Run bwlint's own cases on this machine's GPU instead, and write what came of them to --receipts.",
+)
+@click.option("--verbose", "-v", is_flag=True, help="With --selftest: a line for each case.")
 @click.option(
     "--bundle",
     metavar="FILE",
     type=click.Path(dir_okay=False),
-    help="With --selftest: the built cases. With --target and without a GPU: build them into this file.",
+    help="With --selftest: the built cases, whose programs are run. If there is no such file, they are built into it,"
+    " for --target, and run nowhere.",
 )
 @_asking
 @click.option("--format", "form", type=_INSPECTIONS, default="text", show_default=True, help="Form of the report.")

@@ -163,7 +163,9 @@ def claimed(need: Need, module: Module, chips: ChipSet) -> Claimed:
     if need.use.how == "text" and _is_refused(need.use.name, TargetSet.native(chips)):
         return Claimed(claims.instruction(need.use.name, TargetSet.native(chips)), need.use.at, module)
     name = need.use.name if need.use.how == "text" else need.use.name.rpartition(".")[2]
-    says = f"`{name}` works on {plain(chips)} too" if works else f"`{name}` does not work on {plain(chips)}"
+    what = f"what the name `{name}` speaks of" if need.use.how == "define" else f"`{name}`"
+    what = f"what {what} leads to here" if need.hops else what
+    says = f"{what} works on {plain(chips)} too" if works else f"{what} does not work on {plain(chips)}"
     return Claimed(claims.need(name, chips, works, says), need.use.at, module)
 
 

@@ -104,7 +104,7 @@ build        what nvcc makes of `subject` ("compute_90,sm_90;compute_90,compute_
 shared       a block of `chips`, or the code that ptxas makes for `targets`, cannot have `amounts` (bytes) of `subject`
              ("dynamic", "static", or "default": dynamic without an opt-in) shared memory
 cluster      a cluster of `amounts` (x, y, z) cannot be launched on `chips` without an opt-in; `subject` is a kernel of
-             a binary
+             a binary, or "builder": a template's builder for `chips` refuses it in a static_assert
 bounds       `amounts` (threads, blocks) are more than a multiprocessor of `chips` holds: the minimum is dropped
 unchecked    nobody would notice that `chips` refuse `amounts` (bytes; none: not known) of dynamic shared memory
 peer         memory of a peer used as `subject` says (peer-store, remote-atomic, multicast, fabric, rdma) may not work
@@ -114,6 +114,9 @@ slow         `subject`, or what it wraps, assembles for `targets` to a call of t
 need         `subject`, behind a gate or in a build, works on `holds` and not on the other `chips`: no rung tests it
 other        what is to be seen in the source: no rung tests it
 """
+
+BUILDER = "builder"
+"""The subject of a claim on a cluster that no compiler lets come to a launch."""
 
 UNTESTED: frozenset[ClaimKind] = frozenset({"need", "other"})
 """Claims that no rung tests: a finding with one of them is never confirmed."""

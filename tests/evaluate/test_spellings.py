@@ -169,6 +169,7 @@ IN_ENUM = [
     ("arch > Arch.sm_100", "10.1 and newer"),
     ("arch >= Arch.sm_100f", "10.0 and newer"),
     ("Arch.sm_103 <= arch <= Arch.sm_103", "10.3 only"),
+    ("Arch.sm_103 <= arch <= getattr(Arch, 'sm_107f', Arch.sm_103f)", "10.3 and 10.7"),
     ("arch.is_family_of(Arch.sm_120a)", FAMILY),
     ("arch.is_family_of(Arch.sm_120f)", FAMILY),
     ("arch.is_family_of(Arch.sm_121a)", "12.1 only"),

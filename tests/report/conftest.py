@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bwlint.findings import Edit, Finding, Fix, Proof, Region, Related, Report, Skipped, Suppressed
+from bwlint.findings import Claim, Edit, Finding, Fix, Proof, Region, Related, Report, Skipped, Suppressed
 from bwlint.images import CUBIN, PTX, Binary, Container, Cubin, Image, Kernel, Version
 from bwlint.report import Lines
 from bwlint.shipments import (
@@ -73,6 +73,17 @@ def pick(cap):
 """
 
 
+CLAIM = Claim(
+    "gate",
+    "the test `cap == 120` holds on 12.0 and fails on 12.1",
+    chips=("12.0", "12.1"),
+    holds=("12.0",),
+    certain=("12.0",),
+    subject="cap == 120",
+    at=Region(2, 8, 2, 18),
+)
+
+
 def make_rich_report() -> Report:
     """A report with every part that a format can render."""
     proof = Proof(("12.0",), ("12.0",), ("12.0", "12.1"), ("12.0", "12.1"), "tests/test_gate.py:3 admits 12.1")
@@ -92,6 +103,7 @@ def make_rich_report() -> Report:
         advice="`cap // 10 == 12`",
         related=(Related("pkg/gate.py", Region(4, 5, 4, 10), "what sm_121 gets"),),
         fix=fix,
+        claims=(CLAIM,),
     )
     leak = make_finding(
         rule="BW102",

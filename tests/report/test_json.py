@@ -95,6 +95,21 @@ def test_the_contract(rich_report: Report) -> None:
         },
         "fix_refused": None,
         "fingerprint": "0123456789abcdef0123456789abcdef",
+        "claims": [
+            {
+                "kind": "gate",
+                "says": "the test `cap == 120` holds on 12.0 and fails on 12.1",
+                "chips": ["12.0", "12.1"],
+                "targets": [],
+                "holds": ["12.0"],
+                "certain": ["12.0"],
+                "raises": [],
+                "subject": "cap == 120",
+                "amounts": [],
+                "at": {"line": 2, "column": 8, "end_line": 2, "end_column": 18},
+                "path": "",
+            }
+        ],
     }
     assert log["findings"][1]["fix"] is None
     assert log["findings"][1]["fix_refused"] == "the literal is compared with a queried limit"

@@ -172,6 +172,9 @@ def test_a_result(log: Any) -> None:
     assert split["relatedLocations"][0]["message"] == {"text": "what sm_121 gets"}
     assert "codeFlows" not in split
     assert split["properties"]["confidence"] == "high"
+    (claim,) = split["properties"]["claims"]
+    assert (claim["kind"], claim["holds"], claim["subject"]) == ("gate", ["12.0"], "cap == 120")
+    assert "targets" not in claim
 
 
 def test_brackets_that_are_no_link(log: Any) -> None:

@@ -29,7 +29,11 @@ _REPORTS = (".json", ".sarif")
 def run(options: dict[str, Any], stack: ExitStack) -> int:
     """Test what the options name; the exit code."""
     if options["selftest"]:
-        return _selftest(options, stack)
+        from bwlint.commands.selftest import run as selftest
+
+        return selftest(options, stack)
+    if options["bundle"]:
+        raise click.UsageError("--bundle is for --selftest")
     given = _given(options, stack)
     findings = given.findings()
     if not findings:
@@ -190,7 +194,3 @@ def _close(found: tuple[Receipt, ...], options: dict[str, Any]) -> int:
     if outcomes["confirmed"] or (options["refuted_is_error"] and outcomes["refuted"]):
         return FOUND
     return CLEAN
-
-
-def _selftest(options: dict[str, Any], stack: ExitStack) -> int:
-    raise NotImplementedError

@@ -26,7 +26,7 @@ from bwlint.sources.pypi import SourceError
 
 MOST = 512
 """Containers of one file that are tried."""
-MOST_FILES = 64
+MOST_FILES = 128
 _MOST_COPIED = 1 << 30
 _HEADER = struct.Struct("<4sHHQ")
 _BARE = ("cubin", "ptx")
@@ -54,13 +54,14 @@ class Lot:
 
 
 def lots(subject: Subject, folder: Path, most: int = MOST) -> Iterator[Lot]:
-    """Each file that a finding is about: one, or the members of an archive, or the files of a folder.
+    """Each file with device code that a finding is about: one, or members of an archive, or files of a folder.
 
     What is copied lies in `folder` until the next is asked for.
     """
-    for count, (path, source, plain) in enumerate(_sources(subject, folder)):
+    count = 0
+    for path, source, plain in _sources(subject, folder):
         if count == MOST_FILES:
-            yield Lot(path, (), 0, (f"more than {MOST_FILES} files",))
+            yield Lot(path, (), 0, (f"more than {MOST_FILES} files with device code",))
             return
         if source is None:
             yield Lot(path, (), 0, (plain,))
@@ -71,15 +72,28 @@ def lots(subject: Subject, folder: Path, most: int = MOST) -> Iterator[Lot]:
             yield Lot(path, (), 0, (str(error),))
             continue
         copies = _Copies(source, plain, folder)
-        parts = {at for container in found.containers for at in container.linked_from}
-        whole = [container for container in found.containers if container.at not in parts]
         try:
-            made = tuple(_part(container, found, copies) for container in whole[:most])
-            yield Lot(path, made, len(whole), found.faults)
-        except (ReadError, OSError) as error:
-            yield Lot(path, (), len(whole), (*found.faults, str(error)))
+            lot = _lot(path, found, copies, most)
+            count += bool(lot.total)
+            if lot.total or lot.faults:
+                yield lot
         finally:
             copies.remove()
+
+
+def _lot(path: str, found: Binary, copies: _Copies, most: int) -> Lot:
+    linked = {at for container in found.containers for at in container.linked_from}
+    whole = [container for container in found.containers if container.at not in linked]
+    parts: list[Part] = []
+    faults = found.faults
+    for container in whole[:most]:
+        try:
+            parts.append(_part(container, found, copies))
+        except (ReadError, OSError) as error:
+            # What was made so far may well show that something loads.
+            faults = (*faults, str(error))
+            break
+    return Lot(path, tuple(parts), len(whole), faults)
 
 
 def _sources(subject: Subject, folder: Path) -> Iterator[tuple[str, Source | None, str]]:

@@ -18,19 +18,22 @@ from typing import Any, Protocol
 
 from bwlint.confirm import seccomp, standins
 from bwlint.confirm.standins import (
-    MAX_CHOICES,
     Chip,
     Choices,
     NotReached,
+    Properties,
     Skipped,
     Undecided,
     Unread,
     World,
+    among,
     load_libraries,
     related,
 )
 
-MAX_RUNS = 1 << MAX_CHOICES
+MAX_RUNS = 1 << 6
+"""Combinations of values that nobody knows, on one chip."""
+TOO_MANY = f"values that nobody knows have more than {MAX_RUNS} combinations"
 GATE = "__gate__"
 
 Units = dict[str, tuple[list[tuple[CodeType, list[str]]], dict[str, Any]]]
@@ -88,7 +91,7 @@ def _outcomes(job: Mapping[str, Any], units: Units, chip: Chip) -> dict[str, Any
     found: list[dict[str, Any]] = []
     assumed: dict[str, None] = {}
     given: list[bool] = []
-    while len(found) < MAX_RUNS:
+    while True:
         choices = Choices(tuple(given))
         world = World(chip, job["rows"], frozenset(job["devices"]), choices)
         outcome = _run(job, units, world)
@@ -100,6 +103,9 @@ def _outcomes(job: Mapping[str, Any], units: Units, chip: Chip) -> dict[str, Any
         if not given:
             break
         given[-1] = False
+        if len(found) == MAX_RUNS:
+            found.append({"outcome": f"undecided: {TOO_MANY}", "chosen": {}, "guessed": []})
+            break
     return {"runs": found, "assumed": list(assumed)}
 
 
@@ -116,22 +122,24 @@ def _run(job: Mapping[str, Any], units: Units, world: World) -> str:
     except (RecursionError, MemoryError) as error:
         outcome = f"undecided: it ends in a {type(error).__name__}"
     except BaseException as error:
-        outcome = _raised(job, error)
+        outcome = _raised(error)
     return f"undecided: {world.choices.lost}" if world.choices.lost else outcome
 
 
-def _raised(job: Mapping[str, Any], error: BaseException) -> str:
+def _raised(error: BaseException) -> str:
     try:
         text = str(error)
     except BaseException:
         text = "Unread"
     if "Unread" in text:
         return "undecided: a value that nobody knows is handed to something that wants a plain one"
+    if isinstance(error, NameError):
+        return "undecided: a name is missing in what was cut out"
     if isinstance(error, TypeError) and _OF_CLASSES.search(text):
         return "undecided: a class of which only a part is there cannot be made"
     if _is_ours(error):
         return f"undecided: a {type(error).__name__} in what stands in for a library"
-    return "false" if job["form"] == "completes" else f"raises: {type(error).__name__}: {text}"[:120].strip(": ")
+    return f"raises: {type(error).__name__}: {text}"[:120].strip(": ")
 
 
 def _is_ours(error: BaseException) -> bool:
@@ -209,7 +217,12 @@ class Space(dict[str, Any]):
     def attribute(self, name: str) -> Any:
         """A name of the module for one outside it."""
         if self.binds(name) or name in self._plan["elsewhere"] or name in self._plan["missing"]:
-            return self[name]
+            try:
+                return self[name]
+            except KeyError:
+                return self._linker.world.unread(f"{self._dotted}.{name}")
+        if name in self._plan["defined"]:
+            return self._linker.world.unread(name, f"`{self._dotted}.{name}` was not cut out")
         inner = f"{self._dotted}.{name}"
         return self._linker.proxy(inner) if self._linker.has(inner) else self._linker.world.outside(inner)
 
@@ -267,6 +280,13 @@ class Linker:
             left, right = _plain(left), _plain(right)
             return (left is not right) if negated else (left is right)
 
+        def member(item: Any, container: Any, negated: bool) -> Any:
+            if isinstance(item, Unread) and not isinstance(container, Unread):
+                return among(item, container, negated)
+            if isinstance(container, Unread):
+                return related("in", item, container, negated)
+            return (item not in container) if negated else (item in container)
+
         def text(*parts: Any) -> Any:
             for part in parts:
                 if isinstance(part, tuple) and isinstance(part[0], Unread):
@@ -283,6 +303,8 @@ class Linker:
             "__bw_named__": named,
             "__bw_apart__": taken_apart,
             "__bw_is__": same,
+            "__bw_in__": member,
+            "__bw_type__": lambda value: related("type", value, None) if isinstance(value, Unread) else type(value),
             "__bw_text__": text,
             "__bw_decorator__": decorator,
             "__bw_caught__": _caught,
@@ -338,6 +360,8 @@ def _part_of(linker: Linker) -> type:
             return lookup(cls, None, name)
 
     class Part(metaclass=Meta):
+        def __init__(self, *_: Any, **__: Any) -> None: ...
+
         def __getattr__(self, name: str) -> Any:
             return lookup(type(self), self, name)
 
@@ -384,8 +408,15 @@ def _builtins(world: World) -> dict[str, Any]:
 
         return call
 
-    for name in ("len", "isinstance", "hasattr"):
+    def has(owner: Any, name: str) -> Any:
+        answer = hasattr(owner, name)
+        if isinstance(owner, Properties):
+            world.assumed[f"PyTorch's properties of a device have `{name}`"] = None
+        return answer
+
+    for name in ("len", "isinstance", "issubclass", "callable", "all", "any", "repr", "round", "range", "chr", "ord"):
         found[name] = careful(name, getattr(builtins, name))
+    found["hasattr"] = careful("hasattr", has)
     found["print"] = lambda *_, **__: None
     found["int"] = _converting(int)
     found["str"] = _converting(str)
@@ -463,10 +494,17 @@ class _Rewritten(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         self.generic_visit(node)
-        if len(node.ops) != 1 or not isinstance(node.ops[0], ast.Is | ast.IsNot):
+        if len(node.ops) != 1 or not isinstance(node.ops[0], ast.Is | ast.IsNot | ast.In | ast.NotIn):
             return node
-        negated = ast.Constant(isinstance(node.ops[0], ast.IsNot))
-        return _call("__bw_is__", node.left, node.comparators[0], negated)
+        helper = "__bw_is__" if isinstance(node.ops[0], ast.Is | ast.IsNot) else "__bw_in__"
+        negated = ast.Constant(isinstance(node.ops[0], ast.IsNot | ast.NotIn))
+        return _call(helper, node.left, node.comparators[0], negated)
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "type" and len(node.args) == 1 and not node.keywords:
+            node.func = ast.Name("__bw_type__", ast.Load())
+        return node
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.excepthandler:
         self.generic_visit(node)

@@ -27,7 +27,8 @@ LONGEST = 10.0
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What a slice gave on each chip, by its name. `gives` are outcomes (true, false, an exception's type); those of
-    values that nobody knows, tried both ways, in `chosen` (one row a run). `undecided` says why they decide nothing."""
+    values that nobody knows, tried both ways, in `chosen` (one row a run). None of them: the chip does not get there.
+    `undecided` says why they decide nothing."""
 
     gives: tuple[str, ...]
     chosen: tuple[Mapping[str, Any], ...]
@@ -63,6 +64,7 @@ def run_slice(slice_: Slice, chips: Sequence[Chip], folder: Path, limit: float) 
                 "statements": plan.statements,
                 "elsewhere": plan.elsewhere,
                 "missing": plan.missing,
+                "defined": plan.defined,
             }
             for dotted, plan in slice_.modules.items()
         },
@@ -90,7 +92,7 @@ def run_slice(slice_: Slice, chips: Sequence[Chip], folder: Path, limit: float) 
         refused, trouble = str(answer.get("refused", "")), str(answer.get("trouble", ""))
         return Ran({}, refused=refused, trouble=trouble or "it gave no reason", log=log, seconds=time)
     try:
-        answers = {name: _answer(found["runs"]) for name, found in answer["chips"].items()}
+        answers = {name: _answer(found["runs"], slice_.form) for name, found in answer["chips"].items()}
         assumed = dict.fromkeys(str(text) for found in answer["chips"].values() for text in found["assumed"])
     except (KeyError, TypeError, AttributeError):
         return Ran({}, trouble="the slice ended without an answer", log=log, seconds=time)
@@ -105,16 +107,19 @@ def _explained(trouble: str) -> str:
     return trouble
 
 
-def _answer(runs: Sequence[Mapping[str, Any]]) -> Answer:
-    """The outcomes of the runs. Exceptions give way to results: with the values chosen then, nothing is asked."""
+def _answer(runs: Sequence[Mapping[str, Any]], form: str) -> Answer:
+    """The outcomes of the runs. Exceptions give way to results: with the values chosen then, nothing is asked.
+
+    A call completes or does not: what it raises is its outcome, where it never comes back.
+    """
     outcomes = [str(one["outcome"]) for one in runs]
     undecided = next((text.partition(": ")[2] for text in outcomes if text.startswith("undecided")), "")
     reached = [text for text in outcomes if text != "not reached"]
     results = [text for text in reached if text in ("true", "false")]
+    if form == "completes" and reached and not results:
+        results = ["false"]
     gives = tuple(sorted(set(results or reached)))
     guessed = tuple(dict.fromkeys(str(why) for one in runs for why in one["guessed"]))
-    if not undecided and not gives:
-        undecided = "the test is never reached"
     if not undecided and len(gives) > 1 and guessed:
         undecided = guessed[0]
     chosen = tuple({"outcome": one["outcome"], "chosen": dict(one["chosen"])} for one in runs)

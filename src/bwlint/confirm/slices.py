@@ -15,11 +15,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
 
 from bwlint.confirm.inside import absolute
 from bwlint.evaluate.names import guess
-from bwlint.findings import Claim
+from bwlint.findings import Claim, Region
 from bwlint.readers.errors import ReadError
 from bwlint.readers.python import parse
 from bwlint.readers.python.gates import asked_key
@@ -41,12 +40,13 @@ _GATE = "__gate__"
 @dataclass(slots=True)
 class Plan:
     """What is cut out of one module. `elsewhere` are names that a star import brings, with their module, `missing`
-    names that cannot be cut, with the reason."""
+    names that cannot be cut, with the reason; `defined` are all names that its statements bind."""
 
     package: str
     statements: list[tuple[str, list[str]]] = field(default_factory=list)
     elsewhere: dict[str, str] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
+    defined: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,23 +69,24 @@ class Slice:
 
 def cut(real: str, claim: Claim) -> Slice | str:
     """The slice of a claim about a gate in the Python file at `real`; a string says why there is none."""
-    data = read_bytes(real)
-    source = data if isinstance(data, Unread) else decode(data)
+    source = _source(real)
     if isinstance(source, Unread):
         return f"the file is not readable any more: {source.reason}"
     if claim.at is None:
         return "the claim names no place"
+    folder = package_root(real)
     try:
-        tree = parse(source)
-        return _cut(real, source, tree, claim)
+        home = _file(module_name(real, folder), os.path.basename(real) == "__init__.py", source)
+        return _cut(home, source, folder, claim)
     except ReadError as error:
         return f"the file does not parse: {error}"
     except RecursionError:
         return "the test is nested too deep to be cut out"
 
 
-def _cut(real: str, source: str, tree: ast.Module, claim: Claim) -> Slice | str:
-    found = _expression(tree, Text(source), claim)
+def _cut(home: File, source: str, folder: str, claim: Claim) -> Slice | str:
+    assert claim.at is not None
+    found = _expression(home.tree, Text(source), claim.at)
     if found is None:
         return "no expression of Python stands where the claim points"
     way, node = found
@@ -102,63 +103,44 @@ def _cut(real: str, source: str, tree: ast.Module, claim: Claim) -> Slice | str:
             return "another text stands where the claim points"
     elif isinstance(way[-1], ast.Expr) and isinstance(node, ast.Call):
         form = "completes"
-    folder = package_root(real)
     files = Files([folder, *import_roots(folder)])
-    dotted = module_name(real, folder)
-    home = files.add(dotted, real, tree)
+    files.add(home)
     cutter = Cutter(files, _owner(way))
     cutter.gate(home, _function(way, expression))
     cutter.run()
-    return Slice(dotted, form, cutter.plans, frozenset(name for name in cutter.names if guess(name) is not None))
+    return Slice(home.dotted, form, cutter.plans, frozenset(name for name in cutter.names if guess(name) is not None))
 
 
-def _expression(tree: ast.Module, text: Text, claim: Claim) -> tuple[list[ast.AST], ast.expr] | None:
-    """The expression at a claim's place, and the nodes around it from the module inwards."""
-    at = claim.at
-    assert at is not None
-    way: list[ast.AST] = [tree]
-    while True:
+def _expression(tree: ast.Module, text: Text, at: Region) -> tuple[list[ast.AST], ast.expr] | None:
+    """The expression at a place, and the nodes around it from the module inwards."""
+
+    def search(way: list[ast.AST]) -> tuple[list[ast.AST], ast.expr] | None:
         for child in ast.iter_child_nodes(way[-1]):
-            first = _first_line(child)
-            if first is None or not first <= at.line <= at.end_line <= (child.end_lineno or 0):  # type: ignore[attr-defined]
-                inner = _bare(child)
-                if not any(_encloses(each, at.line, at.end_line) for each in inner):
-                    continue
-            elif isinstance(child, ast.expr) and text.region(*_span(child)) == at:
+            if isinstance(child, ast.expr) and text.region(*_span(child)) == at:
                 return way, child
-            elif isinstance(child, ast.expr) and not _holds(text.region(*_span(child)), at):
-                continue
-            way = [*way, child]
-            break
-        else:
-            return None
+            if _may_hold(child, text, at):
+                found = search([*way, child])
+                if found is not None:
+                    return found
+        return None
+
+    return search([tree])
 
 
-def _bare(node: ast.AST) -> list[ast.AST]:
-    """The parts of a node that has no place of its own: arguments, keywords, loops of a comprehension."""
-    return list(ast.iter_child_nodes(node)) if not hasattr(node, "lineno") else []
-
-
-def _encloses(node: ast.AST, line: int, end_line: int) -> bool:
-    first = _first_line(node)
-    if first is not None:
-        return first <= line <= end_line <= (node.end_lineno or 0)  # type: ignore[attr-defined]
-    return any(_encloses(each, line, end_line) for each in _bare(node))
-
-
-def _first_line(node: ast.AST) -> int | None:
-    own: int | None = getattr(node, "lineno", None)
-    above = [decorator.lineno for decorator in getattr(node, "decorator_list", ())]
-    return None if own is None else min([own, *above])
+def _may_hold(node: ast.AST, text: Text, at: Region) -> bool:
+    """Whether a place may be in a node: arguments and loops of comprehensions have no place of their own."""
+    if isinstance(node, ast.stmt):
+        first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
+        return first <= at.line and at.end_line <= (node.end_lineno or 0)
+    if not isinstance(node, ast.expr):
+        return True
+    around = text.region(*_span(node))
+    start, end = (around.line, around.column), (around.end_line, around.end_column)
+    return start <= (at.line, at.column) and (at.end_line, at.end_column) <= end
 
 
 def _span(node: ast.expr) -> tuple[int, int, int, int]:
     return node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or 0
-
-
-def _holds(outer: Any, inner: Any) -> bool:
-    start, end = (outer.line, outer.column), (outer.end_line, outer.end_column)
-    return start <= (inner.line, inner.column) and (inner.end_line, inner.end_column) <= end
 
 
 # -- what stands above a test in its function
@@ -227,7 +209,9 @@ def _locals(scope: _Scope, needed: set[str], owner: str) -> list[ast.stmt]:
 
 
 def _free(names: set[str], needed: set[str]) -> list[ast.stmt]:
+    """Statements that say of names that nobody knows them, whatever was before."""
     found = sorted(names & needed)
+    needed -= names
     return [_unknown(name) for name in found]
 
 
@@ -386,7 +370,7 @@ class File:
 
     dotted: str
     package: str
-    body: Sequence[ast.stmt]
+    tree: ast.Module
     bindings: dict[str, list[int]]
     stars: tuple[str, ...]
     written: frozenset[str]
@@ -400,10 +384,8 @@ class Files:
         self._roots = tuple(dict.fromkeys(roots))
         self._known: dict[str, File | None] = {}
 
-    def add(self, dotted: str, real: str, tree: ast.Module) -> File:
-        found = _file(dotted, os.path.basename(real) == "__init__.py", tree)
-        self._known[dotted] = found
-        return found
+    def add(self, file: File) -> None:
+        self._known[file.dotted] = file
 
     def find(self, dotted: str) -> File | None:
         if dotted not in self._known:
@@ -415,23 +397,29 @@ class Files:
         for root in self._roots:
             for candidate in (f"{relative}.py", os.path.join(relative, "__init__.py")):
                 path = os.path.join(root, candidate)
-                tree = _parsed(path) if os.path.isfile(path) else None
-                if tree is not None:
-                    return _file(dotted, candidate.endswith("__init__.py"), tree)
+                source = _source(path) if os.path.isfile(path) else None
+                if isinstance(source, str):
+                    return _parsed(dotted, candidate.endswith("__init__.py"), source)
         return None
 
 
-@lru_cache(maxsize=64)
-def _parsed(path: str) -> ast.Module | None:
+def _source(path: str) -> str | Unread:
     data = read_bytes(path)
-    source = data if isinstance(data, Unread) else decode(data)
+    return data if isinstance(data, Unread) else decode(data)
+
+
+def _parsed(dotted: str, is_package: bool, source: str) -> File | None:
     try:
-        return None if isinstance(source, Unread) else parse(source)
+        return _file(dotted, is_package, source)
     except ReadError:
         return None
 
 
-def _file(dotted: str, is_package: bool, tree: ast.Module) -> File:
+# A finding after the other asks for the same files.
+@lru_cache(maxsize=64)
+def _file(dotted: str, is_package: bool, source: str) -> File:
+    """A module by its text. Raises `ReadError`."""
+    tree = parse(source)
     package = dotted if is_package else dotted.rpartition(".")[0]
     bindings: dict[str, list[int]] = {}
     stars: list[str] = []
@@ -443,7 +431,7 @@ def _file(dotted: str, is_package: bool, tree: ast.Module) -> File:
         if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
             stars.append(absolute(node, package))
     written = {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
-    return File(dotted, package, tree.body, bindings, tuple(stars), frozenset(written))
+    return File(dotted, package, tree, bindings, tuple(stars), frozenset(written))
 
 
 def _for_types(node: ast.stmt) -> bool:
@@ -469,6 +457,7 @@ class Cutter:
         self._taken: set[tuple[str, int]] = set()
         self._work: list[tuple[File, str]] = []
         self._parts: list[_Part] = []
+        self._handed: dict[str, File] = {}
         self._size = 0
 
     def gate(self, home: File, function: ast.FunctionDef) -> None:
@@ -488,7 +477,10 @@ class Cutter:
             self._plan(part.file).statements.append((ast.unparse(part.reduced()), [part.node.name]))
 
     def _plan(self, file: File) -> Plan:
-        return self.plans.setdefault(file.dotted, Plan(file.package))
+        if file.dotted not in self.plans:
+            known = tuple(name for name in file.bindings if name not in file.written)
+            self.plans[file.dotted] = Plan(file.package, defined=known)
+        return self.plans[file.dotted]
 
     def _need(self, file: File, name: str) -> None:
         if (file.dotted, name) not in self._seen:
@@ -509,9 +501,12 @@ class Cutter:
             plan.missing[name] = f"`{name}` needs more of the tree than a slice may hold"
             return
         for index in indices:
-            node = file.body[index]
+            node = file.tree.body[index]
             if isinstance(node, ast.Import | ast.ImportFrom):
                 self._add(file, _only(node, name), [name])
+            elif isinstance(node, ast.If | ast.Try | ast.With | ast.For | ast.While):
+                for part in _keep(node, {name}):
+                    self._add(file, part, [name])
             elif (file.dotted, index) not in self._taken:
                 self._taken.add((file.dotted, index))
                 self._take(file, node)
@@ -546,7 +541,11 @@ class Cutter:
         self._visit(file, node)
 
     def _more_members(self) -> None:
-        """Members of large classes, and values given to attributes, that something in the slice has named by now."""
+        """Members of large classes and of modules that are values, and values given to attributes: those that something
+        in the slice has named by now."""
+        for file in list(self._handed.values()):
+            for name in self.names & file.bindings.keys():
+                self._need(file, name)
         for part in list(self._parts):
             for member in part.wanted(self.names):
                 self._size += (member.end_lineno or 0) - member.lineno  # lines: a bound, and no measure
@@ -581,10 +580,13 @@ class Cutter:
             self._plan(found)
             if name:
                 self._need(found, name)
+            else:
+                self._handed[found.dotted] = found
         if name and (found is None or name not in found.bindings):
             inner = self._files.find(f"{dotted}.{name}")
             if inner is not None:
                 self._plan(inner)
+                self._handed[inner.dotted] = inner
 
     def _chain(self, file: File, node: ast.Attribute, local: dict[str, tuple[str, str]]) -> None:
         """Ask for `name` of `module.name`, where the module is one of the tree."""
@@ -613,7 +615,7 @@ class Cutter:
 
     def _imported(self, file: File, name: str) -> tuple[str, str] | None:
         for index in file.bindings.get(name, ()):
-            found = dict(_imports(file.body[index], file.package)).get(name)
+            found = dict(_imports(file.tree.body[index], file.package)).get(name)
             if found is not None:
                 return found
         return None
@@ -687,7 +689,7 @@ class _Part:
     def _attribute(self, name: str, way: Sequence[ast.AST]) -> ast.FunctionDef:
         statement = way[-1]
         assert isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None
-        function = _function([self.file_module(), self.node, *way], statement.value)
+        function = _function([self.file.tree, self.node, *way], statement.value)
         # `self` is who is asked, and not another one
         body = [
             each
@@ -698,9 +700,6 @@ class _Part:
         return ast.FunctionDef(
             f"__attribute_{self.node.name}_{name}", parameters, body, [], None, lineno=1, col_offset=0
         )
-
-    def file_module(self) -> ast.Module:
-        return ast.Module(list(self.file.body), [])
 
     def reduced(self) -> ast.ClassDef:
         body = [each for each in self.node.body if any(each is kept for kept in self._done.values())]

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple, NoReturn
 
 LONGEST_KEY = 200
 _ARCHITECTURE = re.compile(r"(?:sm_?|compute_)?1?\d\d[af]?|1?\d\.\d[af]?")
-MAX_CHOICES = 6
-"""As many values that nobody knows are tried both ways; 2^6 runs."""
+MAX_CHOICES = 24
+"""As many values that nobody knows may be met in one run."""
 
 
 class Undecided(BaseException):
@@ -47,7 +47,7 @@ class Choices:
         key = value._bw_key
         if key not in self.taken:
             if len(self.taken) >= MAX_CHOICES:
-                self.lose(f"it depends on more than {MAX_CHOICES} values that nobody knows")
+                self.lose(f"it asks for more than {MAX_CHOICES} values that nobody knows")
             self.taken[key] = self.given[len(self.taken)] if len(self.taken) < len(self.given) else True
             if value._bw_why:
                 self.guessed[value._bw_why] = None
@@ -102,7 +102,7 @@ class World:
             return _NAMES[dotted]
         top, _, rest = dotted.partition(".")
         if top in _LIBRARIES:
-            return _library(dotted, rest) if rest else Library(self, dotted)
+            return self._of_library(dotted, rest) if rest else Library(self, dotted)
         if dotted in _RAISING:
             return _raising(dotted)
         name = dotted.rpartition(".")[2]
@@ -117,6 +117,12 @@ class World:
         found = self.unread(dotted)
         return Unread(self, dotted[:LONGEST_KEY], found._bw_why, outside=True)
 
+    def _of_library(self, dotted: str, rest: str) -> Any:
+        try:
+            return _library(dotted, rest)
+        except AttributeError:
+            return self.unread(dotted)
+
     def called(self, value: Unread, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         """What a call of something nobody knows gives: a source of the table gives the device."""
         if value._bw_key.rpartition(".")[2] == "skipTest":
@@ -128,13 +134,17 @@ class World:
         self._assume(value._bw_key, row)
         test = TESTS.get(row["returns"])
         if test is None:
-            return self._value(row, value._bw_key)
-        operands = [*args, *keywords.values()]
+            found = self._value(row, value._bw_key)
+            # a method of an unknown object: PyTorch's tuple, or vLLM's and SGLang's with names
+            named = row["returns"] == "tuple" and not value._bw_key.startswith("torch.")
+            return DeviceCapability(*found) if named else found
+        # the first operands are what is compared; a device's number changes nothing on one chip
+        count = 2 if row["returns"] == "at-least-parts" else 1
+        operands = [*args, *keywords.values()][:count]
         for operand in operands:
             if isinstance(operand, Unread):
-                return self.unread(
-                    f"{value._bw_key}({shown(operand)})", "the capability is compared with an unknown value"
-                )
+                key = f"{value._bw_key}({shown(operand)})"
+                return self.unread(key, "the capability is compared with an unknown value")
         return test(self.chip, *operands)
 
     def assumed_of(self, dotted: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -430,17 +440,17 @@ _VALUES: dict[str, Callable[[Chip], Any]] = {
 
 
 # What vLLM's `Platform` does: a tuple is compared with the NamedTuple, a number with the joined digits.
-def _is_capability(chip: Chip, capability: Any, device_id: int = 0) -> bool:
+def _is_capability(chip: Chip, capability: Any) -> bool:
     current = DeviceCapability(chip.major, chip.minor)
     return current == capability if isinstance(capability, tuple) else current.to_int() == capability
 
 
-def _has_capability(chip: Chip, capability: Any, device_id: int = 0) -> bool:
+def _has_capability(chip: Chip, capability: Any) -> bool:
     current = DeviceCapability(chip.major, chip.minor)
     return current >= capability if isinstance(capability, tuple) else bool(current.to_int() >= capability)
 
 
-def _is_family(chip: Chip, capability: Any, device_id: int = 0) -> bool:
+def _is_family(chip: Chip, capability: Any) -> bool:
     return bool(DeviceCapability(chip.major, chip.minor).to_int() // 10 == capability // 10)
 
 
@@ -454,6 +464,10 @@ TESTS: dict[str, Callable[..., bool]] = {
     "family": _is_family,
     "at-least-parts": _at_least_parts,
 }
+
+
+_PLAIN = frozenset({"__version__", "__file__", "__name__", "__path__", "__spec__", "__dict__"})
+"""Names with underscores that are values of programs, and no questions of Python's own."""
 
 
 class Unread:
@@ -477,7 +491,7 @@ class Unread:
         return self._bw_world.choices.choose(self) != self._bw_negated
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("__") and name not in _PLAIN:
             raise AttributeError(name)
         return self._bw_world.attribute(self, name)
 
@@ -518,6 +532,15 @@ def related(op: str, left: Any, right: Any, negated: bool = False) -> Unread:
     ):
         why = f"nothing in reach says what `{known._bw_key}` is, and it is compared with the name of an architecture"
     return Unread(known._bw_world, f"({shown(left)} {op} {shown(right)})"[:LONGEST_KEY], why, negated)
+
+
+def among(item: Unread, container: Any, negated: bool) -> Unread:
+    """Whether a value that nobody knows is one of several: one question, and not one for each of them."""
+    members = list(container) if isinstance(container, list | tuple | set | frozenset | dict) else [container]
+    names = next((each for each in members if isinstance(each, str) and _ARCHITECTURE.fullmatch(each)), None)
+    why = item._bw_why or ("" if names is None else related("==", item, names)._bw_why)
+    listed = ", ".join(sorted(map(shown, members))) if len(members) < 20 else f"{len(members)} values"
+    return Unread(item._bw_world, f"({item._bw_key} in {listed})"[:LONGEST_KEY], why, negated)
 
 
 def shown(value: object) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bwlint.confirm.receipt import Attempt
 from bwlint.findings import Claim, Finding
 
 
@@ -71,3 +72,11 @@ class World:
     bench: bool = False
     altered: str = ""
     """What of the packages that the rungs use is not as it was released; "" where nothing is."""
+    known: dict[Hashable, Attempt] = field(default_factory=dict, compare=False, repr=False)
+    """Attempts that come out the same for every finding."""
+
+    def once(self, key: Hashable, make: Callable[[], Attempt]) -> Attempt:
+        """An attempt that is about the device alone, made when it is asked for first."""
+        if key not in self.known:
+            self.known[key] = make()
+        return self.known[key]

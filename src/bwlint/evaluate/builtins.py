@@ -339,7 +339,9 @@ def _getattr(args: Sequence[Vec], keywords: Mapping[str, Vec]) -> Vec:
     if len(args) < 2 or not isinstance(args[1].only(), str):
         return Vec((Unknown(),))
     name = args[1].only()
-    return lift(lambda value, *_: attribute(value, name), args[0])
+    owner = args[0].only()
+    member = arch_member(f"{owner.name}.{name}") if isinstance(owner, Ref) else None
+    return Vec((member,)) if member is not None else lift(lambda value, *_: attribute(value, name), args[0])
 
 
 def _divmod(left: Any, right: Any) -> Any:

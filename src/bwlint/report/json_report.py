@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from bwlint.findings import Edit, Finding, Fix, Proof, Region, Related, Report
+from bwlint.findings import Claim, Edit, Finding, Fix, Proof, Region, Related, Report
 from bwlint.report import Setting
 from bwlint.report.encode import dumps
 
@@ -47,9 +47,14 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "fix": None if finding.fix is None else _fix(finding.fix),
         "fix_refused": finding.fix_refused,
         "fingerprint": finding.fingerprint,
-        "claims": [asdict(claim) for claim in finding.claims],
+        "claims": [claim(each) for each in finding.claims],
         **({"verdict": asdict(finding.verdict)} if finding.verdict is not None else {}),
     }
+
+
+def claim(claimed: Claim) -> dict[str, Any]:
+    """One claim with all its fields."""
+    return asdict(claimed)
 
 
 def _region(region: Region) -> dict[str, int]:

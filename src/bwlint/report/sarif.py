@@ -12,7 +12,7 @@ from urllib.parse import quote
 import sarif_om as om
 
 from bwlint.findings import SEVERITIES, Claim, Edit, Finding, Fix, Region, Related, Report, Skipped
-from bwlint.report import Lines, Setting
+from bwlint.report import Lines, Setting, json_report
 from bwlint.report.encode import dumps
 from bwlint.report.escape import visible
 from bwlint.report.fingerprint import KEY
@@ -129,7 +129,7 @@ def _properties(finding: Finding) -> dict[str, object]:
 
 def _claim(claim: Claim) -> dict[str, object]:
     """A claim as in the JSON report, less the fields that its kind has no use for."""
-    return {name: value for name, value in asdict(claim).items() if value}
+    return {name: value for name, value in json_report.claim(claim).items() if value}
 
 
 def _text(finding: Finding, related: Sequence[Related]) -> str:

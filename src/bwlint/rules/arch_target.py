@@ -432,7 +432,7 @@ class _File:
             covered,
             None,
             remedy=remedy,
-            claims=(Claimed(claim, built.carry.at),),
+            claims=(Claimed(claim, None if claim.kind == "instruction" else built.carry.at),),
         )
 
 

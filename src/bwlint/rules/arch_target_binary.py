@@ -8,6 +8,7 @@ from bwlint import claims
 from bwlint.chips import NONE, ChipSet, siblings
 from bwlint.findings import Claim
 from bwlint.inspection.operations import is_spare, kernels_beside
+from bwlint.readers.binary.names import operation
 from bwlint.shipments import ALL, Flaw, Library, Operation, Shipment, Unit, main_reason
 from bwlint.shipments import NONE as NOTHING
 from bwlint.wording import counted, listed, plain
@@ -157,8 +158,14 @@ def _operations(shipment: Shipment, asked: ChipSet, judged: ChipSet) -> Iterator
             f"build a variant for {plain(chips)}, or keep these calls away from it",
             f"operations {' '.join(names)}",
             ChipSet.of(*some[0].served),
-            claims=tuple(claims.image(chips, kernel=name) for name in names[:_CLAIMS]),
+            claims=tuple(claims.image(chips, kernel=_variant(shipment, path, name)) for name in names[:_CLAIMS]),
         )
+
+
+def _variant(shipment: Shipment, path: str, name: str) -> str:
+    """The mangled name of the first kernel in a file that is a variant of an operation."""
+    units = (unit for library in shipment.libraries if library.path == path for unit in library.units)
+    return next((kernel for unit in units for kernel in unit.kernels if operation(kernel) == name), name)
 
 
 def _of_files(libraries: Sequence[Library], chips: ChipSet, path: str) -> tuple[Claim, ...]:

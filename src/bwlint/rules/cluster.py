@@ -129,7 +129,7 @@ def _built(context: Context, one: Asked) -> Iterator[Draft]:
         "a static_assert of the builder fails",
         "use Shape<_1, _1, _1>: clusters run on this chip, but it has no multicast hardware for a mainloop to use",
         ChipSet.joining([chip]),
-        _refused_by_builder(chip, size),
+        claims.builder(_shape(one, chip), ChipSet.joining([chip])),
     )
 
 
@@ -190,11 +190,6 @@ def _over_all(one: Asked, sizes: dict[Chip, int]) -> Iterator[Draft]:
         over,
         claims.cluster(_shape(one, next(chip for chip in over if sizes[chip] == size)), over),
     )
-
-
-def _refused_by_builder(chip: Chip, size: int) -> Claim:
-    chips = ChipSet.joining([chip])
-    return claims.other(f"CUTLASS's builder of SM{chip.joined} refuses a cluster of {size} blocks", chips)
 
 
 def _may_not_fit(size: int, chips: ChipSet) -> Claim:

@@ -38,7 +38,13 @@ def library(folder: Path, *kernels: str) -> Path:
         ("image", {}, {"calls": {"cuLaunchKernelEx": [1, 0]}}, "inconclusive", "k: cuLaunchKernelEx: CUDA_ERROR_INV"),
         ("image", {}, {"calls": {"cuLaunchKernelEx": [46]}}, "inconclusive", "CUDA_ERROR_DEVICE_UNAVAILABLE (46)"),
         ("image", {}, {"calls": {"cuCtxSynchronize": [46]}}, "inconclusive", "CUDA_ERROR_DEVICE_UNAVAILABLE (46)"),
-        ("image", {}, {"calls": {"cuCtxSynchronize": ["hang"]}}, "inconclusive", "k: the process that spoke to the"),
+        (
+            "image",
+            {"subject": "k"},
+            {"calls": {"cuCtxSynchronize": ["hang"]}},
+            "inconclusive",
+            "k: the process that spoke to the",
+        ),
         ("image", {}, {"calls": {"cuCtxSynchronize": [{"print": 99999999}]}}, "inconclusive", "more than 64 MiB"),
         (
             "shared",
@@ -70,7 +76,7 @@ def test_kernels(
 ) -> None:
     fake_gpu.install(tmp_path, monkeypatch, **scene)
     subject = gpu_claims.subject(kind, library(tmp_path, "k", "l"), **claim)
-    found = launch.attempt(subject, gpu_claims.world(tmp_path, may_launch=True, limit=1.5))
+    found = launch.attempt(subject, gpu_claims.world(tmp_path, may_launch=True, limit=gpu_claims.limit(scene)))
     assert reason in found.reason
     assert (found.executed, found.outcome) == (True, outcome)
 
@@ -93,7 +99,7 @@ def test_source_has_no_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, na
 @pytest.mark.parametrize(
     ("kernels", "scene", "reason"),
     [
-        ((), {}, "no kernel to launch: the container has no kernels"),
+        ((), {}, "no kernel to launch: no container has such a kernel"),
         (("k",), {"images": [{"contains": "sm_90", "error": 209}]}, "CUDA_ERROR_NO_BINARY_FOR_GPU (209)"),
     ],
 )

@@ -10,6 +10,7 @@ import fake_gpu
 import gpu_claims
 import pytest
 
+from bwlint.confirm import containers
 from bwlint.confirm.receipt import Attempt
 from bwlint.confirm.rungs import load
 
@@ -51,7 +52,6 @@ def tried(folder: Path, monkeypatch: pytest.MonkeyPatch, scene: dict[str, Any], 
         ((NEW,), [{**NO_NEW, "error": 200}], "", "inconclusive", "CUDA_ERROR_INVALID_IMAGE (200)"),
         ((NEW, OLD), [NO_NEW, {**NO_OLD, "error": 222}], "", "inconclusive", "the driver is too old for it"),
         ((NEW, OLD), [NO_NEW, {**NO_OLD, "error": 999}], "", "inconclusive", "CUDA_ERROR_UNKNOWN (999)"),
-        ((OLD, NEW), [{**NO_OLD, "error": 46}], "", "inconclusive", "CUDA_ERROR_DEVICE_UNAVAILABLE (46)"),
     ],
 )
 def test_images(
@@ -94,6 +94,37 @@ def test_a_member_of_an_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     assert not list(tmp_path.glob("container-*"))
 
 
+def test_what_is_linked_when_it_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    objects = [binaries.container(binaries.entry(text, 90)) for text in (KERNELS, OLD)]
+    path = tmp_path / "lib.so"
+    path.write_bytes(binaries.shared_object(binaries.container(binaries.entry(NEW, 120)), relocatable=objects))
+    found = tried(tmp_path, monkeypatch, {}, path)
+    assert (found.outcome, found.details["containers"]) == ("refuted", 1)
+    assert found.reason.endswith("loads, and its 1 kernel can be had")
+    found = tried(tmp_path, monkeypatch, {"images": [NO_NEW]}, path)
+    assert found.outcome == "refuted"
+    assert found.reason.endswith("loads, and its 3 kernels can be had")
+    found = tried(tmp_path, monkeypatch, {"images": [NO_NEW], "calls": {"cuLinkAddData": [0, 209]}}, path)
+    assert (found.outcome, found.details["tried"]) == ("confirmed", 1)
+    found = tried(tmp_path, monkeypatch, {"images": [NO_NEW], "calls": {"cuLinkComplete": [999]}}, path)
+    assert (found.executed, found.outcome) == (False, None)
+
+
+def test_files_without_device_code_do_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {f"{number:03}.so": b"no device code" for number in range(200)}
+    files["last.so"] = library(tmp_path, NEW).read_bytes()
+    (tmp_path / "made.zip").write_bytes(binaries.zipped(files))
+    assert tried(tmp_path, monkeypatch, {"images": [NO_NEW]}, tmp_path / "made.zip").outcome == "confirmed"
+
+
+def test_more_containers_than_are_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(containers.lots, "__defaults__", (2,))
+    path = library(tmp_path, NEW, NEW, NEW)
+    found = tried(tmp_path, monkeypatch, {"images": [NO_NEW]}, path)
+    assert found.outcome == "inconclusive"
+    assert found.reason.startswith("2 of 3 containers tried on the 9.0 device, none loads, but this proves nothing")
+
+
 def test_a_folder_and_a_bare_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "folder" / "deep").mkdir(parents=True)
     library(tmp_path / "folder" / "deep", NEW)
@@ -125,7 +156,7 @@ def test_not_eligible(
 @pytest.mark.parametrize(
     ("scene", "reason"),
     [
-        ({"calls": {"cuModuleLoadDataEx": ["hang"]}}, "the process that spoke to the driver was not done after 1 s"),
+        ({"calls": {"cuModuleLoadDataEx": ["hang"]}}, "the process that spoke to the driver was not done after 3 s"),
         ({"calls": {"cuModuleLoadDataEx": ["die"]}}, "the process that spoke to the driver was ended by SIGKILL"),
         ({"calls": {"cuDevicePrimaryCtxRetain": [46]}}, "CUDA_ERROR_DEVICE_UNAVAILABLE (46)"),
     ],
@@ -135,9 +166,16 @@ def test_a_driver_that_fails(
 ) -> None:
     fake_gpu.install(tmp_path, monkeypatch, **scene)
     subject = gpu_claims.subject("image", library(tmp_path, NEW))
-    found = load.attempt(subject, gpu_claims.world(tmp_path, limit=1.0))
+    found = load.attempt(subject, gpu_claims.world(tmp_path, limit=gpu_claims.limit(scene)))
     assert (found.eligible, found.executed, found.outcome) == (True, False, None)
     assert reason in found.reason
+
+
+def test_a_device_that_goes_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = library(tmp_path, NEW, OLD, NEW)
+    found = tried(tmp_path, monkeypatch, {"images": [NO_NEW, {**NO_OLD, "error": 46}]}, path)
+    assert (found.executed, found.outcome, found.details["tried"]) == (True, "inconclusive", 1)
+    assert "CUDA_ERROR_DEVICE_UNAVAILABLE (46)" in found.reason
 
 
 @pytest.mark.parametrize("data", [b"", b"no device code", b"\x7fELF broken", b"\x50\xed\x55\xba broken"])

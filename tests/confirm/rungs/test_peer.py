@@ -30,14 +30,12 @@ def kernels(*, arrived: bool = True, wrong: int = 0, counted: int = 256_000) -> 
         ("peer-store", {"kernels": kernels(wrong=1)}, "confirmed", "the flag arrives, 1 word behind it wrong"),
         ("peer-store", {"peer": {"moves": 0}}, "confirmed", "copy 0 to 1: 1024 words wrong"),
         ("peer-store", {"peer": {"can": 0}}, "confirmed", "the driver gives these GPUs no access"),
-        # What a remote atomic does is nothing to a store.
-        ("peer-store", {"kernels": kernels(counted=3)}, "refuted", "the flag arrives"),
         ("remote-atomic", {}, "refuted", "counter 0 to 1: 256000 of 256000 additions"),
         ("remote-atomic", {"kernels": kernels(counted=3)}, "confirmed", "counter 0 to 1: 3 of 256000 additions"),
         ("remote-atomic", {"peer": {"NATIVE_ATOMIC_SUPPORTED": 0}}, "confirmed", "not all native atomics"),
-        ("remote-atomic", {"kernels": kernels(arrived=False)}, "refuted", "256000 of 256000"),
-        ("multicast", {}, "inconclusive", "which is not put to use here"),
-        ("multicast", {"devices": [fake_gpu.device(MULTICAST_SUPPORTED=0)] * 2}, "confirmed", "no NVLink multicast"),
+        ("multicast", {}, "inconclusive", "have NVLink multicast, which are not put to use here"),
+        ("multicast", {"devices": [fake_gpu.device(MULTICAST_SUPPORTED=0)] * 2}, "confirmed", "have not both NVLink"),
+        ("fabric", {}, "inconclusive", "the driver does not say whether these GPUs have fabric handles"),
         ("peer-store", {"calls": {"cuLaunchKernel": [46]}}, "inconclusive", "CUDA_ERROR_DEVICE_UNAVAILABLE (46)"),
         ("peer-store", {"calls": {"cuMemcpyPeer": ["die"]}}, "inconclusive", "ended by SIGKILL"),
     ],
@@ -45,7 +43,10 @@ def kernels(*, arrived: bool = True, wrong: int = 0, counted: int = 256_000) -> 
 def test_claims(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, subject: str, scene: dict[str, Any], outcome: str, reason: str
 ) -> None:
-    monkeypatch.setitem(peer._TESTS, "copy", {"bytes": 4096, "repeat": 2})
+    # What the claim is not about takes a child a piece, and time.
+    wanted = ("counter",) if subject == "remote-atomic" else ("flag", "copy")
+    sizes = {**peer._TESTS, "copy": {"bytes": 4096, "repeat": 2}}
+    monkeypatch.setattr(peer, "_TESTS", {name: sizes[name] for name in wanted})
     fake_gpu.install(tmp_path, monkeypatch, **{"devices": TWO, "kernels": kernels(), **scene})
     found = peer.attempt(gpu_claims.subject("peer", subject=subject), gpu_claims.world(tmp_path))
     assert reason in found.reason
@@ -69,6 +70,17 @@ def test_not_eligible(
     found = peer.attempt(gpu_claims.subject("peer", subject="peer-store", chips=chips), gpu_claims.world(tmp_path))
     assert (found.requested, found.eligible, found.executed, found.outcome) == (True, False, False, None)
     assert found.reason.startswith(reason)
+
+
+def test_everything_is_tried_and_what_the_claim_is_about_decides(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_gpu.install(tmp_path, monkeypatch, devices=TWO, kernels=kernels(counted=3))
+    monkeypatch.setitem(peer._TESTS, "copy", {"bytes": 4096, "repeat": 2})
+    found = peer.attempt(gpu_claims.subject("peer", subject="peer-store"), gpu_claims.world(tmp_path))
+    assert found.outcome == "refuted"
+    assert found.details["counter 0 to 1"] == {"error": 0, "value": 3, "expected": 256_000}
+    assert {"flag 1 to 0", "counter 1 to 0", "copy 1 to 0"} <= set(found.details)
 
 
 def test_multicast_is_never_made() -> None:

@@ -118,7 +118,7 @@ VERDICTS: dict[tuple[str, str, str], Static] = {}
 def ours(one: Written, toolkit: str) -> Static:
     key = (one.case.name, one.asked.name, toolkit if one.case.template == "plain.ptx" else "")
     if key not in VERDICTS:
-        VERDICTS[key] = static(one.case, one.asked, one.path, one.path, toolkit)
+        VERDICTS[key] = static(one.case, one.asked, one.path, one.path, toolkit, "ptxas")
     return VERDICTS[key]
 
 

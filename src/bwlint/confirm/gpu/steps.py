@@ -145,7 +145,8 @@ def _link(session: Session, step: dict[str, Any]) -> dict[str, Any]:
         for given in step["inputs"]:
             kind = driver.constant("CUjitInputType", "CU_JIT_INPUT_", _INPUTS[given["kind"]])
             data = content(given)
-            driver("cuLinkAddData", state, kind, data, len(data), b"input", 0, [], [])
+            size = len(data) if given["kind"] == "ptx" else len(data) - 1
+            driver("cuLinkAddData", state, kind, data, size, b"input", 0, [], [])
         address, size = driver("cuLinkComplete", state)
     except Refused as refused:
         refused.more = {"log": log.text()}  # type: ignore[attr-defined]

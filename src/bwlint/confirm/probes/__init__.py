@@ -68,13 +68,16 @@ def target_of(capability: str) -> str:
 
 
 def written(name: str, target: str, world: World, *, static: int | None = None) -> Probe:
-    """A probe in the scratch folder: as a cubin of the first ptxas that takes it, else as PTX for the driver's JIT."""
+    """A probe in the scratch folder: as a cubin of the first ptxas that takes it, else as PTX for the driver's JIT.
+
+    A ptxas of a later CUDA than the driver's, by the number before the dot, makes what the driver does not load.
+    """
     stem = f"{name}-{target}" if static is None else f"{name}-{target}-{static}"
     path = world.scratch / f"{stem}.ptx"
     path.write_text(text(name, target, static), encoding="ascii")
     said = ""
     for toolkit in world.toolkits:
-        if toolkit.ptxas is None:
+        if toolkit.ptxas is None or any(_major(toolkit.version) > _major(one.driver) for one in world.devices):
             continue
         cubin = world.scratch / f"{stem}.cubin"
         command = [str(toolkit.ptxas), f"-arch={target}", str(path), "-o", str(cubin)]
@@ -87,6 +90,10 @@ def written(name: str, target: str, world: World, *, static: int | None = None) 
             return Probe(cubin, f"ptxas {toolkit.version}")
         said = ended.trouble or ended.output.strip()
     return Probe(path, "the driver's JIT", said)
+
+
+def _major(version: str) -> int:
+    return int(version.partition(".")[0] or 0)
 
 
 @cache

@@ -22,12 +22,10 @@ from bwlint.confirm.listing import MOST, Listing
 from bwlint.confirm.receipt import Attempt, not_eligible, not_requested
 from bwlint.confirm.units import Unit, is_source, units
 from bwlint.confirm.world import Subject, Toolkit, World
-from bwlint.findings import Outcome
+from bwlint.findings import BUILDER, Outcome
 
 KINDS = frozenset({"instruction", "legal", "slow", "bounds", "shared", "cluster", "guard", "build"})
 
-_BUILDER = "builder"
-"""The subject of a claim that a builder refuses a cluster while it compiles."""
 _KERNEL = "__global__ void bwlint_probe(int *out) { *out = 1; }\n"
 _LOG = 8000
 _MOST_PAIRS = 40
@@ -44,7 +42,7 @@ def attempt(subject: Subject, world: World) -> Attempt:
     claim = subject.claim
     if claim.kind == "shared" and claim.subject != "static":
         return not_requested("assemble", "dynamic shared memory is asked for when a kernel is launched")
-    if claim.kind == "cluster" and claim.subject != _BUILDER:
+    if claim.kind == "cluster" and claim.subject != BUILDER:
         return not_requested("assemble", "ptxas takes clusters of any size")
     try:
         if claim.kind == "build":

@@ -8,7 +8,7 @@ from bwlint.confirm import gpu, probes
 from bwlint.confirm.devices import about, chosen
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
 from bwlint.confirm.rungs.configure import DYNAMIC
-from bwlint.confirm.world import Subject, World
+from bwlint.confirm.world import Device, Subject, World
 
 KINDS = frozenset({"slow"})
 RUNG: Rung = "bench"
@@ -26,7 +26,12 @@ def attempt(subject: Subject, world: World) -> Attempt:
         return device
     if not device.attributes.get("CLUSTER_LAUNCH"):
         return not_eligible(RUNG, f"the {device.capability} device launches no clusters")
-    flagged, other = _pair(subject.claim.subject)
+    pair = _pair(subject.claim.subject)
+    return world.once((RUNG, *pair, device.uuid), lambda: _benched(pair, world, device))
+
+
+def _benched(pair: tuple[str, str], world: World, device: Device) -> Attempt:
+    flagged, other = pair
     probe = probes.written("bulk", probes.target_of(device.capability), world)
     blocks = device.attributes.get("MULTIPROCESSOR_COUNT", _BLOCKS_OF_A_CLUSTER)
     grid = blocks - blocks % _BLOCKS_OF_A_CLUSTER

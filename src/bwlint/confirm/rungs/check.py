@@ -11,10 +11,10 @@ from typing import Any
 
 from bwlint.confirm import gpu, probes
 from bwlint.confirm.devices import about, chosen
-from bwlint.confirm.receipt import Attempt, Rung, not_eligible
+from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
 from bwlint.confirm.rungs.configure import DYNAMIC, MOST_CLUSTER, NON_PORTABLE, roomy_target, shape_of, together
 from bwlint.confirm.world import Device, Subject, World
-from bwlint.findings import Claim, Outcome
+from bwlint.findings import BUILDER, Claim, Outcome
 
 KINDS = frozenset({"shared", "cluster", "unchecked"})
 RUNG: Rung = "check"
@@ -37,14 +37,16 @@ class Ran:
 
 def attempt(subject: Subject, world: World) -> Attempt:
     claim = subject.claim
+    if claim.subject == BUILDER:
+        return not_requested(RUNG, "a builder refuses it while it compiles: there is nothing to launch")
     device = chosen(RUNG, claim, world)
     if isinstance(device, Attempt):
         return device
     if not claim.amounts:
         return not_eligible(RUNG, "the claim names no amount")
-    if claim.kind == "cluster":
-        return _cluster(claim, world, device)
-    return _shared(claim, world, device)
+    test = _cluster if claim.kind == "cluster" else _shared
+    how = "" if claim.kind == "cluster" else claim.subject
+    return world.once((RUNG, claim.kind, how, claim.amounts, device.uuid), lambda: test(claim, world, device))
 
 
 def _shared(claim: Claim, world: World, device: Device) -> Attempt:

@@ -10,9 +10,9 @@ from typing import Any
 from bwlint.confirm import gpu, probes
 from bwlint.confirm.containers import lots
 from bwlint.confirm.devices import about, chosen
-from bwlint.confirm.receipt import Attempt, Rung, not_eligible
+from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
 from bwlint.confirm.world import Device, Subject, World
-from bwlint.findings import Claim, Outcome
+from bwlint.findings import BUILDER, Claim, Outcome
 
 KINDS = frozenset({"shared", "cluster", "unchecked", "bounds"})
 RUNG: Rung = "configure"
@@ -22,6 +22,8 @@ DYNAMIC = "MAX_DYNAMIC_SHARED_SIZE_BYTES"
 NON_PORTABLE = "NON_PORTABLE_CLUSTER_SIZE_ALLOWED"
 PORTABLE_CLUSTER = 8
 MOST_CLUSTER = 1024
+SHARE = 0.8
+"""Of the time of a child, what the steps for many containers may take: the rest is for the driver to come up."""
 _MOST_THREADS = 1024
 
 Steps = list[dict[str, Any]]
@@ -30,20 +32,20 @@ Seen = tuple[Outcome, str]
 
 def attempt(subject: Subject, world: World) -> Attempt:
     claim = subject.claim
+    if claim.subject == BUILDER:
+        return not_requested(RUNG, "a builder refuses it while it compiles: there is nothing to launch")
     device = chosen(RUNG, claim, world)
     if isinstance(device, Attempt):
         return device
     if not claim.amounts:
         return not_eligible(RUNG, "the claim names no amount")
-    if claim.kind == "shared":
-        return _SHARED[claim.subject](claim, world, device) if claim.subject in _SHARED else _unknown(claim)
     if claim.kind == "cluster" and claim.subject:
         return _cluster_of_a_kernel(subject, world, device)
-    return _TESTS[claim.kind](claim, world, device)
-
-
-def _unknown(claim: Claim) -> Attempt:
-    return not_eligible(RUNG, f"{claim.subject!r} is no kind of shared memory that can be had here")
+    test = _SHARED.get(claim.subject) if claim.kind == "shared" else _TESTS[claim.kind]
+    if test is None:
+        return not_eligible(RUNG, f"{claim.subject!r} is no kind of shared memory that can be had here")
+    key = (RUNG, claim.kind, claim.subject, claim.amounts, device.uuid)
+    return world.once(key, lambda: test(claim, world, device))
 
 
 def _dynamic(claim: Claim, world: World, device: Device) -> Attempt:
@@ -130,29 +132,47 @@ def _cluster_of_a_kernel(subject: Subject, world: World, device: Device) -> Atte
     """The kernel of a binary, which has its shape with it; nothing of it runs."""
     claim = subject.claim
     name = claim.subject
-    steps: Steps = [{"do": "load"}, {"do": "function", "kernel": name}]
-    steps += [{"do": "clusters", "kernel": name, "grid": shape_of(claim), "block": "most", "cluster": "required"}]
-    why = "no container of the file has it for this chip"
+    asking = {"do": "clusters", "kernel": name, "grid": shape_of(claim), "block": "most", "cluster": "required"}
+    log, seconds = "", 0.0
     for lot in lots(subject, world.scratch):
-        for part in lot.parts:
-            job = {"do": "image", "device": device.ordinal, "image": part.image, "steps": steps}
-            asked = gpu.ask(job, folder=world.scratch, limit=world.limit)
-            if asked.trouble:
-                return Attempt(RUNG, True, True, False, None, asked.trouble, about(device), asked.ended.output)
-            if gpu.failure(asked.steps[1]):
+        each = [
+            [{"do": "load", "image": part.image}, {"do": "function", "kernel": name}, asking]
+            for part in lot.parts
+            if not part.linked_from
+        ]
+        job = {"do": "image", "device": device.ordinal, "steps": [step for steps in each for step in steps]}
+        asked = gpu.ask({**job, "seconds": world.limit * SHARE}, folder=world.scratch, limit=world.limit)
+        log, seconds = log or asked.ended.output, seconds + asked.ended.seconds
+        if asked.trouble:
+            return Attempt(RUNG, True, True, False, None, asked.trouble, about(device), log, seconds)
+        answers = asked.steps
+        for had, clusters in zip(answers[1::3], answers[2::3], strict=False):
+            if gpu.failure(had):
                 continue
-            outcome, reason = _of_clusters(prod(claim.amounts), asked.steps[2])
-            details = {**about(device), "answers": asked.steps[1:]}
-            return Attempt(RUNG, True, True, True, outcome, reason, details, "", asked.ended.seconds)
-    return Attempt(RUNG, True, True, False, None, f"the kernel {name} was not had: {why}", about(device))
+            outcome, reason = _of_clusters(prod(claim.amounts), clusters)
+            details = {**about(device), "answers": [had, clusters]}
+            return Attempt(RUNG, True, True, True, outcome, reason, details, log, seconds)
+    reason = f"the kernel {name} is in no container that this device loads"
+    return Attempt(RUNG, True, True, False, None, reason, about(device), log, seconds)
 
 
 def _of_clusters(size: int, answer: Mapping[str, Any]) -> Seen:
-    if answer.get("error") == INVALID_CLUSTER_SIZE or (answer.get("error") == 0 and not answer["active"]):
-        return "confirmed", f"the driver takes no cluster of {size} blocks: {_clusters(answer)}"
+    if answer.get("error") == INVALID_CLUSTER_SIZE or (answer.get("error") == 0 and not _fits(size, answer)):
+        return "confirmed", f"the driver takes no cluster of {size} blocks: {_clusters(size, answer)}"
     if gpu.failure(answer):
         return "inconclusive", gpu.failure(answer)
-    return "refuted", f"clusters of {size} blocks fit without an opt-in: {_clusters(answer)}"
+    return "refuted", f"clusters of {size} blocks fit without an opt-in: {_clusters(size, answer)}"
+
+
+def _fits(size: int, answer: Mapping[str, Any]) -> bool:
+    """Whether clusters are taken: a driver says how many of 17 blocks are active at a time, and launches none."""
+    return size <= answer["largest"] and answer["active"] > 0
+
+
+def _clusters(size: int, answer: Mapping[str, Any]) -> str:
+    if gpu.failure(answer):
+        return gpu.failure(answer)
+    return f"{answer['active']} at a time" if _fits(size, answer) else f"at most {answer['largest']}"
 
 
 def _cluster(claim: Claim, world: World, device: Device) -> Attempt:
@@ -165,16 +185,12 @@ def _cluster(claim: Claim, world: World, device: Device) -> Attempt:
 
     def judge(answers: Steps) -> Seen:
         outcome, reason = _of_clusters(size, answers[2])
-        return outcome, f"{reason}; with the opt-in {_clusters(answers[4])}" if outcome == "confirmed" else reason
+        return outcome, f"{reason}; with the opt-in {_clusters(size, answers[4])}" if outcome == "confirmed" else reason
 
     if not device.attributes.get("CLUSTER_LAUNCH"):
         reason = f"the {device.capability} device launches no clusters"
         return Attempt(RUNG, True, True, True, "confirmed", reason, about(device))
     return _asked(("cluster", steps, judge), world, device)
-
-
-def _clusters(answer: Mapping[str, Any]) -> str:
-    return gpu.failure(answer) or f"{answer.get('active')} at a time"
 
 
 def _bounds(claim: Claim, world: World, device: Device) -> Attempt:

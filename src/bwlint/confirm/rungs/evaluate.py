@@ -44,14 +44,20 @@ def tested(claim: Claim, real: str, world: World) -> Attempt:
     unanswered = [each.name for each in asked if each.name not in ran.answers]
     if unanswered:
         return _inconclusive(f"the slice gave no answer for {' and '.join(unanswered)}", details, ran)
-    undecided = next((why for name in claim.chips if (why := ran.answers[name].undecided)), "")
+    undecided = next((why for name in claim.chips if (why := _open(claim, name, ran.answers[name]))), "")
     if undecided:
         return _inconclusive(undecided, details, ran)
-    wrong = [name for name in claim.chips if not agrees(claim, name, ran.answers[name])]
+    reached = [name for name in claim.chips if ran.answers[name].gives]
+    if not reached:
+        return _inconclusive("the program does not get to the test", details, ran)
+    wrong = [name for name in reached if not agrees(claim, name, ran.answers[name])]
+    if wrong and ran.assumed and not any(contradicts(claim, name, ran.answers[name]) for name in wrong):
+        taken = " and ".join(ran.assumed)
+        return _inconclusive(f"what may hold does not, with what is taken for granted here: {taken}", details, ran)
     if wrong:
         reason = f"CPython gives something else: {_differences(claim, wrong, ran)}"
         return Attempt("evaluate", True, True, True, "refuted", reason, details, ran.log, ran.seconds)
-    reason = f"CPython gives the same on {' and '.join(claim.chips)}: {claim.says}"
+    reason = f"CPython gives the same on {' and '.join(reached)}: {claim.says}"
     return Attempt("evaluate", True, True, True, "confirmed", reason, details, ran.log, ran.seconds)
 
 
@@ -68,6 +74,21 @@ def agrees(claim: Claim, name: str, answer: Answer) -> bool:
     if name in claim.holds:
         return "true" in answer.gives
     return answer.gives == ("false",)
+
+
+def _open(claim: Claim, name: str, answer: Answer) -> str:
+    """Why an answer does not decide what is claimed of a chip, "" where it does.
+
+    Where a test may hold and has been seen to, what other runs come to changes nothing.
+    """
+    seen = "true" in answer.gives and not answer.guessed
+    return "" if seen and name in claim.holds and name not in claim.certain else answer.undecided
+
+
+def contradicts(claim: Claim, name: str, answer: Answer) -> bool:
+    """Whether an outcome is one that a claim rules out, and not only one missing that it leaves open."""
+    open_ = name in claim.holds and name not in claim.certain
+    return not open_ and not agrees(claim, name, answer)
 
 
 def _inconclusive(reason: str, details: Mapping[str, Any], ran: Ran) -> Attempt:

@@ -6,7 +6,7 @@ What counts is whether the driver starts it: a fault after that is one of a kern
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from bwlint.confirm import gpu
 from bwlint.confirm.containers import Part, lots
 from bwlint.confirm.devices import about, chosen
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
-from bwlint.confirm.rungs.configure import DYNAMIC, shape_of
+from bwlint.confirm.rungs.configure import DYNAMIC, SHARE, shape_of
 from bwlint.confirm.world import Device, Subject, World
 from bwlint.findings import Claim
 from bwlint.sources.archives import is_archive
@@ -51,12 +51,10 @@ def attempt(subject: Subject, world: World) -> Attempt:
 def _launched(subject: Subject, world: World, device: Device) -> Attempt:
     why = "there is no device code in the file"
     for lot in lots(subject, world.scratch):
-        for part in lot.parts:
-            if not _is_meant(subject.claim.subject, part) or part.linked_from:
-                continue
-            names, why = _kernels(part, subject.claim, world, device)
-            if names:
-                return _each(part, names, subject.claim, world, device)
+        parts = [part for part in lot.parts if _is_meant(subject.claim.subject, part) and not part.linked_from]
+        found, why = _with_kernels(parts, subject.claim, world, device)
+        if found is not None:
+            return _each(*found, subject.claim, world, device)
     return Attempt(RUNG, True, True, False, None, f"no kernel to launch: {why}", about(device))
 
 
@@ -64,17 +62,28 @@ def _is_meant(subject: str, part: Part) -> bool:
     return not re.fullmatch(r"\d+|0x[0-9a-f]+", subject) or part.at == int(subject, 0)
 
 
-def _kernels(part: Part, claim: Claim, world: World, device: Device) -> tuple[list[str], str]:
-    """The kernels of a container to start; or why there are none."""
-    job = {"do": "image", "device": device.ordinal, "image": part.image, "steps": [{"do": "load"}, {"do": "functions"}]}
+def _with_kernels(
+    parts: Sequence[Part], claim: Claim, world: World, device: Device
+) -> tuple[tuple[Part, list[str]] | None, str]:
+    """The first container that loads and has kernels to start, with their names; or why there is none."""
+    steps = [step for part in parts for step in ({"do": "load", "image": part.image}, {"do": "functions"})]
+    job = {"do": "image", "device": device.ordinal, "steps": steps, "seconds": world.limit * SHARE}
     asked = gpu.ask(job, folder=world.scratch, limit=world.limit)
+    if asked.trouble:
+        return None, asked.trouble
+    for part, had in zip(parts, asked.steps[1::2], strict=False):
+        names: list[str] = had.get("names", [])
+        if claim.subject in names:
+            return (part, [claim.subject]), ""
+        if names and not _names_a_kernel(claim):
+            return (part, names[:MOST_KERNELS]), ""
     failed = next((text for text in map(gpu.failure, asked.steps) if text), "")
-    if asked.trouble or failed or len(asked.steps) < 2:
-        return [], asked.trouble or failed
-    names: list[str] = asked.steps[1]["names"]
-    if claim.subject in names:
-        return [claim.subject], ""
-    return names[:MOST_KERNELS], "the container has no kernels"
+    return None, failed or "no container has such a kernel"
+
+
+def _names_a_kernel(claim: Claim) -> bool:
+    """Whether the subject is the name of a kernel, and not a container's offset or a kind of memory."""
+    return bool(claim.subject) and claim.kind in ("image", "cluster") and not claim.subject[0].isdigit()
 
 
 def _each(part: Part, names: list[str], claim: Claim, world: World, device: Device) -> Attempt:
@@ -103,12 +112,12 @@ def _each(part: Part, names: list[str], claim: Claim, world: World, device: Devi
             undecided.append(f"{name}: {gpu.failure(launch) or gpu.failure(after) or 'no answer'}")
     if undecided:
         return Attempt(RUNG, True, True, True, "inconclusive", undecided[0], details, log, seconds)
-    reason = f"{counted(len(refused), 'kernel')} of {part.name} started by nobody: {refused[0]}"
+    reason = f"{counted(len(refused), 'kernel')} of {part.name} cannot be started: {refused[0]}"
     return Attempt(RUNG, True, True, True, "confirmed", reason, details, log, seconds)
 
 
 def _steps(name: str, claim: Claim) -> list[dict[str, Any]]:
-    """Load, opt in where the claim is about more than what needs none, launch and wait."""
+    """Load, opt in where the claim is about memory that needs it, launch and wait."""
     launch: dict[str, Any] = {
         "do": "launch",
         "kernel": name,
@@ -119,7 +128,8 @@ def _steps(name: str, claim: Claim) -> list[dict[str, Any]]:
     before: list[dict[str, Any]] = []
     if claim.kind in ("shared", "unchecked") and claim.subject != "static" and claim.amounts:
         launch["shared"] = max(claim.amounts)
-        before = [{"do": "attribute", "kernel": name, "set": DYNAMIC, "value": max(claim.amounts)}]
+        opt_in = claim.subject != "default"
+        before = [{"do": "attribute", "kernel": name, "set": DYNAMIC, "value": max(claim.amounts)}] * opt_in
     if claim.kind == "cluster" and claim.amounts:
         shape = shape_of(claim)
         launch.update({"cluster": shape, "grid": shape})

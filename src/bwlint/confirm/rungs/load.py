@@ -12,6 +12,7 @@ from bwlint.confirm import child, gpu
 from bwlint.confirm.containers import Lot, Part, lots
 from bwlint.confirm.devices import about, chosen
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
+from bwlint.confirm.rungs.configure import SHARE
 from bwlint.confirm.world import Device, Subject, Toolkit, World
 from bwlint.findings import Outcome
 from bwlint.wording import counted, listed
@@ -20,10 +21,10 @@ KINDS = frozenset({"image", "build", "instruction"})
 RUNG: Rung = "load"
 
 NO_BINARY, INVALID_PTX, UNSUPPORTED_VERSION, INVALID_SOURCE = 209, 218, 222, 300
+_MOST_CHILDREN = 4
+"""How many times as long as one child may take all of them together may."""
 _DOES_NOT_RUN_THERE = frozenset({NO_BINARY, INVALID_PTX, INVALID_SOURCE})
 """Errors that are about the chip: no machine code for it, or PTX that it has no machine code for."""
-_SHARE = 0.8
-"""Of the time of a child, what its steps may take: the rest is for the driver to come up."""
 
 
 def attempt(subject: Subject, world: World) -> Attempt:
@@ -65,6 +66,9 @@ def _images(subject: Subject, world: World, device: Device) -> Attempt:
         _try(parts, wanted, lot.path, device, world, seen)
         if seen.loaded:
             break
+        if seen.seconds > _MOST_CHILDREN * world.limit:
+            seen.undecided.append(f"the time is up after {lot.path}")
+            break
     return _judged(seen, device)
 
 
@@ -79,29 +83,35 @@ def _asked(subject: str, lot: Lot) -> tuple[Sequence[Part], str | None, str]:
 
 
 def _try(parts: Sequence[Part], wanted: str | None, path: str, device: Device, world: World, seen: _Seen) -> None:
-    steps: list[dict[str, Any]] = []
-    for part in parts:
-        steps += [_loading(part), {"do": "functions"} if wanted is None else {"do": "function", "kernel": wanted}]
-    job = {"do": "image", "device": device.ordinal, "steps": steps, "seconds": world.limit * _SHARE}
+    asking = {"do": "functions"} if wanted is None else {"do": "function", "kernel": wanted}
+    ways = [(part, loading, is_last) for part in parts for loading, is_last in _ways(part)]
+    steps = [step for _, loading, _ in ways for step in (loading, asking)]
+    job = {"do": "image", "device": device.ordinal, "steps": steps, "seconds": world.limit * SHARE}
     asked = gpu.ask(job, folder=world.scratch, limit=world.limit)
     seen.seconds += asked.ended.seconds
     if asked.trouble:
         seen.undecided.append(f"{path}: {asked.trouble}")
         return
     answers = asked.steps
-    for part, loading, found in zip(parts, answers[::2], answers[1::2], strict=False):
-        seen.tried += 1
+    for (part, _, is_last), loading, found in zip(ways, answers[::2], answers[1::2], strict=False):
+        if not is_last and loading.get("error") in _DOES_NOT_RUN_THERE:
+            continue
+        seen.tried += is_last or loading.get("error") == 0
         _note(part, wanted, path, loading, found, seen)
-    if answers and len(answers) % 2:
-        # A load that the context did not get over.
-        seen.tried += 1
-        seen.undecided.append(f"{path}: {parts[len(answers) // 2].name}: {gpu.failure(answers[-1])}")
+        if seen.loaded:
+            return
+    if len(answers) % 2:
+        # A load that the context did not get over, or the last one that there was time for.
+        part, _, _ = ways[len(answers) // 2]
+        seen.undecided.append(f"{path}: {part.name}: {gpu.failure(answers[-1]) or 'the time is up'}")
 
 
-def _loading(part: Part) -> dict[str, Any]:
+def _ways(part: Part) -> list[tuple[dict[str, Any], bool]]:
+    """How a container can come to be loaded, the last one marked: as it is, else linked from its objects."""
+    whole = {"do": "load", "image": part.image}
     if not part.linked_from:
-        return {"do": "load", "image": part.image}
-    return {"do": "link", "inputs": [{"kind": "fatbin", **image} for image in part.linked_from]}
+        return [(whole, True)]
+    return [(whole, False), ({"do": "link", "inputs": [{"kind": "fatbin", **one} for one in part.linked_from]}, True)]
 
 
 def _note(

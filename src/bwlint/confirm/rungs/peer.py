@@ -31,7 +31,8 @@ def attempt(subject: Subject, world: World) -> Attempt:
         there = listed(list(dict.fromkeys(device.capability for device in world.devices)))
         about = listed(subject.claim.chips) if subject.claim.chips else "no chip"
         return not_eligible(RUNG, f"the devices are {there}, and the claim is about {about}")
-    return _tested(subject.claim.subject, pair, world)
+    how = subject.claim.subject
+    return world.once((RUNG, how, *(device.uuid for device in pair)), lambda: _tested(how, pair, world))
 
 
 def _tested(subject: str, pair: list[Device], world: World) -> Attempt:
@@ -41,8 +42,8 @@ def _tested(subject: str, pair: list[Device], world: World) -> Attempt:
     seconds = access.ended.seconds
     if access.trouble or access.answer is None:
         return Attempt(RUNG, True, True, False, None, access.trouble, details, access.ended.output, seconds)
-    if "multicast" in subject:
-        outcome, reason = _multicast(access.answer)
+    if subject in _DECLARED:
+        outcome, reason = _declared(subject, pair)
         return Attempt(RUNG, True, True, True, outcome, reason, details, "", seconds)
     if not all(access.answer["can"]):
         reason = "the driver gives these GPUs no access to each other's memory"
@@ -72,10 +73,22 @@ def _ask(test: str, pair: list[Device], world: World) -> gpu.Answered:
     return gpu.ask(job, folder=world.scratch, limit=world.limit)
 
 
-def _multicast(access: Mapping[str, Any]) -> tuple[Outcome, str]:
-    if not all(access["multicast"]):
-        return "confirmed", "the driver says that these GPUs have no NVLink multicast"
-    return "inconclusive", "the driver says that these GPUs have NVLink multicast, which is not put to use here"
+_DECLARED = {
+    "multicast": ("MULTICAST_SUPPORTED", "NVLink multicast"),
+    "fabric": ("HANDLE_TYPE_FABRIC_SUPPORTED", "fabric handles"),
+    "rdma": ("GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED", "GPUDirect RDMA for memory with handles"),
+}
+"""What the driver says of a device, by the subjects that are not put to use here."""
+
+
+def _declared(subject: str, pair: list[Device]) -> tuple[Outcome, str]:
+    attribute, words = _DECLARED[subject]
+    values = [device.attributes.get(attribute) for device in pair]
+    if None in values:
+        return "inconclusive", f"the driver does not say whether these GPUs have {words}"
+    if not all(values):
+        return "confirmed", f"the driver says that these GPUs have not both {words}"
+    return "inconclusive", f"the driver says that these GPUs have {words}, which are not put to use here"
 
 
 def _right(test: str, answer: Mapping[str, Any]) -> tuple[bool, str]:

@@ -14,6 +14,7 @@ import hashlib
 import json
 import platform
 import shutil
+import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -96,6 +97,14 @@ def build(
     described = {"version": toolkit.version, "origin": toolkit.origin, "nvcc": toolkit.nvcc is not None}
     opened = Opened(output, chip.name, platform.machine(), described, made, left_out)
     (output / MANIFEST).write_text(json.dumps(_manifest(opened), indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    return opened
+
+
+def write(chip: Chip, toolkit: Toolkit, output: Path, *, jobs: int = 2, advance: Advance | None = None) -> Opened:
+    """Build all cases for a chip into one file; what is left out, and why. Nothing of them stays on disk beside it."""
+    with tempfile.TemporaryDirectory(prefix="bwlint-", ignore_cleanup_errors=True) as scratch:
+        opened = build(chip, toolkit, Path(scratch, "bundle"), jobs=jobs, advance=advance)
+        pack(opened, output)
     return opened
 
 

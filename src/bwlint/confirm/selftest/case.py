@@ -39,15 +39,16 @@ class Fatbin:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """An executable that nvcc makes of the input and `others` for `pairs` of -gencode ("80,sm_80").
+    """An executable that nvcc makes of the input for `pairs` of -gencode ("80,sm_80").
 
-    A pair is "NUMBER,CODE". With `relocatable` each source is an object of its own, the others for pairs of their own.
+    With `others` each source is an object with relocatable code, these for pairs of their own. `code` is the source
+    where the input is a build file, which has the pairs as FLAGS.
     """
 
     pairs: tuple[str, ...] = ("@PLAIN@,sm_@PLAIN@",)
     others: tuple[str, ...] = ()
     other_pairs: tuple[str, ...] = ()
-    relocatable: bool = False
+    code: str = ""
 
 
 @dataclass(frozen=True, slots=True)

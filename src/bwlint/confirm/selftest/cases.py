@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from bwlint.confirm.selftest.case import Case, Cubin, Fatbin, Gate, Launch, Program, Text
+from bwlint.confirm.selftest.making import gencode
 
 _PTX_TARGETS = (
     *("70", "75", "80", "86", "89", "90", "90a", "100", "100f", "100a", "103", "103f", "103a"),
@@ -236,11 +237,19 @@ def _programs() -> Iterator[Case]:
         ("one-without-ptx", both, ("80,sm_80",)),
         ("none-with-ptx", ("80,sm_80",), ("80,sm_80",)),
     ):
-        make = Program(mine, ("linked_one.cu",), others, relocatable=True)
+        make = Program(mine, ("linked_one.cu",), others)
         yield Case(f"linked-{name}", "arch-target", "program", "linked.cu", make)
     own = ("@PLAIN@,sm_@PLAIN@",)
-    make = Program(own, ("linked_one.cu",), own, relocatable=True)
+    make = Program(own, ("linked_one.cu",), own)
     yield Case("linked-own", "arch-target", "program", "linked.cu", make)
+    for name, pairs in {
+        "up-to-89": ("75,sm_75", "80,sm_80", "86,sm_86", "89,sm_89"),
+        "up-to-89-and-ptx": ("80,sm_80", "86,sm_86", "89,sm_89", "89,compute_89"),
+        "for-all-and-own": ("80,sm_80", "86,sm_86", "@PLAIN@,sm_@PLAIN@"),
+    }.items():
+        flags = " ".join(gencode(dict.fromkeys(pairs)))
+        make = Program(tuple(dict.fromkeys(pairs)), code="simple.cu")
+        yield Case(f"makefile-{name}", "arch-target", "program", "Makefile", make, {"FLAGS": flags})
     for number in ("1200", "1210"):
         guard = {"TEST": f"__CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == {number}", "OF": "FAMILY"}
         yield Case(f"guard-of-one-sibling-{number}", "family-split", "program", "guarded.cu", Program(), guard)

@@ -1,12 +1,12 @@
 """What a device says of a case, and what "works" and "fails" mean for each kind of question.
 
 image      The driver loads the image, and its kernel `k` writes what it should. It fails where the driver refuses the
-           image (209 no image for this GPU, 218 invalid PTX, 222 PTX too new, 500 nothing that can be linked, 801 an
-           edited header, 200 and 300 for other bad images), the attribute or the launch (1, 701, 912), or where the
-           kernel faults or writes something else.
+           image (209 no image for this GPU, 218 invalid PTX, 222 PTX too new, 801 an edited header, 200 and 300 for
+           other bad images), the attribute or the launch (1, 701, 912), or where the kernel faults or writes something
+           else.
 program    The program runs its kernel to the right result, and every call that it looks at succeeds. It fails where a
-           call is refused by one of those errors (or 98, 720) and its memory is as it was, or where every call succeeds
-           and the memory is as it was.
+           call is refused by one of those errors (or 98, 500 no such kernel in what was loaded, 720) and its memory is
+           as it was, or where every call succeeds and the memory is as it was.
 unnoticed  It fails where the kernel did not run and no call that the program looks at says so; it works where the
            kernel ran, or the program was told that it did not.
 bounds     It fails where a multiprocessor holds fewer blocks of the kernel than __launch_bounds__ asks for.
@@ -35,8 +35,8 @@ from bwlint.confirm.selftest.case import Case, Text, Words, template
 from bwlint.confirm.selftest.statics import Verdict
 from bwlint.confirm.world import Device
 
-BAD_IMAGE = frozenset({200, 209, 218, 222, 300, 500, 801})
-REFUSED = frozenset({1, 98, 701, 720, 912}) | BAD_IMAGE
+BAD_IMAGE = frozenset({200, 209, 218, 222, 300, 801})
+REFUSED = frozenset({1, 98, 500, 701, 720, 912}) | BAD_IMAGE
 FAULTS = frozenset({700, 714, 715, 716, 717, 718, 719})
 """Errors of a kernel that runs and should not: illegal address, illegal instruction and their like."""
 THREADS = 128

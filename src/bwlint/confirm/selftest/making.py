@@ -10,7 +10,19 @@ from pathlib import Path
 
 from bwlint.chips import Chip
 from bwlint.confirm import child
-from bwlint.confirm.selftest.case import INPUTS, Case, Cubin, Fatbin, Gate, Program, Text, Words, rendered, template
+from bwlint.confirm.selftest.case import (
+    INPUTS,
+    Case,
+    Cubin,
+    Fatbin,
+    Gate,
+    NotForChip,
+    Program,
+    Text,
+    Words,
+    rendered,
+    template,
+)
 from bwlint.confirm.world import Toolkit
 
 LIMIT = 300.0
@@ -55,6 +67,8 @@ class _Maker:
     words: Words
 
     def cubin(self, source: str, target: str, label: str = "", name: str = "image.cubin") -> str:
+        if label and label == target.rstrip("af"):
+            raise NotForChip(f"its header says {label} anyway")
         self._run(self._ptxas(), f"-arch=sm_{target}", source, "-o", name)
         if label:
             relabel(self.folder / name, int(label))
@@ -78,6 +92,9 @@ class _Maker:
 
     def program(self, built: Program, source: str) -> str:
         shutil.copyfile(INPUTS / _HEADER, self.folder / _HEADER)
+        if built.code:
+            shutil.copyfile(INPUTS / built.code, self.folder / built.code)
+            source = built.code
         if not built.others:
             self._nvcc(built.pairs, source, "-o", "program", *self._runtime())
             return "program"
@@ -95,10 +112,7 @@ class _Maker:
     def _nvcc(self, pairs: Iterable[str], *arguments: str) -> None:
         if self.toolkit.nvcc is None:
             raise NotMade("there is no nvcc")
-        options = []
-        for pair in pairs:
-            number, code = self.words.filled(pair).split(",")
-            options += ["-gencode", f"arch=compute_{number},code={code}"]
+        options = gencode(map(self.words.filled, pairs))
         # The names of files between the steps end up in what is made.
         kept = ("--keep", "--keep-dir=kept", "-Wno-deprecated-gpu-targets", "-std=c++17")
         (self.folder / "kept").mkdir(exist_ok=True)
@@ -134,6 +148,15 @@ class _Maker:
         said = ended.trouble or ended.output.strip()[:2000] or f"exit status {ended.code}"
         if ended.trouble or ended.code:
             raise NotMade(f"{place.name}: {said}")
+
+
+def gencode(pairs: Iterable[str]) -> list[str]:
+    """nvcc's options for pairs such as "80,sm_80"."""
+    options = []
+    for pair in pairs:
+        number, code = pair.split(",")
+        options += ["-gencode", f"arch=compute_{number},code={code}"]
+    return options
 
 
 def runtime(toolkit: Toolkit) -> Path | None:

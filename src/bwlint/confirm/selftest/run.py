@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import platform
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
 
-from bwlint import __version__
 from bwlint.chips.devices import chip as chip_of
 from bwlint.confirm import gpu
 from bwlint.confirm.receipt import Attempt
@@ -21,8 +18,6 @@ from bwlint.confirm.selftest.hardware import seen
 from bwlint.confirm.selftest.statics import Static, Verdict, static
 from bwlint.confirm.world import Device, World
 from bwlint.findings import Outcome
-
-SCHEMA = 1
 
 
 class NoDevice(Exception):
@@ -130,42 +125,3 @@ def _tried(case: Case, bundle: Opened, device: Device, world: World) -> Result:
         seconds=round(theirs.seconds, 3),
     )
     return Result(case.name, case.rule, case.question, ours, theirs.verdict, attempt)
-
-
-def document(test: SelfTest) -> dict[str, Any]:
-    """The receipt of a self-test, for JSON."""
-    device = asdict(test.device)
-    return {
-        "selftest": SCHEMA,
-        "bwlint": __version__,
-        "started": test.started,
-        "host": {"machine": platform.machine(), "system": platform.system(), "python": platform.python_version()},
-        "device": {**device, "kernel_module": test.kernel_module},
-        "bundle": {
-            "chip": test.bundle.chip,
-            "machine": test.bundle.machine,
-            "toolkit": test.bundle.toolkit,
-            "left_out": test.bundle.left_out,
-        },
-        "counts": {
-            "cases": len(test.cases),
-            "agreed": test.agreed,
-            "refuted": len(test.refuted),
-            "undecided": len(test.undecided),
-            "hazards": test.hazards,
-        },
-        "cases": [_row(result) for result in test.cases],
-        "observations": [_row(result) for result in test.results if result.is_observation],
-    }
-
-
-def _row(result: Result) -> dict[str, Any]:
-    return {
-        "name": result.name,
-        "rule": result.rule,
-        "question": result.question,
-        "static": asdict(result.static),
-        "hardware": result.hardware,
-        "agrees": result.agrees,
-        "attempt": asdict(result.attempt),
-    }

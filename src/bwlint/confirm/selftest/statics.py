@@ -23,6 +23,8 @@ from bwlint.report.inspection_needs import jit_isas
 from bwlint.shipments import NONE, Library
 
 Verdict = Literal["works", "fails", "unknown"]
+Compiler = Literal["driver", "ptxas"]
+"""Who compiles PTX: the driver of a device, for that, or ptxas, for the target that the PTX names."""
 
 _COUNT: dict[Question, frozenset[ClaimKind]] = {
     "image": frozenset({"instruction", "image", "shared", "cluster"}),
@@ -44,30 +46,32 @@ class Static:
     rules: tuple[str, ...] = ()
 
 
-def static(case: Case, chip: Chip, source: Path, made: Path, driver: str) -> Static:
-    """The verdict on a case that lies in `source` (text) and `made`. `driver` is the CUDA that the driver speaks."""
+def static(case: Case, chip: Chip, source: Path, made: Path, cuda: str, compiler: Compiler = "driver") -> Static:
+    """The verdict on a case that lies in `source` (text) and `made`. `cuda` is the version of the compiler, or of the
+    driver, that is to take it.
+    """
     if case.question == "observed":
         return Static("unknown", ("no rule speaks of this",))
     if case.question == "gate":
         return _gate(case, chip, source)
-    said = list(_said(case, chip, source, made, driver))
+    said = list(_said(case, chip, source, made, cuda, compiler))
     if not said:
         return Static("works")
     return Static("fails", tuple(dict.fromkeys(why for _, why in said)), tuple(dict.fromkeys(rule for rule, _ in said)))
 
 
-def _said(case: Case, chip: Chip, source: Path, made: Path, driver: str) -> Iterator[tuple[str, str]]:
+def _said(case: Case, chip: Chip, source: Path, made: Path, cuda: str, compiler: Compiler) -> Iterator[tuple[str, str]]:
     """Rules and words that say that the case fails."""
     if not isinstance(case.make, Cubin | Fatbin):
-        yield from _claimed(case, chip, _checked(source, chip).report.findings)
+        yield from _claimed(case, chip, _checked(source, chip).report.findings, compiler)
     if isinstance(case.make, Cubin | Fatbin | Program | Text):
         found = inspection.inspect(
             inspection.Request((str(made),), target=(chip.name,), severity="note", kernels=True)
         ).inspection
-        yield from _claimed(case, chip, found.report.findings)
+        yield from _claimed(case, chip, found.report.findings, compiler)
         for shipment in found.shipments:
             for library in shipment.libraries:
-                yield from _served(library, chip, driver)
+                yield from _served(library, chip, cuda)
 
 
 def _checked(source: Path, chip: Chip) -> check.Outcome:
@@ -99,25 +103,34 @@ def _gate(case: Case, chip: Chip, source: Path) -> Static:
     return Static("works" if (chip in must) != bool(refused) else "fails", reasons, rules)
 
 
-def _claimed(case: Case, chip: Chip, findings: tuple[Finding, ...]) -> Iterator[tuple[str, str]]:
-    target = compiled_for(case, chip)
+def _claimed(case: Case, chip: Chip, findings: tuple[Finding, ...], compiler: Compiler) -> Iterator[tuple[str, str]]:
     for finding in findings:
         for claim in finding.claims:
-            if claim.kind in _COUNT[case.question] and _denies(claim, chip, target):
+            if claim.kind in _COUNT[case.question] and _denies(claim, case, chip, compiler):
                 yield finding.name, claim.says
 
 
-def _denies(claim: Claim, chip: Chip, target: str) -> bool:
-    """Whether a claim is about this chip or target; a guard denies where it does not hold."""
+def _denies(claim: Claim, case: Case, chip: Chip, compiler: Compiler) -> bool:
+    """Whether a claim is about this chip, or the target of the case."""
+    target = compiled_for(case, chip)
     if claim.kind == "guard":
+        # What it does not hold for is compiled without what it holds.
         return target in claim.targets and target not in claim.holds
     if claim.kind == "unchecked" and not claim.amounts:
         return False  # how much is asked for is not known
-    if claim.kind == "shared":
+    if claim.kind == "build" and claim.subject != _pairs(case, chip):
+        return False  # a part of what is built, such as all but its PTX
+    if claim.kind == "shared" and compiler == "driver":
         # What ptxas refuses for a target, the compiler in a driver takes for its chip: 56000 bytes of PTX for sm_90 ran
         # on an H100, driver 580.159.
         return chip.name in claim.chips
     return chip.name in claim.chips or target in claim.targets
+
+
+def _pairs(case: Case, chip: Chip) -> str:
+    """All pairs of a program as claims tell them: "compute_90,sm_90;compute_90,compute_90"."""
+    pairs = case.make.pairs if isinstance(case.make, Program) else ()
+    return ";".join(f"compute_{Words(chip, case.values).filled(pair)}" for pair in pairs)
 
 
 def compiled_for(case: Case, chip: Chip) -> str:
@@ -128,13 +141,13 @@ def compiled_for(case: Case, chip: Chip) -> str:
     return f"sm_{words.value('TARGET')}" if "TARGET" in case.values else f"sm_{chip.joined}"
 
 
-def _served(library: Library, chip: Chip, driver: str) -> Iterator[tuple[str, str]]:
-    """What of a file the chip, or this driver for it, does not run."""
+def _served(library: Library, chip: Chip, cuda: str) -> Iterator[tuple[str, str]]:
+    """What of a file the chip, or this driver, does not run."""
     for unit in library.units:
         verdict = unit.verdicts[chip.name]
         if verdict.way == NONE and unit.kernels:
             yield "arch-target", verdict.reason
     for isa in sorted(jit_isas(library, chip.name)):
         first = toolkit_of_isa(isa)
-        if first is not None and version(first) > version(driver):
-            yield "arch-target", f"PTX {isa[0]}.{isa[1]} takes the driver of CUDA {first}, and this is that of {driver}"
+        if first is not None and version(first) > version(cuda):
+            yield "arch-target", f"PTX {isa[0]}.{isa[1]} takes the driver of CUDA {first}, and this is that of {cuda}"

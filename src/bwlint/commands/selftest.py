@@ -1,0 +1,116 @@
+"""`bwlint confirm --selftest`: cases of our own, on the assembler's word and on the GPU of this machine."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, failure, say, write
+
+if TYPE_CHECKING:
+    from bwlint.chips import Chip
+    from bwlint.confirm.machine import Machine
+    from bwlint.confirm.selftest.bundle import Opened
+    from bwlint.confirm.selftest.run import Result
+    from bwlint.confirm.world import Toolkit, World
+
+
+def run(options: dict[str, Any], stack: ExitStack) -> int:
+    """Build the cases, or run them and write the receipt; the exit code."""
+    from bwlint.confirm.prepare import Allowed, prepared
+    from bwlint.inspection import scratch_folder
+
+    if options["paths"]:
+        raise click.UsageError("--selftest has cases of its own, and takes no paths")
+    allowed = Allowed(limit=options["time_limit"]) if options["time_limit"] else Allowed()
+    world, machine = prepared(allowed, (), scratch_folder(stack))
+    file = Path(options["bundle"]) if options["bundle"] else None
+    if file is not None and not file.exists():
+        return _build(file, _chip(options, world), world)
+    return _run(_opened(file, options, world), world, machine, options)
+
+
+def _chip(options: dict[str, Any], world: World) -> Chip:
+    """The chip that cases are built for: that of --target, else of the GPU that is there."""
+    from bwlint.chips import parse_targets
+    from bwlint.chips.devices import chip
+
+    try:
+        chips = tuple(parse_targets(options["target"])[0]) if options["target"] else ()
+        chips = chips or tuple(chip(device.capability) for device in world.devices[:1])
+    except ValueError as error:
+        raise failure(error) from None
+    if len(chips) != 1:
+        raise click.UsageError(
+            f"--target says which one chip the cases are for ({world.no_device or 'several are named'})"
+        )
+    return chips[0]
+
+
+def _build(file: Path, chip: Chip, world: World) -> int:
+    """Build the cases into a file, for a machine that has the GPU."""
+    from bwlint.confirm.selftest.bundle import write as write_bundle
+
+    toolkit = _toolkit(chip, world)
+    try:
+        opened = write_bundle(chip, toolkit, file)
+    except OSError as error:
+        raise failure(OSError(f"cannot write {file}: {error.strerror}")) from None
+    say(f"bwlint: {len(opened.made)} cases for {chip} in {file}: run them with --selftest --bundle {file}\n")
+    return CLEAN
+
+
+def _toolkit(chip: Chip, world: World) -> Toolkit:
+    """What the cases are built with: the newest, as they run on whatever driver is there or say that they do not."""
+    toolkit = next((found for found in world.toolkits if found.ptxas is not None), None)
+    if toolkit is None:
+        raise failure(ValueError("no ptxas to build the cases with: pip install 'bwlint[assemble]', or give --bundle"))
+    say(f"bwlint: building the cases for {chip} with CUDA {toolkit.version} ({toolkit.origin}); this takes minutes\n")
+    return toolkit
+
+
+def _opened(file: Path | None, options: dict[str, Any], world: World) -> Opened:
+    """The cases of a bundle, or built here and now."""
+    from bwlint.confirm.selftest.bundle import BadBundle, unpack
+
+    if file is None:
+        if not world.devices:
+            raise failure(ValueError(f"no GPU to run the cases on: {world.no_device}"))
+        from bwlint.confirm.selftest.bundle import build
+
+        chip = _chip(options, world)
+        return build(chip, _toolkit(chip, world), world.scratch / "bundle")
+    try:
+        return unpack(file, world.scratch / "bundle")
+    except BadBundle as error:
+        raise failure(error) from None
+
+
+def _run(opened: Opened, world: World, machine: Machine, options: dict[str, Any]) -> int:
+    from bwlint.confirm.selftest.run import NoDevice
+    from bwlint.confirm.selftest.run import run as run_cases
+    from bwlint.report.selftest import render, summary
+
+    try:
+        test = run_cases(opened, world, advance=_tell if options["verbose"] else None)
+    except NoDevice as error:
+        say(f"bwlint: {error}\n")
+        return NOTHING
+    receipt = options["receipts"] or f"bwlint-selftest-{opened.chip}.json"
+    write(render(test, machine), {"output": receipt})
+    for result in (*test.refuted, *test.undecided):
+        _tell(result)
+    say(f"bwlint: {summary(test)}; the receipt is {receipt}\n")
+    if not any(result.attempt.executed for result in test.cases):
+        return NOTHING
+    return CLEAN if test.all_agree and not machine.altered else FOUND
+
+
+def _tell(result: Result) -> None:
+    from bwlint.report.escape import visible
+    from bwlint.report.selftest import line
+
+    say(f"{visible(line(result))}\n")

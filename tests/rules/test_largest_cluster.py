@@ -1,0 +1,44 @@
+"""Clusters with an opt-in, on a chip of which the largest is known."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from bwlint.check import Request, check
+
+LAUNCH = """
+__global__ void kernel(float* out) { out[0] = 1; }
+
+void launch(float* out, cudaLaunchConfig_t& config, cudaLaunchAttribute* attrs) {
+  CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+  attrs[0].val.clusterDim.x = SIZE;
+  attrs[0].val.clusterDim.y = 1;
+  attrs[0].val.clusterDim.z = 1;
+  CHECK(cudaLaunchKernelEx(&config, kernel, out));
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "size", "claims"),
+    [
+        ("9.0", "8", 0),
+        ("9.0", "16", 0),
+        ("9.0", "17", 1),
+        ("9.0", "2 * 16", 1),
+        ("9.0", "somewhere", 0),
+        # Of these the largest is not known.
+        ("12.0", "16", 0),
+        ("12.1", "32", 0),
+    ],
+)
+def test_more_than_a_chip_takes_at_all(tmp_path: Path, target: str, size: str, claims: int) -> None:
+    source = tmp_path / "launch.cu"
+    source.write_text(LAUNCH.replace("SIZE", size))
+    with ExitStack() as stack:
+        found = check(Request((str(source),), target=(target,), severity="note"), stack).report.findings
+    assert [claim.kind for finding in found for claim in finding.claims] == ["cluster"] * claims
+    assert all("at most 16" in finding.message for finding in found)
