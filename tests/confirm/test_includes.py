@@ -98,3 +98,19 @@ def test_neither_pipes_nor_devices_nor_links_out_of_it_are_walked(tmp_path: Path
 )
 def test_hostile_text_ends(tmp_path: Path, text: str) -> None:
     assert len(tree(tmp_path, {"a.cu": text}).folders(str(tmp_path / "a.cu"))) == 0
+
+
+def test_what_a_file_lacks(tmp_path: Path) -> None:
+    found = tree(
+        tmp_path,
+        {
+            "a.cu": including("b.h", "<vector>", "<gtest/gtest.h>", "<known.h>"),
+            "b.h": including("<gtest/gtest.h>", "<x/none.h>"),
+            "c.cu": including("<known.h>"),
+            "known/known.h": "",
+        },
+    )
+    found.by_name.clear()
+    known = (str(tmp_path / "known"),)
+    assert found.missing(str(tmp_path / "a.cu"), known) == {"gtest/gtest.h", "x/none.h"}
+    assert found.missing(str(tmp_path / "c.cu"), known) == set()

@@ -175,8 +175,9 @@ def _run(bench: Bench, command: Sequence[str], program: Path, folder: Path, out:
         command, limit=bench.limit, folder=folder, path=[str(program.parent)], memory=_memory(), kept=KEPT
     )
     path = folder / out
-    # Whatever is there when the time is up may be half of it.
-    made = path if not ended.trouble and path.is_file() and path.stat().st_size else None
+    # PTX stays where ptxas, which nvcc asks at the end, refuses it. Anything else may be half of what it should be.
+    whole = ended.code == 0 or (path.suffix == ".ptx" and not ended.trouble)
+    made = path if whole and path.is_file() and path.stat().st_size else None
     return Made(made, ended.code, ended.output, ended.seconds, ended.trouble, bench.folders)
 
 

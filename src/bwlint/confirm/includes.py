@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from bwlint.confirm.compile import is_file
 
@@ -18,6 +19,7 @@ _HEADERS = (".h", ".hpp", ".hh", ".hxx", ".cuh", ".inl", ".inc", ".ipp", ".tcc",
 _DEVICE_HEADERS = (".cuh", ".hpp", ".inl", ".cu")
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\r\n]{1,300})[>"]', re.MULTILINE)
 _WORD = re.compile(r"[A-Za-z]+\d*")
+_NAMED = re.compile(rb"[A-Za-z]{2,20}\d{2,4}")
 _NUMBERED = 4
 _SKIPPED = frozenset({".git", ".hg", "node_modules", "__pycache__", ".venv", "venv"})
 _MOST_ENTRIES = 300_000
@@ -35,6 +37,7 @@ class Tree:
     by_name: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     units: list[str] = field(default_factory=list)
     _included: dict[str, tuple[tuple[str, str | None], ...]] = field(default_factory=dict)
+    _lacking: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def at(cls, root: str) -> Tree:
@@ -65,11 +68,23 @@ class Tree:
         real = os.path.realpath(header)
         words = _words(real)
         nearest = sorted(
-            self.units, key=lambda unit: (-_common(unit, real), -_weight(words & _words(unit)), len(unit), unit)
+            self.units,
+            key=lambda unit: (
+                -_common(unit, real),
+                -_weight(words & (_words(unit) | _numbered(unit))),
+                len(unit),
+                unit,
+            ),
         )
         for unit in nearest[:_MOST_UNITS]:
             if any(path == real for path, _ in self._walk(unit)):
                 yield unit
+
+    def missing(self, unit: str, known: Sequence[str]) -> frozenset[str]:
+        """The headers that a file reaches and that are neither in the tree nor in some folders."""
+        reached = [os.path.realpath(unit), *(path for path, _ in self._walk(unit))]
+        names = {text for path in reached for text in self._lacking.get(path, ())}
+        return frozenset(text for text in names if not any(is_file(os.path.join(folder, text)) for folder in known))
 
     def _walk(self, unit: str) -> Iterator[tuple[str, str | None]]:
         """Files that a file reaches, with the folder that each was found in (None: beside the one that includes it)."""
@@ -84,8 +99,10 @@ class Tree:
 
     def _direct(self, path: str) -> tuple[tuple[str, str | None], ...]:
         if path not in self._included:
-            found = (self._resolve(path, quote, text) for quote, text in _texts(path))
-            self._included[path] = tuple(one for one in found if one is not None)
+            found = {text: self._resolve(path, quote, text) for quote, text in _texts(path)}
+            self._included[path] = tuple(one for one in found.values() if one is not None)
+            # Without an ending it is one of the language's.
+            self._lacking[path] = tuple(text for text, one in found.items() if one is None and "." in text)
         return self._included[path]
 
     def _resolve(self, includer: str, quote: str, text: str) -> tuple[str, str | None] | None:
@@ -126,7 +143,13 @@ def _common(one: str, other: str) -> int:
 
 def _words(path: str) -> frozenset[str]:
     """The words of a path: a test of sm120_mma_tma.hpp is one of sm120, too."""
-    return frozenset(_WORD.findall(path))
+    return frozenset(word.lower() for word in _WORD.findall(path))
+
+
+@lru_cache(maxsize=4096)
+def _numbered(path: str) -> frozenset[str]:
+    """The words with a number in a text: what names Sm120 has to do with sm120_mma_tma.hpp."""
+    return frozenset(word.lower().decode() for word in _NAMED.findall(_read(path)))
 
 
 def _weight(words: frozenset[str]) -> int:
@@ -135,14 +158,18 @@ def _weight(words: frozenset[str]) -> int:
 
 
 def _texts(path: str) -> Iterator[tuple[str, str]]:
-    if not is_file(path):
-        return
-    try:
-        with open(path, "rb") as file:
-            data = file.read(_MOST_READ)
-    except OSError:
-        return
-    for quote, text in dict.fromkeys(_INCLUDE.findall(data)):
+    for quote, text in dict.fromkeys(_INCLUDE.findall(_read(path))):
         name = text.decode("utf-8", "replace").strip()
         if name and "\0" not in name:
             yield quote.decode(), name
+
+
+def _read(path: str) -> bytes:
+    """The beginning of a file; b"" for what is none."""
+    if not is_file(path):
+        return b""
+    try:
+        with open(path, "rb") as file:
+            return file.read(_MOST_READ)
+    except OSError:
+        return b""

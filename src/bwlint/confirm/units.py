@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -15,6 +16,8 @@ from bwlint.confirm.world import Subject, World
 
 SOURCES = (*UNITS, ".cpp", ".cc", ".cxx")
 HEADERS = (".cuh", ".h", ".hpp", ".hh", ".hxx", ".inl")
+_SYSTEM = ("/usr/include", "/usr/local/include")
+_NEAR = 200
 _MOST = 2
 """Files that include a header, of which one may not compile."""
 
@@ -43,10 +46,33 @@ def units(subject: Subject, world: World) -> Iterator[Unit]:
     if real.endswith(SOURCES):
         yield _unit(real, subject, world, known)
     elif real.endswith(HEADERS):
-        for path in islice(_tree(subject.root).including(real), _MOST):
-            if including(path) is not None:
-                yield _unit(path, subject, world, known)
+        for path in _including(real, subject.root, _system(world), known):
+            yield _unit(path, subject, world, known)
         yield _unit(real, subject, world, known, is_header=True)
+
+
+def _including(header: str, root: str, system: tuple[str, ...], known: Commands) -> list[str]:
+    """Files that include a header: those that a build compiles first, then those that lack no other header."""
+    near = [path for path in islice(_tree(root).including(header), _NEAR) if including(path) is not None]
+    # A header that is included under a condition may be missing everywhere.
+    own = _missing(root, header, system)
+
+    def rank(path: str) -> tuple[bool, int]:
+        return os.path.realpath(path) not in known.by_file, len(_missing(root, path, system) - own)
+
+    return sorted(near, key=rank)[:_MOST]
+
+
+@lru_cache(maxsize=1024)
+def _missing(root: str, path: str, system: tuple[str, ...]) -> frozenset[str]:
+    return _tree(root).missing(path, system)
+
+
+def _system(world: World) -> tuple[str, ...]:
+    """Folders in which headers of toolkits and of the system lie."""
+    homes = [toolkit.nvcc.resolve().parents[1] for toolkit in world.toolkits if toolkit.nvcc is not None]
+    own = [option.removeprefix("-I") for option in world.nvcc_args if option.startswith("-I")]
+    return (*own, *(str(home / name) for home in homes for name in ("include", "include/cccl")), *_SYSTEM)
 
 
 def _unit(path: str, subject: Subject, world: World, known: Commands, is_header: bool = False) -> Unit:
