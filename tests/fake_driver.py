@@ -311,19 +311,23 @@ def _size(config: Any) -> int:
 def _most(kernel: Any) -> int:
     if not _device()["CLUSTER_LAUNCH"]:
         return 1
-    return 16 if kernel.attributes["NON_PORTABLE_CLUSTER_SIZE_ALLOWED"] else 8
+    return _OPTED_IN if kernel.attributes["NON_PORTABLE_CLUSTER_SIZE_ALLOWED"] else 8
 
 
 def cuOccupancyMaxPotentialClusterSize(kernel: Any, config: Any) -> Any:
-    return _behave("cuOccupancyMaxPotentialClusterSize"), _most(kernel)
+    # As driver 580 answers on an H100: the opt-in is looked at, the size is not.
+    most = _most(kernel)
+    if most < _OPTED_IN and _size(config) > most:
+        return CUresult.CUDA_ERROR_INVALID_CLUSTER_SIZE, 0
+    return _behave("cuOccupancyMaxPotentialClusterSize"), most
 
 
 def cuOccupancyMaxActiveClusters(kernel: Any, config: Any) -> Any:
     error = _behave("cuOccupancyMaxActiveClusters")
-    size = _size(config)
-    if size > _most(kernel):
-        return CUresult.CUDA_ERROR_INVALID_CLUSTER_SIZE, 0
-    return error, _device()["MULTIPROCESSOR_COUNT"] // size
+    return error, _device()["MULTIPROCESSOR_COUNT"] // _size(config)
+
+
+_OPTED_IN = 16
 
 
 def cuLaunchKernelEx(config: Any, kernel: Any, arguments: int, extra: int) -> Any:

@@ -133,6 +133,8 @@ def _raised(error: BaseException) -> str:
         text = "Unread"
     if "Unread" in text:
         return "undecided: a value that nobody knows is handed to something that wants a plain one"
+    if isinstance(error, NameError):
+        return "undecided: a name is missing in what was cut out"
     if isinstance(error, TypeError) and _OF_CLASSES.search(text):
         return "undecided: a class of which only a part is there cannot be made"
     if _is_ours(error):
@@ -215,7 +217,10 @@ class Space(dict[str, Any]):
     def attribute(self, name: str) -> Any:
         """A name of the module for one outside it."""
         if self.binds(name) or name in self._plan["elsewhere"] or name in self._plan["missing"]:
-            return self[name]
+            try:
+                return self[name]
+            except KeyError:
+                return self._linker.world.unread(f"{self._dotted}.{name}")
         if name in self._plan["defined"]:
             return self._linker.world.unread(name, f"`{self._dotted}.{name}` was not cut out")
         inner = f"{self._dotted}.{name}"

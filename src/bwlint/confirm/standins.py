@@ -134,7 +134,10 @@ class World:
         self._assume(value._bw_key, row)
         test = TESTS.get(row["returns"])
         if test is None:
-            return self._value(row, value._bw_key)
+            found = self._value(row, value._bw_key)
+            # a method of an unknown object: PyTorch's tuple, or vLLM's and SGLang's with names
+            named = row["returns"] == "tuple" and not value._bw_key.startswith("torch.")
+            return DeviceCapability(*found) if named else found
         # the first operands are what is compared; a device's number changes nothing on one chip
         count = 2 if row["returns"] == "at-least-parts" else 1
         operands = [*args, *keywords.values()][:count]

@@ -34,7 +34,7 @@ MOST = 232448
             "cluster",
             {"amounts": (17, 1, 1)},
             "confirmed",
-            "with the opt-in cuOccupancyMaxActiveClusters: CUDA_ERROR_IN",
+            "(912); with the opt-in at most 16",
         ),
         ("cluster", {"amounts": (8, 1, 1)}, "refuted", "clusters of 8 blocks fit without an opt-in: 16 at a time"),
         ("cluster", {"amounts": (2,)}, "refuted", "clusters of 2 blocks fit"),

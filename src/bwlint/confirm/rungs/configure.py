@@ -157,11 +157,22 @@ def _cluster_of_a_kernel(subject: Subject, world: World, device: Device) -> Atte
 
 
 def _of_clusters(size: int, answer: Mapping[str, Any]) -> Seen:
-    if answer.get("error") == INVALID_CLUSTER_SIZE or (answer.get("error") == 0 and not answer["active"]):
-        return "confirmed", f"the driver takes no cluster of {size} blocks: {_clusters(answer)}"
+    if answer.get("error") == INVALID_CLUSTER_SIZE or (answer.get("error") == 0 and not _fits(size, answer)):
+        return "confirmed", f"the driver takes no cluster of {size} blocks: {_clusters(size, answer)}"
     if gpu.failure(answer):
         return "inconclusive", gpu.failure(answer)
-    return "refuted", f"clusters of {size} blocks fit without an opt-in: {_clusters(answer)}"
+    return "refuted", f"clusters of {size} blocks fit without an opt-in: {_clusters(size, answer)}"
+
+
+def _fits(size: int, answer: Mapping[str, Any]) -> bool:
+    """Whether clusters are taken: a driver says how many of 17 blocks are active at a time, and launches none."""
+    return size <= answer["largest"] and answer["active"] > 0
+
+
+def _clusters(size: int, answer: Mapping[str, Any]) -> str:
+    if gpu.failure(answer):
+        return gpu.failure(answer)
+    return f"{answer['active']} at a time" if _fits(size, answer) else f"at most {answer['largest']}"
 
 
 def _cluster(claim: Claim, world: World, device: Device) -> Attempt:
@@ -174,16 +185,12 @@ def _cluster(claim: Claim, world: World, device: Device) -> Attempt:
 
     def judge(answers: Steps) -> Seen:
         outcome, reason = _of_clusters(size, answers[2])
-        return outcome, f"{reason}; with the opt-in {_clusters(answers[4])}" if outcome == "confirmed" else reason
+        return outcome, f"{reason}; with the opt-in {_clusters(size, answers[4])}" if outcome == "confirmed" else reason
 
     if not device.attributes.get("CLUSTER_LAUNCH"):
         reason = f"the {device.capability} device launches no clusters"
         return Attempt(RUNG, True, True, True, "confirmed", reason, about(device))
     return _asked(("cluster", steps, judge), world, device)
-
-
-def _clusters(answer: Mapping[str, Any]) -> str:
-    return gpu.failure(answer) or f"{answer.get('active')} at a time"
 
 
 def _bounds(claim: Claim, world: World, device: Device) -> Attempt:

@@ -1,0 +1,185 @@
+"""`bwlint confirm` from the command line: verdicts in reports, receipts, exit codes. ptxas decides; there is no GPU."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from sarif_pydantic import Sarif  # type: ignore[import-untyped]
+from toolkit import Toolkit
+
+import bwlint.report
+from bwlint import cli
+from bwlint.confirm import machine
+
+SCHEMAS = Path(bwlint.report.__file__).parent
+ENTRY = """.version 8.8
+.target {target}
+.address_size 64
+.visible .entry k()
+{{
+    {statement}
+    ret;
+}}
+"""
+TCGEN05 = "tcgen05.fence::before_thread_sync;"
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a folder of its own, without a GPU; a toolkit is not read whole for its RECORD."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(machine, "_TOOLS", ())
+    monkeypatch.setattr("bwlint.confirm.gpu.devices", lambda **_: ((), "no libcuda.so.1"))
+
+
+@pytest.fixture
+def no_tools(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bwlint.confirm.tools.find", lambda *_: ())
+
+
+@pytest.fixture
+def ptxas(toolkit: Toolkit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{toolkit.programs}:/usr/bin:/bin")
+
+
+def kernel(name: str = "k.ptx", target: str = "sm_100", statement: str = TCGEN05) -> str:
+    Path(name).write_text(ENTRY.format(target=target, statement=statement))
+    return name
+
+
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(cli.app, list(arguments), prog_name="bwlint")
+
+
+def report_of(*paths: str, form: str = "json") -> str:
+    found = invoke("check", "--exit-zero", "--format", form, "--output", f"report.{form}", *paths)
+    assert found.exit_code == 0, found.output
+    return f"report.{form}"
+
+
+def receipts(path: str = "receipts.json") -> Any:
+    found = json.loads(Path(path).read_text())
+    schema = json.loads((SCHEMAS / "receipts.schema.json").read_text())
+    assert list(Draft202012Validator(schema).iter_errors(found)) == []
+    return found
+
+
+def about(report: str, **changes: Any) -> str:
+    """A report whose claims say something else."""
+    document = json.loads(Path(report).read_text())
+    for finding in document["findings"]:
+        finding["claims"] = [{**claim, **changes} for claim in finding["claims"]]
+    Path(report).write_text(json.dumps(document))
+    return report
+
+
+@pytest.mark.usefixtures("ptxas")
+def test_a_confirmed_finding() -> None:
+    found = invoke("confirm", kernel(), "--receipts", "receipts.json")
+    assert found.exit_code == 1, found.output
+    assert "= confirmed: ptxas for sm_100: Instruction 'tcgen05.fence' not supported" in found.stdout
+    assert "1 finding: 1 confirmed; executed: assemble 1" in found.stderr
+    (receipt,) = receipts()["receipts"]
+    (claim,) = receipt["claims"]
+    assert (receipt["outcome"], claim["executed"]) == ("confirmed", ["assemble"])
+    assert receipts()["machine"]["no_device"] == "no libcuda.so.1"
+
+
+@pytest.mark.usefixtures("ptxas")
+@pytest.mark.parametrize(("option", "code"), [((), 0), (("--refuted-is-error",), 1)])
+def test_a_refuted_finding(option: tuple[str, ...], code: int) -> None:
+    kernel()
+    report = about(report_of("k.ptx"), targets=["sm_100a"])
+    kernel(target="sm_100a")
+    found = invoke("confirm", report, "--format", "json", *option)
+    assert found.exit_code == code, found.output
+    (finding,) = json.loads(found.stdout)["findings"]
+    assert finding["verdict"]["outcome"] == "refuted"
+    schema = json.loads((SCHEMAS / "findings.schema.json").read_text())
+    assert list(Draft202012Validator(schema).iter_errors(json.loads(found.stdout))) == []
+
+
+@pytest.mark.usefixtures("ptxas")
+def test_a_sarif_log_takes_its_verdicts() -> None:
+    report = report_of(kernel(), kernel("fine.ptx", "sm_120", "bar.sync 0;"), form="sarif")
+    found = invoke("confirm", report, "--format", "sarif")
+    assert found.exit_code == 1, found.output
+    log = json.loads(found.stdout)
+    Sarif.model_validate(log)
+    (result,) = log["runs"][0]["results"]
+    assert (result["kind"], result["level"]) == ("fail", "error")
+    assert result["properties"]["verdict"]["outcome"] == "confirmed"
+
+
+@pytest.mark.usefixtures("ptxas")
+def test_a_refuted_result_passes_in_sarif() -> None:
+    kernel()
+    report = about(report_of("k.ptx"), targets=["sm_100a"])
+    kernel(target="sm_100a")
+    found = invoke("confirm", report, "--format", "sarif")
+    (result,) = json.loads(found.stdout)["runs"][0]["results"]
+    assert (result["kind"], result["level"]) == ("pass", "none")
+    Sarif.model_validate(json.loads(found.stdout))
+
+
+@pytest.mark.usefixtures("no_tools")
+def test_nothing_to_test_with() -> None:
+    found = invoke("confirm", kernel(), "--receipts", "receipts.json")
+    assert found.exit_code == 3, found.output
+    assert "nothing was executed" in found.stderr
+    assert "= inconclusive: assemble: " in found.stdout
+    (receipt,) = receipts()["receipts"]
+    assert receipt["claims"][0]["executed"] == [] and receipt["outcome"] == "inconclusive"
+
+
+@pytest.mark.usefixtures("no_tools")
+def test_no_findings() -> None:
+    found = invoke("confirm", kernel(statement="bar.sync 0;"), "--receipts", "receipts.json")
+    assert (found.exit_code, found.stdout) == (3, "")
+    assert receipts()["receipts"] == []
+
+
+@pytest.mark.usefixtures("ptxas")
+def test_patched_tools_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    altered = machine.Package("nvidia-cuda-nvcc", "13.0", 3, ("nvidia/cu13/bin/ptxas",))
+    monkeypatch.setattr(machine, "_packages", lambda _: iter((altered,)))
+    found = invoke("confirm", kernel())
+    assert found.exit_code == 0, found.output
+    assert "= inconclusive: 1 of 3 files of nvidia-cuda-nvcc 13.0 are not those of its RECORD" in found.stdout
+    assert "nothing that runs here proves anything" in found.stderr
+
+
+@pytest.mark.usefixtures("no_tools")
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("gone.json",), "gone.json: No such file"),
+        (("broken.json",), "broken.json: no JSON"),
+        (("other.json",), "neither a report of bwlint nor SARIF"),
+        (("report.json", "k.ptx"), "one report is confirmed at a time"),
+        (("report.json", "--target", "sm_90"), "--target is for paths"),
+        (("report.sarif", "--format", "json"), "--format sarif"),
+        (("gone.ptx",), "gone.ptx"),
+        (("k.ptx", "--nvcc-args", "'"), "--nvcc-args"),
+        (("k.ptx", "--bundle", "x.zip"), "--bundle is for --selftest"),
+        (("k.ptx", "--selftest"), "takes no paths"),
+        (("--selftest",), "no GPU to run the cases on: no libcuda.so.1"),
+        (("--selftest", "--bundle", "new.zip"), "--target says which"),
+        (("--selftest", "--bundle", "new.zip", "--target", "sm_90"), "no ptxas to build the cases with"),
+        (("--selftest", "--bundle", "broken.json"), "broken.json"),
+    ],
+)
+def test_wrong_usage(arguments: tuple[str, ...], said: str) -> None:
+    kernel()
+    report_of("k.ptx")
+    report_of("k.ptx", form="sarif")
+    Path("broken.json").write_text("{")
+    Path("other.json").write_text("{}")
+    found = invoke("confirm", *arguments)
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert said in found.stderr
