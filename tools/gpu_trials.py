@@ -22,10 +22,12 @@ from typing import Any
 import binaries
 
 from bwlint.confirm import gpu, probes
+from bwlint.confirm.machine import described
 from bwlint.confirm.receipt import Attempt
 from bwlint.confirm.rungs import bench, check, configure, launch, load, peer
 from bwlint.confirm.world import Device, Subject, World
 from bwlint.findings import WHOLE_FILE, Claim, ClaimKind, Finding
+from bwlint.report.receipts import of_machine
 
 HOSTILE = Path(__file__).parents[1] / "tests" / "confirm" / "hostile"
 _PRINTED = 100_000_000
@@ -46,8 +48,8 @@ def main() -> int:
         groups = [group for word, group in _GROUPS.items() if given.only in ("", word)]
         tried = [row for device in devices[:1] for group in groups for row in group(world, device)]
     unlike = [row for row in tried if not row["as_expected"]]
-    report = {"devices": [asdict(device) for device in devices], "why": why, "module": gpu.kernel_module()}
-    given.out.write_text(json.dumps({**report, "tried": tried}, indent=1, default=str))
+    machine = of_machine(described([], devices, why, (), gpu.kernel_module()))
+    given.out.write_text(json.dumps({"version": 1, "machine": machine, "tried": tried}, indent=1, default=str))
     for row in tried:
         print("ok  " if row["as_expected"] else "ELSE", row["what"], "->", row["seen"], f"({row['seconds']:.1f} s)")
     print(why or f"{len(tried)} tried, {len(unlike)} not as expected")

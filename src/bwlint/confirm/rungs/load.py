@@ -22,11 +22,12 @@ from bwlint.wording import counted, listed
 KINDS = frozenset({"image", "build", "instruction"})
 RUNG: Rung = "load"
 
-NO_BINARY, INVALID_PTX, UNSUPPORTED_VERSION, INVALID_SOURCE = 209, 218, 222, 300
+NO_BINARY, INVALID_PTX, UNSUPPORTED_VERSION, INVALID_SOURCE, NOT_SUPPORTED = 209, 218, 222, 300, 801
 _MOST_CHILDREN = 4
 """How many times as long as one child may take all of them together may."""
-_DOES_NOT_RUN_THERE = frozenset({NO_BINARY, INVALID_PTX, INVALID_SOURCE})
-"""Errors that are about the chip: no machine code for it, or PTX that it has no machine code for."""
+_DOES_NOT_RUN_THERE = frozenset({NO_BINARY, INVALID_PTX, INVALID_SOURCE, NOT_SUPPORTED})
+"""Errors that are about the chip: no machine code for it, or PTX that it has no machine code for; 801 is what an H100
+(driver 580.159) says of cubins for other chips whose header was edited to name it."""
 
 
 def attempt(subject: Subject, world: World) -> Attempt:
