@@ -103,6 +103,7 @@ class _Kernel:
         said = SCENE.get("kernels", {}).get(name, {})
         self.sizes = said.get("parameters", [8] * parameters)
         self.results = said.get("results")
+        self.then = said.get("then")
         self.attributes = {
             "MAX_THREADS_PER_BLOCK": 1024,
             "SHARED_SIZE_BYTES": 0,
@@ -132,9 +133,15 @@ def _behave(function: str) -> CUresult:
         return CUresult.CUDA_SUCCESS
     number = _counted.get(function, 0)
     _counted[function] = number + 1
-    what = behaviours[min(number, len(behaviours) - 1)]
+    return _do(behaviours[min(number, len(behaviours) - 1)])
+
+
+def _do(what: Any) -> CUresult:
     if what == "hang":
         time.sleep(3600)
+    if what == "environment":
+        print(json.dumps(dict(os.environ)), flush=True)
+        what = 0
     if what == "die":
         os.kill(os.getpid(), signal.SIGKILL)
     if isinstance(what, dict):
@@ -215,6 +222,8 @@ def cuModuleLoadDataEx(image: bytes, count: int = 0, options: Any = (), values: 
             values[0][: len(rule.get("log", ""))] = rule.get("log", "").encode()
     entries = re.findall(rb"\.entry\s+(\w+)\s*(\([^)]*\))?", image)
     made = {name.decode(): _Kernel(name.decode(), given.count(b".param")) for name, given in entries}
+    if not made:
+        made = {name: _Kernel(name, 0) for name in SCENE.get("unnamed", [])}
     for kernel in made.values():
         kernel.attributes["SHARED_SIZE_BYTES"] += held
     return error, made
@@ -332,6 +341,8 @@ _OPTED_IN = 16
 
 def cuLaunchKernelEx(config: Any, kernel: Any, arguments: int, extra: int) -> Any:
     error = _behave("cuLaunchKernelEx") or _refused(config, kernel)
+    if not error:
+        _running.append(kernel.then)
     if not error and kernel.results is not None:
         _run(kernel, arguments)
     return (error,)
@@ -363,7 +374,13 @@ def _run(kernel: Any, arguments: int) -> None:
 
 
 def cuCtxSynchronize() -> Any:
-    return (_behave("cuCtxSynchronize"),)
+    error = _behave("cuCtxSynchronize")
+    while _running and not error:
+        error = _do(_running.pop())
+    return (error,)
+
+
+_running: list[Any] = []
 
 
 def cuMemAlloc(size: int) -> Any:

@@ -1,12 +1,21 @@
 """GPUs for tests that need none: a folder from which a child imports a `cuda.bindings.driver` of our own.
 
-A scene is a dictionary: `devices` ([{"name", "attributes"}], see `device`), `version` (13000), `images`
-([{"contains": TEXT, "error": N, "log": TEXT}]: what is not to be loaded), `kernels` ({NAME: {"attributes",
-"parameters": [SIZE], "results": [WORD]}}: the results are written to the buffer of the first argument), `calls`
-({FUNCTION: [WHAT, ...]}: for its first, second, ... call, the last for all further: 0, an error's number, "hang", "die"
-or {"print": BYTES}), `driver` ("missing"), `milliseconds`, `static` (most bytes of static shared memory of a probe),
-`peer` ({"can", "moves", NAME}: access, whether copies arrive, attributes of the link). A result of None leaves its word
-as it is. Kernels are those that an image names as `.entry NAME(`.
+A scene is a dictionary:
+
+    devices        [{"name", "attributes"}], see `device`; one H100 where there is nothing
+    version        13000
+    driver         "missing"
+    images         [{"contains": TEXT, "error": N, "log": TEXT}], what is not to be loaded
+    kernels        {NAME: {"attributes", "parameters": [SIZE], "results": [WORD], "then": WHAT}}: results are written
+                   to the buffer of the first argument (None leaves its word); who waits for the kernel gets WHAT
+    calls          {FUNCTION: [WHAT, ...]}, for its first, second, ... call, the last for all further
+    unnamed        [NAME, ...], the kernels of an image that names none in text
+    milliseconds   [N, ...], what events measure
+    static         most bytes of static shared memory of a probe
+    peer           {"can", "moves", NAME}: access, whether copies arrive, attributes of the link
+
+WHAT is 0, an error's number, "hang", "die", "environment" (it is printed) or {"print": BYTES}. Kernels are those that
+an image names as `.entry NAME(`.
 """
 
 from __future__ import annotations

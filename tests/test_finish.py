@@ -56,7 +56,7 @@ GATE_CLAIMS = [
     (
         SPLIT.replace("== (12, 0)", ">= 12"),
         "torch.cuda.get_device_capability() >= 12",
-        "the test `torch.cuda.get_device_capability() >= 12` raises on 12.0 and 12.1",
+        "the test `torch.cuda.get_device_capability() >= 12` raises on every chip",
         *((), (), ("12.0", "12.1")),
     ),
     (
@@ -86,8 +86,11 @@ def test_what_a_finding_claims_of_its_gate(
     ]
     assert claims
     claim = claims[0]
-    assert (claim.kind, claim.says, claim.chips) == ("gate", says, ("12.0", "12.1"))
-    assert (claim.holds, claim.certain, claim.raises) == (holds, certain, raises)
+    assert (claim.kind, claim.says) == ("gate", says)
+    asked = {"12.0", "12.1"}
+    assert asked <= set(claim.chips)
+    found = (claim.holds, claim.certain, claim.raises)
+    assert tuple(tuple(name for name in names if name in asked) for names in found) == (holds, certain, raises)
     assert claim.at is not None
     assert claim.at.line == next(i for i, line in enumerate(source.splitlines(), 1) if says.split("`")[1] in line)
 

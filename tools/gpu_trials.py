@@ -1,6 +1,6 @@
 """Try the GPU of this machine with the probes of `bwlint confirm`: what each leaves behind, as JSON.
 
-    python tools/gpu_trials.py OUT.json [--limit SECONDS]
+    PYTHONPATH=src:tests python tools/gpu_trials.py OUT.json [--limit SECONDS] [--only WORD]
 
 What is expected is said beside what was seen, so that a difference is found: sizes and shapes at the limits and beyond
 them, bulk loads, faults, kernels that never end or print without end, and, with two GPUs, their memories.
@@ -13,19 +13,26 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+import binaries
+
 from bwlint.confirm import gpu, probes
+from bwlint.confirm.machine import described
 from bwlint.confirm.receipt import Attempt
-from bwlint.confirm.rungs import bench, check, configure, peer
+from bwlint.confirm.rungs import bench, check, configure, launch, load, peer
 from bwlint.confirm.world import Device, Subject, World
 from bwlint.findings import WHOLE_FILE, Claim, ClaimKind, Finding
+from bwlint.report.receipts import of_machine
 
 HOSTILE = Path(__file__).parents[1] / "tests" / "confirm" / "hostile"
 _PRINTED = 100_000_000
+_LATER = 120
+"""The number of a chip that a device of today is not, unless it is one."""
 _A_LAUNCH = 1000 * 100 * 8
 
 
@@ -33,14 +40,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("--limit", type=float, default=20.0)
+    parser.add_argument("--only", default="", help="probes, files, hostile, bench or peer")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         devices, why = gpu.devices(folder=Path(name))
-        world = World(Path(name), devices=devices, no_device=why, limit=given.limit, bench=True)
-        tried = [row for device in devices[:1] for row in _rows(world, device)]
+        world = World(Path(name), devices=devices, no_device=why, limit=given.limit, bench=True, may_launch=True)
+        groups = [group for word, group in _GROUPS.items() if given.only in ("", word)]
+        tried = [row for device in devices[:1] for group in groups for row in group(world, device)]
     unlike = [row for row in tried if not row["as_expected"]]
-    report = {"devices": [asdict(device) for device in devices], "why": why, "module": gpu.kernel_module()}
-    given.out.write_text(json.dumps({**report, "tried": tried}, indent=1, default=str))
+    machine = of_machine(described([], devices, why, (), gpu.kernel_module()))
+    given.out.write_text(json.dumps({"version": 1, "machine": machine, "tried": tried}, indent=1, default=str))
     for row in tried:
         print("ok  " if row["as_expected"] else "ELSE", row["what"], "->", row["seen"], f"({row['seconds']:.1f} s)")
     print(why or f"{len(tried)} tried, {len(unlike)} not as expected")
@@ -53,7 +62,7 @@ def _row(what: str, expected: Any, seen: Any, seconds: float, more: Any = None) 
     return {"what": what, "expected": wanted, "seen": seen, "as_expected": fits, "seconds": seconds, "more": more}
 
 
-def _rows(world: World, device: Device) -> Iterator[dict[str, Any]]:
+def _probes(world: World, device: Device) -> Iterator[dict[str, Any]]:
     most = device.attributes["MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"]
     sizes = ((1024, "refuted"), (49152, "refuted"), (49153, "refuted"), (most, "refuted"), (most + 1, "confirmed"))
     for size, outcome in (*sizes, (2 * most, "confirmed")):
@@ -70,19 +79,55 @@ def _rows(world: World, device: Device) -> Iterator[dict[str, Any]]:
     for bounds in ((1024, 2), (1024, 3), (512, 4), (512, 5), (32, 32), (32, 33)):
         yield _bounds(world, device, bounds)
     yield from _bulk(world, device)
-    yield from _hostile(world, device)
+
+
+def _benches(world: World, device: Device) -> Iterator[dict[str, Any]]:
     for subject in ("cp.async.bulk.shared::cluster", "cp.async.bulk.multicast::cluster"):
         found = bench.attempt(_subject("slow", device, subject=subject), world)
         yield _row(f"bench {subject}", None, found.reason, found.seconds, found.details)
-    if len(world.devices) > 1:
-        for subject in ("peer-store", "remote-atomic", "multicast"):
-            found = peer.attempt(_subject("peer", device, subject=subject), world)
-            yield _row(f"peer {subject}", None, f"{found.outcome}: {found.reason}", found.seconds, found.details)
 
 
-def _subject(kind: ClaimKind, device: Device, **claim: Any) -> Subject:
+def _peers(world: World, device: Device) -> Iterator[dict[str, Any]]:
+    if len(world.devices) < 2:
+        return
+    for subject in ("peer-store", "remote-atomic", "multicast", "fabric", "rdma"):
+        found = peer.attempt(_subject("peer", device, subject=subject), world)
+        yield _row(f"peer {subject}", None, f"{found.outcome}: {found.reason}", found.seconds, found.details)
+
+
+def _files(world: World, device: Device) -> Iterator[dict[str, Any]]:
+    """Containers of our own in a library: what the load and launch rungs say of them."""
+    number = int(device.capability.replace(".", ""))
+    fine = binaries.ptx(number, kernels=("k", "l"))
+    later = binaries.ptx(_LATER, kernels=("k",))
+    harm = {name: (HOSTILE / f"{name}.ptx").read_bytes() for name in ("forever", "fault")}
+    wide = fine.replace(b"k()\n", b"k()\n.reqnctapercluster 16\n", 1)
+    tries: tuple[tuple[str, ModuleType, ClaimKind, bytes, str, str | None], ...] = (
+        ("two kernels", load, "image", fine, "", "refuted"),
+        ("one of two kernels", load, "image", fine, "l", "refuted"),
+        ("a later chip", load, "image", later, "", "confirmed"),
+        ("two kernels", launch, "image", fine, "", "refuted"),
+        ("a later chip", launch, "image", later, "", None),
+        ("a kernel that faults", launch, "image", harm["fault"], "", "refuted"),
+        ("a kernel that never ends", launch, "image", harm["forever"], "", "inconclusive"),
+        ("a cluster of 16", configure, "cluster", wide, "k", "confirmed"),
+        ("a cluster of 16", launch, "cluster", wide, "k", "confirmed"),
+    )
+    for what, rung, kind, text, subject, outcome in tries:
+        path = world.scratch / "lib.so"
+        path.write_bytes(binaries.shared_object(binaries.container(binaries.entry(text, number))))
+        amounts = (16, 1, 1) if kind == "cluster" else ()
+        if text == later and number >= _LATER:
+            continue
+        claim = _subject(kind, device, real=str(path), subject=subject, amounts=amounts)
+        found: Attempt = rung.attempt(claim, world)
+        row = _row(f"{found.rung} {what}: {outcome}", outcome, found.outcome, found.seconds, asdict(found))
+        yield {**row, "seen": f"{found.outcome}: {found.reason}"}
+
+
+def _subject(kind: ClaimKind, device: Device, *, real: str = "", **claim: Any) -> Subject:
     made = Claim(kind, "a trial", **{"chips": (device.capability,), **claim})
-    return Subject(Finding("", "", "", "error", "high", "", WHOLE_FILE, "", (), (), None), made, "", "")
+    return Subject(Finding("", "", "", "error", "high", real, WHOLE_FILE, "", (), (), None), made, real, "")
 
 
 def _claim(world: World, device: Device, kind: ClaimKind, outcome: str, **claim: Any) -> dict[str, Any]:
@@ -151,6 +196,15 @@ def _hostile(world: World, device: Device) -> Iterator[dict[str, Any]]:
         yield {**row, "more": [asked.steps[-3:], asked.ended.written]}
     # The device is as it was.
     yield _claim(world, device, "cluster", "refuted", amounts=(2,))
+
+
+_GROUPS: dict[str, Callable[[World, Device], Iterator[dict[str, Any]]]] = {
+    "probes": _probes,
+    "files": _files,
+    "hostile": _hostile,
+    "bench": _benches,
+    "peer": _peers,
+}
 
 
 if __name__ == "__main__":

@@ -161,7 +161,7 @@ def claimed(need: Need, module: Module, chips: ChipSet) -> Claimed:
     if need.pairs and need.hops and not works:
         return Claimed(claims.build(need.pairs, chips), need.hops[-1].at, need.hops[-1])
     if need.use.how == "text" and _is_refused(need.use.name, TargetSet.native(chips)):
-        return Claimed(claims.instruction(need.use.name, TargetSet.native(chips)), need.use.at, module)
+        return Claimed(claims.instruction(need.use.name, TargetSet.native(chips)))  # a text is no place of it
     name = need.use.name if need.use.how == "text" else need.use.name.rpartition(".")[2]
     what = f"what the name `{name}` speaks of" if need.use.how == "define" else f"`{name}`"
     what = f"what {what} leads to here" if need.hops else what

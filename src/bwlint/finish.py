@@ -269,6 +269,7 @@ def gate_claim(judged: Judged, asked: ChipSet, at: Region) -> Claim:
     gate, sets = judged.gate, judged.sets
     holds, certain, raises = ((asked & chips).names for chips in (sets.may, sets.must, sets.raises))
     says = _outcomes(gate, asked.names, holds, certain, raises)
+    says += ", tests of the toolkit's version taken as passed" if sets.toolkit else ""
     return Claim("gate", says, asked.names, (), holds, certain, raises, claimed_test(gate), at=at)
 
 
@@ -303,7 +304,8 @@ def claimed_test(gate: Gate) -> str:
         return gate.text
     from bwlint.readers.python.gates import membership
 
-    return membership(gate.text) or gate.text
+    # the text of a long one is cut
+    return membership(gate.text) or f"the key of {gate.text}"
 
 
 def _unused(names: Sequence[str]) -> str:

@@ -21,7 +21,7 @@ NOT_ASKED = not_requested("launch", "--yes was not given")
 @pytest.mark.parametrize(
     ("attempts", "outcome", "reason"),
     [
-        ((), "inconclusive", "no rung tests this claim"),
+        ((), "inconclusive", f"no rung tests that {CLAIM.says}"),
         ((NO_GPU,), "inconclusive", "load: there is no GPU"),
         ((NO_GPU, NOT_ASKED), "inconclusive", "load: there is no GPU"),
         ((NOT_ASKED,), "inconclusive", "launch: --yes was not given"),
@@ -54,7 +54,10 @@ def test_a_finding_is_confirmed_where_all_its_claims_are(outcomes: tuple[Outcome
     tried = tuple(Tried(CLAIM, (ran("check", each, f"{each} {place}"),)) for place, each in enumerate(outcomes))
     receipt = Receipt("f", "BW501", "a.cu", 1, tried)
     assert receipt.outcome == outcome
-    assert all(word.startswith(outcome) for word in receipt.reason.split("; ")) or not outcomes
+    told = receipt.reason.split("; ") if outcomes else []
+    assert all(word.startswith(outcome) for word in told if not word.startswith("confirmed: "))
+    half = outcome == "inconclusive" and "confirmed" in outcomes
+    assert any(word.startswith("confirmed: ") for word in told) is half
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ DIRECT = [
     ("cap[0] == 12", FAMILY),
     ("cap[-1] == 1", "10.1 and 12.1"),
     ("cap[:1] == (12,)", FAMILY),
+    ("cap == (12, 0) or torch.xpu.is_available()", ONE),
     ("named == (12, 0)", ONE),
     ("named.major == 12", FAMILY),
     ("named.to_int() in (120, 121)", FAMILY),

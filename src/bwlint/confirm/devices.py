@@ -1,7 +1,11 @@
-"""Which GPU a claim is tried on, and why there is none."""
+"""Which GPU a claim is tried on, and why there is none; jobs for it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from bwlint.confirm import gpu
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible
 from bwlint.confirm.world import Device, World
 from bwlint.findings import Claim
@@ -20,6 +24,11 @@ def chosen(rung: Rung, claim: Claim, world: World) -> Device | Attempt:
     there = list(dict.fromkeys(device.capability for device in world.devices))
     have = f"the device is {there[0]}" if len(world.devices) == 1 else f"the devices are {listed(there)}"
     return not_eligible(rung, f"{have}, the claim is about {listed(claim.chips)}", {"devices": there})
+
+
+def ask(job: Mapping[str, Any], world: World) -> gpu.Answered:
+    """Do a job in a child, as the world has it."""
+    return gpu.ask(job, folder=world.scratch, limit=world.limit, trees=world.scanned)
 
 
 def about(device: Device) -> dict[str, str]:

@@ -135,6 +135,8 @@ def _raised(error: BaseException) -> str:
         return "undecided: a value that nobody knows is handed to something that wants a plain one"
     if isinstance(error, NameError):
         return "undecided: a name is missing in what was cut out"
+    if _PARTIAL & set(_WORD.findall(text)):
+        return "undecided: something is asked of a class of which only a part was cut out"
     if isinstance(error, TypeError) and _OF_CLASSES.search(text):
         return "undecided: a class of which only a part is there cannot be made"
     if _is_ours(error):
@@ -153,6 +155,9 @@ def _is_ours(error: BaseException) -> bool:
     return code is not None and code.co_filename in _OURS and code not in _SIMULATED
 
 
+_PARTIAL: set[str] = set()
+"""Names of classes of which only a part is in the slice."""
+_WORD = re.compile(r"'(\w+)'")
 _OF_CLASSES = re.compile(r"metaclass|\bMRO\b|abstract class|bases must be|not an acceptable base type")
 _OURS = frozenset({standins.__file__, __file__})
 _SIMULATED = frozenset(test.__code__ for test in standins.TESTS.values())
@@ -356,6 +361,10 @@ def _part_of(linker: Linker) -> type:
 
     # a class may have bases of the kind that has the most special metaclass of those there are
     class Meta(type(Protocol)):  # type: ignore[misc]
+        def __init__(cls, *given: Any, **more: Any) -> None:
+            super().__init__(*given, **more)
+            _PARTIAL.add(cls.__name__)
+
         def __getattr__(cls, name: str) -> Any:
             return lookup(cls, None, name)
 
@@ -409,6 +418,9 @@ def _builtins(world: World) -> dict[str, Any]:
         return call
 
     def has(owner: Any, name: str) -> Any:
+        if isinstance(owner, Unread):
+            # every build of PyTorch has this module, whatever it is built for
+            return True if (owner._bw_key, name) == ("torch", "cuda") else related("hasattr", owner, name)
         answer = hasattr(owner, name)
         if isinstance(owner, Properties):
             world.assumed[f"PyTorch's properties of a device have `{name}`"] = None
@@ -416,7 +428,7 @@ def _builtins(world: World) -> dict[str, Any]:
 
     for name in ("len", "isinstance", "issubclass", "callable", "all", "any", "repr", "round", "range", "chr", "ord"):
         found[name] = careful(name, getattr(builtins, name))
-    found["hasattr"] = careful("hasattr", has)
+    found["hasattr"] = has
     found["print"] = lambda *_, **__: None
     found["int"] = _converting(int)
     found["str"] = _converting(str)

@@ -31,7 +31,7 @@ def prepared(allowed: Allowed, scanned: Sequence[str], scratch: Path) -> tuple[W
     A program that lies in a scanned tree is no tool.
     """
     toolkits = tools.find(os.environ, scanned, scratch)
-    devices, no_device = gpu.devices(folder=scratch)
+    devices, no_device = gpu.devices(folder=scratch, trees=scanned)
     machine = described(scanned, devices, no_device, toolkits, gpu.kernel_module())
     world = World(
         scratch,
@@ -46,4 +46,4 @@ def prepared(allowed: Allowed, scanned: Sequence[str], scratch: Path) -> tuple[W
         allowed.compile_limit,
         allowed.bench,
     )
-    return replace(world, altered=machine.altered), machine
+    return replace(world, altered=machine.altered, scanned=tuple(scanned)), machine

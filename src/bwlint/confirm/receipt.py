@@ -64,7 +64,8 @@ class Tried:
             if found:
                 return found[-1].reason
         requested = [attempt for attempt in self.attempts if attempt.requested] or self.attempts
-        return "; ".join(f"{attempt.rung}: {attempt.reason}" for attempt in requested) or "no rung tests this claim"
+        told = "; ".join(f"{attempt.rung}: {attempt.reason}" for attempt in requested)
+        return told or f"no rung tests that {self.claim.says}"
 
     @property
     def _deciding(self) -> Sequence[Attempt]:
@@ -91,11 +92,13 @@ class Receipt:
 
     @property
     def reason(self) -> str:
-        """The reasons of the claims that decide, each once."""
+        """The reasons of the claims that decide, each once; where one half is confirmed and the other open, of both."""
         if not self.tried:
             return "the finding states nothing that can be tested"
-        deciding = [tried for tried in self.tried if tried.outcome == self.outcome]
-        return "; ".join(dict.fromkeys(tried.reason for tried in deciding))
+        told = [tried.reason for tried in self.tried if tried.outcome == self.outcome]
+        if self.outcome == "inconclusive":
+            told += [f"confirmed: {tried.reason}" for tried in self.tried if tried.outcome == "confirmed"]
+        return "; ".join(dict.fromkeys(told))
 
     @property
     def verdict(self) -> Verdict:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -28,6 +29,8 @@ from bwlint.sources.tree import import_roots, module_name, package_root
 MAX_STATEMENTS = 600
 MAX_TEXT = 400_000
 """Statements and characters of a slice."""
+MAX_SECONDS = 10.0
+"""Time after which nothing more is followed: a file can be made to take long."""
 MAX_WHOLE_CLASS = 60
 """Lines of a class that is cut as a whole; of a longer one come the members that something in the slice names."""
 _LOGS = re.compile(r"_*(?:logger|logging|log|warnings|warn|warning_once)$", re.IGNORECASE)
@@ -458,7 +461,8 @@ class Cutter:
         self._work: list[tuple[File, str]] = []
         self._parts: list[_Part] = []
         self._handed: dict[str, File] = {}
-        self._size = 0
+        self._size = self._count = 0
+        self._deadline = time.monotonic() + MAX_SECONDS
 
     def gate(self, home: File, function: ast.FunctionDef) -> None:
         self._home = home.dotted
@@ -497,7 +501,7 @@ class Cutter:
         if indices is None:
             self._from_stars(file, name)
             return
-        if self._size > MAX_TEXT or len(self._taken) > MAX_STATEMENTS:
+        if self._size > MAX_TEXT or self._count > MAX_STATEMENTS or time.monotonic() > self._deadline:
             plan.missing[name] = f"`{name}` needs more of the tree than a slice may hold"
             return
         for index in indices:
@@ -537,6 +541,7 @@ class Cutter:
     def _add(self, file: File, node: ast.stmt, names: list[str]) -> None:
         source = ast.unparse(ast.fix_missing_locations(node))
         self._size += len(source)
+        self._count += 1
         self._plan(file).statements.append((source, names))
         self._visit(file, node)
 

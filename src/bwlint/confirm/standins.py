@@ -154,11 +154,14 @@ class World:
             return function
 
         def call(*args: Any, **keywords: Any) -> Any:
-            before = self.choices.lost
+            lost, taken, guessed = self.choices.lost, dict(self.choices.taken), dict(self.choices.guessed)
             try:
                 found = function(*args, **keywords)
             except Undecided:
-                self.choices.lost = before
+                self.choices.lost = lost
+                found = self.unread(dotted)
+            if len(self.choices.taken) > len(taken) and row["returns"] in ("true", "false", "none"):
+                self.choices.taken, self.choices.guessed = taken, guessed
                 found = self.unread(dotted)
             if not isinstance(found, Unread):
                 return found
@@ -247,12 +250,12 @@ class Arch(Enum):
 
     @classmethod
     def of(cls, world: World) -> Arch:
-        """The member that the DSL takes for the resident device."""
+        """The member that the DSL takes for the resident device; where it has none it raises before any test."""
         chip = world.chip
-        name = f"sm_{chip.major}{chip.minor}{'a' if chip.major >= 9 else ''}"
-        if name not in cls.__members__:
-            world.choices.lose(f"CuTe DSL has no architecture for {chip.major}.{chip.minor}")
-        return cls[name]
+        found = cls.__members__.get(f"sm_{chip.major}{chip.minor}{'a' if chip.major >= 9 else ''}")
+        if found is None or found._pair != (chip.major, chip.minor):
+            raise NotReached
+        return found
 
     def __lt__(self, other: object) -> bool:
         return self._pair < other._pair if isinstance(other, Arch) else NotImplemented

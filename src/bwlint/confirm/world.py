@@ -72,6 +72,8 @@ class World:
     bench: bool = False
     altered: str = ""
     """What of the packages that the rungs use is not as it was released; "" where nothing is."""
+    scanned: tuple[str, ...] = ()
+    """What is judged, as real paths: no child imports or loads from there."""
     known: dict[Hashable, Attempt] = field(default_factory=dict, compare=False, repr=False)
     """Attempts that come out the same for every finding."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 from typing import Any
@@ -70,11 +71,26 @@ def test_nothing_is_imported_from_what_was_scanned(tmp_path: Path, monkeypatch: 
     fake_gpu.install(tmp_path / "tree", monkeypatch)
     work = tmp_path / "work"
     work.mkdir()
-    asked = gpu.ask({"do": "devices"}, folder=work, limit=20, tree=str(tmp_path / "tree"))
+    asked = gpu.ask({"do": "devices"}, folder=work, limit=20, trees=[str(tmp_path / "tree")])
     assert b"made up" not in asked.ended.answer
-    monkeypatch.chdir(tmp_path / "tree")
+    monkeypatch.chdir(tmp_path / "tree" / "fake")
     asked = gpu.ask({"do": "devices"}, folder=work, limit=20)
     assert b"made up" not in asked.ended.answer
+
+
+def test_libraries_are_not_loaded_from_what_was_scanned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_gpu.install(tmp_path, monkeypatch, calls={"cuInit": ["environment"]})
+    for name in ("tree", "driver"):
+        (tmp_path / name / "lib").mkdir(parents=True)
+    entries = [str(tmp_path / "tree" / "lib"), "", "lib", str(tmp_path / "driver" / "lib"), str(tmp_path / "absent")]
+    monkeypatch.setenv("LD_LIBRARY_PATH", ":".join(entries))
+    monkeypatch.setenv("LD_PRELOAD", str(tmp_path / "tree" / "lib" / "bad.so"))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    asked = gpu.ask({"do": "devices"}, folder=tmp_path, limit=20, trees=[str(tmp_path / "tree")])
+    said = json.loads(asked.ended.output)
+    assert said["LD_LIBRARY_PATH"] == str(tmp_path / "driver" / "lib")
+    assert (said["CUDA_VISIBLE_DEVICES"], said["CUDA_CACHE_DISABLE"]) == ("0", "1")
+    assert "LD_PRELOAD" not in said
 
 
 def test_a_launch_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -143,6 +143,15 @@ AGREE = {
     "something that may be None": ("def f(x):\n    if x is None or CAP[0] == 12: pass", "x is None or CAP[0] == 12"),
     "a package that is not here": ("import deep_gemm\nif deep_gemm.works() and CAP[0] == 9: pass", ""),
     "a release that is assumed": ("if CAP[0] == 12 and torch.version.cuda >= '12.8': pass", ""),
+    "another maker's device": (
+        "def is_xpu():\n    return hasattr(torch, 'xpu') and torch.xpu.is_available()\n\n"
+        "if is_xpu() or CAP == (12, 0): pass",
+        "is_xpu() or CAP == (12, 0)",
+    ),
+    "what a helper cannot find out here": (
+        "def is_cuda():\n    return os.path.exists('/dev/nvidia0')\n\nif is_cuda() and CAP == (12, 0): pass",
+        "is_cuda() and CAP == (12, 0)",
+    ),
     # other kinds of gates
     "a lookup": ("from pkg.constants import FAMILY\nx = FAMILY[CAP[0]]", "CAP[0] in FAMILY"),
     "a lookup with a default": ("from pkg.constants import FAMILY\nx = FAMILY.get(CAP[0], '')", "CAP[0] in FAMILY"),
@@ -165,6 +174,11 @@ UNDECIDED = {
     "a loop over something unknown": (
         "def any_of(xs):\n    return any(CAP == x for x in xs)\n\ndef f(xs):\n    if any_of(xs) and CAP[0] == 12: pass",
         "more than its truth",
+    ),
+    "a class without its base": (
+        "class A(torch.nn.Module):\n    def cap_ok(self, x):\n        return self(x)\n    def f(self, x):\n"
+        "        if self.cap_ok(x) and CAP[0] == 12: pass",
+        "only a part",
     ),
     "a file": (
         "def sm_file():\n    return open('/etc/passwd').read()\n\nif sm_file() and CAP[0] == 12: pass",
@@ -277,6 +291,17 @@ def test_the_device_that_is_here_is_shown(tmp_path: Path) -> None:
     outcomes = found.details["outcomes"]
     assert outcomes["8.0"] == {"claimed": None, "cpython": ["false"], "undecided": "", "runs": outcomes["8.0"]["runs"]}
     assert list(outcomes) == ["12.0", "12.1", "8.0"]
+
+
+def test_a_chip_that_does_not_get_there(tmp_path: Path) -> None:
+    real = tree(tmp_path, AGREE["an enum of a kernel language"][0])
+    claim = claims(real)[-1]
+    found = attempt(real, replace(claim, chips=("7.0", "12.0"), holds=("12.0",), certain=("12.0",)), world(tmp_path))
+    assert found.outcome == "confirmed"
+    assert "on 12.0, where the program gets to it" in found.reason
+    nowhere = replace(claim, chips=("7.0",), holds=(), certain=())
+    again = attempt(real, nowhere, World(tmp_path, may_slice=True))
+    assert (again.outcome, again.reason) == ("inconclusive", "the program does not get to the test")
 
 
 def test_what_is_taken_for_granted_is_said(tmp_path: Path) -> None:

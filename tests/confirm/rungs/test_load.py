@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,12 @@ import binaries
 import fake_gpu
 import gpu_claims
 import pytest
+from toolkit import Toolkit as Tools
 
 from bwlint.confirm import containers
 from bwlint.confirm.receipt import Attempt
 from bwlint.confirm.rungs import load
+from bwlint.confirm.world import Toolkit
 
 KERNELS = binaries.ptx(90, kernels=("k", "l"))
 OLD = binaries.ptx(80, kernels=("old",))
@@ -226,26 +229,36 @@ def test_instructions_in_source_are_not_the_drivers(tmp_path: Path, monkeypatch:
     assert load.attempt(claim, gpu_claims.world(tmp_path)).eligible is False
 
 
-@pytest.mark.parametrize(
-    ("flags", "options"),
-    [
-        ("compute_100a,sm_100a", ["-gencode=arch=compute_100a,code=sm_100a"]),
-        (
-            "compute_90,sm_90;compute_90,compute_90",
-            ["-gencode=arch=compute_90,code=sm_90", "-gencode=arch=compute_90,code=compute_90"],
-        ),
-        # Half of what is asked for is something else.
-        ("compute_90,sm_90;native", []),
-        ("compute_90,sm_90;-ccbin=/bin/sh", []),
-        ("native", []),
-        ("", []),
-    ],
-)
-def test_flags_of_builds(flags: str, options: list[str]) -> None:
-    assert load.gencode(flags) == options
-
-
 def test_a_build_takes_an_nvcc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_gpu.install(tmp_path, monkeypatch)
     found = load.attempt(gpu_claims.subject("build", subject="compute_120a,sm_120a"), gpu_claims.world(tmp_path))
-    assert (found.eligible, found.reason) == (False, "no nvcc to build a kernel with the flags")
+    assert (found.eligible, found.reason) == (
+        False,
+        "no nvcc with a compiler for the host, to build a kernel for these targets",
+    )
+
+
+@pytest.mark.parametrize(
+    ("pairs", "images", "outcome", "reason"),
+    [
+        ("compute_120,sm_120", [{"contains": "", "error": 209}], "confirmed", "CUDA_ERROR_NO_BINARY_FOR_GPU (209)"),
+        ("compute_90,compute_90", [], "refuted", "a kernel built for these targets loads, and its 1 kernel can be had"),
+        ("compute_120a,sm_121a", [], None, "nvcc built nothing to load: "),
+        ("compute_90,sm_90;-ccbin=/bin/sh", [], None, "no pairs of targets: "),
+    ],
+)
+def test_builds(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    nvcc: Tools,
+    pairs: str,
+    images: list[dict[str, Any]],
+    outcome: str | None,
+    reason: str,
+) -> None:
+    fake_gpu.install(tmp_path, monkeypatch, images=images, unnamed=["bwlint_probe"])
+    host = Path(shutil.which("g++") or "g++")
+    tools = (Toolkit(nvcc.programs / "ptxas", nvcc.programs / "nvcc", "13.0", "a test", host),)
+    found = load.attempt(gpu_claims.subject("build", subject=pairs), gpu_claims.world(tmp_path, toolkits=tools))
+    assert reason in found.reason
+    assert (found.executed, found.outcome) == (outcome is not None, outcome)

@@ -10,7 +10,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ _START = (
     "import json, sys; sys.path[:0] = json.loads(sys.argv[1]); from bwlint.confirm.gpu.answering import main; main()"
 )
 _OWN = Path(__file__).parents[3]
-_KEPT = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
+_LIBRARIES, _DEVICES = "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"
 _SET = {
     # What the driver keeps of an earlier run would answer for this one.
     "CUDA_CACHE_DISABLE": "1",
@@ -59,14 +59,18 @@ class Answered:
         return [step for step in found if isinstance(step, dict)] if isinstance(found, list) else []
 
 
-def ask(job: Mapping[str, Any], *, folder: Path, limit: float, tree: str = "") -> Answered:
+def ask(job: Mapping[str, Any], *, folder: Path, limit: float, trees: Sequence[str] = ()) -> Answered:
     """Do one job in a child, within `limit` seconds, in the scratch folder `folder`.
 
-    `tree` is the root of what was scanned: nothing below it is imported. Never raises for what a driver, a device or
-    a kernel does.
+    `trees` are what was scanned, as real paths: nothing below them is imported or loaded. Never raises for what a
+    driver, a device or a kernel does.
     """
-    kept = {name: value for name in _KEPT if (value := os.environ.get(name))}
-    command = [sys.executable, "-I", "-c", _START, json.dumps(_imported_from(tree))]
+    closed = [Path(tree) for tree in trees]
+    kept = {_DEVICES: value} if (value := os.environ.get(_DEVICES)) else {}
+    libraries = [entry for entry in os.environ.get(_LIBRARIES, "").split(os.pathsep) if _is_open(entry, closed)]
+    if libraries:
+        kept[_LIBRARIES] = os.pathsep.join(libraries)
+    command = [sys.executable, "-I", "-c", _START, json.dumps(_imported_from(closed))]
     try:
         ended = child.run(
             command, limit=limit, folder=folder, environment={**kept, **_SET}, stdin=json.dumps(job).encode()
@@ -76,9 +80,9 @@ def ask(job: Mapping[str, Any], *, folder: Path, limit: float, tree: str = "") -
     return Answered(_read(ended.answer), ended)
 
 
-def devices(*, folder: Path, limit: float = 60.0) -> tuple[tuple[Device, ...], str]:
-    """The GPUs that the driver shows, and, where there are none, why."""
-    asked = ask({"do": "devices"}, folder=folder, limit=limit)
+def devices(*, folder: Path, limit: float = 60.0, trees: Sequence[str] = ()) -> tuple[tuple[Device, ...], str]:
+    """The GPUs that the driver shows, and, where there are none, why. `trees` as for `ask`."""
+    asked = ask({"do": "devices"}, folder=folder, limit=limit, trees=trees)
     if asked.trouble or asked.answer is None:
         return (), asked.trouble
     found = tuple(
@@ -122,17 +126,17 @@ def _read(answer: bytes) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _imported_from(tree: str) -> list[str]:
-    """The folders that the child imports from besides its interpreter's own: ours, without the current one."""
-    closed = [Path.cwd(), *([Path(tree).resolve()] if tree else [])]
-    folders = [str(_OWN)]
-    for entry in sys.path:
-        folder = Path(entry)
-        if not entry or not folder.is_absolute() or not folder.exists():
-            continue
-        real = folder.resolve()
-        own = real.is_relative_to(Path(sys.prefix).resolve()) or real.is_relative_to(Path(sys.base_prefix).resolve())
-        if own or any(real.is_relative_to(one) for one in closed):
-            continue
-        folders.append(entry)
-    return list(dict.fromkeys(folders))
+def _imported_from(closed: Sequence[Path]) -> list[str]:
+    """The folders that the child imports from besides its interpreter's own: ours, and the open ones of sys.path."""
+    prefixes = [Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve()]
+    others = [entry for entry in sys.path if _is_open(entry, [*closed, *prefixes])]
+    return list(dict.fromkeys([str(_OWN), *others]))
+
+
+def _is_open(entry: str, closed: Sequence[Path]) -> bool:
+    """Whether an entry of a path is a folder, told in full, that is not the current one and lies in none of these."""
+    folder = Path(entry)
+    if not folder.is_absolute() or not folder.exists():
+        return False
+    real = folder.resolve()
+    return real != Path.cwd() and not any(real.is_relative_to(one.resolve()) for one in closed)

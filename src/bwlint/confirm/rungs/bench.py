@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bwlint.confirm import gpu, probes
-from bwlint.confirm.devices import about, chosen
+from bwlint.confirm.devices import about, ask, chosen
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
 from bwlint.confirm.rungs.configure import DYNAMIC
 from bwlint.confirm.world import Device, Subject, World
@@ -37,7 +37,7 @@ def _benched(pair: tuple[str, str], world: World, device: Device) -> Attempt:
     grid = blocks - blocks % _BLOCKS_OF_A_CLUSTER
     steps = [{"do": "load"}, *_timed(flagged, grid), *_timed(other, grid)]
     job = {"do": "image", "device": device.ordinal, "image": str(probe.path), "steps": steps}
-    asked = gpu.ask(job, folder=world.scratch, limit=world.limit)
+    asked = ask(job, world)
     failed = next((text for text in map(gpu.failure, asked.steps) if text), "")
     why = asked.trouble or failed or ("" if len(asked.steps) == len(steps) else "no answer")
     details: dict[str, Any] = {**about(device), "bytes": _BYTES, "blocks": grid, "made_by": probe.made_by}

@@ -10,7 +10,7 @@ from math import prod
 from typing import Any
 
 from bwlint.confirm import gpu, probes
-from bwlint.confirm.devices import about, chosen
+from bwlint.confirm.devices import about, ask, chosen
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
 from bwlint.confirm.rungs.configure import DYNAMIC, MOST_CLUSTER, NON_PORTABLE, roomy_target, shape_of, together
 from bwlint.confirm.world import Device, Subject, World
@@ -62,7 +62,7 @@ def _shared(claim: Claim, world: World, device: Device) -> Attempt:
         probe = probes.written("shared", target, world, static=amount if static else None)
         steps = shared_steps(amount, how)
         job = {"do": "image", "device": device.ordinal, "image": str(probe.path), "steps": steps}
-        asked = gpu.ask(job, folder=world.scratch, limit=world.limit)
+        asked = ask(job, world)
         seconds += asked.ended.seconds
         log = log or asked.ended.output
         if asked.trouble or gpu.failure(asked.steps[0] if asked.steps else {}):
@@ -152,7 +152,7 @@ def _cluster(claim: Claim, world: World, device: Device) -> Attempt:
         return not_eligible(RUNG, f"the {device.capability} device launches no clusters")
     probe = probes.written("cluster", probes.target_of(device.capability), world)
     job = {"do": "image", "device": device.ordinal, "image": str(probe.path), "steps": cluster_steps(shape)}
-    asked = gpu.ask(job, folder=world.scratch, limit=world.limit)
+    asked = ask(job, world)
     details: dict[str, Any] = {**about(device), "made_by": probe.made_by}
     if asked.trouble or gpu.failure(asked.steps[0] if asked.steps else {}):
         why = asked.trouble or gpu.failure(asked.steps[0])

@@ -9,7 +9,7 @@ from typing import Any
 
 from bwlint.confirm import gpu, probes
 from bwlint.confirm.containers import lots
-from bwlint.confirm.devices import about, chosen
+from bwlint.confirm.devices import about, ask, chosen
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
 from bwlint.confirm.world import Device, Subject, World
 from bwlint.findings import BUILDER, Claim, Outcome
@@ -98,7 +98,7 @@ def _static(claim: Claim, world: World, device: Device) -> Attempt:
         probe = probes.written("shared", target, world, static=amount)
         steps = [{"do": "load"}, {"do": "function"}]
         job = {"do": "image", "device": device.ordinal, "image": str(probe.path), "steps": steps}
-        asked = gpu.ask(job, folder=world.scratch, limit=world.limit)
+        asked = ask(job, world)
         seconds += asked.ended.seconds
         if asked.trouble or not asked.steps:
             return Attempt(RUNG, True, True, False, None, asked.trouble or "no answer", details, asked.ended.output)
@@ -141,7 +141,7 @@ def _cluster_of_a_kernel(subject: Subject, world: World, device: Device) -> Atte
             if not part.linked_from
         ]
         job = {"do": "image", "device": device.ordinal, "steps": [step for steps in each for step in steps]}
-        asked = gpu.ask({**job, "seconds": world.limit * SHARE}, folder=world.scratch, limit=world.limit)
+        asked = ask({**job, "seconds": world.limit * SHARE}, world)
         log, seconds = log or asked.ended.output, seconds + asked.ended.seconds
         if asked.trouble:
             return Attempt(RUNG, True, True, False, None, asked.trouble, about(device), log, seconds)
@@ -166,7 +166,7 @@ def _of_clusters(size: int, answer: Mapping[str, Any]) -> Seen:
 
 def _fits(size: int, answer: Mapping[str, Any]) -> bool:
     """Whether clusters are taken: a driver says how many of 17 blocks are active at a time, and launches none."""
-    return size <= answer["largest"] and answer["active"] > 0
+    return bool(size <= answer["largest"] and answer["active"])
 
 
 def _clusters(size: int, answer: Mapping[str, Any]) -> str:
@@ -226,7 +226,7 @@ def _asked(test: tuple[str, Steps, Callable[[Steps], Seen]], world: World, devic
     name, steps, judge = test
     probe = probes.written(name, probes.target_of(device.capability), world)
     job = {"do": "image", "device": device.ordinal, "image": str(probe.path), "steps": steps}
-    asked = gpu.ask(job, folder=world.scratch, limit=world.limit)
+    asked = ask(job, world)
     answers = asked.steps
     details: dict[str, Any] = {**about(device), "probe": name, "made_by": probe.made_by, "answers": answers[2:]}
     failed = next((text for text in map(gpu.failure, answers[:2]) if text), "")

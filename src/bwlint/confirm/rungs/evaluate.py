@@ -57,7 +57,8 @@ def tested(claim: Claim, real: str, world: World) -> Attempt:
     if wrong:
         reason = f"CPython gives something else: {_differences(claim, wrong, ran)}"
         return Attempt("evaluate", True, True, True, "refuted", reason, details, ran.log, ran.seconds)
-    reason = f"CPython gives the same on {' and '.join(reached)}: {claim.says}"
+    where = "" if len(reached) == len(claim.chips) else f" on {' and '.join(reached)}, where the program gets to it"
+    reason = f"CPython gives the same{where}: {claim.says}"
     return Attempt("evaluate", True, True, True, "confirmed", reason, details, ran.log, ran.seconds)
 
 

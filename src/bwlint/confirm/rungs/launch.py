@@ -12,7 +12,7 @@ from typing import Any
 
 from bwlint.confirm import gpu
 from bwlint.confirm.containers import Part, lots
-from bwlint.confirm.devices import about, chosen
+from bwlint.confirm.devices import about, ask, chosen
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
 from bwlint.confirm.rungs.configure import DYNAMIC, SHARE, shape_of
 from bwlint.confirm.world import Device, Subject, World
@@ -68,7 +68,7 @@ def _with_kernels(
     """The first container that loads and has kernels to start, with their names; or why there is none."""
     steps = [step for part in parts for step in ({"do": "load", "image": part.image}, {"do": "functions"})]
     job = {"do": "image", "device": device.ordinal, "steps": steps, "seconds": world.limit * SHARE}
-    asked = gpu.ask(job, folder=world.scratch, limit=world.limit)
+    asked = ask(job, world)
     if asked.trouble:
         return None, asked.trouble
     for part, had in zip(parts, asked.steps[1::2], strict=False):
@@ -95,7 +95,7 @@ def _each(part: Part, names: list[str], claim: Claim, world: World, device: Devi
     for name in names:
         steps = _steps(name, claim)
         job = {"do": "image", "device": device.ordinal, "image": part.image, "steps": steps}
-        asked = gpu.ask(job, folder=world.scratch, limit=world.limit)
+        asked = ask(job, world)
         seconds += asked.ended.seconds
         log = log or asked.ended.output
         if asked.trouble:

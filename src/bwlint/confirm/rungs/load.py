@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from bwlint.confirm import child, gpu
+from bwlint.confirm import gpu
+from bwlint.confirm.compiler import Bench, built
 from bwlint.confirm.containers import Lot, Part, lots
-from bwlint.confirm.devices import about, chosen
+from bwlint.confirm.devices import about, ask, chosen
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
+from bwlint.confirm.rungs.assemble import pairs_of
 from bwlint.confirm.rungs.configure import SHARE
-from bwlint.confirm.world import Device, Subject, Toolkit, World
+from bwlint.confirm.world import Device, Subject, World
 from bwlint.findings import Outcome
 from bwlint.wording import counted, listed
 
 KINDS = frozenset({"image", "build", "instruction"})
 RUNG: Rung = "load"
 
-NO_BINARY, INVALID_PTX, UNSUPPORTED_VERSION, INVALID_SOURCE = 209, 218, 222, 300
+NO_BINARY, INVALID_PTX, UNSUPPORTED_VERSION, INVALID_SOURCE, NOT_SUPPORTED = 209, 218, 222, 300, 801
 _MOST_CHILDREN = 4
 """How many times as long as one child may take all of them together may."""
-_DOES_NOT_RUN_THERE = frozenset({NO_BINARY, INVALID_PTX, INVALID_SOURCE})
-"""Errors that are about the chip: no machine code for it, or PTX that it has no machine code for."""
+_DOES_NOT_RUN_THERE = frozenset({NO_BINARY, INVALID_PTX, INVALID_SOURCE, NOT_SUPPORTED})
+"""Errors that are about the chip: no machine code for it, or PTX that it has no machine code for; 801 is what an H100
+(driver 580.159) says of cubins for other chips whose header was edited to name it."""
 
 
 def attempt(subject: Subject, world: World) -> Attempt:
@@ -87,7 +90,7 @@ def _try(parts: Sequence[Part], wanted: str | None, path: str, device: Device, w
     ways = [(part, loading, is_last) for part in parts for loading, is_last in _ways(part)]
     steps = [step for _, loading, _ in ways for step in (loading, asking)]
     job = {"do": "image", "device": device.ordinal, "steps": steps, "seconds": world.limit * SHARE}
-    asked = gpu.ask(job, folder=world.scratch, limit=world.limit)
+    asked = ask(job, world)
     seen.seconds += asked.ended.seconds
     if asked.trouble:
         seen.undecided.append(f"{path}: {asked.trouble}")
@@ -167,60 +170,27 @@ def _judged(seen: _Seen, device: Device) -> Attempt:
     return Attempt(RUNG, True, True, True, "confirmed", f"{extent}: {errors}", details, seen.log, seen.seconds)
 
 
-_PAIR = re.compile(r"(compute_\w+),((?:sm|compute|lto)_\w+)")
-_KERNEL = "__global__ void built(int *out) { *out = 1; }\n"
+_KERNEL = "__global__ void bwlint_probe(int *out) { *out = 1; }\n"
 
 
 def _build(subject: Subject, world: World, device: Device) -> Attempt:
-    flags = gencode(subject.claim.subject)
-    if not flags:
-        return not_eligible(RUNG, f"no target is read from {subject.claim.subject!r}")
-    toolkit = next((one for one in world.toolkits if one.nvcc is not None), None)
+    """A kernel of our own, compiled for the pairs of a build, as the assemble rung does it."""
+    options = pairs_of(subject.claim.subject)
+    if not options:
+        return not_eligible(RUNG, f"no pairs of targets: {subject.claim.subject[:80]}")
+    toolkit = next((one for one in world.toolkits if one.nvcc and one.host_compiler), None)
     if toolkit is None:
-        return not_eligible(RUNG, "no nvcc to build a kernel with the flags")
-    image = world.scratch / "built.fatbin"
-    image.unlink(missing_ok=True)
-    ended = _nvcc(toolkit, flags, world, image)
-    details = {**about(device), "flags": flags, "nvcc": toolkit.version}
-    if isinstance(ended, str) or ended.code != 0 or not image.is_file():
-        why = ended if isinstance(ended, str) else ended.trouble or _first_line(ended.output)
-        log = "" if isinstance(ended, str) else ended.output
-        return Attempt(RUNG, True, True, False, None, f"nvcc built nothing to load: {why}", details, log)
+        return not_eligible(RUNG, "no nvcc with a compiler for the host, to build a kernel for these targets")
+    made = built(Bench(world.scratch, world.compile_limit, toolkit, subject.root), _KERNEL, options)
+    details = {**about(device), "options": list(options), "nvcc": toolkit.version}
+    if made.path is None:
+        why = f"nvcc built nothing to load: {made.first_error}"
+        return Attempt(RUNG, True, True, False, None, why, details, "\n".join(made.said), made.seconds)
     seen = _Seen(total=1)
-    _try(
-        [Part("a kernel built with these flags", 0, {"image": str(image)})], None, " ".join(flags), device, world, seen
-    )
+    part = Part("a kernel built for these targets", 0, {"image": str(made.path)})
+    _try([part], None, subject.claim.subject[:80], device, world, seen)
     judged = _judged(seen, device)
-    return Attempt(
-        RUNG,
-        True,
-        True,
-        judged.executed,
-        judged.outcome,
-        judged.reason,
-        {**judged.details, **details},
-        judged.log,
-        judged.seconds,
-    )
-
-
-def gencode(pairs: str) -> list[str]:
-    """nvcc's options for pairs such as "compute_90,sm_90;compute_90,compute_90"; none where one of them is no pair."""
-    matches = [_PAIR.fullmatch(pair) for pair in pairs.split(";")]
-    found = [f"-gencode=arch={match[1]},code={match[2]}" for match in matches if match is not None]
-    return found if len(found) == len(matches) else []
-
-
-def _nvcc(toolkit: Toolkit, flags: Sequence[str], world: World, image: Path) -> child.Ended | str:
-    source = world.scratch / "built.cu"
-    source.write_text(_KERNEL)
-    host = ["-ccbin", str(toolkit.host_compiler)] if toolkit.host_compiler is not None else []
-    assert toolkit.nvcc is not None
-    command = [str(toolkit.nvcc), *host, "-fatbin", *flags, str(source), "-o", str(image)]
-    try:
-        return child.run(command, limit=world.compile_limit, folder=world.scratch, path=[str(toolkit.nvcc.parent)])
-    except OSError as error:
-        return str(error)
+    return replace(judged, details={**judged.details, **details})
 
 
 def _first_line(text: str) -> str:
@@ -248,7 +218,7 @@ def _instruction(subject: Subject, world: World) -> Attempt:
     if device is None:
         return not_eligible(RUNG, f"no device is one that {target} is for")
     job = {"do": "image", "device": device.ordinal, "image": str(real), "steps": [{"do": "load"}, {"do": "functions"}]}
-    asked = gpu.ask(job, folder=world.scratch, limit=world.limit)
+    asked = ask(job, world)
     details: dict[str, Any] = {**about(device), "target": target}
     if asked.trouble or not asked.steps:
         why = asked.trouble or "no answer"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bwlint.confirm import gpu, probes
+from bwlint.confirm.devices import ask
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible
 from bwlint.confirm.world import Device, Subject, World
 from bwlint.findings import Outcome
@@ -70,7 +71,7 @@ def _ask(test: str, pair: list[Device], world: World) -> gpu.Answered:
         "image": str(probe.path),
         **_TESTS.get(test, {}),
     }
-    return gpu.ask(job, folder=world.scratch, limit=world.limit)
+    return ask(job, world)
 
 
 _DECLARED = {

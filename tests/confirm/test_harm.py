@@ -1,0 +1,89 @@
+"""Kernels that do harm and devices that go away in a run with other findings: it ends, and those have verdicts."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import binaries
+import fake_gpu
+import gpu_claims
+import pytest
+
+from bwlint.confirm import Place, receipts
+from bwlint.confirm.receipt import Attempt, Receipt
+from bwlint.findings import Finding
+
+HARM: dict[str, Any] = {
+    "forever": "hang",
+    "fault": 700,
+    "prints": {"print": 100_000_000},
+    "dies": "die",
+    "vanishes": 46,
+    "fine": 0,
+}
+
+
+def library(folder: Path, kernel: str) -> Path:
+    path = folder / f"{kernel}.so"
+    path.write_bytes(
+        binaries.shared_object(binaries.container(binaries.entry(binaries.ptx(90, kernels=(kernel,)), 90)))
+    )
+    return path
+
+
+def finding(folder: Path, kernel: str) -> Finding:
+    """Of a library: that no image of it loads, which is wrong."""
+    made = gpu_claims.subject("image", library(folder, kernel), subject=kernel)
+    return replace(made.finding, claims=(made.claim,))
+
+
+def of_shared() -> Finding:
+    made = gpu_claims.subject("shared", subject="dynamic", amounts=(232449,))
+    return replace(made.finding, claims=(made.claim,))
+
+
+def launched(receipt: Receipt) -> Attempt:
+    return next(attempt for attempt in receipt.tried[0].attempts if attempt.rung == "launch")
+
+
+def test_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_gpu.install(tmp_path, monkeypatch, kernels={name: {"then": what} for name, what in HARM.items()})
+    findings = [*(finding(tmp_path, name) for name in HARM), of_shared()]
+    world = gpu_claims.world(tmp_path, may_launch=True, limit=4.0)
+    start = time.monotonic()
+    *found, shared = receipts(findings, lambda path: Place(path, str(tmp_path)), world)
+    assert time.monotonic() - start < 60
+    seen = {name: launched(receipt) for name, receipt in zip(HARM, found, strict=True)}
+    assert {name: attempt.outcome for name, attempt in seen.items()} == {
+        "forever": "inconclusive",
+        "fault": "refuted",
+        "prints": "inconclusive",
+        "dies": "inconclusive",
+        "vanishes": "inconclusive",
+        "fine": "refuted",
+    }
+    reasons = {
+        "forever": "was not done after 4 s",
+        "fault": "the kernel fault starts; cuCtxSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS (700)",
+        "prints": "it wrote more than 64 MiB",
+        "dies": "was ended by SIGKILL",
+        "vanishes": "CUDA_ERROR_DEVICE_UNAVAILABLE (46)",
+        "fine": "it comes to its end",
+    }
+    for name, reason in reasons.items():
+        assert reason in seen[name].reason
+    assert shared.outcome == "confirmed"
+
+
+@pytest.mark.parametrize("scene", [{"driver": "missing"}, {"calls": {"cuInit": [100]}}, {"devices": []}])
+def test_without_a_device_nothing_is_executed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scene: dict[str, Any]
+) -> None:
+    fake_gpu.install(tmp_path, monkeypatch, **{"devices": [], **scene})
+    world = gpu_claims.world(tmp_path, may_launch=True)
+    found = list(receipts([finding(tmp_path, "fine"), of_shared()], lambda path: Place(path, ""), world))
+    assert [(receipt.executed, receipt.outcome) for receipt in found] == [(False, "inconclusive")] * 2
+    assert all(world.no_device in receipt.reason for receipt in found)
