@@ -7,7 +7,7 @@ from pathlib import Path
 import gate_agreement
 import pytest
 
-from bwlint.confirm import seccomp
+from bwlint.confirm.slicing import seccomp
 from bwlint.link import Sets, Tree
 
 pytestmark = pytest.mark.skipif(seccomp.unavailable() is not None, reason="there is no filter of system calls here")

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from bwlint.chips.toolkits import version as numbers
 from bwlint.confirm import child
-from bwlint.confirm.compile import plain
+from bwlint.confirm.compiling.options import plain
 from bwlint.confirm.world import Toolkit
 
 WHEELS = ("nvidia-cuda-nvcc", "nvidia-cuda-nvcc-cu12")

@@ -9,9 +9,9 @@ from pathlib import Path
 import gate_agreement
 import pytest
 
-from bwlint.confirm import seccomp
 from bwlint.confirm.receipt import Attempt
 from bwlint.confirm.rungs import evaluate
+from bwlint.confirm.slicing import seccomp
 from bwlint.confirm.world import Device, Subject, World
 from bwlint.findings import Claim, Finding, Region
 
@@ -346,7 +346,7 @@ def test_a_file_that_is_none(name: str, reason: str, tmp_path: Path) -> None:
 def test_a_machine_without_a_filter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = tree(tmp_path, "if CAP == (12, 0): pass")
     claim, given = claims(real)[-1], world(tmp_path)
-    monkeypatch.setattr("bwlint.confirm.seccomp.sys.platform", "darwin")
+    monkeypatch.setattr("bwlint.confirm.slicing.seccomp.sys.platform", "darwin")
     found = attempt(real, claim, given)
     assert (found.eligible, found.executed, found.outcome) == (False, False, None)
     assert "darwin" in found.reason

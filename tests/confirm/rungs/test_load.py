@@ -12,7 +12,7 @@ import gpu_claims
 import pytest
 from toolkit import Toolkit as Tools
 
-from bwlint.confirm import containers
+from bwlint.confirm.gpu import containers
 from bwlint.confirm.receipt import Attempt
 from bwlint.confirm.rungs import load
 from bwlint.confirm.world import Toolkit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bwlint.confirm import gpu, probes
-from bwlint.confirm.devices import about, ask, chosen
+from bwlint.confirm.gpu.chosen import about, ask, chosen
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
 from bwlint.confirm.rungs.configure import DYNAMIC
 from bwlint.confirm.world import Device, Subject, World

@@ -10,7 +10,7 @@ from math import prod
 from typing import Any
 
 from bwlint.confirm import gpu, probes
-from bwlint.confirm.devices import about, ask, chosen
+from bwlint.confirm.gpu.chosen import about, ask, chosen
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
 from bwlint.confirm.rungs.configure import DYNAMIC, MOST_CLUSTER, NON_PORTABLE, roomy_target, shape_of, together
 from bwlint.confirm.world import Device, Subject, World

@@ -8,8 +8,8 @@ from math import prod
 from typing import Any
 
 from bwlint.confirm import gpu, probes
-from bwlint.confirm.containers import lots
-from bwlint.confirm.devices import about, ask, chosen
+from bwlint.confirm.gpu.chosen import about, ask, chosen
+from bwlint.confirm.gpu.containers import lots
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
 from bwlint.confirm.world import Device, Subject, World
 from bwlint.findings import BUILDER, Claim, Outcome

@@ -7,8 +7,8 @@ from typing import Any
 
 from bwlint.chips import Chip, chip
 from bwlint.confirm.receipt import Attempt, not_eligible, not_requested
-from bwlint.confirm.sandbox import Answer, Ran, run_slice, unavailable
-from bwlint.confirm.slices import Slice, cut
+from bwlint.confirm.slicing.sandbox import Answer, Ran, run_slice, unavailable
+from bwlint.confirm.slicing.slices import Slice, cut
 from bwlint.confirm.world import Subject, World
 from bwlint.findings import Claim
 

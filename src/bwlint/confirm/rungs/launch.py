@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from bwlint.confirm import gpu
-from bwlint.confirm.containers import Part, lots
-from bwlint.confirm.devices import about, ask, chosen
+from bwlint.confirm.gpu.chosen import about, ask, chosen
+from bwlint.confirm.gpu.containers import Part, lots
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
 from bwlint.confirm.rungs.configure import DYNAMIC, SHARE, shape_of
 from bwlint.confirm.world import Device, Subject, World

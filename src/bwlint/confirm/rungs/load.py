@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from bwlint.confirm import gpu
-from bwlint.confirm.compiler import Bench, built
-from bwlint.confirm.containers import Lot, Part, lots
-from bwlint.confirm.devices import about, ask, chosen
+from bwlint.confirm.compiling.compiler import Bench, built
+from bwlint.confirm.gpu.chosen import about, ask, chosen
+from bwlint.confirm.gpu.containers import Lot, Part, lots
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
 from bwlint.confirm.rungs.assemble import pairs_of
 from bwlint.confirm.rungs.configure import SHARE

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bwlint.confirm import gpu, probes
-from bwlint.confirm.devices import ask
+from bwlint.confirm.gpu.chosen import ask
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible
 from bwlint.confirm.world import Device, Subject, World
 from bwlint.findings import Outcome

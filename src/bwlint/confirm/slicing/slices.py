@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from bwlint.confirm.inside import absolute
+from bwlint.confirm.slicing.inside import absolute
 from bwlint.evaluate.names import guess
 from bwlint.findings import Claim, Region
 from bwlint.readers.errors import ReadError

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from bwlint.chips import chip
-from bwlint.confirm import child, sandbox, seccomp
-from bwlint.confirm.sandbox import Ran, run_slice
-from bwlint.confirm.slices import Plan, Slice
+from bwlint.confirm import child
+from bwlint.confirm.slicing import sandbox, seccomp
+from bwlint.confirm.slicing.sandbox import Ran, run_slice
+from bwlint.confirm.slicing.slices import Plan, Slice
 
 pytestmark = pytest.mark.skipif(seccomp.unavailable() is not None, reason="there is no filter of system calls here")
 
@@ -108,7 +109,7 @@ def test_a_slice_that_is_none(tmp_path: Path) -> None:
 
 
 def test_a_kernel_that_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = str(Path(sandbox.__file__).parents[2])
+    folder = str(Path(sandbox.__file__).parents[3])
     code = (
         f"import sys; sys.path += [{folder!r}]; from bwlint.confirm import inside, seccomp\n"
         "def refuse(descriptor): raise OSError(22, 'the kernel refuses a filter of system calls')\n"
@@ -146,8 +147,8 @@ def test_answers_that_are_none(answer: bytes, tmp_path: Path, monkeypatch: pytes
     ],
 )
 def test_machines_without_a_filter(system: str, machine: str, word: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bwlint.confirm.seccomp.sys.platform", system)
-    monkeypatch.setattr("bwlint.confirm.seccomp.platform.machine", lambda: machine)
+    monkeypatch.setattr("bwlint.confirm.slicing.seccomp.sys.platform", system)
+    monkeypatch.setattr("bwlint.confirm.slicing.seccomp.platform.machine", lambda: machine)
     assert word in (seccomp.unavailable() or "")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import toolkit as wheels
 
-from bwlint.confirm import compiler
+from bwlint.confirm.compiling import compiler
 from bwlint.confirm.receipt import Attempt
 from bwlint.confirm.rungs.assemble import attempt
 from bwlint.confirm.world import Subject, Toolkit, World

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bwlint.confirm.listing import Frame, Listing
+from bwlint.confirm.compiling.listing import Frame, Listing
 
 TEXT = """\
 .version 9.0

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bwlint.confirm.slices import Slice, cut
+from bwlint.confirm.slicing.slices import Slice, cut
 from bwlint.findings import Claim, Region
 
 IMPORTS = (

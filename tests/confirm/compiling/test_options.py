@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from toolkit import Toolkit
 
-from bwlint.confirm.compile import Options, commands, guessed, sift, with_own
+from bwlint.confirm.compiling.options import Options, commands, guessed, sift, with_own
 
 
 @pytest.fixture

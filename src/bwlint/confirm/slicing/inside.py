@@ -16,8 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Protocol
 
-from bwlint.confirm import seccomp, standins
-from bwlint.confirm.standins import (
+from bwlint.confirm.slicing import seccomp, standins
+from bwlint.confirm.slicing.standins import (
     Chip,
     Choices,
     NotReached,

@@ -9,9 +9,9 @@ from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
-from bwlint.confirm.compile import Commands, Options, commands, guessed, is_file, with_own
-from bwlint.confirm.compiler import including
-from bwlint.confirm.includes import UNITS, Tree
+from bwlint.confirm.compiling.compiler import including
+from bwlint.confirm.compiling.includes import UNITS, Tree
+from bwlint.confirm.compiling.options import Commands, Options, commands, guessed, is_file, with_own
 from bwlint.confirm.world import Subject, World
 
 SOURCES = (*UNITS, ".cpp", ".cc", ".cxx")

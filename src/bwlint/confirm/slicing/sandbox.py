@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from bwlint.chips import Chip
-from bwlint.confirm import seccomp
 from bwlint.confirm.child import run
-from bwlint.confirm.slices import Slice
+from bwlint.confirm.slicing import seccomp
+from bwlint.confirm.slicing.slices import Slice
 from bwlint.data import table
 
 MEMORY = 512 << 20
@@ -129,11 +129,11 @@ def _answer(runs: Sequence[Mapping[str, Any]], form: str) -> Answer:
 @cache
 def _command() -> tuple[str, ...]:
     """Python without the site's packages and the current folder: what the child needs lies in folders of ours."""
-    folders = [str(Path(__file__).parents[2])]
+    folders = [str(Path(__file__).parents[3])]
     found = importlib.util.find_spec("packaging")
     if found is not None and found.origin:
         folders.append(str(Path(found.origin).parents[1]))
-    code = f"import sys; sys.path += {folders!r}; from bwlint.confirm.inside import main; main()"
+    code = f"import sys; sys.path += {folders!r}; from bwlint.confirm.slicing.inside import main; main()"
     return (sys.executable, "-I", "-S", "-B", "-c", code)
 
 

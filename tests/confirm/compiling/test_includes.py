@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bwlint.confirm.includes import Tree
+from bwlint.confirm.compiling.includes import Tree
 
 
 def tree(root: Path, files: dict[str, str]) -> Tree:

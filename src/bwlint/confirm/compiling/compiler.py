@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from bwlint.confirm import child
-from bwlint.confirm.compile import plain
+from bwlint.confirm.compiling.options import plain
 from bwlint.confirm.world import Toolkit
 
 KEPT = 2 << 20
