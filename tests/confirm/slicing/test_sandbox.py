@@ -111,7 +111,7 @@ def test_a_slice_that_is_none(tmp_path: Path) -> None:
 def test_a_kernel_that_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = str(Path(sandbox.__file__).parents[3])
     code = (
-        f"import sys; sys.path += [{folder!r}]; from bwlint.confirm import inside, seccomp\n"
+        f"import sys; sys.path += [{folder!r}]; from bwlint.confirm.slicing import inside, seccomp\n"
         "def refuse(descriptor): raise OSError(22, 'the kernel refuses a filter of system calls')\n"
         "seccomp.install = refuse; inside.main()"
     )
