@@ -12,7 +12,8 @@ import fake_gpu
 import gpu_claims
 import pytest
 
-from bwlint.confirm import Place, receipts
+from bwlint.confirm.ladder import receipts
+from bwlint.confirm.places import Place
 from bwlint.confirm.receipt import Attempt, Receipt
 from bwlint.findings import Finding
 

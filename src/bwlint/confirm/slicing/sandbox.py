@@ -134,7 +134,7 @@ def _command() -> tuple[str, ...]:
     if found is not None and found.origin:
         folders.append(str(Path(found.origin).parents[1]))
     code = f"import sys; sys.path += {folders!r}; from bwlint.confirm.slicing.inside import main; main()"
-    return (sys.executable, "-I", "-S", "-B", "-c", code)
+    return (sys.executable, "-I", "-S", "-c", code)
 
 
 @cache
