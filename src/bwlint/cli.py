@@ -277,7 +277,7 @@ def confirm(ctx: click.Context, /, **options: Any) -> None:
     nothing of the tree is run. Launching is running somebody's code: only with --yes.
 
     Exit codes: 0 none is confirmed, 1 one is (or, with --refuted-is-error, refuted), 2 wrong usage or
-    configuration or an internal error, 3 nothing was executed.
+    configuration or an internal error, 3 nothing was executed of what there is to confirm.
     """
     from bwlint.commands.confirm import run
 

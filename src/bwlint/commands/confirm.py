@@ -40,7 +40,7 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
         say("bwlint: no findings to confirm\n")
         _write_receipts((), given, options, stack)
         write(given.rendered((), options), options)
-        return NOTHING
+        return CLEAN
     found = _write_receipts(findings, given, options, stack)
     write(given.rendered(found, options), options)
     return _close(found, options)

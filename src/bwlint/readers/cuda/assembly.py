@@ -19,6 +19,7 @@ _ASM = re.compile(r"\b(?:asm|__asm__|__asm)\s*(?:(?:volatile|__volatile__|inline
 _KEYWORDS = frozenset({"asm", "__asm__", "__asm"})
 _PIECE = re.compile(r'"|:(?!:)|[A-Za-z_]\w*|[(){}\[\]]')
 _DECLARES = re.compile(r"\b(?:struct|class|using\s+\w+\s*=|namespace)\b")
+_COMPARES = re.compile(r"\bis_(?:same|base_of)(?:_v)?\s*<")
 _WRAPPER = re.compile(r"\b\w{0,60}?[Ss][Mm]_?\d{2,3}\w{0,60}\s*<(?![<=])")
 
 
@@ -38,12 +39,19 @@ def _needs(code: Code, text: str, macros: dict[str, Function]) -> Iterator[tuple
             if instructions.find(instruction) is not None:
                 yield "instruction", instruction, start, end
     for name, start, end in atoms.find(text):
-        if not _DECLARES.search(text, _statement_start(text, start), start):
+        before = text[_statement_start(text, start) : start]
+        if not _DECLARES.search(before) and not _is_compared(before):
             yield "atom", name, start, end
     for match in _WRAPPER.finditer(text):
         start = match.start()
         name = match[0][:-1].rstrip()
         yield "wrapper", name, start, start + len(name)
+
+
+def _is_compared(before: str) -> bool:
+    """Whether a name behind `before` stands in the brackets of is_same<...>: a question about a type uses nothing."""
+    ends = (match.end() for match in _COMPARES.finditer(before))
+    return any(before.count("<", end) >= before.count(">", end) for end in ends)
 
 
 def _statement_start(text: str, at: int) -> int:
