@@ -159,7 +159,7 @@ def test_not_eligible(
 @pytest.mark.parametrize(
     ("scene", "reason"),
     [
-        ({"calls": {"cuModuleLoadDataEx": ["hang"]}}, "the process that spoke to the driver was not done after 3 s"),
+        ({"calls": {"cuModuleLoadDataEx": ["hang"]}}, "the process that spoke to the driver was not done after 1 s"),
         ({"calls": {"cuModuleLoadDataEx": ["die"]}}, "the process that spoke to the driver was ended by SIGKILL"),
         ({"calls": {"cuDevicePrimaryCtxRetain": [46]}}, "CUDA_ERROR_DEVICE_UNAVAILABLE (46)"),
     ],
