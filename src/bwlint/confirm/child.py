@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -87,13 +87,14 @@ def run(
                 env={**clean, ANSWER: str(answering)},
                 pass_fds=(answering,),
                 start_new_session=True,
+                preexec_fn=_memory_bound(memory),
             )
     except BaseException:
         os.close(answer)
         os.close(answering)
         raise
     os.close(answering)
-    _bound(started.pid, memory)
+    _bound(started.pid)
     heard = _Heard(kept)
     trouble = _listen(started, answer, heard, start + limit)
     if trouble == _LATE:
@@ -116,14 +117,23 @@ def run(
 _LATE = "late"
 
 
-def _bound(pid: int, memory: int | None) -> None:
+def _memory_bound(memory: int | None) -> Callable[[], None] | None:
+    """What bounds the address space before the program begins: compilers start others at once, which inherit it."""
+    if memory is None or sys.platform != "linux":
+        return None
+
+    def bound() -> None:
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+
+    return bound
+
+
+def _bound(pid: int) -> None:
     """No core dumps, no huge files; only Linux sets limits of another process."""
     if sys.platform != "linux":
         return
-    limits = {resource.RLIMIT_CORE: 0, resource.RLIMIT_FSIZE: _MOST_FILE}
-    if memory is not None:
-        limits[resource.RLIMIT_AS] = memory
-    for name, most in limits.items():
+    for name, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, _MOST_FILE)):
         with contextlib.suppress(OSError, ValueError):
             resource.prlimit(pid, name, (most, most))
 

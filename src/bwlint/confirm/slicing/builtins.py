@@ -28,15 +28,6 @@ def reduced(world: World) -> dict[str, Any]:
         if isinstance(value, type) and issubclass(value, BaseException)
     }
 
-    def careful(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*args: Any) -> Any:
-            for arg in args:
-                if isinstance(arg, Unread):
-                    return related(name, args[0], args[1] if len(args) > 1 else None)
-            return real(*args)
-
-        return call
-
     def has(owner: Any, name: str) -> Any:
         if isinstance(owner, Unread):
             # every build of PyTorch has this module, whatever it is built for
@@ -47,7 +38,7 @@ def reduced(world: World) -> dict[str, Any]:
         return answer
 
     for name in ("len", "isinstance", "issubclass", "callable", "all", "any", "repr", "round", "range", "chr", "ord"):
-        found[name] = careful(name, getattr(builtins, name))
+        found[name] = _careful(name, getattr(builtins, name))
     found["hasattr"] = has
     found["print"] = lambda *_, **__: None
     found["int"] = _converting(int)
@@ -55,6 +46,15 @@ def reduced(world: World) -> dict[str, Any]:
     found["float"] = _converting(float)
     found["bool"] = bool
     return found
+
+
+def _careful(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any) -> Any:
+        if any(isinstance(arg, Unread) for arg in args):
+            return related(name, args[0], args[1] if len(args) > 1 else None)
+        return real(*args)
+
+    return call
 
 
 def _converting(kind: type) -> type:
