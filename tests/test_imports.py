@@ -8,18 +8,20 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SLOW = ("rich", "libcst", "sarif_om", "pathspec", "elftools", "concurrent", "multiprocessing")
 PROBE = """
 import json, sys
 sys.argv[0] = "bwlint"
 from bwlint.cli import run
 code = run(sys.argv[1:])
-print(json.dumps([code, sorted({name.partition(".")[0] for name in sys.modules})]), file=sys.stderr)
+print(json.dumps([code, sorted(sys.modules)]), file=sys.stderr)
 """
 
 
 def loaded(*arguments: str) -> tuple[int, set[str]]:
-    """The exit code of bwlint and the packages it has loaded, from a process of its own."""
+    """The exit code of bwlint and the modules and packages it has loaded, from a process of its own."""
     source = str(Path(__file__).parents[1] / "src")
     done = subprocess.run(
         [sys.executable, "-c", PROBE, *arguments],
@@ -29,7 +31,7 @@ def loaded(*arguments: str) -> tuple[int, set[str]]:
         check=True,
     )
     code, names = json.loads(done.stderr.splitlines()[-1])
-    return code, set(names)
+    return code, {*names, *(name.partition(".")[0] for name in names)}
 
 
 def test_version_loads_click_and_nothing_of_ours() -> None:
@@ -45,6 +47,38 @@ def test_checking_one_file_loads_nothing_slow(tmp_path: Path) -> None:
     code, names = loaded("check", str(path))
     assert code in (0, 1)
     assert not names & set(SLOW)
+
+
+def test_a_hook_on_five_files_loads_nothing_of_confirm(tmp_path: Path) -> None:
+    paths = []
+    for number in range(5):
+        paths.append(tmp_path / f"a{number}.py")
+        paths[-1].write_text(
+            f"import torch\nif torch.cuda.get_device_capability() == (12, {number}):\n    raise OSError\n"
+        )
+    _, names = loaded("check", *map(str, paths))
+    assert "bwlint.check" in names
+    assert not [name for name in names if name.startswith(("bwlint.confirm", "bwlint.commands.confirm"))]
+
+
+@pytest.mark.parametrize(
+    ("module", "own"),
+    [
+        ("bwlint.confirm.driver.answering", ("bwlint.confirm.driver",)),
+        ("bwlint.confirm.slicing.inside", ("bwlint.confirm.slicing",)),
+    ],
+)
+def test_a_child_loads_nothing_of_its_parent(module: str, own: tuple[str, ...]) -> None:
+    """It is started for each job, and does what it has to do before it hears of the job."""
+    source = str(Path(__file__).parents[1] / "src")
+    code = f"import sys; sys.path.append({source!r}); import {module}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
+    names = set(done.stdout.split())
+    assert module in names
+    assert {name for name in names if name.startswith("bwlint") and not name.startswith(own)} == {
+        "bwlint",
+        "bwlint.confirm",
+    }
 
 
 def test_a_repair_loads_libcst(tmp_path: Path) -> None:

@@ -24,10 +24,8 @@ from typing import Any
 from bwlint.confirm.driver.calls import Driver, Refused
 from bwlint.confirm.driver.images import content
 from bwlint.confirm.driver.session import MOST_BUFFER
+from bwlint.confirm.driver.words import DONE, GIVEN_UP, UNTOUCHED
 
-UNTOUCHED = 0xA5A5A5A5
-_DONE = 0x600D
-_GIVEN_UP = 0xFFFFFFFF
 _ATTRIBUTES = ("CUdevice_P2PAttribute", "CU_DEVICE_P2P_ATTRIBUTE_")
 _ALREADY = 704
 
@@ -131,7 +129,7 @@ def _flag(here: _Side, there: _Side, job: dict[str, Any]) -> dict[str, Any]:
     here.wait()
     there.wait()
     ended, wrong, questions, _ = there.read(out, 4)
-    return {"ended": ended == _DONE, "arrived": questions != _GIVEN_UP, "wrong": wrong, "questions": questions}
+    return {"ended": ended == DONE, "arrived": questions != GIVEN_UP, "wrong": wrong, "questions": questions}
 
 
 def _counter(here: _Side, there: _Side, job: dict[str, Any]) -> dict[str, Any]:

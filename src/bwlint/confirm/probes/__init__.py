@@ -13,12 +13,12 @@ from importlib.resources import files
 from pathlib import Path
 
 from bwlint.confirm import child
+from bwlint.confirm.driver.words import DONE as DONE
+from bwlint.confirm.driver.words import GIVEN_UP as GIVEN_UP
+from bwlint.confirm.driver.words import UNTOUCHED as UNTOUCHED
 from bwlint.confirm.world import World
 
 NAMES = ("shared", "cluster", "bulk", "peer")
-UNTOUCHED = 0xA5A5A5A5
-DONE = 0x600D
-GIVEN_UP = 0xFFFFFFFF
 WORDS = 4
 """Words of results of a block."""
 FACTOR = 2654435761

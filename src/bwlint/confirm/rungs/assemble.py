@@ -26,7 +26,7 @@ from bwlint.findings import BUILDER, Outcome
 
 KINDS = frozenset({"instruction", "legal", "slow", "bounds", "shared", "cluster", "guard", "build"})
 
-_KERNEL = "__global__ void bwlint_probe(int *out) { *out = 1; }\n"
+KERNEL = "__global__ void bwlint_probe(int *out) { *out = 1; }\n"
 _LOG = 8000
 _MOST_PAIRS = 40
 _JUDGES: dict[str, Callable[[Case], Seen]] = {
@@ -289,7 +289,7 @@ def _of_pairs(subject: Subject, world: World) -> Attempt:
     options = pairs_of(subject.claim.subject)
     if not options:
         return not_eligible("assemble", f"no pairs of targets: {cut(subject.claim.subject, 80)}")
-    made = built(_bench(subject, world, toolkit), _KERNEL, options)
+    made = built(_bench(subject, world, toolkit), KERNEL, options)
     record = _Record({**_said(toolkit), "options": list(options)})
     record.note("nvcc -fatbin", made)
     record.seen[""] = _of_build(subject, made)
@@ -327,4 +327,4 @@ def image_of(subject: Subject, world: World) -> Path | None:
     toolkit, options = _toolkit(world, compiles=True), pairs_of(subject.claim.subject)
     if toolkit is None or not options:
         return None
-    return built(_bench(subject, world, toolkit), _KERNEL, options).path
+    return built(_bench(subject, world, toolkit), KERNEL, options).path

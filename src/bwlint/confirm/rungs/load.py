@@ -13,7 +13,7 @@ from bwlint.confirm.compiling.compiler import Bench, built
 from bwlint.confirm.gpu.chosen import about, ask, chosen
 from bwlint.confirm.gpu.containers import Lot, Part, lots
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
-from bwlint.confirm.rungs.assemble import pairs_of
+from bwlint.confirm.rungs.assemble import KERNEL, pairs_of
 from bwlint.confirm.rungs.configure import SHARE
 from bwlint.confirm.world import Device, Subject, World
 from bwlint.findings import Outcome
@@ -170,9 +170,6 @@ def _judged(seen: _Seen, device: Device) -> Attempt:
     return Attempt(RUNG, True, True, True, "confirmed", f"{extent}: {errors}", details, seen.log, seen.seconds)
 
 
-_KERNEL = "__global__ void bwlint_probe(int *out) { *out = 1; }\n"
-
-
 def _build(subject: Subject, world: World, device: Device) -> Attempt:
     """A kernel of our own, compiled for the pairs of a build, as the assemble rung does it."""
     options = pairs_of(subject.claim.subject)
@@ -181,7 +178,7 @@ def _build(subject: Subject, world: World, device: Device) -> Attempt:
     toolkit = next((one for one in world.toolkits if one.nvcc and one.host_compiler), None)
     if toolkit is None:
         return not_eligible(RUNG, "no nvcc with a compiler for the host, to build a kernel for these targets")
-    made = built(Bench(world.scratch, world.compile_limit, toolkit, subject.root), _KERNEL, options)
+    made = built(Bench(world.scratch, world.compile_limit, toolkit, subject.root), KERNEL, options)
     details = {**about(device), "options": list(options), "nvcc": toolkit.version}
     if made.path is None:
         why = f"nvcc built nothing to load: {made.first_error}"
