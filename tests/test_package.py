@@ -29,13 +29,14 @@ def test_rules_are_packed(names: set[str]) -> None:
     assert packed == {path.name for path in (ROOT / "rules").glob("*.toml")}
 
 
-def test_modules_tables_and_the_schema_are_packed(names: set[str]) -> None:
+def test_modules_tables_schemas_and_inputs_are_packed(names: set[str]) -> None:
     source = ROOT / "src"
     wanted = {
         path.relative_to(source).as_posix()
         for path in (source / "bwlint").rglob("*")
-        if path.suffix in (".py", ".toml", ".json", ".ptx", ".typed")
+        if path.is_file() and "__pycache__" not in path.parts
     }
+    assert {"bwlint/report/receipts.schema.json", "bwlint/confirm/selftest/inputs/report.h"} < wanted
     assert wanted <= names
 
 
