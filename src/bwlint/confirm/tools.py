@@ -18,7 +18,7 @@ from pathlib import Path
 
 from bwlint.chips.toolkits import version as numbers
 from bwlint.confirm import child
-from bwlint.confirm.compiling.options import plain
+from bwlint.confirm.compiling.paths import is_plain
 from bwlint.confirm.world import Toolkit
 
 WHEELS = ("nvidia-cuda-nvcc", "nvidia-cuda-nvcc-cu12")
@@ -62,7 +62,7 @@ class _Trust:
 
     def program(self, path: Path) -> Path | None:
         """The path of a program that may be started, or None."""
-        if not path.is_absolute() or not self._may(path.parent) or not plain(str(path)):
+        if not path.is_absolute() or not self._may(path.parent) or not is_plain(str(path)):
             return None
         try:
             real = path.resolve()

@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from bwlint.confirm import child
-from bwlint.confirm.compiling.options import plain
+from bwlint.confirm.compiling.paths import is_plain, within
 from bwlint.confirm.world import Toolkit
 
 KEPT = 2 << 20
@@ -100,7 +100,7 @@ class Made:
 
     def _may_tell(self, place: str) -> bool:
         """Whether messages may tell of a file; a text that is no absolute path is none of a file."""
-        return not place.startswith("/") or any(in_folder(place, folder) for folder in (*self.folders, *_SYSTEM))
+        return not place.startswith("/") or any(within(place, folder) for folder in (*self.folders, *_SYSTEM))
 
     @property
     def knows_target(self) -> bool:
@@ -191,22 +191,6 @@ def _memory() -> int:
 
 
 def _folder(scratch: Path) -> Path:
-    if not plain(str(scratch)):
+    if not is_plain(str(scratch)):
         raise OSError(f"{scratch} has letters that nvcc would hand to a shell")
     return Path(tempfile.mkdtemp(prefix="made-", dir=scratch))
-
-
-def same_file(one: str, other: str) -> bool:
-    return one == other or _real(one) == _real(other)
-
-
-def in_folder(path: str, folder: str) -> bool:
-    return _real(path).startswith(_real(folder).rstrip(os.sep) + os.sep)
-
-
-@lru_cache(maxsize=8192)
-def _real(path: str) -> str:
-    try:
-        return os.path.realpath(path)
-    except (OSError, ValueError):
-        return path

@@ -13,9 +13,10 @@ from typing import Any
 from bwlint.chips import Target
 from bwlint.chips.atoms import atom
 from bwlint.chips.instructions import parse, verdict
-from bwlint.confirm.compiling.compiler import Made, Message, cut, same_file
+from bwlint.confirm.compiling.compiler import Made, Message, cut
 from bwlint.confirm.compiling.flagged import Lines, flagged
 from bwlint.confirm.compiling.listing import Function, Listing, Statement
+from bwlint.confirm.compiling.paths import same_file
 from bwlint.confirm.world import Subject
 from bwlint.findings import Outcome
 from bwlint.images import Cubin

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from bwlint.confirm.compiling.compiler import same_file
 from bwlint.confirm.compiling.listing import Frame
-from bwlint.confirm.compiling.options import is_file
+from bwlint.confirm.compiling.paths import is_file, same_file
 from bwlint.findings import Region
 from bwlint.readers.cuda.lexer import clean, matching
 

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from bwlint.confirm.compiling.compiler import Bench, Made, preprocessed, same_file
+from bwlint.confirm.compiling.compiler import Bench, Made, preprocessed
 from bwlint.confirm.compiling.evidence import Seen
 from bwlint.confirm.compiling.flagged import text_of
+from bwlint.confirm.compiling.paths import same_file
 from bwlint.confirm.compiling.units import Unit, units
 from bwlint.confirm.world import Subject, World
 from bwlint.readers.cuda.lexer import clean

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from bwlint.confirm.compiling.options import is_file
+from bwlint.confirm.compiling.paths import is_file
 
 UNITS = (".cu",)
 _HEADERS = (".h", ".hpp", ".hh", ".hxx", ".cuh", ".inl", ".inc", ".ipp", ".tcc", ".def", ".cu", ".cpp", ".cc", ".cxx")

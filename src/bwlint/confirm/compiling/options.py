@@ -7,7 +7,7 @@ listed too. Reading headers is no execution: include folders outside of the tree
 """
 
 # Paths are plain strings here, as in `sources.tree`.
-# ruff: noqa: PTH100, PTH116, PTH118, PTH120, PTH202
+# ruff: noqa: PTH100, PTH118, PTH120, PTH202
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ import json
 import os
 import re
 import shlex
-import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from bwlint.chips import Target
+from bwlint.confirm.compiling.paths import is_file, is_plain, within
 
 COMMANDS = "compile_commands.json"
 _PLACES = (COMMANDS, f"build/{COMMANDS}", f"out/{COMMANDS}")
@@ -31,8 +31,6 @@ _MOST_ARGUMENTS = 4000
 _MOST_LISTED = 60
 _LONGEST_LISTED = 160
 
-# In double quotes a shell leaves these alone; nvcc takes a comma for the end of a value.
-_PLAIN = re.compile(r"[\w./+:@%= ~-]*")
 _DEFINE = re.compile(r"[A-Za-z_]\w*(?:=[\w./+:@%= ~-]*)?")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _STANDARD = re.compile(r"(?:c|gnu)\+\+(?:0[3x]|1[14z7]|1y|2[03ab]|2c|26)")
@@ -172,7 +170,7 @@ class _Sieve:
         return ""
 
     def _path(self, form: str, value: str) -> str:
-        if not value or not _PLAIN.fullmatch(value) or not _PLAIN.fullmatch(self.folder):
+        if not value or not is_plain(value) or not is_plain(self.folder):
             return _SHELL
         path = os.path.normpath(os.path.join(self.folder, value))
         inside = within(path, self.root)
@@ -212,25 +210,6 @@ def _split(word: str, following: str | None) -> tuple[str | None, str | None, in
         if word.startswith(start) and not word.startswith("--"):
             return start, word[len(start) :], 0
     return None, None, 0
-
-
-def plain(path: str) -> bool:
-    """Whether nvcc can be given a path: it writes its commands for a shell, between double quotes."""
-    return _PLAIN.fullmatch(path) is not None
-
-
-def within(path: str, root: str) -> bool:
-    """Whether a path is in a folder, all links followed."""
-    real, folder = os.path.realpath(path), os.path.realpath(root)
-    return real == folder or real.startswith(folder.rstrip(os.sep) + os.sep)
-
-
-def is_file(path: str) -> bool:
-    """Whether a path names a plain file: no device, no pipe."""
-    try:
-        return stat.S_ISREG(os.stat(path).st_mode)
-    except (OSError, ValueError):
-        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,8 +282,8 @@ def _arguments(entry: Mapping[str, Any]) -> tuple[str, ...]:
 
 def guessed(folders: Sequence[str]) -> Options:
     """Options for a file of which no build is known: the folders in which its includes were found."""
-    spoken = [folder for folder in folders if plain(folder)]
-    silent = tuple(f"-I{folder} ({_SHELL})" for folder in folders if not plain(folder))
+    spoken = [folder for folder in folders if is_plain(folder)]
+    silent = tuple(f"-I{folder} ({_SHELL})" for folder in folders if not is_plain(folder))
     return Options((*_GUESSED, *(f"-I{folder}" for folder in spoken)), silent, origin="guessed from its includes")
 
 

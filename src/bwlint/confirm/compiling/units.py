@@ -11,7 +11,8 @@ from pathlib import Path
 
 from bwlint.confirm.compiling.compiler import including
 from bwlint.confirm.compiling.includes import UNITS, Tree
-from bwlint.confirm.compiling.options import Commands, Options, commands, guessed, is_file, with_own
+from bwlint.confirm.compiling.options import Commands, Options, commands, guessed, with_own
+from bwlint.confirm.compiling.paths import is_file
 from bwlint.confirm.world import Subject, World
 
 SOURCES = (*UNITS, ".cpp", ".cc", ".cxx")

@@ -18,7 +18,7 @@ from bwlint.confirm.compiling import evidence, guarding, statements
 from bwlint.confirm.compiling.compiler import Bench, Made, assembled, built, cut, to_ptx
 from bwlint.confirm.compiling.evidence import Case, Seen
 from bwlint.confirm.compiling.listing import MOST, Listing
-from bwlint.confirm.compiling.options import is_file
+from bwlint.confirm.compiling.paths import is_file
 from bwlint.confirm.compiling.units import Unit, is_source, units
 from bwlint.confirm.receipt import Attempt, not_eligible, not_requested
 from bwlint.confirm.world import Subject, Toolkit, World
