@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
 import pytest
 
+import bwlint
 from bwlint.confirm.slicing.slices import Slice, cut
 from bwlint.findings import Claim, Region
 
@@ -251,3 +255,27 @@ def test_files_that_do_not_parse(text: str, tmp_path: Path) -> None:
     found = cut(str(tmp_path / "a.py"), Claim("gate", "", subject="x", at=Region(1, 1, 1, 2)))
     assert isinstance(found, str)
     assert "parse" in found
+
+
+def test_a_slice_is_the_same_each_time(tmp_path: Path) -> None:
+    """Whatever the order of sets is, which Python draws anew in each process."""
+    gate = "max(helpers.cc(), helpers.noisy(), helpers.deep(), LIST[0]) == LIMIT"
+    source = "from .constants import *\n" + f"if {gate}:\n    pass\n"
+    assert isinstance(cut_out(tmp_path, source, gate), Slice)
+    line = IMPORTS.count("\n") + 2
+    code = (
+        "import sys; from bwlint.confirm.slicing.slices import cut; from bwlint.findings import Claim, Region\n"
+        f"at = Region({line}, 4, {line}, {4 + len(gate)})\n"
+        f"print(cut(sys.argv[1], Claim('gate', '', subject={gate!r}, at=at)))"
+    )
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", code, str(tmp_path / "pkg" / "a.py")],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(bwlint.__file__).parents[1])},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(told) == 1 and "Slice(" in told.pop()

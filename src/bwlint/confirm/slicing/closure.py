@@ -141,7 +141,7 @@ class Cutter:
         """Members of large classes and of modules that are values, and values given to attributes: those that something
         in the slice has named by now."""
         for file in list(self._handed.values()):
-            for name in self.names & file.bindings.keys():
+            for name in sorted(self.names & file.bindings.keys()):
                 self._need(file, name)
         for part in list(self._parts):
             for member in part.wanted(self.names):

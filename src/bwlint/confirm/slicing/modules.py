@@ -79,7 +79,7 @@ def file_of(dotted: str, is_package: bool, source: str) -> File:
     for index, node in enumerate(tree.body):
         if _for_types(node):
             continue
-        for name in {*bound(node), *(changed(node) if not isinstance(node, Scope) else ())}:
+        for name in sorted({*bound(node), *(changed(node) if not isinstance(node, Scope) else ())}):
             bindings.setdefault(name, []).append(index)
         if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
             stars.append(absolute(node, package))
