@@ -11,10 +11,11 @@ import re
 import signal
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
-SCENE = json.loads(Path(__file__).with_name("scene.json").read_text())
+# Not pathlib: each of hundreds of children would spend time on its import.
+with open(__file__.replace("driver.pyc", "scene.json")) as scene:  # noqa: PTH123
+    SCENE = json.load(scene)
 
 
 class CUresult(enum.IntEnum):

@@ -183,7 +183,7 @@ def test_texts_of_other_files_are_not_told(ask: Ask, root: Path, tmp_path: Path,
 
 def test_a_flood_of_messages_is_cut(ask: Ask, root: Path) -> None:
     (root / "a.cu").write_text(
-        KERNEL + "".join(f'__global__ void k{n}() {{ asm volatile("no{n};"); }}\n' for n in range(600))
+        KERNEL + "".join(f'__global__ void k{n}() {{ asm volatile("no{n};"); }}\n' for n in range(300))
     )
     found = ask(limit=30.0)
     assert found.executed

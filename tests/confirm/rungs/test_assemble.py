@@ -370,8 +370,8 @@ def test_static_shared_memory(ask: Attempts, place: str, targets: tuple[str, ...
         ("compute_120,sm_120;compute_120f,sm_120f", (), "confirmed"),
         ("compute_120a,sm_121a", (), "confirmed"),
         ("compute_100,sm_90", (), "confirmed"),
-        ("compute_120a,sm_120a;compute_120f,sm_120f;compute_120,compute_120", (), "refuted"),
-        ("compute_120a,sm_120a", ("12.1",), "inconclusive"),
+        ("compute_120a,sm_120a;compute_120,compute_120", (), "refuted"),
+        ("compute_120a,sm_120a;compute_120,compute_120", ("12.1",), "inconclusive"),
         ("compute_100,sm_90", ("12.1",), "inconclusive"),
     ],
 )
