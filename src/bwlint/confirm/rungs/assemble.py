@@ -240,6 +240,8 @@ def _judged(judge: Callable[[Case], Seen], case: Case) -> Seen:
         return Seen("inconclusive", f"this ptxas does not know {case.target}")
     if case.cubin.trouble:
         return Seen("inconclusive", f"ptxas for {case.target}: {case.cubin.trouble}")
+    if case.listing.misleads:
+        return Seen("inconclusive", "the PTX holds line directives, or lines that look like messages of ptxas")
     seen = judge(case)
     return seen if seen.compiled or case.own else _elsewhere(judge, case) or seen
 
