@@ -1,4 +1,4 @@
-"""What stands in for `cuda.bindings.driver` where there is no GPU: it lies in a folder as cuda/bindings/driver.py,
+"""What stands in for `cuda.bindings.driver` where there is no GPU: it lies in a folder as cuda/bindings/driver.pyc,
 beside `scene.json`, which says what is there (see `fake_gpu`). It knows the limits of a device and runs nothing."""
 
 from __future__ import annotations

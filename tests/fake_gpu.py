@@ -21,8 +21,10 @@ an image names as `.entry NAME(`.
 from __future__ import annotations
 
 import json
-import shutil
+import py_compile
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -56,6 +58,14 @@ def install(folder: Path, monkeypatch: pytest.MonkeyPatch, **scene: Any) -> None
     package.mkdir(parents=True, exist_ok=True)
     (package.parent / "__init__.py").touch()
     (package / "__init__.py").touch()
-    shutil.copy(Path(__file__).with_name("fake_driver.py"), package / "driver.py")
+    (package / "driver.pyc").write_bytes(_compiled())
     (package / "scene.json").write_text(json.dumps({"devices": [device()], **scene}))
     monkeypatch.syspath_prepend(str(folder / "fake"))
+
+
+@cache
+def _compiled() -> bytes:
+    """The driver as bytecode: hundreds of children import it, each from a folder of its own."""
+    with TemporaryDirectory() as folder:
+        made = py_compile.compile(str(Path(__file__).with_name("fake_driver.py")), f"{folder}/driver.pyc", doraise=True)
+        return Path(made or "").read_bytes()

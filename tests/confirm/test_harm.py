@@ -12,7 +12,9 @@ import fake_gpu
 import gpu_claims
 import pytest
 
-from bwlint.confirm import Place, receipts
+from bwlint.confirm import gpu
+from bwlint.confirm.ladder import receipts
+from bwlint.confirm.places import Place
 from bwlint.confirm.receipt import Attempt, Receipt
 from bwlint.findings import Finding
 
@@ -52,7 +54,12 @@ def launched(receipt: Receipt) -> Attempt:
 def test_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_gpu.install(tmp_path, monkeypatch, kernels={name: {"then": what} for name, what in HARM.items()})
     findings = [*(finding(tmp_path, name) for name in HARM), of_shared()]
-    world = gpu_claims.world(tmp_path, may_launch=True, limit=4.0)
+    ask = gpu.ask
+    # Only what never ends is waited for in vain: the others have time to start on a slow machine.
+    monkeypatch.setattr(
+        gpu, "ask", lambda job, **more: ask(job, **{**more, "limit": 1.0 if "forever" in str(job) else 20.0})
+    )
+    world = gpu_claims.world(tmp_path, may_launch=True)
     start = time.monotonic()
     *found, shared = receipts(findings, lambda path: Place(path, str(tmp_path)), world)
     assert time.monotonic() - start < 60
@@ -66,7 +73,7 @@ def test_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "fine": "refuted",
     }
     reasons = {
-        "forever": "was not done after 4 s",
+        "forever": "was not done after 1 s",
         "fault": "the kernel fault starts; cuCtxSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS (700)",
         "prints": "it wrote more than 64 MiB",
         "dies": "was ended by SIGKILL",

@@ -16,7 +16,7 @@ import click
 from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, end_on_signals, failure, say, setting, write
 
 if TYPE_CHECKING:
-    from bwlint.confirm import Locate
+    from bwlint.confirm.places import Locate
     from bwlint.confirm.prepare import Allowed
     from bwlint.confirm.receipt import Receipt
     from bwlint.findings import Finding, Report, Severity
@@ -168,7 +168,7 @@ def _write_receipts(
     findings: tuple[Finding, ...], given: _Given, options: dict[str, Any], stack: ExitStack
 ) -> tuple[Receipt, ...]:
     """Make the receipts, and put them where they were asked for."""
-    from bwlint.confirm import receipts
+    from bwlint.confirm.ladder import receipts
     from bwlint.confirm.prepare import prepared
     from bwlint.inspection import scratch_folder
     from bwlint.progress import progress

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -87,6 +87,7 @@ def run(
                 env={**clean, ANSWER: str(answering)},
                 pass_fds=(answering,),
                 start_new_session=True,
+                preexec_fn=_memory_bound(memory),
             )
     except BaseException:
         os.close(answer)
@@ -95,7 +96,7 @@ def run(
     os.close(answering)
     heard = _Heard(kept)
     try:
-        _bound(started.pid, memory)
+        _bound(started.pid)
         trouble = _listen(started, answer, heard, start + limit)
     except BaseException:
         # It leads a session of its own: no terminal sends it the Ctrl-C that ends us.
@@ -121,14 +122,23 @@ def run(
 _LATE = "late"
 
 
-def _bound(pid: int, memory: int | None) -> None:
+def _memory_bound(memory: int | None) -> Callable[[], None] | None:
+    """What bounds the address space before the program begins: compilers start others at once, which inherit it."""
+    if memory is None or sys.platform != "linux":
+        return None
+
+    def bound() -> None:
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+
+    return bound
+
+
+def _bound(pid: int) -> None:
     """No core dumps, no huge files; only Linux sets limits of another process."""
     if sys.platform != "linux":
         return
-    limits = {resource.RLIMIT_CORE: 0, resource.RLIMIT_FSIZE: _MOST_FILE}
-    if memory is not None:
-        limits[resource.RLIMIT_AS] = memory
-    for name, most in limits.items():
+    for name, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, _MOST_FILE)):
         with contextlib.suppress(OSError, ValueError):
             resource.prlimit(pid, name, (most, most))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -9,13 +10,26 @@ from types import ModuleType
 from typing import cast
 
 from bwlint.chips import Target, chip
-from bwlint.confirm.receipt import RUNGS, Attempt, Rung, Tried, not_eligible
+from bwlint.confirm.places import Locate
+from bwlint.confirm.receipt import RUNGS, Attempt, Receipt, Rung, Tried, not_eligible
 from bwlint.confirm.world import Subject, World
-from bwlint.findings import Claim
+from bwlint.findings import Claim, Finding
 
 _MOST_AMOUNTS = 8
 _LARGEST = 1 << 40
 _LONGEST = 200
+
+
+def receipts(findings: Iterable[Finding], locate: Locate, world: World) -> Iterator[Receipt]:
+    """A receipt for each finding, in order, as soon as it is there."""
+    for finding in findings:
+        tried = tuple(climb(_subject(finding, claim, locate), world) for claim in finding.claims)
+        yield Receipt(finding.fingerprint, finding.rule, finding.path, finding.region.line, tried)
+
+
+def _subject(finding: Finding, claim: Claim, locate: Locate) -> Subject:
+    place = locate(claim.path or finding.path)
+    return Subject(finding, claim, place.real, place.root)
 
 
 def climb(subject: Subject, world: World) -> Tried:

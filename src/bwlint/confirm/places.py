@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from bwlint.confirm import Place
 from bwlint.sources.tree import package_root, project_folder
 
 
-def places(roots: tuple[str, ...], known: Callable[[str], str], wheels: Mapping[str, str]) -> Callable[[str], Place]:
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the file of a finding lies: `real` on disk, or the archive that holds it ("" where neither is there), and
+    the folder of its tree."""
+
+    real: str
+    root: str
+
+
+Locate = Callable[[str], Place]
+"""From the path of a finding to its place."""
+
+
+def places(roots: tuple[str, ...], known: Callable[[str], str], wheels: Mapping[str, str]) -> Locate:
     """What finds the place of a path that a finding gives.
 
     `roots` are the folders that were scanned (real paths), `known` gives the real path of a scanned file and any other

@@ -208,7 +208,7 @@ def test_nothing_is_answered_after_a_fault(tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("what", "why"),
     [
-        ("hang", "the process that spoke to the driver was not done after 3 s"),
+        ("hang", "the process that spoke to the driver was not done after 1 s"),
         ("die", "the process that spoke to the driver was ended by SIGKILL"),
         ({"print": 100_000_000}, "the process that spoke to the driver was ended: it wrote more than 64 MiB"),
     ],
@@ -216,7 +216,7 @@ def test_nothing_is_answered_after_a_fault(tmp_path: Path, monkeypatch: pytest.M
 def test_kernels_that_do_not_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: Any, why: str) -> None:
     fake_gpu.install(tmp_path, monkeypatch, calls={"cuCtxSynchronize": [what]})
     start = time.monotonic()
-    asked = steps(tmp_path, {"do": "load"}, LAUNCH, {"do": "sync"}, limit=3.0 if what == "hang" else 20.0)
+    asked = steps(tmp_path, {"do": "load"}, LAUNCH, {"do": "sync"}, limit=1.0 if what == "hang" else 20.0)
     assert asked.trouble == why
     assert asked.steps == []
     assert len(asked.ended.output) < 20_000

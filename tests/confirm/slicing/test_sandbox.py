@@ -12,8 +12,9 @@ import pytest
 from bwlint.chips import chip
 from bwlint.confirm import child
 from bwlint.confirm.slicing import sandbox, seccomp
+from bwlint.confirm.slicing.closure import Plan
 from bwlint.confirm.slicing.sandbox import Ran, run_slice
-from bwlint.confirm.slicing.slices import Plan, Slice
+from bwlint.confirm.slicing.slices import Slice
 
 pytestmark = pytest.mark.skipif(seccomp.unavailable() is not None, reason="there is no filter of system calls here")
 

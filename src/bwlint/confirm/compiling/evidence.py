@@ -27,6 +27,7 @@ _ABOUT_TARGET = re.compile(r"\.target\b|\bsm_\d|(?i:for|gpu|target|this) archite
 _ABOUT_MODULE = re.compile(r"(?:Unsupported|Conflicting|does not support|specified by) \.target|requires PTX ISA")
 _QUOTED = re.compile(r"'([^']*)'")
 _PAIR_REFUSED = re.compile(r"(?i)gpu arch|code generation|compute_\d|sm_\d|'--?(?:gpu-|arch|code|gencode)|\.target")
+_OWN_FILES = re.compile(r"\S*(?:tmpxft|unit)\S*")
 _TOO_MUCH = re.compile(r"^Entry function '([^']+)' uses too much shared data \(0x([0-9a-fA-F]{1,12}) bytes, 0x")
 _OUT_OF_RANGE = re.compile(r"^[\w ]+ for entry (\S+) is out of range\. \.minnctapersm will be ignored")
 _STATIC_ASSERT = re.compile(r"^\S.*\berror\b[^\n]*static assertion failed.*$", re.MULTILINE)
@@ -237,7 +238,19 @@ def not_compiled(made: Made, target: str) -> Seen:
 
 def is_about_targets(made: Made) -> bool:
     """Whether a refusal of a build is about its targets, not about a machine that cannot build."""
-    return _PAIR_REFUSED.search(made.first_error) is not None
+    return _PAIR_REFUSED.search(_OWN_FILES.sub("", made.first_error)) is not None
+
+
+def too_new(made: Made) -> str:
+    """A target that is known here and that a compiler, older or newer than that, does not know; "" for any other."""
+    if made.knows_target:
+        return ""
+    for name in _ARCH.findall(made.first_error):
+        try:
+            return Target.parse(f"sm_{name.partition('_')[2]}").name
+        except ValueError:
+            continue
+    return ""
 
 
 def is_arch(name: str) -> bool:

@@ -134,7 +134,7 @@ def _skeleton(directives: list[_Directive], flagged: _Directive) -> tuple[str, s
     conditions = [before[index] for index in own] + [flagged]
     foreign = _foreign(before, conditions)
     # What is still open needs no closing: nvcc -E would complain, so it is closed.
-    return f"{text}{flagged.text}{_MARK}\n" + "#endif\n" * (len(opened) + 1), foreign
+    return f"{text}{flagged.text}#undef {_MARK}\n{_MARK}\n" + "#endif\n" * (len(opened) + 1), foreign
 
 
 def _foreign(before: list[_Directive], conditions: list[_Directive]) -> set[str]:

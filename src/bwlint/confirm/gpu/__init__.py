@@ -1,7 +1,7 @@
 """The GPU, spoken to by a child process: it may hang, fault or print without end, and we go on.
 
-A job is a dictionary, and so is its answer; `jobs` and `steps` say which there are. The child is the only code that
-loads a driver, and it loads no library of a scanned tree.
+A job is a dictionary, and so is its answer; `driver.jobs` and `driver.steps` say which there are. The child is the only
+code that loads a driver, and it loads no library of a scanned tree.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bwlint.confirm import child
 from bwlint.confirm.world import Device
 
 _START = (
-    "import json, sys; sys.path[:0] = json.loads(sys.argv[1]); from bwlint.confirm.gpu.answering import main; main()"
+    "import json, sys; sys.path[:0] = json.loads(sys.argv[1]); from bwlint.confirm.driver.answering import main; main()"
 )
 _OWN = Path(__file__).parents[3]
 _LIBRARIES, _DEVICES = "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"

@@ -20,7 +20,6 @@ RUNG: Rung = "configure"
 INVALID_VALUE, INVALID_PTX, INVALID_CLUSTER_SIZE = 1, 218, 912
 DYNAMIC = "MAX_DYNAMIC_SHARED_SIZE_BYTES"
 NON_PORTABLE = "NON_PORTABLE_CLUSTER_SIZE_ALLOWED"
-PORTABLE_CLUSTER = 8
 MOST_CLUSTER = 1024
 SHARE = 0.8
 """Of the time of a child, what the steps for many containers may take: the rest is for the driver to come up."""

@@ -18,7 +18,7 @@ import shutil
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,9 +60,6 @@ class Opened:
         return self.folder / _CASES / name
 
 
-Advance = Callable[[str], None]
-
-
 def build(
     chip: Chip,
     toolkit: Toolkit,
@@ -70,7 +67,6 @@ def build(
     *,
     cases: Sequence[Case] | None = None,
     jobs: int = 2,
-    advance: Advance | None = None,
 ) -> Opened:
     """Build cases into a folder `output` that is not there yet. What cannot be built is left out, with the reason."""
     places = output / _CASES
@@ -86,8 +82,6 @@ def build(
             shutil.rmtree(folder)
             return case.name, str(error)
         _tidy(folder)
-        if advance is not None:
-            advance(case.name)
         return case.name, made
 
     with ThreadPoolExecutor(jobs) as pool:
@@ -103,10 +97,10 @@ def build(
     return opened
 
 
-def write(chip: Chip, toolkit: Toolkit, output: Path, *, jobs: int = 2, advance: Advance | None = None) -> Opened:
+def write(chip: Chip, toolkit: Toolkit, output: Path, *, jobs: int = 2) -> Opened:
     """Build all cases for a chip into one file; what is left out, and why. Nothing of them stays on disk beside it."""
     with tempfile.TemporaryDirectory(prefix="bwlint-", ignore_cleanup_errors=True) as scratch:
-        opened = build(chip, toolkit, Path(scratch, "bundle"), jobs=jobs, advance=advance)
+        opened = build(chip, toolkit, Path(scratch, "bundle"), jobs=jobs)
         pack(opened, output)
     return opened
 

@@ -67,20 +67,10 @@ def seen(case: Case, chip: Chip, source: Path, made: Path, device: Device, folde
 
 
 def image(case: Case, words: Words, made: Path, device: Device, folder: Path, limit: float) -> Seen:
+    """Load an image, launch its kernel and read what it wrote: one word a thread."""
     blocks = words.number(case.launch.grid)
-    steps: list[dict[str, Any]] = [{"do": "load"}]
-    if case.launch.opt_in:
-        name = "NON_PORTABLE_CLUSTER_SIZE_ALLOWED"
-        steps.append({"do": "attribute", "kernel": "k", "set": name, "value": 1})
     count = blocks * THREADS
-    launch = {
-        "do": "launch",
-        "kernel": "k",
-        "grid": [blocks, 1, 1],
-        "block": [THREADS, 1, 1],
-        "arguments": [{"buffer": count * 4, "fill": 0xBEEF}, {"u32": 0}],
-    }
-    steps += [launch, {"do": "sync"}, {"do": "read", "buffer": 0, "words": 4, "equal": 1}]
+    steps = _steps(case, blocks)
     job = {"do": "image", "device": device.ordinal, "image": str(made), "steps": steps}
     asked = gpu.ask(job, folder=folder, limit=limit)
     details: dict[str, Any] = {"steps": [_shown(step, found) for step, found in zip(steps, asked.steps, strict=False)]}
@@ -104,6 +94,21 @@ def image(case: Case, words: Words, made: Path, device: Device, folder: Path, li
     if asked.steps[-1].get("equal") != count:
         return told("fails", "check", f"the kernel wrote {asked.steps[-1].get('equal')} of {count} words right")
     return told("works", "check", "loaded, launched, and every word is right")
+
+
+def _steps(case: Case, blocks: int) -> list[dict[str, Any]]:
+    steps: list[dict[str, Any]] = [{"do": "load"}]
+    if case.launch.opt_in:
+        name = "NON_PORTABLE_CLUSTER_SIZE_ALLOWED"
+        steps.append({"do": "attribute", "kernel": "k", "set": name, "value": 1})
+    launch = {
+        "do": "launch",
+        "kernel": "k",
+        "grid": [blocks, 1, 1],
+        "block": [THREADS, 1, 1],
+        "arguments": [{"buffer": blocks * THREADS * 4, "fill": 0xBEEF}, {"u32": 0}],
+    }
+    return [*steps, launch, {"do": "sync"}, {"do": "read", "buffer": 0, "words": 4, "equal": 1}]
 
 
 _RUNGS: dict[str, Rung] = {

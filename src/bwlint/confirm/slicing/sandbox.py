@@ -7,7 +7,7 @@ import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -57,46 +57,47 @@ def unavailable() -> str | None:
 def run_slice(slice_: Slice, chips: Sequence[Chip], folder: Path, limit: float) -> Ran:
     """Run a slice on each of `chips`, for at most `limit` seconds in all."""
     seconds = min(limit, LONGEST)
-    job = {
-        "modules": {
-            dotted: {
-                "package": plan.package,
-                "statements": plan.statements,
-                "elsewhere": plan.elsewhere,
-                "missing": plan.missing,
-                "defined": plan.defined,
-            }
-            for dotted, plan in slice_.modules.items()
-        },
+    job = json.dumps(_job(slice_, chips, math.ceil(seconds))).encode()
+    try:
+        ended = run(_command(), limit=seconds, folder=folder, stdin=job, memory=MEMORY)
+    except OSError as error:
+        return Ran({}, trouble=f"Python does not start: {error.strerror or error}")
+    if ended.trouble:
+        return Ran({}, trouble=_explained(ended.trouble), log=ended.output, seconds=ended.seconds)
+    return replace(_ran(ended.answer, slice_.form), log=ended.output, seconds=ended.seconds)
+
+
+def _job(slice_: Slice, chips: Sequence[Chip], seconds: int) -> dict[str, Any]:
+    """What the child is to do, see `inside`."""
+    return {
+        "modules": {dotted: asdict(plan) for dotted, plan in slice_.modules.items()},
         "module": slice_.module,
         "form": slice_.form,
         "devices": sorted(slice_.devices),
         "rows": _rows(),
         "chips": [(chip.name, chip.major, chip.minor, chip.smem_per_block_optin) for chip in chips],
-        "seconds": math.ceil(seconds),
+        "seconds": seconds,
     }
+
+
+def _ran(data: bytes, form: str) -> Ran:
+    """What an answer says; the child may have been made to write anything."""
+    none = Ran({}, trouble="the slice ended without an answer")
     try:
-        ended = run(_command(), limit=seconds, folder=folder, stdin=json.dumps(job).encode(), memory=MEMORY)
-    except OSError as error:
-        return Ran({}, trouble=f"Python does not start: {error.strerror or error}")
-    log, time = ended.output, ended.seconds
-    if ended.trouble:
-        return Ran({}, trouble=_explained(ended.trouble), log=log, seconds=time)
-    try:
-        answer = json.loads(ended.answer)
+        answer = json.loads(data)
     except (ValueError, RecursionError):
-        return Ran({}, trouble="the slice ended without an answer", log=log, seconds=time)
+        return none
     if not isinstance(answer, dict) or not isinstance(answer.get("chips", {}), dict):
-        return Ran({}, trouble="the slice ended without an answer", log=log, seconds=time)
+        return none
     if "chips" not in answer:
         refused, trouble = str(answer.get("refused", "")), str(answer.get("trouble", ""))
-        return Ran({}, refused=refused, trouble=trouble or "it gave no reason", log=log, seconds=time)
+        return Ran({}, refused=refused, trouble=trouble or "it gave no reason")
     try:
-        answers = {name: _answer(found["runs"], slice_.form) for name, found in answer["chips"].items()}
+        answers = {name: _answer(found["runs"], form) for name, found in answer["chips"].items()}
         assumed = dict.fromkeys(str(text) for found in answer["chips"].values() for text in found["assumed"])
     except (KeyError, TypeError, AttributeError):
-        return Ran({}, trouble="the slice ended without an answer", log=log, seconds=time)
-    return Ran(answers, tuple(assumed), log=log, seconds=time)
+        return none
+    return Ran(answers, tuple(assumed))
 
 
 def _explained(trouble: str) -> str:
@@ -134,7 +135,7 @@ def _command() -> tuple[str, ...]:
     if found is not None and found.origin:
         folders.append(str(Path(found.origin).parents[1]))
     code = f"import sys; sys.path += {folders!r}; from bwlint.confirm.slicing.inside import main; main()"
-    return (sys.executable, "-I", "-S", "-B", "-c", code)
+    return (sys.executable, "-I", "-S", "-c", code)
 
 
 @cache

@@ -16,10 +16,10 @@ from __future__ import annotations
 import math
 import time
 from typing import Any
-from uuid import UUID
 
-from bwlint.confirm.gpu import steps
-from bwlint.confirm.gpu.calls import STICKY, Driver, Refused
+from bwlint.confirm.driver.calls import STICKY, Driver, Refused
+from bwlint.confirm.driver.session import Session
+from bwlint.confirm.driver.steps import take
 
 
 def devices(driver: Driver, _: dict[str, Any]) -> dict[str, Any]:
@@ -40,10 +40,15 @@ def _device(driver: Driver, ordinal: int) -> dict[str, Any]:
         "ordinal": ordinal,
         "name": name,
         # As CUDA_VISIBLE_DEVICES takes it.
-        "uuid": f"GPU-{UUID(bytes=bytes(driver('cuDeviceGetUuid', device).bytes))}",
+        "uuid": f"GPU-{_uuid(bytes(driver('cuDeviceGetUuid', device).bytes))}",
         "capability": "{}.{}".format(*capability),
         "attributes": attributes,
     }
+
+
+def _uuid(data: bytes) -> str:
+    digits = data.hex()
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
 _LEFT_OUT = ("MAXIMUM_TEXTURE", "MAXIMUM_SURFACE", "CAN_USE_", "D3D12", "VULKAN", "LOGICAL_ENDPOINT")
@@ -65,14 +70,14 @@ def _attributes(driver: Driver, device: Any) -> dict[str, int]:
 
 
 def image(driver: Driver, job: dict[str, Any]) -> dict[str, Any]:
-    session = steps.Session(driver, driver("cuDeviceGet", job.get("device", 0)), job.get("image"))
+    session = Session(driver, driver("cuDeviceGet", job.get("device", 0)), job.get("image"))
     driver("cuCtxSetCurrent", driver("cuDevicePrimaryCtxRetain", session.device))
     answers: list[dict[str, Any]] = []
     end = time.monotonic() + job.get("seconds", math.inf)
     for step in job["steps"]:
         if time.monotonic() > end:
             break
-        answer = steps.take(session, step)
+        answer = take(session, step)
         answers.append(answer)
         if answer.get("error") in STICKY:
             break

@@ -8,13 +8,22 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from bwlint.confirm.gpu import calls, jobs, peer
+from bwlint.confirm.driver import calls, jobs
 
 _ANSWER = "BWLINT_ANSWER"
+
+
+def _peer(driver: calls.Driver, job: dict[str, Any]) -> dict[str, Any]:
+    # Few jobs are for two GPUs.
+    from bwlint.confirm.driver.peer import peer
+
+    return peer(driver, job)
+
+
 _JOBS: dict[str, Callable[[calls.Driver, dict[str, Any]], dict[str, Any]]] = {
     "devices": jobs.devices,
     "image": jobs.image,
-    "peer": peer.peer,
+    "peer": _peer,
 }
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-STICKY = frozenset(
-    # What a context does not get over: faults of a kernel, devices that went away, memory that is damaged.
-    (4, 46, 100, 101, 201, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 999)
-)
+STICKY = frozenset((4, 46, 100, 101, 201, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 999))
+"""What a context does not get over: faults of a kernel, devices that went away, memory that is damaged."""
 
 
 class Missing(Exception):
@@ -16,16 +14,17 @@ class Missing(Exception):
 
 
 class Refused(Exception):
-    """A call that the driver answered with an error."""
+    """A call that the driver answered with an error; `more` is what the answer to a job holds besides."""
 
     def __init__(self, error: int, name: str, call: str) -> None:
         super().__init__(f"{call}: {name} ({error})")
         self.error = error
         self.name = name
         self.call = call
+        self.more: dict[str, Any] = {}
 
     def answer(self) -> dict[str, Any]:
-        return {"error": self.error, "name": self.name, "call": self.call}
+        return {"error": self.error, "name": self.name, "call": self.call, **self.more}
 
 
 @dataclass(frozen=True, slots=True)

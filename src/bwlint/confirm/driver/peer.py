@@ -21,8 +21,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from bwlint.confirm.gpu.calls import Driver, Refused
-from bwlint.confirm.gpu.steps import MOST_BUFFER, content
+from bwlint.confirm.driver.calls import Driver, Refused
+from bwlint.confirm.driver.images import content
+from bwlint.confirm.driver.session import MOST_BUFFER
 
 UNTOUCHED = 0xA5A5A5A5
 _DONE = 0x600D

@@ -1,0 +1,94 @@
+"""How a kernel is launched: its shape and its arguments, as the driver takes them."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from bwlint.confirm.driver.calls import Driver
+from bwlint.confirm.driver.session import OF_KERNELS, Session
+
+
+def configured(driver: Driver, kernel: Any, step: dict[str, Any]) -> Any:
+    """The shape of a launch, and what is special about it."""
+    step = _in_numbers(driver, kernel, step)
+    config = driver.module.CUlaunchConfig()
+    config.gridDimX, config.gridDimY, config.gridDimZ = step.get("grid", [1, 1, 1])
+    config.blockDimX, config.blockDimY, config.blockDimZ = step.get("block", [1, 1, 1])
+    config.sharedMemBytes = int(step.get("shared", 0))
+    attributes = list(_attributes(driver, step))
+    config.attrs = attributes
+    config.numAttrs = len(attributes)
+    return config
+
+
+def _in_numbers(driver: Driver, kernel: Any, step: dict[str, Any]) -> dict[str, Any]:
+    """A launch with numbers where it refers to what the kernel is compiled for."""
+
+    def attribute(name: str) -> int:
+        return int(driver("cuFuncGetAttribute", driver.constant(*OF_KERNELS, name), kernel))
+
+    if step.get("block") == "most":
+        step = {**step, "block": [attribute("MAX_THREADS_PER_BLOCK"), 1, 1]}
+    if step.get("cluster") == "required":
+        shape = [attribute(f"REQUIRED_CLUSTER_{side}") for side in ("WIDTH", "HEIGHT", "DEPTH")]
+        step = {**step, "cluster": shape, "grid": shape} if all(shape) else {**step, "cluster": None}
+    return step
+
+
+def _attributes(driver: Driver, step: dict[str, Any]) -> Iterator[Any]:
+    if step.get("cluster"):
+        value = driver.module.CUlaunchAttributeValue()
+        value.clusterDim.x, value.clusterDim.y, value.clusterDim.z = step["cluster"]
+        yield _attribute(driver, "CLUSTER_DIMENSION", value)
+    if step.get("cooperative"):
+        value = driver.module.CUlaunchAttributeValue()
+        value.cooperative = 1
+        yield _attribute(driver, "COOPERATIVE", value)
+
+
+def _attribute(driver: Driver, name: str, value: Any) -> Any:
+    attribute = driver.module.CUlaunchAttribute()
+    attribute.id = driver.constant("CUlaunchAttributeID", "CU_LAUNCH_ATTRIBUTE_", name)
+    attribute.value = value
+    return attribute
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """Arguments of a kernel in memory, and the address of the table of their addresses; 0 where there are none."""
+
+    held: tuple[Any, ...]
+    address: int
+
+    @classmethod
+    def made(cls, session: Session, kernel: Any, step: dict[str, Any]) -> Arguments:
+        """Those of a launch; buffers are made for them."""
+        values = [_argument(session, one) for one in _given(session, kernel, step)]
+        if not values:
+            return cls((), 0)
+        table = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
+        return cls((*values, table), ctypes.addressof(table))
+
+
+def _given(session: Session, kernel: Any, step: dict[str, Any]) -> list[dict[str, Any]]:
+    given = step.get("arguments", [])
+    if given == "zeros":
+        return [{"zeros": one["size"]} for one in session.parameters(kernel)]
+    return list(given)
+
+
+def _argument(session: Session, given: dict[str, Any]) -> Any:
+    if "u32" in given:
+        return ctypes.c_uint32(given["u32"])
+    if "u64" in given:
+        return ctypes.c_uint64(given["u64"])
+    if "zeros" in given:
+        return (ctypes.c_uint8 * int(given["zeros"]))()
+    if "use" in given:
+        number = int(given["use"])
+    else:
+        number = session.buffer(int(given["buffer"]), int(given.get("fill", 0)), given.get("ramp"))
+    return ctypes.c_uint64(int(session.buffers[number][0]))

@@ -1,0 +1,94 @@
+"""The modules of a tree, by their dotted names: what each binds, and by which statements."""
+
+# Paths are plain strings here, as in `link`.
+# ruff: noqa: PTH113, PTH118
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from bwlint.confirm.slicing.syntax import Scope, absolute, bound, changed
+from bwlint.readers.errors import ReadError
+from bwlint.readers.python import parse
+from bwlint.sources.read import Unread, decode, read_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A module of the tree: its statements, and which of them bind a name."""
+
+    dotted: str
+    package: str
+    tree: ast.Module
+    bindings: dict[str, list[int]]
+    stars: tuple[str, ...]
+    written: frozenset[str]
+    """Names that a function assigns by `global`."""
+
+
+class Files:
+    """The modules that imports of one file may reach."""
+
+    def __init__(self, roots: Sequence[str]) -> None:
+        self._roots = tuple(dict.fromkeys(roots))
+        self._known: dict[str, File | None] = {}
+
+    def add(self, file: File) -> None:
+        self._known[file.dotted] = file
+
+    def find(self, dotted: str) -> File | None:
+        if dotted not in self._known:
+            self._known[dotted] = self._read(dotted)
+        return self._known[dotted]
+
+    def _read(self, dotted: str) -> File | None:
+        relative = dotted.replace(".", os.sep)
+        for root in self._roots:
+            for candidate in (f"{relative}.py", os.path.join(relative, "__init__.py")):
+                path = os.path.join(root, candidate)
+                source = source_of(path) if os.path.isfile(path) else None
+                if isinstance(source, str):
+                    return _parsed(dotted, candidate.endswith("__init__.py"), source)
+        return None
+
+
+def source_of(path: str) -> str | Unread:
+    data = read_bytes(path)
+    return data if isinstance(data, Unread) else decode(data)
+
+
+def _parsed(dotted: str, is_package: bool, source: str) -> File | None:
+    try:
+        return file_of(dotted, is_package, source)
+    except ReadError:
+        return None
+
+
+# A finding after the other asks for the same files.
+@lru_cache(maxsize=64)
+def file_of(dotted: str, is_package: bool, source: str) -> File:
+    """A module by its text. Raises `ReadError`."""
+    tree = parse(source)
+    package = dotted if is_package else dotted.rpartition(".")[0]
+    bindings: dict[str, list[int]] = {}
+    stars: list[str] = []
+    for index, node in enumerate(tree.body):
+        if _for_types(node):
+            continue
+        for name in {*bound(node), *(changed(node) if not isinstance(node, Scope) else ())}:
+            bindings.setdefault(name, []).append(index)
+        if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
+            stars.append(absolute(node, package))
+    written = {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
+    return File(dotted, package, tree, bindings, tuple(stars), frozenset(written))
+
+
+def _for_types(node: ast.stmt) -> bool:
+    """`if TYPE_CHECKING:`, which never runs."""
+    if not isinstance(node, ast.If) or node.orelse:
+        return False
+    return ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")

@@ -1,0 +1,74 @@
+"""What the text of a slice is rewritten to use where Python's own would not do with a value that nobody knows.
+
+This runs in the child.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bwlint.confirm.slicing.builtins import plain
+from bwlint.confirm.slicing.unread import NotReached, Unread, among, related
+
+
+def _is(left: Any, right: Any, negated: bool) -> Any:
+    if isinstance(left, Unread) or isinstance(right, Unread):
+        return related("is", left, right, negated)
+    left, right = plain(left), plain(right)
+    return (left is not right) if negated else (left is right)
+
+
+def _in(item: Any, container: Any, negated: bool) -> Any:
+    if isinstance(item, Unread) and not isinstance(container, Unread):
+        return among(item, container, negated)
+    if isinstance(container, Unread):
+        return related("in", item, container, negated)
+    return (item not in container) if negated else (item in container)
+
+
+def _type(value: Any) -> Any:
+    return related("type", value, None) if isinstance(value, Unread) else type(value)
+
+
+def _text(*parts: Any) -> Any:
+    """An f-string: its texts, and values with their conversions and formats."""
+    for part in parts:
+        if isinstance(part, tuple) and isinstance(part[0], Unread):
+            return related("text", part[0], None)
+    return "".join(part if isinstance(part, str) else _formatted(*part) for part in parts)
+
+
+def _formatted(value: Any, conversion: int, spec: str) -> str:
+    if conversion == ord("r"):
+        value = repr(value)
+    elif conversion == ord("s"):
+        value = str(value)
+    return format(value, spec)
+
+
+def _decorator(found: Any) -> Any:
+    return (lambda thing: thing) if isinstance(found, Unread) else found
+
+
+def _caught(types: Any) -> Any:
+    """What an `except` catches: nobody here raises an exception that nobody knows."""
+    if isinstance(types, tuple):
+        return tuple(each for each in types if not isinstance(each, Unread))
+    return () if isinstance(types, Unread) else types
+
+
+def _bases(*bases: Any) -> tuple[Any, ...]:
+    return tuple(plain(base) for base in bases if not isinstance(base, Unread))
+
+
+OPERATIONS: dict[str, Callable[..., Any] | type] = {
+    "__bw_is__": _is,
+    "__bw_in__": _in,
+    "__bw_type__": _type,
+    "__bw_text__": _text,
+    "__bw_decorator__": _decorator,
+    "__bw_caught__": _caught,
+    "__bw_bases__": _bases,
+    "__bw_NotReached__": NotReached,
+}
