@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -183,3 +185,89 @@ def test_wrong_usage(arguments: tuple[str, ...], said: str) -> None:
     found = invoke("confirm", *arguments)
     assert (found.exit_code, found.stdout) == (2, "")
     assert said in found.stderr
+
+
+def pipe(name: str) -> str:
+    os.mkfifo(name)
+    return name
+
+
+@pytest.mark.usefixtures("ptxas")
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("gate", "p.py"),
+        ("guard", "p.cu"),
+        ("guard", "p.py"),
+        ("instruction", "p.ptx"),
+        ("instruction", "p.cu"),
+        ("instruction", "p"),
+        ("image", "p.whl"),
+        ("cluster", "p.cu"),
+    ],
+)
+def test_a_pipe_holds_nothing_up(kind: str, name: str) -> None:
+    report = report_of(kernel())
+    pipe(name)
+    document = json.loads(Path(report).read_text())
+    document["findings"][0]["path"] = name
+    Path(report).write_text(json.dumps(document))
+    about(report, kind=kind, subject="builder" if kind == "cluster" else "", amounts=[1], targets=["sm_120a"])
+    found = invoke("confirm", report, "--run-slices")
+    assert (found.exit_code, "internal" in found.output) == (3, False), found.output
+
+
+@pytest.mark.usefixtures("no_tools")
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"path": "a/" * 5000},
+        {"path": "x" * 5000},
+        {"path": "/"},
+        {"path": "\0"},
+        {"admitted": [""], "certain": ["99.9"], "legal": ["\x1b"]},
+        {"line": -3, "end_line": -1, "column": 0, "end_column": -5},
+        {"line": 10**30, "end_line": 10**30, "column": 10**30, "end_column": 10**30},
+        {"rule": "\x1b[2J", "name": "\x9b", "message": "\x07", "label": "\r", "advice": "\x1b]0;x\x07"},
+    ],
+)
+@pytest.mark.parametrize("form", ["text", "json", "sarif"])
+def test_a_report_that_says_anything(changes: dict[str, Any], form: str) -> None:
+    report = report_of(kernel())
+    document = json.loads(Path(report).read_text())
+    document["findings"] = [{**finding, **changes} for finding in document["findings"]]
+    Path(report).write_text(json.dumps(document))
+    found = invoke("confirm", report, "--format", form)
+    assert found.exit_code == 3, found.output
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", found.output)
+
+
+@pytest.mark.usefixtures("no_tools")
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("report.json", "--receipts", "report.json"), "would replace what is judged"),
+        (("report.json", "--receipts", "./sub/../report.json"), "would replace what is judged"),
+        (("report.json", "--receipts", "k.ptx"), "would replace what is judged"),
+        (("report.json", "--output", "k.ptx"), "would replace what is judged"),
+        (("k.ptx", "--receipts", "k.ptx"), "would replace what is judged"),
+        (("report.json", "--receipts", "x.json", "--output", "./x.json"), "the same file"),
+        (("report.json", "--receipts", "gone/x.json"), "no such folder"),
+        (("report.json", "--output", "gone/x.json"), "no such folder"),
+    ],
+)
+def test_nothing_that_is_judged_is_replaced(arguments: tuple[str, ...], said: str) -> None:
+    report_of(kernel())
+    Path("sub").mkdir()
+    before = (Path("report.json").read_bytes(), Path("k.ptx").read_bytes())
+    found = invoke("confirm", *arguments)
+    assert found.exit_code == 2 and said in found.output, found.output
+    assert (Path("report.json").read_bytes(), Path("k.ptx").read_bytes()) == before
+
+
+@pytest.mark.usefixtures("no_tools")
+def test_a_report_takes_its_own_verdicts() -> None:
+    report = report_of(kernel())
+    found = invoke("confirm", report, "--format", "json", "--output", report, "--receipts", "/dev/null")
+    assert found.exit_code == 3, found.output
+    assert json.loads(Path(report).read_text())["findings"][0]["verdict"]["outcome"] == "inconclusive"

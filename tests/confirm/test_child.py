@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import time
@@ -103,3 +104,19 @@ def test_a_program_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="nowhere"):
         child.run(["/nowhere/ptxas"], limit=1, folder=tmp_path)
     assert open_files() == before
+
+
+def test_whoever_is_interrupted_leaves_no_child_behind(tmp_path: Path) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    said = tmp_path / "pid"
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 1.5)
+        with pytest.raises(KeyboardInterrupt):
+            python(f"import os, time\nopen({str(said)!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)", tmp_path)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert not is_running(int(said.read_text()))

@@ -123,3 +123,23 @@ def test_no_commit_yet(tmp_path: Path) -> None:
 def test_why_there_is_no_gpu(devices: tuple[Device, ...]) -> None:
     found = described([], devices, "no libcuda.so.1", ())
     assert found.no_device == ("" if devices else "no libcuda.so.1")
+
+
+@pytest.mark.parametrize(
+    "record",
+    [b"a\0b,sha256=x,1\n", b"\xff\xfe,sha256=x,1", b'"' + b"x" * 200_000 + b'",sha256=x,1\n', b"a\0/../b,sha256=,\r"],
+)
+def test_a_record_that_cannot_be_read_vouches_for_nothing(record: bytes, tmp_path: Path) -> None:
+    site = install(tmp_path)
+    (site / "some_pkg-1.0.dist-info/RECORD").write_bytes(record)
+    found = described([str(site / "pkg/kernel.cu")], (), "no GPU", ())
+    assert all(package.changed for package in found.packages)
+
+
+@pytest.mark.parametrize("text", [b"", b"\xff", b"Name\n"])
+def test_metadata_that_cannot_be_read(text: bytes, tmp_path: Path) -> None:
+    site = install(tmp_path)
+    (site / "some_pkg-1.0.dist-info/METADATA").write_bytes(text)
+    (site / "pkg/kernel.cu").write_bytes(b"other")
+    (package,) = described([str(site / "pkg/kernel.cu")], (), "no GPU", ()).packages
+    assert package.changed == ("pkg/kernel.cu",)

@@ -30,6 +30,10 @@ def tree(tmp_path: Path) -> Path:
         ("src/gone.cu", None, None),
         ("pypi:some==1/a.py", None, None),
         ("", None, None),
+        ("x" * 5000, None, None),
+        ("a/" * 5000, None, None),
+        ("a\0b", None, None),
+        ("\ud800/a", None, None),
     ],
 )
 def test_a_report_of_a_project(path: str, real: str | None, root: str | None, tree: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -134,6 +135,8 @@ def test_a_report_that_somebody_broke(steps: tuple[Any, ...], written: Path) -> 
         ("runs", 0, "results", 0, "locations", 0, "physicalLocation", None),
         ("runs", 0, "results", 0, "properties", "claims", [{"kind": "gate"}]),
         ("runs", 0, "tool", "x"),
+        ("runs", 0, "results", 0, "locations", 0, "physicalLocation", "region", {"startLine": "one"}),
+        ("runs", 0, "results", 0, "locations", 0, "physicalLocation", "region", {"startLine": 1, "endColumn": {}}),
     ],
 )
 def test_a_log_that_somebody_broke(steps: tuple[Any, ...], log: Path) -> None:
@@ -153,6 +156,9 @@ def test_a_log_that_somebody_broke(steps: tuple[Any, ...], log: Path) -> None:
         ('{"files": []}', "neither"),
         ('{"findings": {}}', "neither"),
         ("\udcff", "no JSON"),
+        ('{"runs": [], "x": NaN}', "no JSON: NaN is no number"),
+        ('{"runs": [], "x": -Infinity}', "no JSON: -Infinity is no number"),
+        ('{"runs": [], "x": 1e999}', "no JSON: 1e999 is no number"),
     ],
 )
 def test_what_is_no_report(text: str, why: str, tmp_path: Path) -> None:
@@ -160,3 +166,16 @@ def test_what_is_no_report(text: str, why: str, tmp_path: Path) -> None:
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(BadReport, match=why):
         read(path)
+
+
+def test_a_pipe_is_no_report(tmp_path: Path) -> None:
+    pipe = tmp_path / "x.json"
+    os.mkfifo(pipe)
+    with pytest.raises(BadReport, match="no plain file"):
+        read(pipe)
+
+
+def test_a_device_is_no_report(tmp_path: Path) -> None:
+    (tmp_path / "x.json").symlink_to("/dev/zero")
+    with pytest.raises(BadReport, match="no plain file"):
+        read(tmp_path / "x.json")

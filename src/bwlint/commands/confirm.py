@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, failure, say, setting, write
+from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, end_on_signals, failure, say, setting, write
 
 if TYPE_CHECKING:
     from bwlint.confirm.places import Locate
@@ -34,7 +34,9 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
         return selftest(options, stack)
     if options["bundle"]:
         raise click.UsageError("--bundle is for --selftest")
+    end_on_signals(stack)
     given = _given(options, stack)
+    _check_outputs(options, given)
     findings = given.findings()
     if not findings:
         say("bwlint: no findings to confirm\n")
@@ -75,6 +77,23 @@ class _Given:
         from bwlint.report.verdicts import render
 
         return render(receipts)
+
+
+def _check_outputs(options: dict[str, Any], given: _Given) -> None:
+    """Refuse, before anything takes its time, to write where what is judged lies or where nothing can be written.
+
+    A report may be replaced by itself with its verdicts, and by nothing else.
+    """
+    reports = {os.path.realpath(path) for path in options["paths"] if path.endswith(_REPORTS)}
+    sources = {*given.scanned, *(given.locate(finding.path).real for finding in given.findings())} - {""}
+    receipts, output = (os.path.realpath(options[name]) if options[name] else "" for name in ("receipts", "output"))
+    if receipts and receipts == output and not Path(receipts).is_char_device():
+        raise click.UsageError("--receipts and --output name the same file")
+    for name, path, kept in (("receipts", receipts, sources | reports), ("output", output, sources)):
+        if path in kept:
+            raise click.UsageError(f"--{name} would replace what is judged: {options[name]}")
+        if path and not os.path.isdir(os.path.dirname(path)):  # noqa: PTH112, PTH120
+            raise failure(OSError(f"cannot write {options[name]}: there is no such folder"))
 
 
 def _given(options: dict[str, Any], stack: ExitStack) -> _Given:
@@ -157,7 +176,9 @@ def _write_receipts(
 
     world, machine = prepared(_allowed(options), given.scanned, scratch_folder(stack))
     if machine.altered:
-        say(f"bwlint: warning: {machine.altered}: nothing that runs here proves anything\n")
+        from bwlint.report.escape import visible
+
+        say(f"bwlint: warning: {visible(machine.altered)}: nothing that runs here proves anything\n")
     found = []
     with progress() as advance:
         for receipt in receipts(findings, given.locate, world):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, failure, say, write
+from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, end_on_signals, failure, say, write
 
 if TYPE_CHECKING:
     from bwlint.chips import Chip
@@ -25,6 +25,7 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
 
     if options["paths"]:
         raise click.UsageError("--selftest has cases of its own, and takes no paths")
+    end_on_signals(stack)
     allowed = Allowed(limit=options["time_limit"]) if options["time_limit"] else Allowed()
     world, machine = prepared(allowed, (), scratch_folder(stack))
     file = Path(options["bundle"]) if options["bundle"] else None
@@ -97,7 +98,9 @@ def _run(opened: Opened, world: World, machine: Machine, options: dict[str, Any]
     try:
         test = run_cases(opened, world, advance=_tell if options["verbose"] else None)
     except NoDevice as error:
-        say(f"bwlint: {error}\n")
+        from bwlint.report.escape import visible
+
+        say(f"bwlint: {visible(str(error))}\n")
         return NOTHING
     receipt = options["receipts"] or f"bwlint-selftest-{opened.chip}.json"
     write(render(test, machine), {"output": receipt})

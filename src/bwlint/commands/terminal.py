@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -44,7 +48,7 @@ def write(text: str | bytes | Iterable[str], options: dict[str, Any]) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise failure(OSError(f"cannot write {options['output']}: {error.strerror}")) from None
+        raise failure(OSError(f"cannot write {options['output'] or 'stdout'}: {error.strerror}")) from None
 
 
 def setting(options: dict[str, Any], lines: Lines | None = None) -> Setting:
@@ -71,6 +75,20 @@ def nothing() -> int:
     """Say that nothing was scanned; the exit code."""
     say("bwlint: nothing was scanned\n")
     return NOTHING
+
+
+def end_on_signals(stack: ExitStack) -> None:
+    """Until the stack is closed, end as on Ctrl-C when the system or a CI job asks for it: children and scratch go."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+            stack.callback(signal.signal, number, signal.signal(number, _end))
+
+
+def _end(number: int, _: FrameType | None) -> NoReturn:
+    raise SystemExit(128 + number)
 
 
 def say(text: str) -> None:

@@ -94,9 +94,14 @@ def run(
         os.close(answering)
         raise
     os.close(answering)
-    _bound(started.pid)
     heard = _Heard(kept)
-    trouble = _listen(started, answer, heard, start + limit)
+    try:
+        _bound(started.pid)
+        trouble = _listen(started, answer, heard, start + limit)
+    except BaseException:
+        # It leads a session of its own: no terminal sends it the Ctrl-C that ends us.
+        _end(started)
+        raise
     if trouble == _LATE:
         trouble = f"not done after {limit:g} s"
     code, gone = _end(started)

@@ -111,10 +111,18 @@ def _commits(reals: Iterable[str]) -> Iterator[Commit]:
 def _packages(reals: Iterable[str]) -> Iterator[Package]:
     seen: set[tuple[str, str]] = set()
     for found in (*_of_tools(), *_of_files(reals)):
-        key = (found.metadata["Name"] or "", found.version)
+        key = _named(found)
         if key not in seen:
             seen.add(key)
             yield _checked(found)
+
+
+def _named(found: Distribution) -> tuple[str, str]:
+    """Name and version, "" for what damaged metadata does not tell."""
+    try:
+        return found.metadata["Name"] or "", found.version or ""
+    except (LookupError, TypeError, ValueError, AttributeError, OSError):
+        return "", ""
 
 
 def _of_tools() -> Iterator[Distribution]:
@@ -133,15 +141,23 @@ def _of_files(reals: Iterable[str]) -> Iterator[Distribution]:
             folders.setdefault(str(Path(*parts[: at + 1])), set()).add("/".join(parts[at + 1 :]))
     for folder, wanted in folders.items():
         for found in distributions(path=[folder]):
-            record = {name for name, _ in _hashes(found)}
+            try:
+                record = {name for name, _ in _hashes(found)}
+            except (csv.Error, ValueError, OSError):
+                yield found
+                continue
             if any(name in record or any(known.startswith(f"{name}/") for known in record) for name in wanted):
                 yield found
 
 
 def _checked(found: Distribution) -> Package:
-    rows = list(_hashes(found))
+    name, version = _named(found)
+    try:
+        rows = list(_hashes(found))
+    except (csv.Error, ValueError, OSError):
+        return Package(name, version, 1, ("RECORD",))
     changed = [name for name, digest in rows if _digest(Path(str(found.locate_file(name)))) != digest]
-    return Package(found.metadata["Name"] or "", found.version, len(rows), tuple(changed[:_MOST_NAMED]))
+    return Package(name, version, len(rows), tuple(changed[:_MOST_NAMED]))
 
 
 def _hashes(found: Distribution) -> Iterator[tuple[str, str]]:
@@ -160,6 +176,6 @@ def _digest(path: Path) -> str:
         with path.open("rb") as stream:
             while piece := stream.read(_PIECE):
                 digest.update(piece)
-    except OSError:
+    except (OSError, ValueError):
         return ""
     return base64.urlsafe_b64encode(digest.digest()).decode().rstrip("=")

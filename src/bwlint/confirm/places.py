@@ -41,10 +41,8 @@ def _existing(path: str) -> str:
     """A path, or the file above it that must be an archive with the rest as a member; "" where neither is there."""
     if os.path.lexists(path):
         return os.path.realpath(path)
-    for above in Path(path).parents:
-        if above.is_file():
-            return os.path.realpath(above)
-    return ""
+    # Not Path.is_file, which raises for a name that is too long.
+    return next((os.path.realpath(above) for above in Path(path).parents if os.path.isfile(above)), "")  # noqa: PTH113
 
 
 def _of_wheel(path: str, wheels: Mapping[str, str]) -> str:

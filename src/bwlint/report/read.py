@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
@@ -34,10 +36,14 @@ class Log:
 
 def read(path: Path) -> Report | Log:
     """The report in a file, by what it holds. Raises BadReport and OSError."""
-    if path.stat().st_size > LARGEST:
+    there = path.stat()
+    if not stat.S_ISREG(there.st_mode):
+        # A pipe may never come to its end, nor does a device.
+        raise BadReport("no plain file")
+    if there.st_size > LARGEST:
         raise BadReport(f"larger than {LARGEST >> 20} MiB")
     try:
-        document = json.loads(path.read_bytes())
+        document = json.loads(path.read_bytes(), parse_constant=_number, parse_float=_number)
     except (ValueError, RecursionError) as error:
         raise BadReport(f"no JSON: {error}") from None
     if not isinstance(document, dict):
@@ -50,6 +56,14 @@ def read(path: Path) -> Report | Log:
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise BadReport(f"not as bwlint writes it: {type(error).__name__}: {error}") from None
     raise BadReport("neither a report of bwlint nor SARIF")
+
+
+def _number(text: str) -> float:
+    """A number that JSON has; Python also reads NaN and what is too large for it."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text} is no number")
+    return value
 
 
 def results(document: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
@@ -106,7 +120,8 @@ def _result(result: Mapping[str, Any]) -> Finding:
     properties = result.get("properties") or {}
     region = physical.get("region") or {}
     line, column = region.get("startLine", 1), region.get("startColumn", 1)
-    place = Region(line, column, region.get("endLine", line), region.get("endColumn", column))
+    edges = (line, column, region.get("endLine", line), region.get("endColumn", column))
+    place = Region(*(_value(int, edge) for edge in edges))
     return Finding(
         str(result["ruleId"]),
         "",

@@ -47,8 +47,8 @@ def _block(finding: Finding, setting: Setting, paint: Paint) -> Iterator[str]:
     marks = _marks(finding)
     gutter = len(str(max(last_line(group) for group in marks.values())))
     bar = paint(f"{'':>{gutter}} |", "gutter")
-    head = paint(f"{finding.severity}[{finding.rule}]", finding.severity)
-    yield head + paint(f" {finding.name}: {visible(finding.message)}", "title")
+    head = paint(visible(f"{finding.severity}[{finding.rule}]"), finding.severity)
+    yield head + paint(visible(f" {finding.name}: {finding.message}"), "title")
     arrow = "-->"
     for path, group in marks.items():
         for place, rows in _places(path, group, gutter, setting, paint):

@@ -13,11 +13,15 @@ _GATELESS = frozenset({"message", "other"})
 
 def words(names: Sequence[str]) -> str:
     """``("12.0", "12.1")`` in words; targets with a suffix (``sm_120a``) are listed as they are."""
-    if not all(name[0].isdigit() for name in names):
+    if not all(name[:1].isdigit() for name in names):
         return ", ".join(names)
     from bwlint.chips import ChipSet
 
-    return str(ChipSet.of(*names))
+    try:
+        return str(ChipSet.of(*names))
+    except (KeyError, ValueError):
+        # A report that is read back may name chips that nobody knows here.
+        return ", ".join(names)
 
 
 def sets(finding: Finding) -> list[tuple[str, str]]:

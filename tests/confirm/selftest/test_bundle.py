@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,12 @@ def manifest(**fields: Any) -> Any:
         (manifest(bundle=2), "version 2"),
         (manifest(cases={"unheard-of": {"source": "a.ptx", "file": "a.ptx"}}), "does not know"),
         (manifest(cases={"ptx-for-80": {"source": "a.ptx", "file": "../../bin/sh"}}), "elsewhere"),
+        (manifest(cases={"ptx-for-80": {"source": "..", "file": ""}}), "elsewhere"),
+        (manifest(cases={"ptx-for-80": {"source": 1, "file": "plain.ptx"}}), "text is expected"),
+        (manifest(chip=["9.0"]), "text is expected"),
+        (manifest(toolkit="13"), "text is expected"),
+        (manifest(left_out={"x": 5}), "text is expected"),
+        (lambda files: files.update({"manifest.json": b"[" * 100_000}), "cannot be read"),
     ],
 )
 def test_a_bundle_that_is_not_as_it_says(built: bundle.Opened, tmp_path: Path, edit: Any, words: str) -> None:
@@ -116,6 +123,35 @@ def test_a_bundle_that_is_not_as_it_says(built: bundle.Opened, tmp_path: Path, e
 def test_no_zip(tmp_path: Path) -> None:
     (tmp_path / "bundle.zip").write_bytes(b"PK nothing")
     with pytest.raises(bundle.BadBundle):
+        bundle.unpack(tmp_path / "bundle.zip", tmp_path / "there")
+
+
+@pytest.mark.parametrize("at", range(0, 400, 23))
+def test_a_damaged_zip(at: int, built: bundle.Opened, tmp_path: Path) -> None:
+    path = packed(built, tmp_path)
+    data = bytearray(path.read_bytes())
+    data[at : at + 40] = b"\xff" * 40
+    path.write_bytes(data)
+    with pytest.raises(bundle.BadBundle):
+        bundle.unpack(path, tmp_path / "there")
+
+
+@pytest.mark.parametrize(
+    ("bound", "most", "words"), [("MOST_BYTES", 1 << 20, "more than 1 MiB"), ("_MOST_FILES", 3, "more than 3 files")]
+)
+def test_a_zip_that_unpacks_to_too_much(
+    bound: str, most: int, words: str, built: bundle.Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = packed(built, tmp_path)
+    changed(path, lambda files: files.update({"bomb": bytes(2 << 20)}))
+    monkeypatch.setattr(bundle, bound, most)
+    with pytest.raises(bundle.BadBundle, match=words):
+        bundle.unpack(path, tmp_path / "there")
+
+
+def test_a_pipe_is_no_bundle(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "bundle.zip")
+    with pytest.raises(bundle.BadBundle, match="no plain file"):
         bundle.unpack(tmp_path / "bundle.zip", tmp_path / "there")
 
 

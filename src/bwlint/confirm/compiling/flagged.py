@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bwlint.confirm.compiling.compiler import same_file
 from bwlint.confirm.compiling.listing import Frame
+from bwlint.confirm.compiling.options import is_file
 from bwlint.findings import Region
 from bwlint.readers.cuda.lexer import clean, matching
 
@@ -41,7 +42,9 @@ def flagged(path: str, at: Region) -> Lines:
 
 @lru_cache(maxsize=16)
 def text_of(path: str) -> str:
-    """The text of a source, "" where it is too long or cannot be read."""
+    """The text of a source, "" where it is too long or no plain file, or cannot be read."""
+    if not is_file(path):
+        return ""
     try:
         with Path(path).open("rb") as file:
             data = file.read(MOST_SOURCE + 1)

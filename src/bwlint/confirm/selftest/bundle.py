@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import lzma
 import platform
 import shutil
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -36,6 +38,7 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 _WANTED = frozenset({".ptx", ".cu", ".h", ".py", ".cubin", ".fatbin", ""})
 MOST_BYTES = 256 << 20
 """Of what a bundle unpacks to."""
+_MOST_FILES = 20_000
 
 
 class BadBundle(Exception):
@@ -114,13 +117,18 @@ def pack(opened: Opened, output: Path) -> None:
 
 def unpack(bundle: Path, folder: Path) -> Opened:
     """Unpack a bundle into an empty folder and check it against its manifest. Raises BadBundle."""
+    if not bundle.is_file():
+        # A pipe may never come to its end.
+        raise BadBundle(f"{bundle}: no plain file")
     try:
         with zipfile.ZipFile(bundle) as archive:
             entries = archive.infolist()
+            if len(entries) > _MOST_FILES:
+                raise BadBundle(f"it holds more than {_MOST_FILES} files")
             if sum(entry.file_size for entry in entries) > MOST_BYTES:
                 raise BadBundle(f"it unpacks to more than {MOST_BYTES >> 20} MiB")
             archive.extractall(folder)
-    except (OSError, zipfile.BadZipFile, ValueError, RuntimeError) as error:
+    except (OSError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, ValueError, RuntimeError) as error:
         raise BadBundle(f"{bundle}: {error}") from None
     return opened(folder)
 
@@ -136,13 +144,14 @@ def opened(folder: Path) -> Opened:
             folder, manifest["chip"], manifest["machine"], manifest["toolkit"], made, dict(manifest["left_out"])
         )
         sums = dict(manifest["files"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        _check_types(found)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BadBundle(f"its manifest cannot be read: {error}") from None
     known = {case.name for case in all_cases()}
     strange = sorted(made.keys() - known)
     if strange:
         raise BadBundle(f"cases that this bwlint does not know: {', '.join(strange[:5])}")
-    if any(Path(name).name != name for row in made.values() for name in (row.source, row.file)):
+    if any(f"{_CASES}/{case}/{name}" not in sums for case, row in made.items() for name in (row.source, row.file)):
         raise BadBundle("its manifest names files elsewhere")
     there = {str(path.relative_to(folder)): path for path in _files(folder)}
     there.pop(MANIFEST, None)
@@ -152,6 +161,14 @@ def opened(folder: Path) -> Opened:
     for path in folder.glob(f"{_CASES}/*/program"):
         path.chmod(0o755)
     return found
+
+
+def _check_types(found: Opened) -> None:
+    """Raise TypeError where a manifest holds something else than what is written there."""
+    texts = [found.chip, found.machine, *found.left_out.values()]
+    texts += [text for row in found.made.values() for text in (row.source, row.file)]
+    if not isinstance(found.toolkit, dict) or not all(isinstance(text, str) for text in texts):
+        raise TypeError("a text is expected")
 
 
 def _manifest(opened: Opened) -> dict[str, Any]:
