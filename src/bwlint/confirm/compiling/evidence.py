@@ -26,7 +26,7 @@ from bwlint.readers.errors import ReadError
 _ABOUT_TARGET = re.compile(r"\.target|for architecture|\bsm_\d|requires PTX ISA|GPU architecture")
 _PAIR_REFUSED = re.compile(r"(?i)gpu arch|code generation|compute_\d|sm_\d|'--?(?:gpu-|arch|code|gencode)|\.target")
 _TOO_MUCH = re.compile(r"Entry function '([^']+)' uses too much shared data \(0x([0-9a-fA-F]{1,12}) bytes, 0x")
-_OUT_OF_RANGE = re.compile(r"for entry (\S+) is out of range\. \.minnctapersm will be ignored")
+_OUT_OF_RANGE = re.compile(r"for entry (\S+) is out of range\. \.?minnctapersm will be ignored")
 _STATIC_ASSERT = re.compile(r"^.*\berror\b[^\n]*static assertion failed.*$", re.MULTILINE)
 _OTHER_ERROR = re.compile(r"^\S[^\n]*\berror\b", re.MULTILINE)
 _ARCH = re.compile(r"(?:compute|sm|lto)_\d{2,3}[af]?")

@@ -199,9 +199,9 @@ def _of_source(subject: Subject, world: World) -> Attempt:
         if record.late or any(one.outcome != "inconclusive" for one in record.seen.values()):
             break
     if not records or not records[-1].seen:
-        other = subject.real and not is_source(subject.real)
-        why = f"nvcc compiles C++, and {Path(subject.real).name} is none" if other else "no file that nvcc could compile"
-        return not_eligible("assemble", why)
+        if subject.real and not is_source(subject.real):
+            return not_eligible("assemble", f"nvcc compiles C++, and {Path(subject.real).name} is none")
+        return not_eligible("assemble", "no file that nvcc could compile for this claim")
     return _best(records).attempt()
 
 
