@@ -166,7 +166,7 @@ def _of_statement(subject: Subject, world: World) -> Attempt:
     control = statements.control(head) or ""
     taken = _assembled(bench, head, control, record)
     if taken is None or taken.path is None:
-        return not_eligible("assemble", f"no statement is known here for {head}", record.details)
+        return not_eligible("assemble", f"bwlint has no statement of its own of {head} to assemble", record.details)
     for target in targets_tried(subject.claim.targets, subject.claim.chips):
         made = _assembled(bench, head, target, record)
         assert made is not None
@@ -200,6 +200,8 @@ def _of_source(subject: Subject, world: World) -> Attempt:
         if record.late or any(one.outcome != "inconclusive" for one in record.seen.values()):
             break
     if not records or not records[-1].seen:
+        if subject.real and not is_source(subject.real):
+            return not_eligible("assemble", f"nvcc compiles C++, and {Path(subject.real).name} is none")
         return not_eligible("assemble", "no file that nvcc could compile for this claim")
     return _best(records).attempt()
 
