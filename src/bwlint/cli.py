@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -232,6 +233,16 @@ def matrix(ctx: click.Context, /, **options: Any) -> None:
         ctx.exit(run(options, stack))
 
 
+_LONGEST_TEST = 24 * 3600
+
+
+def _number(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
+    """A value of --time-limit; that no number is above or below any bound."""
+    if value is not None and math.isnan(value):
+        raise click.BadParameter("not a number")
+    return value
+
+
 @app.command()
 @click.argument("paths", nargs=-1, metavar="[REPORT | PATH...]")
 @click.option("--yes", is_flag=True, help="Launch kernels of what is scanned on the GPU: that runs somebody's code.")
@@ -248,7 +259,13 @@ def matrix(ctx: click.Context, /, **options: Any) -> None:
     type=click.Path(dir_okay=False),
     help="A compile_commands.json; only options that run no code are taken from it.",
 )
-@click.option("--time-limit", type=click.FloatRange(min=1), metavar="SECONDS", help="For each test. Default: 30.")
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(1, _LONGEST_TEST),
+    callback=_number,
+    metavar="SECONDS",
+    help="For each test. Default: 30.",
+)
 @click.option("--receipts", metavar="FILE", type=click.Path(dir_okay=False), help="Write the receipts to this file.")
 @click.option("--refuted-is-error", is_flag=True, help="Exit with 1 if a finding is refuted, too.")
 @click.option(

@@ -259,7 +259,7 @@ _VERBS = {
     "lookup": ("finds a row on", "may find one on", "finds none on"),
     "list": ("names", "may name", "does not name"),
     "table": ("has a row for", "may have one for", "has none for"),
-    "helper-call": ("comes back on", "may come back on", "does not come back on"),
+    "helper-call": ("returns on", "may return on", "does not return on"),
 }
 _NOUNS = {"lookup": "lookup", "list": "list", "table": "table", "helper-call": "call"}
 

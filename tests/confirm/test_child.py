@@ -67,6 +67,14 @@ def test_a_grandchild_holds_nothing_up_and_is_killed(tmp_path: Path) -> None:
     assert not is_running(int(found.output))
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="no /proc")
+def test_a_grandchild_in_a_session_of_its_own_is_killed_too(tmp_path: Path) -> None:
+    code = _FORK.replace("    time.sleep", "    os.setsid()\n    time.sleep").replace("print", "time.sleep(0.5)\nprint")
+    found = python(code, tmp_path)
+    assert found.code == 0 and found.seconds < 15
+    assert not is_running(int(found.output))
+
+
 def test_the_middle_of_a_long_output_is_left_out(tmp_path: Path) -> None:
     found = python("print('begin' + 'x' * 100_000 + 'end')", tmp_path)
     assert found.code == 0 and found.written == 100_009

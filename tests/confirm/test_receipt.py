@@ -15,6 +15,8 @@ def ran(rung: Rung, outcome: Outcome, reason: str = "seen") -> Attempt:
 
 
 NO_GPU = not_eligible("load", "there is no GPU")
+NO_GPU_EITHER = not_eligible("check", "there is no GPU")
+NOT_HERE = not_eligible("peer", "one is not two")
 NOT_ASKED = not_requested("launch", "--yes was not given")
 
 
@@ -25,7 +27,8 @@ NOT_ASKED = not_requested("launch", "--yes was not given")
         ((NO_GPU,), "inconclusive", "load: there is no GPU"),
         ((NO_GPU, NOT_ASKED), "inconclusive", "load: there is no GPU"),
         ((NOT_ASKED,), "inconclusive", "launch: --yes was not given"),
-        ((NO_GPU, NO_GPU), "inconclusive", "load: there is no GPU; load: there is no GPU"),
+        ((NO_GPU, NO_GPU), "inconclusive", "load: there is no GPU"),
+        ((NO_GPU, NO_GPU_EITHER, NOT_HERE), "inconclusive", "load and check: there is no GPU; peer: one is not two"),
         ((ran("assemble", "inconclusive", "a header is missing"), NO_GPU), "inconclusive", "a header is missing"),
         ((ran("assemble", "confirmed"), NO_GPU), "confirmed", "seen"),
         ((ran("assemble", "refuted"), NO_GPU), "refuted", "seen"),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import selectors
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,6 +48,8 @@ class Ended:
 
 ANSWER = "BWLINT_ANSWER"
 """The environment variable with the number of the file descriptor for a child's answer."""
+_MARK = "BWLINT_CHILD"
+"""The one by which a child's children are known, whatever session they are in."""
 
 
 def run(
@@ -71,6 +74,7 @@ def run(
     scratch = str(folder)
     programs = os.pathsep.join((*path, "/usr/local/bin", "/usr/bin", "/bin"))
     clean = {**_PLAIN, "PATH": programs, "HOME": scratch, "TMPDIR": scratch, **(environment or {})}
+    mark = secrets.token_hex(16)
     start = time.monotonic()
     answer, answering = os.pipe()
     try:
@@ -84,7 +88,7 @@ def run(
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 cwd=scratch,
-                env={**clean, ANSWER: str(answering)},
+                env={**clean, ANSWER: str(answering), _MARK: mark},
                 pass_fds=(answering,),
                 start_new_session=True,
                 preexec_fn=_memory_bound(memory),
@@ -100,11 +104,11 @@ def run(
         trouble = _listen(started, answer, heard, start + limit)
     except BaseException:
         # It leads a session of its own: no terminal sends it the Ctrl-C that ends us.
-        _end(started)
+        _end(started, mark)
         raise
     if trouble == _LATE:
         trouble = f"not done after {limit:g} s"
-    code, gone = _end(started)
+    code, gone = _end(started, mark)
     if not gone:
         trouble = f"{trouble or 'ended'}; it does not go away, the driver may hold it"
     if not trouble and code is not None and code < 0:
@@ -197,14 +201,25 @@ def _listen(started: subprocess.Popen[bytes], answer: int, heard: _Heard, deadli
     return ""
 
 
-def _end(started: subprocess.Popen[bytes]) -> tuple[int | None, bool]:
-    """Kill what is left of the process group; the exit code, and whether the child is gone."""
+def _end(started: subprocess.Popen[bytes], mark: str) -> tuple[int | None, bool]:
+    """Kill what is left of the process group, and who left that; the exit code, and whether the child is gone."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(started.pid, signal.SIGKILL)
+    for process in _marked(mark):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(process, signal.SIGKILL)
     try:
         return started.wait(_GRACE), True
     except subprocess.TimeoutExpired:
         return None, False
+
+
+def _marked(mark: str) -> Iterator[int]:
+    """Processes that were started with a mark in their environment, as far as the system shows that."""
+    for entry in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if mark.encode() in entry.read_bytes():
+                yield int(entry.parent.name)
 
 
 def _name(number: int) -> str:

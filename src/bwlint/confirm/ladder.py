@@ -9,10 +9,15 @@ from importlib import import_module
 from types import ModuleType
 from typing import cast
 
+from bwlint.chips import Target, chip
 from bwlint.confirm.places import Locate
-from bwlint.confirm.receipt import RUNGS, Attempt, Receipt, Rung, Tried
+from bwlint.confirm.receipt import RUNGS, Attempt, Receipt, Rung, Tried, not_eligible
 from bwlint.confirm.world import Subject, World
 from bwlint.findings import Claim, Finding
+
+_MOST_AMOUNTS = 8
+_LARGEST = 1 << 40
+_LONGEST = 200
 
 
 def receipts(findings: Iterable[Finding], locate: Locate, world: World) -> Iterator[Receipt]:
@@ -29,8 +34,25 @@ def _subject(finding: Finding, claim: Claim, locate: Locate) -> Subject:
 
 def climb(subject: Subject, world: World) -> Tried:
     """All attempts at one claim. What goes wrong in a rung, even in our own code, is a reason and no end of the run."""
-    attempts = tuple(_attempt(rung, subject, world) for rung in RUNGS if subject.claim.kind in _module(rung).KINDS)
-    return Tried(subject.claim, attempts)
+    rungs = [rung for rung in RUNGS if subject.claim.kind in _module(rung).KINDS]
+    strange = _strange(subject.claim)
+    if strange:
+        return Tried(subject.claim, tuple(not_eligible(rung, strange) for rung in rungs))
+    return Tried(subject.claim, tuple(_attempt(rung, subject, world) for rung in rungs))
+
+
+def _strange(claim: Claim) -> str:
+    """What a report that is read back claims of things that nobody knows here; "" where all is known."""
+    try:
+        for name in claim.chips:
+            chip(name)
+        for name in claim.targets:
+            Target.parse(name)
+    except ValueError as error:
+        return str(error)[:_LONGEST]
+    if len(claim.amounts) > _MOST_AMOUNTS or not all(0 <= amount <= _LARGEST for amount in claim.amounts):
+        return "the claim names amounts that nothing has"
+    return ""
 
 
 def _attempt(rung: Rung, subject: Subject, world: World) -> Attempt:

@@ -64,7 +64,10 @@ class Tried:
             if found:
                 return found[-1].reason
         requested = [attempt for attempt in self.attempts if attempt.requested] or self.attempts
-        told = "; ".join(f"{attempt.rung}: {attempt.reason}" for attempt in requested)
+        rungs: dict[str, list[str]] = {}
+        for attempt in requested:
+            rungs.setdefault(attempt.reason, []).append(attempt.rung)
+        told = "; ".join(f"{' and '.join(dict.fromkeys(names))}: {reason}" for reason, names in rungs.items())
         return told or f"no rung tests that {self.claim.says}"
 
     @property

@@ -139,7 +139,7 @@ OPEN = """
     #endif
     """
 REACHED = {
-    "defined": ("#define OTHERS\n", OURS, (), "confirmed", "agrees for 2 targets"),
+    "defined": ("#define OTHERS\n", OURS, (), "confirmed", "preprocessor gives the same"),
     "not defined": ("", OURS, (), "inconclusive", "in this build the test fails for sm_120a too"),
     "certain and not defined": ("", OURS, OURS, "refuted", "the test fails for sm_120a"),
     "more than may": ("#define OTHERS\n", (), (), "refuted", "the test holds for sm_120a"),
@@ -175,3 +175,15 @@ def test_a_target_that_nvcc_does_not_know_is_not_told(ask: Ask) -> None:
     found = ask(PLAIN, OURS, targets=("sm_101a", *OURS))
     assert found.outcome == "inconclusive"
     assert found.details["not told"] == {"sm_101a": "this nvcc does not know sm_101a"}
+
+
+@pytest.mark.parametrize("macro", ["__MYLIB_ENABLE_SM120", "__CUDA_NO_HALF_OPERATORS__", "__CUDACC_RDC__", "OURS"])
+def test_a_macro_that_a_build_may_define_refutes_nothing(ask: Ask, macro: str) -> None:
+    text = f"#if defined({macro}) && __CUDA_ARCH__ >= 1200  // HERE\n__global__ void k(int *p) {{ *p = 1; }}\n#endif\n"
+    found = ask(text, OURS)
+    assert found.outcome == "inconclusive", found.reason
+    assert found.details["macros of others"] == [macro]
+
+
+def test_a_file_that_knows_our_mark(ask: Ask) -> None:
+    assert ask(f"#define bwlint_is_compiled\n{PLAIN}", OURS, OURS).outcome == "confirmed"

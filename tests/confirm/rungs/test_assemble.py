@@ -158,6 +158,7 @@ SOURCES = {
                        ::"r"(p[1]), "l"(map), "r"(p[2]), "r"(0) : "memory");
         }
         __global__ void __launch_bounds__(1024, 2) many(int *p) { *p = 1; }  // too many
+        __global__ void __launch_bounds__(32, 32) more(int *p) { *p = 1; }  // blocks
 
 
 
@@ -267,6 +268,7 @@ CONFIRMED = [
     ("slow", "taken.cu the atom", "SM90_TMA_LOAD_MULTICAST_2D", "bulk_tensor_2d_tile_multicast"),
     ("slow", "fine.ptx load", LOAD, "bulk_tensor_2d_tile_unicast"),
     ("bounds", "taken.cu too many", "", ".minnctapersm will be ignored"),
+    ("bounds", "taken.cu blocks", "", "minnctapersm will be ignored"),
     ("bounds", "fine.ptx bounds", "", ".minnctapersm will be ignored"),
     ("cluster", "builder.cu a shape", "builder", "this builder takes clusters of 1x1x1 alone"),
 ]
@@ -297,7 +299,7 @@ INCONCLUSIVE = [
     ("cluster", "asserts.cu no shape", "builder", "nvcc does not compile it for sm_120a: "),
     ("cluster", "taken.cu legal", "builder", "whether the builder was instantiated is not known"),
 ]
-AMOUNTS = {"bounds": {"taken.cu few": (256, 2)}}
+AMOUNTS = {"bounds": {"taken.cu few": (256, 2), "taken.cu blocks": (32, 32)}}
 
 
 @pytest.mark.parametrize(

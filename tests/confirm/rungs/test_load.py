@@ -188,17 +188,32 @@ def test_files_without_device_code(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert (found.executed, found.outcome) == (False, None)
 
 
+NOT_THERE = "line 6; error   : Instruction 'bad.thing' not supported on .target 'sm_90'"
+OLD_ISA = "line 6; error   : Feature 'x' requires PTX ISA .version 9.9 or later"
+QUOTED = "a quoted message"
+LOGS = {QUOTED: f"ptxas warning : Pragma 'ptxas application ptx input, {NOT_THERE}' unsupported"}
 PTX = ".version 8.7\n.target {}\n.address_size 64\n.visible .entry k()\n{{\nbad.thing;\nret;\n}}\n"
 
 
 @pytest.mark.parametrize(
     ("target", "line", "refused", "outcome", "reason"),
     [
-        ("sm_90", 6, "line 6; error   : no bad.thing", "confirmed", "the driver's JIT refuses line 6: no bad.thing"),
-        ("sm_90a", 6, "line 6; error   : no bad.thing", "confirmed", "the driver's JIT refuses line 6: no bad.thing"),
-        ("sm_90", 5, "line 6; error   : no bad.thing", "inconclusive", "not at the flagged place: ptxas, line 6"),
-        ("sm_90", 6, "", "inconclusive", "not at the flagged place: cuModuleLoadDataEx: CUDA_ERROR_INVALID_PTX (218)"),
+        ("sm_90", 6, NOT_THERE, "confirmed", "the driver's JIT refuses line 6: Instruction 'bad.thing' not supported"),
+        ("sm_90a", 6, NOT_THERE, "confirmed", "the driver's JIT refuses line 6: Instruction 'bad.thing' not supported"),
+        ("sm_90", 5, NOT_THERE, "inconclusive", "not the flagged place for its target: Instruction 'bad.thing'"),
+        ("sm_90", 6, OLD_ISA, "inconclusive", "not the flagged place for its target: Feature 'x' requires PTX ISA"),
+        ("sm_90", 6, "line 6; error   : Unknown symbol 'sm_90'", "inconclusive", "Unknown symbol"),
+        ("sm_90", 6, "line 7; error   : 'ret' not supported on .target 'sm_90'", "inconclusive", "'ret'"),
+        ("sm_90", 6, QUOTED, "inconclusive", "not the flagged place for its target: Pragma"),
+        (
+            "sm_90",
+            6,
+            "",
+            "inconclusive",
+            "the driver refuses the file: cuModuleLoadDataEx: CUDA_ERROR_INVALID_PTX (218)",
+        ),
         ("sm_90", 6, None, "refuted", "assembles and loads the file for sm_90"),
+        ("sm_90", 7, None, "inconclusive", "the file has changed"),
         ("sm_120", 6, None, None, "no device is one that sm_120 is for"),
         ("sm_100a", 6, None, None, "the file is for sm_100a, the claim about sm_90, sm_90a and sm_120"),
     ],
@@ -212,11 +227,23 @@ def test_instructions(
     outcome: str | None,
     reason: str,
 ) -> None:
-    images = [] if refused is None else [{"contains": "bad", "error": 218, "log": f"ptxas, {refused}" * bool(refused)}]
+    images = (
+        []
+        if refused is None
+        else [
+            {
+                "contains": "bad",
+                "error": 218,
+                "log": LOGS.get(refused, f"ptxas application ptx input, {refused}" * bool(refused)),
+            }
+        ]
+    )
     fake_gpu.install(tmp_path, monkeypatch, images=images)
     (tmp_path / "file.ptx").write_text(PTX.format(target))
     targets = ("sm_90", "sm_90a", "sm_120")
-    claim = gpu_claims.subject("instruction", tmp_path / "file.ptx", targets=targets, at=gpu_claims.at(line))
+    claim = gpu_claims.subject(
+        "instruction", tmp_path / "file.ptx", targets=targets, at=gpu_claims.at(line), subject="bad.thing"
+    )
     found = load.attempt(claim, gpu_claims.world(tmp_path))
     assert found.outcome == outcome
     assert reason in found.reason

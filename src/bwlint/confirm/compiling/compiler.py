@@ -21,8 +21,9 @@ from bwlint.confirm.world import Toolkit
 KEPT = 2 << 20
 """Bytes of messages that are read: ptxas has one for every line that it refuses."""
 _MOST_MEMORY = 16 << 30
-_SAID = re.compile(r"ptxas (?P<file>[^\n]*?), line (?P<line>\d{1,9}); (?P<level>error|warning|fatal) *: (?P<text>.*)")
-_WHOLE = re.compile(r"(?:ptxas|nvcc|nvlink) *(?P<level>error|warning|fatal) *: (?P<text>.*)")
+# A message may quote the text that it is about: what counts begins its line.
+_SAID = re.compile(r"^ptxas unit\.ptx, line (?P<line>\d{1,9}); (?P<level>error|warning|fatal) *: (?P<text>.*)", re.M)
+_WHOLE = re.compile(r"^(?:ptxas|nvcc|nvlink) *(?P<level>error|warning|fatal) *: (?P<text>.*)", re.M)
 _PLACED = re.compile(r"(?P<path>/[^\n:()]*|[\w.][^\n:()/]*)(?:\(\d+\)|:\d+(?::\d+)?): ")
 # Lines of source are indented, whatever they say.
 _TELLS = re.compile(

@@ -24,11 +24,14 @@ from bwlint.readers.binary import cubin as cubins
 from bwlint.readers.binary.source import Source
 from bwlint.readers.errors import ReadError
 
-_ABOUT_TARGET = re.compile(r"\.target|for architecture|\bsm_\d|requires PTX ISA|GPU architecture")
+_ABOUT_TARGET = re.compile(r"\.target\b|\bsm_\d|(?i:for|gpu|target|this) architecture")
+_ABOUT_MODULE = re.compile(r"(?:Unsupported|Conflicting|does not support|specified by) \.target|requires PTX ISA")
+_QUOTED = re.compile(r"'([^']*)'")
 _PAIR_REFUSED = re.compile(r"(?i)gpu arch|code generation|compute_\d|sm_\d|'--?(?:gpu-|arch|code|gencode)|\.target")
-_TOO_MUCH = re.compile(r"Entry function '([^']+)' uses too much shared data \(0x([0-9a-fA-F]{1,12}) bytes, 0x")
-_OUT_OF_RANGE = re.compile(r"for entry (\S+) is out of range\. \.minnctapersm will be ignored")
-_STATIC_ASSERT = re.compile(r"^.*\berror\b[^\n]*static assertion failed.*$", re.MULTILINE)
+_OWN_FILES = re.compile(r"\S*(?:tmpxft|unit)\S*")
+_TOO_MUCH = re.compile(r"^Entry function '([^']+)' uses too much shared data \(0x([0-9a-fA-F]{1,12}) bytes, 0x")
+_OUT_OF_RANGE = re.compile(r"^[\w ]+ for entry (\S+) is out of range\. \.?minnctapersm will be ignored")
+_STATIC_ASSERT = re.compile(r"^\S.*\berror\b[^\n]*static assertion failed.*$", re.MULTILINE)
 _OTHER_ERROR = re.compile(r"^\S[^\n]*\berror\b", re.MULTILINE)
 _ARCH = re.compile(r"(?:compute|sm|lto)_\d{2,3}[af]?")
 _NEAR = 40
@@ -84,7 +87,27 @@ class Case:
 
     def refusals(self, found: Sequence[Statement]) -> list[tuple[Statement, Message]]:
         """What ptxas says against some statements."""
-        return [(one, error) for error in self.errors for one in found if one.line <= error.line <= one.end_line]
+        return [
+            (one, error)
+            for error in self.errors
+            for one in found
+            if one.line <= error.line <= one.end_line and self._is_meant(one, error)
+        ]
+
+    def _is_meant(self, one: Statement, error: Message) -> bool:
+        """Whether a message is about a statement, and not about another one on its line."""
+        named = (match[1].strip(".") for match in _QUOTED.finditer(error.text))
+        if any(name and f".{name}." in f".{one.head}." for name in named):
+            return True
+        target = Target.parse(self.target)
+        others = [each.head for each in self.listing.written(error.line, error.line) if each.head != one.head]
+        return all(target in said.legal or not said.forms for said in map(verdict, others))
+
+
+def is_about_target(text: str) -> bool:
+    """Whether an error is one about the target, and not about operands, about names or about the module's version."""
+    words = _QUOTED.sub("''", text)
+    return _ABOUT_TARGET.search(words) is not None and _ABOUT_MODULE.search(words) is None
 
 
 def refused(case: Case) -> Seen:
@@ -92,9 +115,9 @@ def refused(case: Case) -> Seen:
     found = _statements(case)
     if not found:
         return _left_out(case)
-    against = case.refusals(found)
+    against = case.refusals(found) if case.cubin.path is None else []
     for statement, error in against:
-        if _ABOUT_TARGET.search(error.text):
+        if is_about_target(error.text):
             reason = f"ptxas for {case.target}: {cut(error.text)}"
             return Seen("confirmed", reason, error.text, statement.line, statement.head)
     if against:
@@ -111,9 +134,9 @@ def taken(case: Case) -> Seen:
     found = _statements(case)
     if not found:
         return _left_out(case)
-    against = case.refusals(found)
+    against = case.refusals(found) if case.cubin.path is None else []
     for statement, error in against:
-        if _ABOUT_TARGET.search(error.text):
+        if is_about_target(error.text):
             reason = f"ptxas for {case.target}: {cut(error.text)}"
             return Seen("refuted", reason, error.text, statement.line, statement.head)
     if case.cubin.path is None:
@@ -190,7 +213,7 @@ def of_probe(made: Made, target: str, line: int) -> Seen:
     if made.path is not None:
         return Seen("refuted", f"ptxas assembles it for {target}", "", line)
     for error in made.messages:
-        if error.line == line and _ABOUT_TARGET.search(error.text):
+        if error.line == line and is_about_target(error.text):
             return Seen("confirmed", f"ptxas for {target}: {cut(error.text)}", error.text, line)
     return Seen("inconclusive", f"ptxas for {target}: {made.first_error}")
 
@@ -216,7 +239,19 @@ def not_compiled(made: Made, target: str) -> Seen:
 
 def is_about_targets(made: Made) -> bool:
     """Whether a refusal of a build is about its targets, not about a machine that cannot build."""
-    return _PAIR_REFUSED.search(made.first_error) is not None
+    return _PAIR_REFUSED.search(_OWN_FILES.sub("", made.first_error)) is not None
+
+
+def too_new(made: Made) -> str:
+    """A target that is known here and that a compiler, older or newer than that, does not know; "" for any other."""
+    if made.knows_target:
+        return ""
+    for name in _ARCH.findall(made.first_error):
+        try:
+            return Target.parse(f"sm_{name.partition('_')[2]}").name
+        except ValueError:
+            continue
+    return ""
 
 
 def is_arch(name: str) -> bool:

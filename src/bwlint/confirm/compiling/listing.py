@@ -25,6 +25,7 @@ _FILE = re.compile(r'\.file\s+(\d{1,9})\s+"([^"]*)"')
 _HEADER = re.compile(r"(?:\.(?:visible|weak|extern)\s+)*\.(entry|func)\s+(?:\([^)]*\)\s*)?([\w$]+)")
 _BOUND = re.compile(r"\.(maxntid|reqntid|minnctapersm)\s+((?:\d{1,9}[, ]*){1,3})(?!\d)")
 _BYTE = re.compile(r"\.b8\s+(\d{1,3})")
+_MISLEADS = re.compile(r"[ \t]*#|(?:ptxas|nvcc|nvlink)\b")
 _DEEPEST = 200
 _LONGEST_NAME = 20_000
 
@@ -89,6 +90,12 @@ class Listing:
         found = cls(text.split("\n"))
         found._scan()
         return found
+
+    @property
+    def misleads(self) -> bool:
+        """Whether what ptxas says of it cannot be relied on: a line directive moves the places of messages, and text
+        that is quoted in one can look like another."""
+        return any(_MISLEADS.match(line) for line in self.lines)
 
     def functions(self) -> Iterator[Function]:
         """The functions that have a body here."""

@@ -63,8 +63,10 @@ def opened() -> Driver:
     """The driver, initialized. Raises `Missing` and `Refused`."""
     try:
         from cuda.bindings import driver  # type: ignore[import-not-found, unused-ignore]
+    except ModuleNotFoundError:
+        raise Missing("no cuda-bindings (pip install bwlint[gpu])") from None
     except ImportError as error:
-        raise Missing(f"no cuda-bindings (pip install bwlint[gpu]): {error}") from None
+        raise Missing(f"cuda-bindings cannot be imported: {error}") from None
     found = Driver(driver)
     try:
         found("cuInit", 0)

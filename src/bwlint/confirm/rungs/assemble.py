@@ -27,6 +27,7 @@ from bwlint.findings import BUILDER, Outcome
 KINDS = frozenset({"instruction", "legal", "slow", "bounds", "shared", "cluster", "guard", "build"})
 
 KERNEL = "__global__ void bwlint_probe(int *out) { *out = 1; }\n"
+MISLEADS = "the PTX holds line directives, or lines that look like messages of ptxas"
 _LOG = 8000
 _MOST_PAIRS = 40
 _JUDGES: dict[str, Callable[[Case], Seen]] = {
@@ -165,7 +166,7 @@ def _of_statement(subject: Subject, world: World) -> Attempt:
     control = statements.control(head) or ""
     taken = _assembled(bench, head, control, record)
     if taken is None or taken.path is None:
-        return not_eligible("assemble", f"no statement is known here for {head}", record.details)
+        return not_eligible("assemble", f"bwlint has no statement of its own of {head} to assemble", record.details)
     for target in targets_tried(subject.claim.targets, subject.claim.chips):
         made = _assembled(bench, head, target, record)
         assert made is not None
@@ -199,6 +200,8 @@ def _of_source(subject: Subject, world: World) -> Attempt:
         if record.late or any(one.outcome != "inconclusive" for one in record.seen.values()):
             break
     if not records or not records[-1].seen:
+        if subject.real and not is_source(subject.real):
+            return not_eligible("assemble", f"nvcc compiles C++, and {Path(subject.real).name} is none")
         return not_eligible("assemble", "no file that nvcc could compile for this claim")
     return _best(records).attempt()
 
@@ -240,6 +243,8 @@ def _judged(judge: Callable[[Case], Seen], case: Case) -> Seen:
         return Seen("inconclusive", f"this ptxas does not know {case.target}")
     if case.cubin.trouble:
         return Seen("inconclusive", f"ptxas for {case.target}: {case.cubin.trouble}")
+    if case.listing.misleads:
+        return Seen("inconclusive", MISLEADS)
     seen = judge(case)
     return seen if seen.compiled or case.own else _elsewhere(judge, case) or seen
 
@@ -303,6 +308,8 @@ def _of_build(subject: Subject, made: Made) -> Seen:
     if not subject.claim.chips:
         if not refused:
             return Seen("refuted", "nvcc builds a kernel for these targets")
+        if unknown := evidence.too_new(made):
+            return Seen("inconclusive", f"this nvcc does not know {unknown}, which others do")
         if not evidence.is_about_targets(made):
             return Seen("inconclusive", f"nvcc failed: {made.first_error}")
         return Seen("confirmed", f"nvcc refuses them: {made.first_error}", made.first_error)
@@ -314,7 +321,10 @@ def _of_build(subject: Subject, made: Made) -> Seen:
 def pairs_of(text: str) -> tuple[str, ...]:
     """Options for nvcc of "compute_90,sm_90;compute_90,compute_90"; () where it is nothing of the kind."""
     found: list[str] = []
-    for pair in text.split(";")[:_MOST_PAIRS]:
+    pairs = text.split(";")
+    if len(pairs) > _MOST_PAIRS:
+        return ()
+    for pair in pairs:
         arch, comma, code = pair.strip().partition(",")
         if not comma or not evidence.is_arch(arch) or not evidence.is_arch(code) or not arch.startswith("compute_"):
             return ()

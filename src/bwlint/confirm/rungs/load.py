@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from bwlint.confirm import gpu
-from bwlint.confirm.compiling.compiler import Bench, built
+from bwlint.confirm.compiling import evidence
+from bwlint.confirm.compiling.compiler import Bench, Made, built
+from bwlint.confirm.compiling.evidence import Case
+from bwlint.confirm.compiling.listing import Listing
 from bwlint.confirm.gpu.chosen import about, ask, chosen
 from bwlint.confirm.gpu.containers import Lot, Part, lots
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
-from bwlint.confirm.rungs.assemble import KERNEL, pairs_of
+from bwlint.confirm.rungs.assemble import KERNEL, MISLEADS, pairs_of
 from bwlint.confirm.rungs.configure import SHARE
 from bwlint.confirm.world import Device, Subject, World
 from bwlint.findings import Outcome
@@ -190,11 +193,7 @@ def _build(subject: Subject, world: World, device: Device) -> Attempt:
     return replace(judged, details={**judged.details, **details})
 
 
-def _first_line(text: str) -> str:
-    return next((line.strip() for line in text.splitlines() if line.strip()), "it says nothing")
-
-
-_LINE = re.compile(r"line (\d+); (?:error|fatal)\s*: (.*)")
+_PLACE = re.compile(r"^ptxas [\w ]*, line (?=\d+; )", re.M)
 _TARGET = re.compile(r"^[ \t]*\.target\s+sm_(\d{1,3})([af]?)(?!\w)", re.M)
 _MOST_PTX = 64 << 20
 
@@ -207,7 +206,8 @@ def _instruction(subject: Subject, world: World) -> Attempt:
     if not world.devices:
         return not_eligible(RUNG, world.no_device)
     with real.open("rb") as file:
-        declared = _TARGET.search(file.read(_MOST_PTX).decode("utf-8", "replace"))
+        text = file.read(_MOST_PTX).decode("utf-8", "replace")
+    declared = _TARGET.search(text)
     target = f"sm_{declared[1]}{declared[2]}" if declared else ""
     if not declared or target not in claim.targets:
         return not_eligible(RUNG, f"the file is for {target or 'no target'}, the claim about {listed(claim.targets)}")
@@ -221,22 +221,34 @@ def _instruction(subject: Subject, world: World) -> Attempt:
         why = asked.trouble or "no answer"
         return Attempt(RUNG, True, True, False, None, why, details, asked.ended.output, asked.ended.seconds)
     loading = asked.steps[0]
-    outcome, reason = _of_instruction(subject, asked.steps, target, device)
+    outcome, reason = _of_instruction(subject, asked.steps, target, Listing.of(text), device)
     details.update({key: loading[key] for key in ("error", "name") if key in loading})
     return Attempt(RUNG, True, True, True, outcome, reason, details, loading.get("log", ""), asked.ended.seconds)
 
 
-def _of_instruction(subject: Subject, steps: list[dict[str, Any]], target: str, device: Device) -> tuple[Outcome, str]:
-    loading = steps[0]
-    if loading.get("error") == 0:
-        if len(steps) > 1 and steps[1].get("error") == 0:
-            return "refuted", f"the driver of the {device.capability} device assembles and loads the file for {target}"
+def _of_instruction(
+    subject: Subject, steps: list[dict[str, Any]], target: str, listing: Listing, device: Device
+) -> tuple[Outcome, str]:
+    """What the driver says of a file, judged as ptxas's words are: it has the same compiler in it."""
+    loading, found = (*steps, {})[:2]
+    loads = loading.get("error") == 0
+    if loads and found.get("error") != 0:
         return "inconclusive", "the file loads, but its kernels are not had"
-    if loading.get("error") not in _DOES_NOT_RUN_THERE:
+    if not loads and loading.get("error") not in _DOES_NOT_RUN_THERE:
         return "inconclusive", gpu.failure(loading)
-    at = subject.claim.at or subject.finding.region
-    for line, said in _LINE.findall(loading.get("log", "")):
-        if at.line <= int(line) <= at.end_line:
-            return "confirmed", f"the driver's JIT refuses line {line}: {said.strip()}"
-    said = _first_line(loading.get("log", "")) if loading.get("log") else gpu.failure(loading)
-    return "inconclusive", f"the driver refuses the file, but not at the flagged place: {said}"
+    if listing.misleads:
+        return "inconclusive", MISLEADS
+    said = _PLACE.sub("ptxas unit.ptx, line ", loading.get("log", ""))
+    words = said if said.strip() else gpu.failure(loading)
+    made = Made(Path(subject.real) if loads else None, None if loads else 1, words, 0.0, "")
+    seen = evidence.refused(Case(subject, target, listing, made, True))
+    if seen.outcome == "confirmed":
+        return "confirmed", f"the driver's JIT refuses line {seen.line}: {seen.said}"
+    if seen.outcome == "refuted":
+        return "refuted", f"the driver of the {device.capability} device assembles and loads the file for {target}"
+    if loads or not made.messages:
+        return "inconclusive", seen.reason if loads else f"the driver refuses the file: {words.strip().splitlines()[0]}"
+    return (
+        "inconclusive",
+        f"the driver refuses the file, but not the flagged place for its target: {made.messages[0].text}",
+    )
