@@ -335,6 +335,16 @@ def test_what_cannot_be_cut_is_not_eligible(source: str, change: object, reason:
     assert reason in found.reason
 
 
+@pytest.mark.parametrize(("name", "reason"), [("a.py", "only with --run-slices"), ("kernel.cu", "not Python")])
+def test_a_flag_is_asked_for_where_it_would_help(name: str, reason: str, tmp_path: Path) -> None:
+    real = tmp_path / name
+    real.write_text("")
+    claim = Claim("gate", "", ("12.0",), subject="major == 12", at=Region(1, 1, 1, 2))
+    found = attempt(str(real), claim, replace(world(tmp_path), may_slice=False))
+    assert (found.requested, found.eligible, found.executed, found.outcome) == (False, False, False, None)
+    assert reason in found.reason
+
+
 @pytest.mark.parametrize(("name", "reason"), [("gone.py", "not readable"), ("kernel.cu", "not Python")])
 def test_a_file_that_is_none(name: str, reason: str, tmp_path: Path) -> None:
     real = tree(tmp_path, "if CAP == (12, 0): pass")

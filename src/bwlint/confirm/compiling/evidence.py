@@ -234,7 +234,8 @@ def static_assertion(subject: Subject, target: str, made: Made) -> Seen:
 def not_compiled(made: Made, target: str) -> Seen:
     if not made.knows_target:
         return Seen("inconclusive", f"this nvcc does not know {target}")
-    return Seen("inconclusive", f"nvcc does not compile it for {target}: {made.first_error}", made.first_error)
+    hint = " (--nvcc-args -IFOLDER says where it is)" if "No such file" in made.first_error else ""
+    return Seen("inconclusive", f"nvcc does not compile it for {target}: {made.first_error}{hint}", made.first_error)
 
 
 def is_about_targets(made: Made) -> bool:

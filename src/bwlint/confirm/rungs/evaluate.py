@@ -14,17 +14,19 @@ from bwlint.findings import Claim
 
 KINDS = frozenset({"gate"})
 LONGEST_TEXT = 4000
+_NO_PYTHON = "the gate is not Python: it is tested where its program runs"
 
 
 def attempt(subject: Subject, world: World) -> Attempt:
     """Whether CPython gives what the claim says, on each of its chips."""
     if not world.may_slice:
-        return not_requested("evaluate", "gates run in CPython only with --run-slices")
+        why = "gates run in CPython only with --run-slices" if subject.real.endswith(".py") else _NO_PYTHON
+        return not_requested("evaluate", why)
     missing = unavailable()
     if missing is not None:
         return not_eligible("evaluate", missing)
     if not subject.real.endswith(".py"):
-        return not_eligible("evaluate", "the gate is not Python: it is tested where its program runs")
+        return not_eligible("evaluate", _NO_PYTHON)
     return tested(subject.claim, subject.real, world)
 
 
