@@ -42,10 +42,15 @@ def test_a_report_of_a_project(path: str, real: str | None, root: str | None, tr
     assert found.root == (str(tree / root) if root is not None else "")
 
 
-def test_the_scanned_folder_is_the_root(tree: Path) -> None:
+def test_the_root_is_the_scanned_folder_or_the_project_around_it(tree: Path) -> None:
+    (tree / "out/lib").mkdir(parents=True)
+    (tree / "out/lib/pyproject.toml").write_text("")
+    (tree / "out/lib/b.cu").write_text("")
     locate = places((str(tree), str(tree / "src")), lambda path: str(tree / path), {})
-    assert locate("src/pkg/a.py").root == str(tree / "src")
+    assert locate("src/pkg/a.py").root == str(tree)
     assert locate("loose.cu").root == str(tree)
+    assert locate("out/lib/b.cu").root == str(tree)
+    assert places((), lambda path: str(tree / path), {})("out/lib/b.cu").root == str(tree / "out/lib")
 
 
 def test_a_package_that_was_fetched(tree: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from bwlint.repair.worktree import is_in
 from bwlint.sources.tree import package_root, project_folder
 
 
@@ -50,6 +51,8 @@ def _of_wheel(path: str, wheels: Mapping[str, str]) -> str:
 
 
 def _root(real: str, roots: tuple[str, ...]) -> str:
-    """The scanned folder around a file, else its project, else its own folder."""
-    around = [root for root in roots if real.startswith(root.rstrip(os.sep) + os.sep)]
-    return max(around, key=len) if around else project_folder(package_root(real))
+    """The scanned folder around a file or the project around that: what it includes may lie beside a scanned folder."""
+    project = project_folder(package_root(real))
+    around = [root for root in roots if is_in(real, root)]
+    scanned = max(around, key=len) if around else project
+    return project if is_in(scanned, project) else scanned

@@ -32,5 +32,5 @@ def summary(receipts: Sequence[Receipt]) -> str:
         for attempt in tried.attempts
         if attempt.executed
     )
-    rungs = ", ".join(f"{rung} {ran[rung]}" for rung in RUNGS if ran[rung]) or "nothing"
-    return f"{counted(len(receipts), 'finding')}: {', '.join(parts) or 'nothing'}; executed: {rungs}"
+    rungs = ", ".join(f"{rung} {ran[rung]}" for rung in RUNGS if ran[rung])
+    return f"{counted(len(receipts), 'finding')}: {', '.join(parts)}{f'; executed: {rungs}' if rungs else ''}"
