@@ -34,7 +34,7 @@ def test_modules_tables_schemas_and_inputs_are_packed(names: set[str]) -> None:
     wanted = {
         path.relative_to(source).as_posix()
         for path in (source / "bwlint").rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
+        if path.is_file() and not any(part.startswith((".", "__pycache__")) for part in path.relative_to(source).parts)
     }
     assert {"bwlint/report/receipts.schema.json", "bwlint/confirm/selftest/inputs/report.h"} < wanted
     assert wanted <= names
