@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -130,18 +130,12 @@ def refused(case: Case) -> Seen:
 
 
 def taken(case: Case) -> Seen:
-    """Whether ptxas takes the flagged statement."""
-    found = _statements(case)
-    if not found:
-        return _left_out(case)
-    against = case.refusals(found) if case.cubin.path is None else []
-    for statement, error in against:
-        if is_about_target(error.text):
-            reason = f"ptxas for {case.target}: {cut(error.text)}"
-            return Seen("refuted", reason, error.text, statement.line, statement.head)
-    if case.cubin.path is None:
-        return _failed(case)
-    return Seen("confirmed", f"ptxas assembles it for {case.target}", "", found[0].line, found[0].head)
+    """Whether ptxas takes the flagged statement: the opposite of whether it refuses it."""
+    found = refused(case)
+    return replace(found, outcome=_OPPOSITE[found.outcome])
+
+
+_OPPOSITE: dict[Outcome, Outcome] = {"confirmed": "refuted", "refuted": "confirmed", "inconclusive": "inconclusive"}
 
 
 def slow(case: Case) -> Seen:

@@ -10,6 +10,8 @@ import re
 import stat
 from functools import lru_cache
 
+from bwlint.repair.worktree import is_in
+
 # In double quotes a shell leaves these alone; nvcc takes a comma for the end of a value.
 _PLAIN = re.compile(r"[\w./+:@%= ~-]*")
 
@@ -29,8 +31,7 @@ def is_file(path: str) -> bool:
 
 def within(path: str, folder: str) -> bool:
     """Whether a path is a folder or in it, all links followed."""
-    real, around = _real(path), _real(folder)
-    return real == around or real.startswith(around.rstrip(os.sep) + os.sep)
+    return is_in(_real(path), _real(folder))
 
 
 def same_file(one: str, other: str) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bwlint.confirm.driver.calls import Driver, Refused
+from bwlint.confirm.driver.errors import INVALID_VALUE
 
 MOST_NAMES = 4096
 
@@ -15,9 +16,6 @@ MOST_BUFFER = 64 << 20
 
 
 _MOST_PARAMETERS = 1024
-
-
-INVALID_VALUE = 1
 
 
 OF_KERNELS = ("CUfunction_attribute", "CU_FUNC_ATTRIBUTE_")

@@ -32,9 +32,10 @@ from collections.abc import Callable
 from typing import Any
 
 from bwlint.confirm.driver.calls import Refused
+from bwlint.confirm.driver.errors import INVALID_VALUE
 from bwlint.confirm.driver.images import link, load
 from bwlint.confirm.driver.launches import Arguments, configured
-from bwlint.confirm.driver.session import INVALID_VALUE, OF_KERNELS, Session, Skipped
+from bwlint.confirm.driver.session import OF_KERNELS, Session, Skipped
 
 MOST_WORDS = 1024
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from bwlint.confirm import gpu
-from bwlint.confirm.receipt import Attempt, Rung, not_eligible
+from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
 from bwlint.confirm.world import Device, World
-from bwlint.findings import Claim
+from bwlint.findings import BUILDER, Claim
 from bwlint.wording import listed
 
 
@@ -24,6 +24,16 @@ def chosen(rung: Rung, claim: Claim, world: World) -> Device | Attempt:
     there = list(dict.fromkeys(device.capability for device in world.devices))
     have = f"the device is {there[0]}" if len(world.devices) == 1 else f"the devices are {listed(there)}"
     return not_eligible(rung, f"{have}, the claim is about {listed(claim.chips)}", {"devices": there})
+
+
+def for_amounts(rung: Rung, claim: Claim, world: World) -> Device | Attempt:
+    """The same for a claim about amounts that a kernel of our own can ask for."""
+    if claim.subject == BUILDER:
+        return not_requested(rung, "a builder refuses it while it compiles: there is nothing to launch")
+    found = chosen(rung, claim, world)
+    if isinstance(found, Device) and not claim.amounts:
+        return not_eligible(rung, "the claim names no amount")
+    return found
 
 
 def ask(job: Mapping[str, Any], world: World) -> gpu.Answered:

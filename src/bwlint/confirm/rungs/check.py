@@ -10,18 +10,19 @@ from math import prod
 from typing import Any
 
 from bwlint.confirm import gpu, probes
-from bwlint.confirm.gpu.chosen import about, ask, chosen
-from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
+from bwlint.confirm.driver.errors import COOPERATIVE_LAUNCH_TOO_LARGE, INVALID_CLUSTER_SIZE, TOO_MUCH_ASKED
+from bwlint.confirm.gpu.chosen import about, ask, for_amounts
+from bwlint.confirm.receipt import Attempt, Rung, not_eligible
 from bwlint.confirm.rungs.configure import DYNAMIC, MOST_CLUSTER, NON_PORTABLE, roomy_target, shape_of, together
 from bwlint.confirm.world import Device, Subject, World
-from bwlint.findings import BUILDER, Claim, Outcome
+from bwlint.findings import Claim, Outcome
 
 KINDS = frozenset({"shared", "cluster", "unchecked"})
 RUNG: Rung = "check"
 
 NOT_STARTED, RIGHT, WRONG, STOPPED = "not started", "ran right", "ran wrong", "stopped"
 _THREADS = 256
-_LAUNCH_ERRORS = frozenset({1, 701, 720, 912})
+_LAUNCH_ERRORS = TOO_MUCH_ASKED | {COOPERATIVE_LAUNCH_TOO_LARGE, INVALID_CLUSTER_SIZE}
 """Errors of a launch that say that the device does not have what is asked for."""
 
 
@@ -37,13 +38,9 @@ class Ran:
 
 def attempt(subject: Subject, world: World) -> Attempt:
     claim = subject.claim
-    if claim.subject == BUILDER:
-        return not_requested(RUNG, "a builder refuses it while it compiles: there is nothing to launch")
-    device = chosen(RUNG, claim, world)
+    device = for_amounts(RUNG, claim, world)
     if isinstance(device, Attempt):
         return device
-    if not claim.amounts:
-        return not_eligible(RUNG, "the claim names no amount")
     test = _cluster if claim.kind == "cluster" else _shared
     how = "" if claim.kind == "cluster" else claim.subject
     return world.once((RUNG, claim.kind, how, claim.amounts, device.uuid), lambda: test(claim, world, device))

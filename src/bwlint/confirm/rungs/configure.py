@@ -8,16 +8,16 @@ from math import prod
 from typing import Any
 
 from bwlint.confirm import gpu, probes
-from bwlint.confirm.gpu.chosen import about, ask, chosen
+from bwlint.confirm.driver.errors import INVALID_CLUSTER_SIZE, INVALID_PTX, INVALID_VALUE
+from bwlint.confirm.gpu.chosen import about, ask, for_amounts
 from bwlint.confirm.gpu.containers import lots
-from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
+from bwlint.confirm.receipt import Attempt, Rung, not_eligible
 from bwlint.confirm.world import Device, Subject, World
-from bwlint.findings import BUILDER, Claim, Outcome
+from bwlint.findings import Claim, Outcome
 
 KINDS = frozenset({"shared", "cluster", "unchecked", "bounds"})
 RUNG: Rung = "configure"
 
-INVALID_VALUE, INVALID_PTX, INVALID_CLUSTER_SIZE = 1, 218, 912
 DYNAMIC = "MAX_DYNAMIC_SHARED_SIZE_BYTES"
 NON_PORTABLE = "NON_PORTABLE_CLUSTER_SIZE_ALLOWED"
 MOST_CLUSTER = 1024
@@ -31,13 +31,9 @@ Seen = tuple[Outcome, str]
 
 def attempt(subject: Subject, world: World) -> Attempt:
     claim = subject.claim
-    if claim.subject == BUILDER:
-        return not_requested(RUNG, "a builder refuses it while it compiles: there is nothing to launch")
-    device = chosen(RUNG, claim, world)
+    device = for_amounts(RUNG, claim, world)
     if isinstance(device, Attempt):
         return device
-    if not claim.amounts:
-        return not_eligible(RUNG, "the claim names no amount")
     if claim.kind == "cluster" and claim.subject:
         return _cluster_of_a_kernel(subject, world, device)
     test = _SHARED.get(claim.subject) if claim.kind == "shared" else _TESTS[claim.kind]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bwlint.confirm import gpu
+from bwlint.confirm.driver.errors import FAULTS, INVALID_CLUSTER_SIZE, NO_MACHINE_CODE, TOO_MUCH_ASKED
 from bwlint.confirm.gpu.chosen import about, ask, chosen
 from bwlint.confirm.gpu.containers import Part, lots
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
@@ -26,13 +27,13 @@ RUNG: Rung = "launch"
 
 MOST_KERNELS = 4
 _REFUSED = {
-    "image": frozenset({209, 218, 300}),
-    "cluster": frozenset({912}),
-    "shared": frozenset({1, 701}),
-    "unchecked": frozenset({1, 701}),
+    "image": NO_MACHINE_CODE,
+    "cluster": frozenset({INVALID_CLUSTER_SIZE}),
+    "shared": TOO_MUCH_ASKED,
+    "unchecked": TOO_MUCH_ASKED,
 }
 """Errors with which a launch is refused before the first instruction, for the reason that a claim names."""
-_STARTED = frozenset({700, 702, 710, 714, 715, 716, 717, 718, 719})
+_STARTED = FAULTS | {702, 710}
 """Errors of a kernel that has begun."""
 
 

@@ -13,6 +13,7 @@ from bwlint.confirm.compiling import evidence
 from bwlint.confirm.compiling.compiler import Bench, Made, built
 from bwlint.confirm.compiling.evidence import Case
 from bwlint.confirm.compiling.listing import Listing
+from bwlint.confirm.driver.errors import NO_MACHINE_CODE, UNSUPPORTED_PTX_VERSION
 from bwlint.confirm.gpu.chosen import about, ask, chosen
 from bwlint.confirm.gpu.containers import Lot, Part, lots
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
@@ -25,12 +26,8 @@ from bwlint.wording import counted, listed
 KINDS = frozenset({"image", "build", "instruction"})
 RUNG: Rung = "load"
 
-NO_BINARY, INVALID_PTX, UNSUPPORTED_VERSION, INVALID_SOURCE, NOT_SUPPORTED = 209, 218, 222, 300, 801
 _MOST_CHILDREN = 4
 """How many times as long as one child may take all of them together may."""
-_DOES_NOT_RUN_THERE = frozenset({NO_BINARY, INVALID_PTX, INVALID_SOURCE, NOT_SUPPORTED})
-"""Errors that are about the chip: no machine code for it, or PTX that it has no machine code for; 801 is what an H100
-(driver 580.159) says of cubins for other chips whose header was edited to name it."""
 
 
 def attempt(subject: Subject, world: World) -> Attempt:
@@ -100,7 +97,7 @@ def _try(parts: Sequence[Part], wanted: str | None, path: str, device: Device, w
         return
     answers = asked.steps
     for (part, _, is_last), loading, found in zip(ways, answers[::2], answers[1::2], strict=False):
-        if not is_last and loading.get("error") in _DOES_NOT_RUN_THERE:
+        if not is_last and loading.get("error") in NO_MACHINE_CODE:
             continue
         seen.tried += is_last or loading.get("error") == 0
         _note(part, wanted, path, loading, found, seen)
@@ -125,13 +122,17 @@ def _note(
 ) -> None:
     what = f"{path}: {part.name}"
     error = loading.get("error")
-    if error in _DOES_NOT_RUN_THERE:
+    if error in NO_MACHINE_CODE:
         said = f"{loading['name']} ({error})"
         seen.refused[said] = seen.refused.get(said, 0) + 1
         seen.log = seen.log or loading.get("log", "")
         return
     if error != 0:
-        old = " (the driver is too old for it, which says nothing of the chip)" if error == UNSUPPORTED_VERSION else ""
+        old = (
+            " (the driver is too old for it, which says nothing of the chip)"
+            if error == UNSUPPORTED_PTX_VERSION
+            else ""
+        )
         seen.undecided.append(f"{what}: {gpu.failure(loading)}{old}")
         return
     if wanted is not None and found.get("error") == 0:
@@ -234,7 +235,7 @@ def _of_instruction(
     loads = loading.get("error") == 0
     if loads and found.get("error") != 0:
         return "inconclusive", "the file loads, but its kernels are not had"
-    if not loads and loading.get("error") not in _DOES_NOT_RUN_THERE:
+    if not loads and loading.get("error") not in NO_MACHINE_CODE:
         return "inconclusive", gpu.failure(loading)
     if listing.misleads:
         return "inconclusive", MISLEADS

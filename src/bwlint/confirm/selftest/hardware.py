@@ -30,15 +30,22 @@ from typing import Any
 
 from bwlint.chips import Chip
 from bwlint.confirm import child, gpu
+from bwlint.confirm.driver.errors import (
+    COOPERATIVE_LAUNCH_TOO_LARGE,
+    FAULTS,
+    INVALID_CLUSTER_SIZE,
+    INVALID_IMAGE,
+    NO_MACHINE_CODE,
+    TOO_MUCH_ASKED,
+    UNSUPPORTED_PTX_VERSION,
+)
 from bwlint.confirm.receipt import Rung
 from bwlint.confirm.selftest.case import Case, Text, Words, template
 from bwlint.confirm.selftest.statics import Verdict
 from bwlint.confirm.world import Device
 
-BAD_IMAGE = frozenset({200, 209, 218, 222, 300, 801})
-REFUSED = frozenset({1, 98, 500, 701, 720, 912}) | BAD_IMAGE
-FAULTS = frozenset({700, 714, 715, 716, 717, 718, 719})
-"""Errors of a kernel that runs and should not: illegal address, illegal instruction and their like."""
+BAD_IMAGE = NO_MACHINE_CODE | {INVALID_IMAGE, UNSUPPORTED_PTX_VERSION}
+REFUSED = TOO_MUCH_ASKED | {98, 500, COOPERATIVE_LAUNCH_TOO_LARGE, INVALID_CLUSTER_SIZE} | BAD_IMAGE
 THREADS = 128
 
 

@@ -1,0 +1,20 @@
+"""Errors of the driver by number (cuda.h), and what groups of them say. Both sides of a job import this."""
+
+INVALID_VALUE = 1
+INVALID_IMAGE = 200
+NO_BINARY = 209
+INVALID_PTX = 218
+UNSUPPORTED_PTX_VERSION = 222
+INVALID_SOURCE = 300
+LAUNCH_OUT_OF_RESOURCES = 701
+COOPERATIVE_LAUNCH_TOO_LARGE = 720
+NOT_SUPPORTED = 801
+INVALID_CLUSTER_SIZE = 912
+
+NO_MACHINE_CODE = frozenset({NO_BINARY, INVALID_PTX, INVALID_SOURCE, NOT_SUPPORTED})
+"""About the chip: no machine code for it, or PTX that it has no machine code for. NOT_SUPPORTED is what an H100 (driver
+580.159) says of cubins for other chips whose header was edited to name it."""
+TOO_MUCH_ASKED = frozenset({INVALID_VALUE, LAUNCH_OUT_OF_RESOURCES})
+"""Of a launch that asks for more memory or threads than there are, before the first instruction."""
+FAULTS = frozenset({700, 714, 715, 716, 717, 718, 719})
+"""Of a kernel that runs and should not: illegal address, illegal instruction and their like."""
