@@ -16,12 +16,17 @@ _TERM = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\ntim
 
 
 def is_running(process: int) -> bool:
-    """Whether a process is alive; one that nobody has reaped is not."""
-    try:
-        told = Path(f"/proc/{process}/stat").read_text()
-    except FileNotFoundError:
-        return False
-    return told.rpartition(")")[2].split()[0] not in "ZX"
+    """Whether a process goes on living; a killed one takes a moment to end, one that nobody reaps has ended."""
+    until = time.monotonic() + 10
+    while time.monotonic() < until:
+        try:
+            told = Path(f"/proc/{process}/stat").read_text()
+        except (FileNotFoundError, ProcessLookupError):
+            return False
+        if told.rpartition(")")[2].split()[0] in "ZX":
+            return False
+        time.sleep(0.02)
+    return True
 
 
 def open_files() -> int:
