@@ -25,14 +25,14 @@ from pathlib import Path
 from typing import Any
 
 from bwlint.chips import NONE, ChipSet, Target, TargetSet
-from bwlint.collect import Collected, module_of
-from bwlint.engine import Analysis, analyse
 from bwlint.evaluate.sources import Sources
-from bwlint.facts import Carry, Module
-from bwlint.findings import Edit, Region
 from bwlint.fix.apply import apply
+from bwlint.model.facts import Carry, Module
+from bwlint.model.findings import Edit, Region
+from bwlint.run.engine import Analysis, analyse
 from bwlint.sources.read import Unread, decode, given, read_bytes
 from bwlint.sources.walk import discover
+from bwlint.world.collect import Collected, module_of
 
 Record = dict[str, Any]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from bwlint.confirm import gpu
 from bwlint.confirm.world import Device, Subject, World
-from bwlint.findings import WHOLE_FILE, Claim, ClaimKind, Finding, Region
+from bwlint.model.findings import WHOLE_FILE, Claim, ClaimKind, Finding, Region
 
 
 def subject(kind: ClaimKind, real: Path | str = "", *, path: str = "", **claim: Any) -> Subject:

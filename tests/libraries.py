@@ -13,9 +13,9 @@ from typing import Any
 
 import binaries
 
-from bwlint.images import CUBIN, LTO, PTX, Binary, Container, Image
-from bwlint.inspection.verdicts import generation, tally, verdicts
-from bwlint.shipments import Library, Unit
+from bwlint.binaries.shipments import Library, Unit
+from bwlint.binaries.verdicts import generation, tally, verdicts
+from bwlint.model.images import CUBIN, LTO, PTX, Binary, Container, Image
 
 AARCH64 = 183
 """The machine in the header of an ELF file."""

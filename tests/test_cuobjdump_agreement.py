@@ -15,14 +15,14 @@ import pytest
 from cuobjdump_agreement import compare, heads, their_heads
 from toolkit import Toolkit
 
+from bwlint.binaries.library import read_library
+from bwlint.binaries.shipments import FAMILY, JIT, LINK, NATIVE, NONE, Library
 from bwlint.chips import ChipSet
-from bwlint.images import CUBIN, LTO, PTX, Binary, Container
-from bwlint.inspection.library import read_library
+from bwlint.model.images import CUBIN, LTO, PTX, Binary, Container
 from bwlint.readers.binary import cubin, fatbin, read
-from bwlint.readers.binary.source import Source
 from bwlint.readers.binary.unpack import content
-from bwlint.shipments import FAMILY, JIT, LINK, NATIVE, NONE, Library
 from bwlint.sources.archives import Entry, entries
+from bwlint.sources.stretch import Source
 
 READY, RELOCATABLE = fatbin.PARTS
 SOURCE = """

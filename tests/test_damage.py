@@ -42,12 +42,12 @@ from binaries import (
 )
 
 from bwlint.inspection import Inspected, Request, UsageError, inspect
+from bwlint.model.escape import HIDDEN
 from bwlint.readers.binary import elf as elves
 from bwlint.readers.binary.names import readable
-from bwlint.readers.binary.source import Source
 from bwlint.report import Setting, inspection_json, inspection_text, sarif
-from bwlint.report.escape import HIDDEN
 from bwlint.report.summary import skipped as skipped_text
+from bwlint.sources.stretch import Source
 
 SECONDS = 5
 SEEDS, READY, OBJECTS, CUBIN = binaries.SAMPLES, binaries.READY, binaries.OBJECTS, binaries.CUBIN

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from bwlint import catalog
-from bwlint.check import Outcome, Request, check
 from bwlint.rules import binary_checks, checks, file_checks, guard_checks
+from bwlint.run.check import Outcome, check
+from bwlint.run.gather import Request
+from bwlint.settings import catalog
 from bwlint.sources.kinds import kind_of
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

@@ -8,7 +8,7 @@ import gate_agreement
 import pytest
 
 from bwlint.confirm.slicing import seccomp
-from bwlint.link import Sets, Tree
+from bwlint.world.tree import Sets, Tree
 
 pytestmark = pytest.mark.skipif(seccomp.unavailable() is not None, reason="there is no filter of system calls here")
 

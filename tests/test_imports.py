@@ -57,7 +57,7 @@ def test_a_hook_on_five_files_loads_nothing_of_confirm(tmp_path: Path) -> None:
             f"import torch\nif torch.cuda.get_device_capability() == (12, {number}):\n    raise OSError\n"
         )
     _, names = loaded("check", *map(str, paths))
-    assert "bwlint.check" in names
+    assert "bwlint.run.check" in names
     assert not [name for name in names if name.startswith(("bwlint.confirm", "bwlint.commands.confirm"))]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from bwlint import explain
-from bwlint.catalog import rules
+from bwlint.commands import explain
+from bwlint.settings.catalog import rules
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 
@@ -22,7 +22,7 @@ def test_every_rule_is_named() -> None:
 
 
 def test_the_configuration_is_one(tmp_path: Path) -> None:
-    from bwlint.config import load
+    from bwlint.settings.config import load
 
     match = re.search(r"```toml\n(.+?)```", README, re.DOTALL)
     assert match is not None

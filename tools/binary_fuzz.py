@@ -34,15 +34,15 @@ from types import CodeType, FrameType
 from typing import Any
 
 from bwlint import inspection
+from bwlint.binaries.shipments import Inspection
 from bwlint.chips import parse_targets
-from bwlint.findings import Report
 from bwlint.inspection.answers import answer
 from bwlint.inspection.origins import Origin
+from bwlint.model.escape import HIDDEN
+from bwlint.model.findings import Report
 from bwlint.readers.binary.names import readable
 from bwlint.report import Setting, inspection_json, inspection_text, sarif
-from bwlint.report.escape import HIDDEN
 from bwlint.rules import binary_checks
-from bwlint.shipments import Inspection
 from bwlint.sources.pypi import SourceError
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))

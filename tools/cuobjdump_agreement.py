@@ -17,10 +17,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bwlint.images import CUBIN, LTO, PTX, Image
+from bwlint.model.images import CUBIN, LTO, PTX, Image
 from bwlint.readers.binary import read
 from bwlint.readers.binary.fatbin import PARTS
-from bwlint.readers.binary.source import Source
+from bwlint.sources.stretch import Source
 
 _LINE = re.compile(r"(ELF|PTX) file +\d+: .*\.(sm_\d+[af]?)\.(?:cubin|ptx)$")
 _HEAD = re.compile(r"Fatbin (\w+) code:\n=+\narch = (\w+)\ncode version = \[(\d+),(\d+)\]\n((?:[^\n]+\n)*)")

@@ -20,16 +20,17 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from bwlint.budget import Budget
-from bwlint.check import Request, gather
 from bwlint.chips import ChipSet
 from bwlint.confirm.receipt import Attempt, not_eligible
 from bwlint.confirm.rungs.evaluate import tested
 from bwlint.confirm.world import World
-from bwlint.engine import linked
-from bwlint.findings import Claim
-from bwlint.finish import Texts, gate_claim
-from bwlint.judged import Judged
+from bwlint.model.findings import Claim
+from bwlint.run.engine import linked
+from bwlint.run.finish import gate_claim
+from bwlint.run.gather import Request, gather
+from bwlint.sources.texts import Texts
+from bwlint.world.budget import Budget
+from bwlint.world.gates import Judged
 
 ASKED = ("8.0", "8.6", "8.9", "9.0", "10.0", "10.3", "11.0", "12.0", "12.1")
 

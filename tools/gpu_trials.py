@@ -26,7 +26,7 @@ from bwlint.confirm.machine import described
 from bwlint.confirm.receipt import Attempt
 from bwlint.confirm.rungs import bench, check, configure, launch, load, peer
 from bwlint.confirm.world import Device, Subject, World
-from bwlint.findings import WHOLE_FILE, Claim, ClaimKind, Finding
+from bwlint.model.findings import WHOLE_FILE, Claim, ClaimKind, Finding
 from bwlint.report.receipts import of_machine
 
 HOSTILE = Path(__file__).parents[1] / "tests" / "confirm" / "hostile"

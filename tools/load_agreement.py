@@ -16,22 +16,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bwlint.binaries.library import read_library
+from bwlint.binaries.shipments import NONE
 from bwlint.chips import ChipSet
 from bwlint.chips.drivers import toolkit_of_isa
 from bwlint.chips.toolkits import version
 from bwlint.confirm import gpu
 from bwlint.confirm.gpu import failure
 from bwlint.confirm.machine import described
-from bwlint.images import CUBIN, PTX, Container, Image
-from bwlint.inspection.library import read_library
+from bwlint.model.images import CUBIN, PTX, Container, Image
 from bwlint.readers.binary import cubin, read
-from bwlint.readers.binary.source import Source
 from bwlint.readers.binary.unpack import content
 from bwlint.report.encode import dumps
 from bwlint.report.receipts import of_machine
-from bwlint.shipments import NONE
 from bwlint.sources.archives import Entry, entries
 from bwlint.sources.kinds import BINARY, kind_of
+from bwlint.sources.stretch import Source
 
 MANIFEST = "manifest.json"
 LARGEST = 1 << 20

@@ -12,8 +12,8 @@ from typing import Any
 import click
 
 from bwlint import __version__
-from bwlint.budget import LINK_FILES
 from bwlint.commands.terminal import CLEAN, INTERRUPTED, WRONG, failure
+from bwlint.world.budget import LINK_FILES
 
 _LEVELS = click.Choice(["note", "warning", "error"])
 _FORMATS = click.Choice(["text", "concise", "json", "sarif"])
@@ -91,7 +91,7 @@ def _internal(error: Exception) -> int:
         import traceback
 
         traceback.print_exc()
-    from bwlint.report.escape import visible
+    from bwlint.model.escape import visible
 
     words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     click.echo(f"bwlint: internal error: {visible(words)} (BWLINT_DEBUG=1 shows where)", err=True)
@@ -307,7 +307,7 @@ def confirm(ctx: click.Context, /, **options: Any) -> None:
 @click.option("--gate", metavar="EXPR", help="Evaluate a Python condition on every chip instead.")
 def explain(rule: str | None, gate: str | None) -> None:
     """Explain a RULE (by code or name), or what a gate admits: --gate 'cap in [89, 120]'."""
-    from bwlint import explain as explaining
+    from bwlint.commands import explain as explaining
 
     if (rule is None) == (gate is None):
         raise click.UsageError("name a rule, or give a condition with --gate")
@@ -321,7 +321,7 @@ def explain(rule: str | None, gate: str | None) -> None:
 @app.command()
 def rules() -> None:
     """List the rules."""
-    from bwlint.explain import all_rules
+    from bwlint.commands.explain import all_rules
 
     click.echo(all_rules(), nl=False)
 

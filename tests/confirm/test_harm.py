@@ -16,7 +16,7 @@ from bwlint.confirm import gpu
 from bwlint.confirm.ladder import receipts
 from bwlint.confirm.places import Place
 from bwlint.confirm.receipt import Attempt, Receipt
-from bwlint.findings import Finding
+from bwlint.model.findings import Finding
 
 HARM: dict[str, Any] = {
     "forever": "hang",

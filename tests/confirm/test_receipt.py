@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bwlint.confirm.receipt import Attempt, Receipt, Rung, Tried, not_eligible, not_requested
-from bwlint.findings import Claim, Outcome
+from bwlint.model.findings import Claim, Outcome
 
 CLAIM = Claim("shared", "a block of 12.0 cannot have 102401 bytes of dynamic shared memory")
 

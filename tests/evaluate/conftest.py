@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from bwlint.evaluate.sources import Sources
-from bwlint.link import Sets, Tree
 from bwlint.readers.python import read
+from bwlint.world.tree import Sets, Tree
 
 PRELUDE = """
 import functools

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from bwlint.chips import all_chips
 from bwlint.evaluate.sources import Sources
-from bwlint.link import Sets, Tree
 from bwlint.readers.python import ReadError, read
+from bwlint.world.tree import Sets, Tree
 
 PRELUDE = """import torch
 from functools import partial

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bwlint.link import Sets
+from bwlint.world.tree import Sets
 
 Evaluate = Callable[..., "Sets | None"]
 PARAMETERS = "has_sm90 = caps.get('sm90')\nhas_sm100f = caps.get('sm100f')\nhas_sm120 = caps.get('sm120')\n"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from bwlint.chips import EVERY_TARGET, NO_TARGET, TargetSet
-from bwlint.evaluate.expr import Expr
 from bwlint.evaluate.sources import Sources
-from bwlint.link import Tree
+from bwlint.model.expr import Expr
 from bwlint.readers.cuda import read
+from bwlint.world.tree import Tree
 
 HOPPER = TargetSet.of("90", "90a")
 CONSUMER = TargetSet.of("120", "120f", "120a")
@@ -83,7 +83,7 @@ ASKS = "#ifdef A\n#endif"
 def test_definitions_of_headers(
     source: str, headers: dict[str, str], expected: TargetSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bwlint.headers._resolve", lambda folder, text: f"/tree/{text}")
+    monkeypatch.setattr("bwlint.world.headers._resolve", lambda folder, text: f"/tree/{text}")
     tree = Tree(Sources({}), lambda path, name: None)
     module = read("/tree/a.cu", source)
     tree.headers.add(module)

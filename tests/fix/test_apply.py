@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bwlint.findings import Edit, Region
 from bwlint.fix.apply import apply
+from bwlint.model.findings import Edit, Region
 
 
 def edit(line: int, column: int, end_line: int, end_column: int, text: str) -> Edit:

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from bwlint.check import Request, check
 from bwlint.chips import group
-from bwlint.findings import Fix
 from bwlint.fix.apply import apply
 from bwlint.fix.text import reworded, reworded_in_cpp
+from bwlint.model.findings import Fix
+from bwlint.run.check import check
+from bwlint.run.gather import Request
 
 FAMILY = group("consumer-blackwell")
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import pytest
 from libraries import library
 
+from bwlint.binaries.operations import operations
+from bwlint.binaries.shipments import Library, Shipment, main_reason
 from bwlint.chips import ChipSet
+from bwlint.chips.wording import listed
 from bwlint.inspection.answers import answer
-from bwlint.inspection.operations import operations
-from bwlint.shipments import Library, Shipment, main_reason
-from bwlint.wording import listed
 
 CONSUMER = ChipSet.of("12.0", "12.1")
 

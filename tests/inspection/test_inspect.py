@@ -15,8 +15,8 @@ from libraries import AARCH64, arm, fatbin
 from toolkit import Toolkit
 
 from bwlint import cli
+from bwlint.binaries.shipments import Shipment
 from bwlint.inspection import Inspected, Request, UsageError, inspect
-from bwlint.shipments import Shipment
 from bwlint.sources import wheels
 from bwlint.sources.pypi import Spec
 

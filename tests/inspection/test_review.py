@@ -10,16 +10,16 @@ from binaries import container, cubin, entry, shared_object, static_library, whe
 from click.testing import CliRunner
 from libraries import library
 
+from bwlint.binaries.operations import operations
+from bwlint.binaries.shipments import Shipment
 from bwlint.chips import ChipSet
+from bwlint.chips.wording import listed
 from bwlint.cli import app
-from bwlint.findings import Skipped
 from bwlint.inspection import Request, examine, inspect
 from bwlint.inspection.answers import answer
-from bwlint.inspection.operations import operations
 from bwlint.inspection.origins import Origin
+from bwlint.model.findings import Skipped
 from bwlint.rules import arch_target_binary
-from bwlint.shipments import Shipment
-from bwlint.wording import listed
 
 CONSUMER = ChipSet.of("12.0", "12.1")
 HOPPER = shared_object(container(entry(cubin(90), 90)))

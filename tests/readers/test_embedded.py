@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from bwlint.check import Request, check
-from bwlint.findings import Finding
+from bwlint.model.findings import Finding
 from bwlint.readers import python
+from bwlint.run.check import check
+from bwlint.run.gather import Request
 
 CUDA = """\
 #include <cuda.h>

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bwlint.facts import Gate, decode_module, encode
+from bwlint.model.facts import Gate, decode_module, encode
 from bwlint.readers.python import ReadError, may_read_device, read
 
 CAP = "torch.cuda.get_device_capability()"

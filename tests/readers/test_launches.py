@@ -7,9 +7,9 @@ import time
 import pytest
 
 from bwlint.evaluate.sources import Sources
-from bwlint.facts import Module, Operation
-from bwlint.link import Tree
+from bwlint.model.facts import Module, Operation
 from bwlint.readers.cuda import read
+from bwlint.world.tree import Tree
 
 ATTRIBUTE = "void launch() {{ {} cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, {}); }}"
 

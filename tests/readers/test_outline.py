@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bwlint.facts import Outline
-from bwlint.readers.errors import ReadError
+from bwlint.model.facts import Outline
 from bwlint.readers.python.outline import outline
+from bwlint.sources.errors import ReadError
 
 HEAD = "from pkg import a, b as c\nfrom . import near\nfrom ..far import thing\nimport torch.nn.functional as F\n"
 

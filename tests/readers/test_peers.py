@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from bwlint.facts import Module, Operation
+from bwlint.model.facts import Module, Operation
 from bwlint.readers import reader
 
 KERNEL = "__global__ void k({params}) {{ {body} }}\n"

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from bwlint.evaluate.expr import Expr
-from bwlint.facts import Operation
+from bwlint.model.expr import Expr
+from bwlint.model.facts import Operation
 from bwlint.readers.ptx import facts, may_matter, read, statements
 
 FENCE = "wgmma.fence.sync.aligned"

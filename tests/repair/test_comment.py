@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from bwlint import catalog
-from bwlint.findings import Finding, Region
+from bwlint.model.findings import Finding, Region
 from bwlint.readers.comments import comments_of
 from bwlint.repair.changes import changed
 from bwlint.repair.comment import comment
+from bwlint.settings import catalog
+from bwlint.settings.suppress import scan
 from bwlint.sources.kinds import kind_of
 from bwlint.sources.read import Text
 from bwlint.sources.walk import SourceFile
-from bwlint.suppress import scan
 
 RULE = catalog.lookup("family-split")
 

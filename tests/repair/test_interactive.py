@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from repair.trees import GUARD, contents, put
 
-from bwlint.check import Request, check
 from bwlint.repair.interactive import HELP, Dialog
 from bwlint.repair.passes import Repaired, repaired
+from bwlint.run.check import check
+from bwlint.run.gather import Request
 
 TWO = GUARD + GUARD.replace("import torch\n", "").replace("fast", "second")
 

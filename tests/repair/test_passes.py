@@ -11,11 +11,11 @@ import pytest
 from repair.trees import GUARD, contents, put
 
 import bwlint.fix
-from bwlint.check import Request
-from bwlint.findings import Edit, Fix, Proof
 from bwlint.fix import Job
+from bwlint.model.findings import Edit, Fix, Proof, Region
 from bwlint.repair import passes
 from bwlint.repair.passes import MOST_PASSES, Repaired, repaired
+from bwlint.run.gather import Request
 from bwlint.sources.read import Text
 
 PROOF = Proof(("12.0",), ("12.0",), ("12.0", "12.1"), ("12.0", "12.1"), "because")
@@ -54,7 +54,7 @@ def fixed_by(monkeypatch: pytest.MonkeyPatch, make: Edits, proof: Proof = PROOF)
     monkeypatch.setattr(bwlint.fix, "propose", propose)
 
 
-def _region(path: str, start: int, end: int) -> bwlint.findings.Region:
+def _region(path: str, start: int, end: int) -> Region:
     from bwlint.sources.read import decode, read_bytes
 
     data = read_bytes(path)

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from repair.trees import GUARD, committed, contents, git, put
 
-from bwlint.check import Request
 from bwlint.repair.passes import repaired
 from bwlint.repair.patches import NotOurs, Series, check_folder, save, series
-from bwlint.repair.worktree import top_of
+from bwlint.run.gather import Request
+from bwlint.sources.worktree import top_of
 
 LISTED = (
     "import torch\n\ndef g():\n    cap = torch.cuda.get_device_capability()\n    if cap not in [(10, 0), (12, 0)]:\n"

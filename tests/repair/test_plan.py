@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bwlint.findings import Finding, Fix, Proof, Region
+from bwlint.model.findings import Finding, Fix, Proof, Region
 from bwlint.repair.changes import Change
 from bwlint.repair.plan import Plan, Quit, Wish, connected, plan
 

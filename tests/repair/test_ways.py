@@ -13,7 +13,7 @@ from repair.trees import GUARD, committed, contents, git, put
 
 from bwlint import cli
 from bwlint.commands import check
-from bwlint.repair.worktree import top_of
+from bwlint.sources.worktree import top_of
 
 LATIN = "# -*- coding: latin-1 -*-\n# \xe9\n".encode("latin-1") + GUARD.encode()
 TREE: dict[str, str | bytes] = {
@@ -138,7 +138,7 @@ def test_a_terminal(here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 
     monkeypatch.setattr("sys.stdin", Keyboard("a\nu\nonly that part\nq\n"))
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    monkeypatch.setattr("bwlint.progress._PATIENCE", 1000)
+    monkeypatch.setattr("bwlint.commands.progress._PATIENCE", 1000)
     assert cli.run(["--fix", "--interactive", "."]) == 1
     said = capsys.readouterr().err
     assert "Apply this fix?" in said

@@ -9,10 +9,7 @@ from typing import Any
 
 import pytest
 
-from bwlint.findings import Claim, Edit, Finding, Fix, Proof, Region, Related, Report, Skipped, Suppressed
-from bwlint.images import CUBIN, PTX, Binary, Container, Cubin, Image, Kernel, Version
-from bwlint.report import Lines
-from bwlint.shipments import (
+from bwlint.binaries.shipments import (
     FAMILY,
     JIT,
     LINK,
@@ -26,6 +23,9 @@ from bwlint.shipments import (
     Unit,
     Verdict,
 )
+from bwlint.model.findings import Claim, Edit, Finding, Fix, Proof, Region, Related, Report, Skipped, Suppressed
+from bwlint.model.images import CUBIN, PTX, Binary, Container, Cubin, Image, Kernel, Version
+from bwlint.report import Lines
 
 
 def make_finding(**changes: Any) -> Finding:

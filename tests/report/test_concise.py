@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from bwlint.findings import Report
+from bwlint.model.findings import Report
 from bwlint.report import Setting
 from bwlint.report.concise import render
 

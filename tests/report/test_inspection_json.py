@@ -11,10 +11,10 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from referencing import Registry, Resource
 
 import bwlint.report
+from bwlint.binaries.shipments import Inspection, Library, Shipment
 from bwlint.report import Setting, json_report
 from bwlint.report.encode import dumps
 from bwlint.report.inspection_json import render
-from bwlint.shipments import Inspection, Library, Shipment
 
 FOLDER = Path(bwlint.report.__file__).parent
 SCHEMA, FINDINGS = (

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from bwlint.binaries.shipments import Library, Shipment, Tally
 from bwlint.report.inspection_table import MOST_ROWS, Cell, draw, relative, shortened
 from bwlint.report.snippet import columns
 from bwlint.report.text import painter
-from bwlint.shipments import Library, Shipment, Tally
 
 MakeLibrary = Callable[..., Library]
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from bwlint.findings import Finding, Report
-from bwlint.images import CUBIN, Binary, Container, Cubin, Image, Kernel
+from bwlint.binaries.shipments import NONE, Inspection, Library, Operation, Shipment, Unit, Verdict
+from bwlint.model.findings import Finding, Report
+from bwlint.model.images import CUBIN, Binary, Container, Cubin, Image, Kernel
 from bwlint.report import Setting
 from bwlint.report.inspection_text import MOST_LINES, render
-from bwlint.shipments import NONE, Inspection, Library, Operation, Shipment, Unit, Verdict
 
 MakeLibrary = Callable[..., Library]
 MakeInspection = Callable[..., Inspection]

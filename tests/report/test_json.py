@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 import bwlint.report
-from bwlint.findings import Finding, Report
+from bwlint.model.findings import Finding, Report
 from bwlint.report import FORMATS, Setting, renderer
 from bwlint.report.json_report import render
 

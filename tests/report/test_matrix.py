@@ -9,8 +9,8 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from referencing import Registry, Resource
 
 import bwlint.report
-from bwlint.findings import Skipped
 from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, Gate, Matrix, Row
+from bwlint.model.findings import Skipped
 from bwlint.report import Setting, matrix_json, matrix_text
 
 FOLDER = Path(bwlint.report.__file__).parent

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from bwlint.catalog import rules
-from bwlint.check import Request, check
-from bwlint.findings import Report, Verdict
+from bwlint.model.findings import Report, Verdict
 from bwlint.report import Setting, json_report, sarif
 from bwlint.report.read import BadReport, Log, judged, merge, read
+from bwlint.run.check import check
+from bwlint.run.gather import Request
+from bwlint.settings.catalog import rules
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 VERDICTS = ("confirmed", "refuted", "inconclusive")

@@ -11,7 +11,7 @@ import sarif_om
 from jsonschema.validators import validator_for  # type: ignore[import-untyped]
 from sarif_pydantic import Sarif  # type: ignore[import-untyped]
 
-from bwlint.findings import Edit, Finding, Fix, Proof, Region, Related, Report, Severity, Skipped, Suppressed
+from bwlint.model.findings import Edit, Finding, Fix, Proof, Region, Related, Report, Severity, Skipped, Suppressed
 from bwlint.report import Lines, Setting, sarif, sarif_rules
 from bwlint.report.line_hash import line_hashes
 from bwlint.report.sarif_json import plain

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bwlint.findings import Finding, Report, Severity
+from bwlint.model.findings import Finding, Report, Severity
 from bwlint.report import statistics
 from bwlint.report.summary import at_least, skipped, summary
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bwlint.findings import Finding, Region, Related, Report
+from bwlint.model.findings import Finding, Region, Related, Report
 from bwlint.report import Lines, Setting, renderer
 from bwlint.report.snippet import code_point
 from bwlint.report.text import render

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from bwlint.chips import ChipSet
-from bwlint.collect import Collected
-from bwlint.engine import analyse
 from bwlint.evaluate.sources import Sources
-from bwlint.facts import Carry, Module
+from bwlint.model.facts import Carry, Module
+from bwlint.run.engine import analyse
 from bwlint.sources.walk import SourceFile
+from bwlint.world.collect import Collected
 
 BOTH = ChipSet.of("12.0", "12.1")
 

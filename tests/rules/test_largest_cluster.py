@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bwlint.check import Request, check
+from bwlint.run.check import check
+from bwlint.run.gather import Request
 
 LAUNCH = """
 __global__ void kernel(float* out) { out[0] = 1; }

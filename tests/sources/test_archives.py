@@ -20,10 +20,10 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from bwlint.findings import Skipped
-from bwlint.readers.errors import ReadError
+from bwlint.model.findings import Skipped
 from bwlint.sources import archives, packed, tars, zips
 from bwlint.sources.archives import Entry, entries
+from bwlint.sources.errors import ReadError
 from bwlint.sources.pypi import SourceError
 
 SUFFIXES = (".so", ".so.12", ".a", ".o", ".pyd", ".cubin", ".ptx")
@@ -662,7 +662,7 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 MEMORY = """
 import json, re, sys
 from pathlib import Path
-from bwlint.findings import Skipped
+from bwlint.model.findings import Skipped
 from bwlint.sources.archives import entries
 from bwlint.sources.pypi import SourceError
 said = {}
@@ -735,7 +735,7 @@ def test_memory_is_bounded(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("size", [0, 1, 511, 512, 513, 1024**2, 3 * 1024**2 + 5])
 def test_unpacking_gives_every_byte(size: int) -> None:
-    from bwlint.readers.binary.source import Source
+    from bwlint.sources.stretch import Source
 
     data = random.Random(size).randbytes(size // 2) + bytes(size - size // 2)
     raw = zlib.compressobj(wbits=-15)
@@ -754,7 +754,7 @@ def test_unpacking_gives_every_byte(size: int) -> None:
 
 
 def test_headers_of_a_tar_archive_are_taken_as_they_come() -> None:
-    from bwlint.readers.binary.source import Source
+    from bwlint.sources.stretch import Source
 
     names = [member.name for member in tars.members(Source.of_bytes(TAR), lambda _: None)]
     assert names == [LONG, "p/b.so"]

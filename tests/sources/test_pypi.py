@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from bwlint.findings import Skipped
+from bwlint.model.findings import Skipped
 from bwlint.sources import pypi
 from bwlint.sources.pypi import SourceError, Spec, download, is_package, open_package, parse_spec, unpack
 from bwlint.sources.walk import discover

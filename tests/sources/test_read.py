@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bwlint.findings import Region
+from bwlint.model.findings import Region
 from bwlint.sources.read import LIMIT, Text, Unread, decode, read_bytes
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bwlint.findings import Skipped
+from bwlint.model.findings import Skipped
 from bwlint.sources.ignore import BadPattern
 from bwlint.sources.walk import Discovery, Mount, discover
 

@@ -15,10 +15,11 @@ import click
 from bwlint.commands.terminal import CLEAN, FOUND, WRONG, failure, nothing, say, setting, write
 
 if TYPE_CHECKING:
-    from bwlint.check import Outcome, Request
-    from bwlint.findings import Severity
+    from bwlint.model.findings import Severity
     from bwlint.repair.passes import Repaired
     from bwlint.repair.write import NotWritten
+    from bwlint.run.check import Outcome
+    from bwlint.run.gather import Request
 
 _WITH_FIXES = frozenset({"json", "sarif"})
 
@@ -56,7 +57,7 @@ def _consistent(options: dict[str, Any]) -> None:
 
 
 def _request(options: dict[str, Any]) -> Request:
-    from bwlint.check import Request
+    from bwlint.run.gather import Request
 
     paths, data = _paths(options)
     return Request(
@@ -88,9 +89,10 @@ def _paths(options: dict[str, Any]) -> tuple[tuple[str, ...], bytes | None]:
 
 
 def _outcome(request: Request, stack: ExitStack) -> Outcome:
-    from bwlint.check import UsageError, check
-    from bwlint.config import ConfigError
-    from bwlint.progress import progress
+    from bwlint.commands.progress import progress
+    from bwlint.run.check import check
+    from bwlint.run.gather import UsageError
+    from bwlint.settings.config import ConfigError
 
     try:
         with progress() as advance:
@@ -101,11 +103,11 @@ def _outcome(request: Request, stack: ExitStack) -> Outcome:
 
 def _repaired(request: Request, options: dict[str, Any], stack: ExitStack) -> Repaired:
     """What the fixes come to, in memory."""
-    from bwlint.check import UsageError
-    from bwlint.config import ConfigError
-    from bwlint.progress import progress
+    from bwlint.commands.progress import progress
     from bwlint.repair.interactive import Dialog
     from bwlint.repair.passes import everything, repaired
+    from bwlint.run.gather import UsageError
+    from bwlint.settings.config import ConfigError
 
     decide = Dialog(_answer, say).decide if options["interactive"] else everything
     try:
@@ -128,7 +130,7 @@ def _answer(question: str) -> str:
 def _show(request: Request, options: dict[str, Any], stack: ExitStack, start: float) -> int:
     """Print the change that --fix would make; the exit code of a run without it."""
     from bwlint.repair.diff import blocks, lines_of, unified
-    from bwlint.repair.worktree import base_of, is_in, relative
+    from bwlint.sources.worktree import base_of, is_in, relative
 
     repaired = _repaired(request, options, stack)
     here = os.path.realpath(os.curdir)
@@ -139,7 +141,7 @@ def _show(request: Request, options: dict[str, Any], stack: ExitStack, start: fl
     write(b"".join(patches), options)
     _account(repaired, options, "would fix")
     if not is_in(here, base) or not all(is_in(source.file.real, here) for source in repaired.changed):
-        from bwlint.report.escape import visible
+        from bwlint.model.escape import visible
 
         say(f"bwlint: the diff is to be applied in {visible(base)}\n")
     _close(repaired.before, options, start)
@@ -148,9 +150,9 @@ def _show(request: Request, options: dict[str, Any], stack: ExitStack, start: fl
 
 def _as_patches(request: Request, options: dict[str, Any], stack: ExitStack, start: float) -> int:
     """Write the fixes as a series of patches, then report what none of them mends."""
+    from bwlint.chips.wording import counted
+    from bwlint.model.escape import visible
     from bwlint.repair.patches import NotOurs, check_folder, returns, save, series
-    from bwlint.report.escape import visible
-    from bwlint.wording import counted
 
     folder = Path(options["patches"])
     try:
@@ -197,10 +199,10 @@ def _written(repaired: Repaired) -> list[NotWritten]:
     """Bring the repaired files to the disk; those that stay as they were."""
     if not repaired.changed:
         return []
-    from bwlint.repair.worktree import tops, uncommitted
+    from bwlint.model.escape import visible
     from bwlint.repair.write import groups
     from bwlint.repair.write import write as replace
-    from bwlint.report.escape import visible
+    from bwlint.sources.worktree import tops, uncommitted
 
     for top in tops(source.file.real for source in repaired.changed):
         if uncommitted(top):
@@ -210,8 +212,8 @@ def _written(repaired: Repaired) -> list[NotWritten]:
 
 def _account(repaired: Repaired, options: dict[str, Any], did: str, problems: Sequence[NotWritten] = ()) -> None:
     """Say on stderr what was fixed and what was not."""
+    from bwlint.model.escape import visible
     from bwlint.repair.summary import summary
-    from bwlint.report.escape import visible
 
     say(summary(repaired, did, [problem.real for problem in problems], verbose=options["verbose"]))
     paths = {source.file.real: source.file.path for source in repaired.changed}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bwlint.confirm.places import Locate
     from bwlint.confirm.prepare import Allowed
     from bwlint.confirm.receipt import Receipt
-    from bwlint.findings import Finding, Report, Severity
+    from bwlint.model.findings import Finding, Report, Severity
     from bwlint.report import Lines
     from bwlint.report.read import Log
 
@@ -62,7 +62,7 @@ class _Given:
 
     def rendered(self, receipts: tuple[Receipt, ...], options: dict[str, Any]) -> str:
         """The report with the verdicts in it."""
-        from bwlint.findings import Report
+        from bwlint.model.findings import Report
         from bwlint.report import renderer
         from bwlint.report.encode import dumps
         from bwlint.report.read import judged, merge
@@ -110,11 +110,12 @@ def _given(options: dict[str, Any], stack: ExitStack) -> _Given:
 
 
 def _checked(paths: tuple[str, ...], options: dict[str, Any], stack: ExitStack) -> _Given:
-    from bwlint.check import Request, UsageError, check
-    from bwlint.config import ConfigError
+    from bwlint.commands.progress import progress
     from bwlint.confirm.places import places
-    from bwlint.progress import progress
     from bwlint.report.summary import at_least
+    from bwlint.run.check import check
+    from bwlint.run.gather import Request, UsageError
+    from bwlint.settings.config import ConfigError
     from bwlint.sources.pypi import is_package
 
     severity = cast("Severity | None", options["severity"])
@@ -132,7 +133,7 @@ def _checked(paths: tuple[str, ...], options: dict[str, Any], stack: ExitStack) 
 
 def _read(path: Path, options: dict[str, Any]) -> _Given:
     from bwlint.confirm.places import places
-    from bwlint.findings import Report
+    from bwlint.model.findings import Report
     from bwlint.report.read import BadReport, read
     from bwlint.report.summary import at_least
 
@@ -153,7 +154,7 @@ def _read(path: Path, options: dict[str, Any]) -> _Given:
 
 def _lines() -> Lines:
     """The sources of a report that is read: where they lie now."""
-    from bwlint.finish import Texts
+    from bwlint.sources.texts import Texts
 
     texts = Texts()
 
@@ -168,15 +169,15 @@ def _write_receipts(
     findings: tuple[Finding, ...], given: _Given, options: dict[str, Any], stack: ExitStack
 ) -> tuple[Receipt, ...]:
     """Make the receipts, and put them where they were asked for."""
+    from bwlint.commands.progress import progress
     from bwlint.confirm.ladder import receipts
     from bwlint.confirm.prepare import prepared
     from bwlint.inspection import scratch_folder
-    from bwlint.progress import progress
     from bwlint.report.receipts import render
 
     world, machine = prepared(_allowed(options), given.scanned, scratch_folder(stack))
     if machine.altered:
-        from bwlint.report.escape import visible
+        from bwlint.model.escape import visible
 
         say(f"bwlint: warning: {visible(machine.altered)}: nothing that runs here proves anything\n")
     found = []

@@ -10,15 +10,15 @@ import click
 from bwlint.commands.terminal import CLEAN, FOUND, WRONG, failure, nothing, say, setting, write
 
 if TYPE_CHECKING:
-    from bwlint.findings import Severity
     from bwlint.inspection import Inspected
+    from bwlint.model.findings import Severity
 
 
 def run(options: dict[str, Any]) -> int:
     """Inspect what the options name; the exit code."""
-    from bwlint.config import ConfigError
     from bwlint.inspection import Request, UsageError, inspect
     from bwlint.report.summary import at_least, skipped, summary
+    from bwlint.settings.config import ConfigError
 
     if not (options["things"] or options["installed"]):
         raise click.UsageError("name a file, a folder, pypi:NAME, or --installed NAME")

@@ -10,12 +10,12 @@ from bwlint.commands.terminal import CLEAN, NOTHING, failure, say, setting, writ
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
     """Print the table that the options ask for; the exit code."""
-    from bwlint.check import UsageError
-    from bwlint.config import ConfigError
+    from bwlint.commands.progress import progress
     from bwlint.matrix import matrix as made
-    from bwlint.progress import progress
     from bwlint.report import matrix_json, matrix_text
     from bwlint.report.summary import not_read
+    from bwlint.run.gather import UsageError
+    from bwlint.settings.config import ConfigError
 
     paths = options["paths"] or (".",)
     try:

@@ -98,7 +98,7 @@ def _run(opened: Opened, world: World, machine: Machine, options: dict[str, Any]
     try:
         test = run_cases(opened, world, advance=_tell if options["verbose"] else None)
     except NoDevice as error:
-        from bwlint.report.escape import visible
+        from bwlint.model.escape import visible
 
         say(f"bwlint: {visible(str(error))}\n")
         return NOTHING
@@ -113,7 +113,7 @@ def _run(opened: Opened, world: World, machine: Machine, options: dict[str, Any]
 
 
 def _tell(result: Result) -> None:
-    from bwlint.report.escape import visible
+    from bwlint.model.escape import visible
     from bwlint.report.selftest import line
 
     say(f"{visible(line(result))}\n")

@@ -34,7 +34,7 @@ class Failure(click.ClickException):
 
 def failure(error: Exception) -> Failure:
     """An error whose lines are fit for a terminal."""
-    from bwlint.report.escape import visible
+    from bwlint.model.escape import visible
 
     return Failure("\n".join(visible(line) for line in str(error).split("\n")))
 
@@ -53,8 +53,8 @@ def write(text: str | bytes | Iterable[str], options: dict[str, Any]) -> None:
 
 def setting(options: dict[str, Any], lines: Lines | None = None) -> Setting:
     """How reports are rendered."""
-    from bwlint.catalog import rules
     from bwlint.report import Setting, no_source
+    from bwlint.settings.catalog import rules
 
     color = options["output"] is None and _has_color()
     width = _width() if color else _PLAIN_WIDTH

@@ -13,7 +13,7 @@ from bwlint.chips import Target, chip
 from bwlint.confirm.places import Locate
 from bwlint.confirm.receipt import RUNGS, Attempt, Receipt, Rung, Tried, not_eligible
 from bwlint.confirm.world import Subject, World
-from bwlint.findings import Claim, Finding
+from bwlint.model.findings import Claim, Finding
 
 _MOST_AMOUNTS = 8
 _LARGEST = 1 << 40

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bwlint import __version__
 from bwlint.confirm.world import Device, Toolkit
-from bwlint.repair.worktree import commit_of, has_changes, top_of
+from bwlint.sources.worktree import commit_of, has_changes, top_of
 
 _TOOLS = (
     "bwlint",

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bwlint.repair.worktree import is_in
 from bwlint.sources.tree import package_root, project_folder
+from bwlint.sources.worktree import is_in
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from bwlint.findings import Claim, Outcome, Verdict
+from bwlint.model.findings import Claim, Outcome, Verdict
 
 Rung = Literal["evaluate", "assemble", "load", "configure", "launch", "check", "peer", "bench"]
 RUNGS: tuple[Rung, ...] = ("evaluate", "assemble", "load", "configure", "launch", "check", "peer", "bench")

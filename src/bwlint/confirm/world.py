@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bwlint.confirm.receipt import Attempt
-from bwlint.findings import Claim, Finding
+from bwlint.model.findings import Claim, Finding
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from bwlint.evaluate import builtins, sources, vectors
 from bwlint.evaluate.names import DEVICE
 from bwlint.evaluate.objects import ClassValue, Frame, FunctionValue, Instance, LambdaValue, PartialValue
 from bwlint.evaluate.values import CHIPS, Capability, Method, Raises, Ref, Unknown, Vec, lift, truth
-from bwlint.facts import Function
+from bwlint.model.facts import Function
 
 if TYPE_CHECKING:
     from bwlint.evaluate.interpreter import Interpreter

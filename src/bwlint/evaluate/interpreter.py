@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bwlint.evaluate import builtins, calls, macros, members, sources, vectors
-from bwlint.evaluate.expr import Expr, Span
 from bwlint.evaluate.names import guess, guess_flag
 from bwlint.evaluate.objects import (
     Clash,
@@ -36,7 +35,8 @@ from bwlint.evaluate.values import (
     lift,
     truth,
 )
-from bwlint.facts import Module
+from bwlint.model.expr import Expr, Span
+from bwlint.model.facts import Module
 
 MAX_STEPS = 40_000
 MAX_DEPTH = 60

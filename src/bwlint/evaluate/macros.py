@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 from bwlint.chips import ALL_TARGETS, Target, TargetSet
 from bwlint.data import table
 from bwlint.evaluate import vectors
-from bwlint.evaluate.expr import Expr, Span
 from bwlint.evaluate.objects import Frame
 from bwlint.evaluate.values import Unknown, Vec, lift
-from bwlint.facts import Function, Module, Path
+from bwlint.model.expr import Expr, Span
+from bwlint.model.facts import Function, Module, Path
 
 if TYPE_CHECKING:
     from bwlint.evaluate.interpreter import Interpreter

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bwlint.evaluate import builtins, calls, vectors
-from bwlint.evaluate.expr import Expr
 from bwlint.evaluate.names import guess, looks_like_version
 from bwlint.evaluate.objects import (
     ClassValue,
@@ -17,7 +16,8 @@ from bwlint.evaluate.objects import (
     PartialValue,
 )
 from bwlint.evaluate.values import Ref, Unknown, Vec, lift
-from bwlint.facts import Module
+from bwlint.model.expr import Expr
+from bwlint.model.facts import Module
 
 if TYPE_CHECKING:
     from bwlint.evaluate.interpreter import Interpreter

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from bwlint.evaluate.expr import Expr, Span
 from bwlint.evaluate.values import Vec
-from bwlint.facts import Class, Function, Module
+from bwlint.model.expr import Expr, Span
+from bwlint.model.facts import Class, Function, Module
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import cast
 
-from bwlint.facts import Module
-from bwlint.findings import Fix
-from bwlint.judge import Context, Draft, Remedy
-from bwlint.judged import Judged
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, Remedy
+from bwlint.model.facts import Module
+from bwlint.model.findings import Fix
+from bwlint.world.gates import Judged
 
 __all__ = ["Job", "propose"]
 

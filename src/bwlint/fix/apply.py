@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from bwlint.findings import Edit
+from bwlint.model.findings import Edit
 from bwlint.sources.read import Text
 
 

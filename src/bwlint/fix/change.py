@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bwlint.chips import NONE, Chip, ChipSet, siblings
-from bwlint.link import Sets
-from bwlint.wording import plain
+from bwlint.chips.wording import plain
+from bwlint.world.tree import Sets
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from bwlint.chips import Chip, ChipSet
-from bwlint.evaluate.expr import Span
-from bwlint.facts import Gate
 from bwlint.fix.change import Change
+from bwlint.model.expr import Span
+from bwlint.model.facts import Gate
 from bwlint.sources.read import Text
 
 _ON_PURPOSE = re.compile(

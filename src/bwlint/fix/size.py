@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips import ALL_TARGETS, TargetSet
-from bwlint.evaluate.expr import Expr, walk
-from bwlint.facts import Module, Operation
-from bwlint.findings import Edit, Fix, Proof
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
 from bwlint.fix.cuda.proof import in_a_string, world
-from bwlint.link import Tree
+from bwlint.model.expr import Expr, walk
+from bwlint.model.facts import Module, Operation
+from bwlint.model.findings import Edit, Fix, Proof
 from bwlint.readers.cuda import read
 from bwlint.readers.cuda.lexer import Code, clean
 from bwlint.sources.read import Text
+from bwlint.world.tree import Tree
 
 _KIB = 1024
 _NUMBER = re.compile(r"(?P<hex>0[xX])?(?P<digits>[0-9a-fA-F']+?)(?P<suffix>[uUlLzZ]*)")

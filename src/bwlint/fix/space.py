@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bwlint.chips import TargetSet
-from bwlint.facts import Operation
-from bwlint.findings import Edit, Fix, Proof
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
 from bwlint.fix.cuda.proof import in_a_string, world
-from bwlint.legality import legal, slow
+from bwlint.judging.legality import legal, slow
+from bwlint.model.facts import Operation
+from bwlint.model.findings import Edit, Fix, Proof
 from bwlint.readers.cuda import read
 from bwlint.readers.cuda.lexer import Code, clean
 from bwlint.sources.read import Text

@@ -11,15 +11,15 @@ import re
 from collections.abc import Iterator, Sequence
 
 from bwlint.chips import ChipSet, group
-from bwlint.evaluate.expr import Expr, Span
-from bwlint.facts import Module
-from bwlint.findings import Edit, Fix, Proof
+from bwlint.chips.mentions import mentioned
+from bwlint.chips.wording import plain
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
 from bwlint.fix.python.syntax import Syntax, between, inside, parse, span_of
-from bwlint.mentions import mentioned
+from bwlint.model.expr import Expr, Span
+from bwlint.model.facts import Module
+from bwlint.model.findings import Edit, Fix, Proof
 from bwlint.sources.read import Text
-from bwlint.wording import plain
 
 _NAME = r"(?<![A-Za-z0-9_])(sm[ _-]?){major}{minor}[af]?(?![A-Za-z0-9_])"
 _CAPABILITY = r"(capabilit(?:y|ies)(?: of)? )(?:{major}\.{minor}(?!\d)|\({major}, ?{minor}\))"

@@ -9,20 +9,20 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from bwlint import catalog
+from bwlint.binaries.allowance import Allowance, Exhausted
+from bwlint.binaries.library import is_bare, joined, read_library
+from bwlint.binaries.operations import operations
+from bwlint.binaries.shipments import Flaw, Inspection, Library, Shipment
 from bwlint.chips import ChipSet, parse_targets
-from bwlint.config import Configs, chosen_rules
-from bwlint.findings import WHOLE_FILE, Finding, Report, Severity, Skipped
-from bwlint.inspection.allowance import Allowance, Exhausted
 from bwlint.inspection.answers import answer
-from bwlint.inspection.library import is_bare, joined, read_library
-from bwlint.inspection.operations import operations
 from bwlint.inspection.origins import Origin, origins
-from bwlint.readers.errors import ReadError
-from bwlint.report.fingerprint import fingerprint
+from bwlint.model.findings import WHOLE_FILE, Finding, Report, Severity, Skipped
+from bwlint.model.fingerprint import fingerprint
 from bwlint.rules import binary_checks
-from bwlint.shipments import Flaw, Inspection, Library, Shipment
+from bwlint.settings import catalog
+from bwlint.settings.config import Configs, chosen_rules
 from bwlint.sources.archives import Entry, entries
+from bwlint.sources.errors import ReadError
 from bwlint.sources.pypi import SourceError
 
 DEFAULT_TARGETS = ("12.0", "12.1")

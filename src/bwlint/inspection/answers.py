@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
+from bwlint.binaries.library import is_bare
+from bwlint.binaries.operations import is_spare, kernels_beside
+from bwlint.binaries.shipments import Library, Operation, Shipment, main_reason
 from bwlint.chips import ChipSet, siblings
 from bwlint.chips import chip as chip_of
-from bwlint.inspection.library import is_bare
-from bwlint.inspection.operations import is_spare, kernels_beside
-from bwlint.shipments import Library, Operation, Shipment, main_reason
-from bwlint.wording import counted, listed
+from bwlint.chips.wording import counted, listed
 
 
 def answer(shipment: Shipment, asked: ChipSet) -> str:

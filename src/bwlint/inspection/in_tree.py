@@ -7,9 +7,9 @@ from contextlib import ExitStack
 from pathlib import PurePosixPath
 
 from bwlint.chips import ChipSet
-from bwlint.findings import Finding, Skipped
 from bwlint.inspection import examine, judged, scratch_folder
 from bwlint.inspection.origins import Origin
+from bwlint.model.findings import Finding, Skipped
 from bwlint.sources.kinds import BINARY, kind_of
 from bwlint.sources.walk import SourceFile
 

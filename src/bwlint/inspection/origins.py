@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bwlint.findings import Skipped
+from bwlint.model.findings import Skipped
 from bwlint.sources.archives import is_archive
 from bwlint.sources.kinds import BINARY, PTX, kind_of
 from bwlint.sources.pypi import PREFIX, SourceError, parse_spec

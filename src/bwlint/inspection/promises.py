@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from bwlint.chips import ChipSet, Target
-from bwlint.collect import Collected
-from bwlint.facts import Carry
-from bwlint.findings import Finding, Related
-from bwlint.finish import Names, Texts
+from bwlint.model.facts import Carry
+from bwlint.model.findings import Finding, Related
+from bwlint.sources.texts import Names, Texts
+from bwlint.world.collect import Collected
 
 _ASKS = frozenset({"gencode", "option", "list", "piece", "request", "kernel"})
 _RULE = "arch-target"

@@ -8,16 +8,16 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from bwlint.budget import Budget
-from bwlint.check import Advance, Gathered, Request, UsageError, gather
 from bwlint.chips import EVERY, parse_targets, sold_chips
-from bwlint.engine import linked
-from bwlint.facts import Module
-from bwlint.finish import Names, Texts
 from bwlint.matrix.cells import Cells, Place, Ruling
 from bwlint.matrix.rows import ANSWERS, Entry, Interfaces, entries, span_of
 from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, Gate, Matrix, Row
+from bwlint.model.facts import Module
+from bwlint.run.engine import linked
+from bwlint.run.gather import Advance, Gathered, Request, UsageError, gather
+from bwlint.sources.texts import Names, Texts
 from bwlint.sources.walk import SourceFile
+from bwlint.world.budget import Budget
 
 MAX_TEXT = 200
 """Characters of a gate that are shown."""

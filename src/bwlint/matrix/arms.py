@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from bwlint.chips import EVERY, NONE, ChipSet
-from bwlint.evaluate.expr import Span, negate
 from bwlint.evaluate.objects import Frame
 from bwlint.evaluate.values import CHIPS, Vec
-from bwlint.facts import Gate, Module, Side
-from bwlint.judged import REFUSING
-from bwlint.link import Tree
+from bwlint.model.expr import Span, negate
+from bwlint.model.facts import Gate, Module, Side
+from bwlint.world.gates import REFUSING
+from bwlint.world.tree import Tree
 
 MAX_NAME = 40
 

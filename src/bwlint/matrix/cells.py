@@ -12,19 +12,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bwlint import reach
 from bwlint.chips import EVERY, NONE, ChipSet
-from bwlint.engine import Linked
-from bwlint.evaluate.expr import Expr, Span
 from bwlint.evaluate.objects import Frame, FunctionValue
 from bwlint.evaluate.values import CHIPS, Raises, Ref, Vec
-from bwlint.facts import Function, Gate, Module, Side
-from bwlint.link import Tree
 from bwlint.matrix import arms
 from bwlint.matrix.rows import ANSWERS, Entry, Interfaces, Site
+from bwlint.model.expr import Expr, Span
+from bwlint.model.facts import Function, Gate, Module, Side
 from bwlint.readers.python.calls import Call, Option
 from bwlint.readers.python.interface import Offer
-from bwlint.refusals import Refusals
+from bwlint.run.engine import Linked
+from bwlint.world import proofs, reach
+from bwlint.world.refusals import Refusals
+from bwlint.world.tree import Tree
 
 MAX_CALLS = 12
 """How deep calls are followed."""
@@ -249,13 +249,13 @@ class Cells:
         if outline is None or definition is None:
             return OPEN
         parts = []
-        for proof in self.graph.proofs(reach.Place(outline, definition)):
+        for proof in self.graph.proofs(proofs.Place(outline, definition)):
             if proof.kind in _PROVING and proof.legal and proof.against and proof.hops and self._counts(proof):
                 place = Place(proof.hops[-1].path, proof.hops[-1].at)
                 parts.append(Ruling({chip.name: place for chip in proof.against}))
         return together(parts)
 
-    def _counts(self, proof: reach.Proof) -> bool:
+    def _counts(self, proof: proofs.Proof) -> bool:
         """Not a string, which may be compared with, and not a module of the tree that is called like a library."""
         if proof.kind != "library":
             return True

@@ -10,14 +10,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from bwlint.budget import Budget
-from bwlint.evaluate.expr import Span
-from bwlint.readers.errors import ReadError
+from bwlint.model.expr import Span
 from bwlint.readers.python.interface import Choice, Interface, Offer, interface
 from bwlint.readers.python.vocabulary import arch_text
+from bwlint.sources.errors import ReadError
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.tree import import_roots, module_name
 from bwlint.sources.walk import SourceFile
+from bwlint.world.budget import Budget
 
 MAX_HOPS = 20
 """How often a name may be handed on before it counts as lost."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bwlint.findings import Skipped
+from bwlint.model.findings import Skipped
 
 YES, NO, FALLBACK, UNKNOWN = "yes", "no", "fallback", "unknown"
 

@@ -8,10 +8,10 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from bwlint.readers.errors import ReadError
+from bwlint.sources.errors import ReadError
 
 if TYPE_CHECKING:
-    from bwlint.facts import Module
+    from bwlint.model.facts import Module
 
 __all__ = ["KINDS", "ReadError", "Reader", "reader"]
 

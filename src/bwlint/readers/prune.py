@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from bwlint.evaluate.expr import Expr, unknown, walk
-from bwlint.facts import Class, Function, Gate, Path
+from bwlint.model.expr import Expr, unknown, walk
+from bwlint.model.facts import Class, Function, Gate, Path
 
 MAX_PLAIN = 80
 """Nodes in the returns of a function that does not read the device; a longer one is nobody's helper."""

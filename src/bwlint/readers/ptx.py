@@ -14,8 +14,8 @@ from math import prod
 from typing import NamedTuple
 
 from bwlint.chips.instructions import Form, forms_of, parse
-from bwlint.evaluate.expr import Span, const
-from bwlint.facts import Carry, Module, Operation
+from bwlint.model.expr import Span, const
+from bwlint.model.facts import Carry, Module, Operation
 
 _HIDDEN = re.compile(r'"[^"\n]*"|//[^\n]*|/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/|\Z)')
 _HIDDEN_IN_FRAGMENT = re.compile(r"//(?:(?!\\n)[^\n])*|/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/|\Z)|\\[nrtvf]|\\\r?\n")

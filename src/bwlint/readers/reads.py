@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from bwlint.evaluate.expr import Expr, Span
 from bwlint.evaluate.names import DEVICE
+from bwlint.model.expr import Expr, Span
 
 _CONVERTERS = frozenset(
     {"int", "str", "any", "all", "min", "max", "divmod", "getattr", "join", "map"}

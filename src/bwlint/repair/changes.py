@@ -6,7 +6,7 @@ from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from bwlint.findings import Edit
+from bwlint.model.findings import Edit
 from bwlint.sources.read import Text
 
 

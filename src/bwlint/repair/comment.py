@@ -10,13 +10,13 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bwlint import catalog
-from bwlint.findings import Finding
+from bwlint.model.findings import Finding
 from bwlint.readers.comments import Comments, comments_of
 from bwlint.repair.changes import Change, changed
+from bwlint.settings import catalog
+from bwlint.settings.suppress import scan
 from bwlint.sources.read import Text
 from bwlint.sources.walk import SourceFile
-from bwlint.suppress import scan
 
 _LONGEST_LINE = 120
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from bwlint.check import Outcome
+from bwlint.model.escape import visible
 from bwlint.repair.changes import Change
 from bwlint.repair.comment import comment
 from bwlint.repair.diff import blocks, lines_of, unified
 from bwlint.repair.plan import Decision, Quit, Wish, silenced
 from bwlint.repair.source import Source
-from bwlint.report.escape import visible
 from bwlint.report.words import words
+from bwlint.run.check import Outcome
 
 QUESTION = "Apply this fix? [a]ccept, [s]kip, s[u]ppress this place, [q]uit, [?] "
 REASON = "Why is it right as it is? (nothing: back) "

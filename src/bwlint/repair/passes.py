@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from bwlint.check import Advance, GateSets, Gathered, Outcome, Request, again, gather, judge
 from bwlint.chips import NONE, ChipSet
 from bwlint.repair.changes import moved, origin
 from bwlint.repair.plan import Decision, Key, Plan, Quit, Refusal, Wish, connected, plan, wishes
 from bwlint.repair.source import Source
+from bwlint.run.check import GateSets, Outcome, judge
+from bwlint.run.gather import Advance, Gathered, Request, again, gather
 from bwlint.sources.read import Text, Unread, given
 
 MOST_PASSES = 12

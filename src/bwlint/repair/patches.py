@@ -16,14 +16,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from bwlint import __version__, catalog
-from bwlint.findings import Fix, Proof
+from bwlint import __version__
+from bwlint.model.escape import visible
+from bwlint.model.findings import Fix, Proof
 from bwlint.repair.diff import Block, blocks, lines_of, near, spliced, unified
 from bwlint.repair.passes import Done, Repaired
 from bwlint.repair.source import Source
-from bwlint.repair.worktree import base_of, identity, relative
-from bwlint.report.escape import visible
 from bwlint.report.words import words
+from bwlint.settings import catalog
+from bwlint.sources.worktree import base_of, identity, relative
 
 _FIRST_LINE = b"From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001\n"
 """How a mail begins that git takes for its own; the date is always this one."""

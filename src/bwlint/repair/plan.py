@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from bwlint.check import Outcome
-from bwlint.findings import Finding
+from bwlint.model.findings import Finding
 from bwlint.repair.changes import Change, Changes, get_on
 from bwlint.report.summary import at_least
+from bwlint.run.check import Outcome
 
 Key = tuple[str, str, str]
 """The path, the rule and the fingerprint of a finding, which stay the same from pass to pass."""

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from bwlint.collect import module_of
 from bwlint.readers import ReadError
 from bwlint.repair.changes import Change, changed, combined
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.walk import SourceFile
+from bwlint.world.collect import module_of
 
 _NEWLINE = re.compile(rb"\r\n|\r|\n")
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.MULTILINE)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
-from bwlint.findings import Finding
+from bwlint.chips.wording import counted
+from bwlint.model.escape import visible
+from bwlint.model.findings import Finding
 from bwlint.repair.passes import MOST_PASSES, Repaired
-from bwlint.report.escape import visible
 from bwlint.report.summary import at_least
-from bwlint.wording import counted
 
 _MOST_REASONS = 5
 

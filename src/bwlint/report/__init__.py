@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from bwlint.findings import Report
+    from bwlint.model.findings import Report
     from bwlint.report.sarif import Rule
 
 Lines = Callable[[str], "Sequence[str] | None"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bwlint.findings import Finding, Report
+from bwlint.model.escape import visible
+from bwlint.model.findings import Finding, Report
 from bwlint.report import Setting
-from bwlint.report.escape import visible
 
 
 def render(report: Report, setting: Setting) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from bwlint.images import Cubin, Image, Kernel, Version
+from bwlint.binaries.needs import dotted, driver, faults, judged
+from bwlint.binaries.shipments import ALL, NONE, PARTIAL, Inspection, Library, Operation, Shipment, Tally, Unit, Verdict
+from bwlint.model.images import Cubin, Image, Kernel, Version
 from bwlint.report import Setting
 from bwlint.report.encode import dumps, in_a_line
-from bwlint.report.inspection_needs import dotted, driver, faults, judged
 from bwlint.report.json_report import document
-from bwlint.shipments import ALL, NONE, PARTIAL, Inspection, Library, Operation, Shipment, Tally, Unit, Verdict
 
 # Long lists before they are put in. No text within a JSON string can look like them.
 _NO_LIBRARIES, _NO_UNITS = '"libraries": []', '"units": []'

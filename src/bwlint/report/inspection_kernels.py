@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from bwlint.images import Cubin, Image, Kernel
-from bwlint.report.escape import visible
-from bwlint.report.inspection_needs import dotted, faults
+from bwlint.binaries.needs import dotted, faults
+from bwlint.binaries.shipments import FAMILY, NATIVE, NONE, Library, Shipment, Unit, Verdict
+from bwlint.model.escape import visible
+from bwlint.model.images import Cubin, Image, Kernel
 from bwlint.report.inspection_table import relative
 from bwlint.report.snippet import Paint
-from bwlint.shipments import FAMILY, NATIVE, NONE, Library, Shipment, Unit, Verdict
 
 Readable = Callable[[str], str]
 """Makes a name for people of a mangled one."""

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 
-from bwlint.report.escape import visible
-from bwlint.report.inspection_needs import dotted
+from bwlint.binaries.needs import dotted
+from bwlint.binaries.shipments import PARTIAL, Library, Shipment, Tally
+from bwlint.model.escape import visible
 from bwlint.report.snippet import Paint, columns
-from bwlint.shipments import PARTIAL, Library, Shipment, Tally
 
 MOST_ROWS = 40
 """Rows beyond these are merged where they are alike, then counted."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
+from bwlint.binaries.needs import cuda_libraries, dotted, faults, jit_isas, judged
+from bwlint.binaries.shipments import ALL, NONE, Inspection, Library, Shipment, Tally, reasons
 from bwlint.chips import chip, sold_chips
 from bwlint.chips.drivers import driver_for_chip, driver_for_cubin, driver_for_jit, newer, toolkit_of_isa
-from bwlint.images import Version
+from bwlint.model.escape import visible
+from bwlint.model.images import Version
 from bwlint.report import Setting, text
-from bwlint.report.escape import visible
 from bwlint.report.inspection_kernels import listing
-from bwlint.report.inspection_needs import cuda_libraries, dotted, faults, jit_isas, judged
 from bwlint.report.inspection_table import draw, relative
 from bwlint.report.snippet import Paint
-from bwlint.shipments import ALL, NONE, Inspection, Library, Shipment, Tally, reasons
 
 MOST_LINES = 8
 """Of one kind below a table; the rest is counted."""

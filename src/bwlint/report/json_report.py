@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from bwlint.findings import Claim, Edit, Finding, Fix, Proof, Region, Related, Report
+from bwlint.model.findings import Claim, Edit, Finding, Fix, Proof, Region, Related, Report
 from bwlint.report import Setting
 from bwlint.report.encode import dumps
 

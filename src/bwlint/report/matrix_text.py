@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from itertools import groupby
 from posixpath import commonpath
 
+from bwlint.chips.wording import counted
 from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, Gate, Matrix, Row
+from bwlint.model.escape import visible
 from bwlint.report import Setting, text
-from bwlint.report.escape import visible
 from bwlint.report.inspection_table import shortened
 from bwlint.report.snippet import Paint, columns
-from bwlint.wording import counted
 
 MOST_ROOM = 56
 """Columns that names get at most."""

@@ -14,8 +14,8 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
-from bwlint.findings import WHOLE_FILE, Claim, Finding, Region, Report, Skipped, Suppressed, Verdict
-from bwlint.report.fingerprint import KEY
+from bwlint.model.findings import WHOLE_FILE, Claim, Finding, Region, Report, Skipped, Suppressed, Verdict
+from bwlint.model.fingerprint import KEY
 
 LARGEST = 512 * 1024 * 1024
 """Bytes of a report."""

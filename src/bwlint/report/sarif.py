@@ -11,11 +11,11 @@ from urllib.parse import quote
 
 import sarif_om as om
 
-from bwlint.findings import SEVERITIES, Claim, Edit, Finding, Fix, Region, Related, Report, Skipped
+from bwlint.model.escape import visible
+from bwlint.model.findings import SEVERITIES, Claim, Edit, Finding, Fix, Region, Related, Report, Skipped
+from bwlint.model.fingerprint import KEY
 from bwlint.report import Lines, Setting, json_report
 from bwlint.report.encode import dumps
-from bwlint.report.escape import visible
-from bwlint.report.fingerprint import KEY
 from bwlint.report.line_hash import joined, line_hashes
 from bwlint.report.sarif_json import plain
 from bwlint.report.sarif_rules import Rule, descriptors

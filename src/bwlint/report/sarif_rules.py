@@ -8,7 +8,7 @@ from typing import Protocol
 
 import sarif_om as om
 
-from bwlint.findings import SEVERITIES, Confidence, Finding, Severity
+from bwlint.model.findings import SEVERITIES, Confidence, Finding, Severity
 
 MAX_TEXT = 1024
 MAX_TAGS = 20

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from bwlint.findings import Region
-from bwlint.report.escape import HIDDEN, visible
+from bwlint.model.escape import HIDDEN, visible
+from bwlint.model.findings import Region
 
 Paint = Callable[[str, str], str]
 """Paints a text in a style of `text.STYLES`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from bwlint.findings import SEVERITIES, Report
+from bwlint.model.findings import SEVERITIES, Report
 
 _LEVELS = tuple(reversed(SEVERITIES))
 

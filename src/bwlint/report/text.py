@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bwlint.findings import WHOLE_FILE, Finding, Related, Report
+from bwlint.model.escape import visible
+from bwlint.model.findings import WHOLE_FILE, Finding, Related, Report
 from bwlint.report import Setting
-from bwlint.report.escape import visible
 from bwlint.report.snippet import Mark, Paint, draw, last_line, reaches
 from bwlint.report.words import sets
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bwlint.findings import Finding
+from bwlint.model.findings import Finding
 
 # Rules of these categories may stand on a text or a launch instead of a gate; then an empty set says nothing.
 _BUILT = frozenset({"arch-target"})

@@ -13,12 +13,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bwlint.binaries.shipments import Flaw, Shipment
     from bwlint.chips import ChipSet
-    from bwlint.facts import Module
-    from bwlint.guards import Guarded
-    from bwlint.judge import Context, Draft
-    from bwlint.judged import Judged
-    from bwlint.shipments import Flaw, Shipment
+    from bwlint.judging.context import Context
+    from bwlint.judging.drafts import Draft
+    from bwlint.judging.guards import Guarded
+    from bwlint.model.facts import Module
+    from bwlint.world.gates import Judged
 
 Check = Callable[["Context", "Judged"], Iterable["Draft"]]
 GuardCheck = Callable[["Context", "Guarded"], Iterable["Draft"]]

@@ -7,17 +7,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from bwlint import claims
-from bwlint.behind import elsewhere
-from bwlint.builds import pair_of, pairs_of
 from bwlint.chips import NONE, ChipSet, Target, TargetSet, all_chips, group, siblings, targets_of
 from bwlint.chips.pairs import refusal, same_cubin
 from bwlint.chips.toolkits import Toolkits, first_toolkit, version, within
-from bwlint.claims import Claimed
-from bwlint.facts import Carry, Module
-from bwlint.findings import Claim
-from bwlint.judge import Context, Draft, Remedy
-from bwlint.wording import plain
+from bwlint.chips.wording import plain
+from bwlint.judging import claims
+from bwlint.judging.behind import elsewhere
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, Remedy
+from bwlint.model.facts import Carry, Module
+from bwlint.model.findings import Claim
+from bwlint.world.builds import pair_of, pairs_of
 
 NAME = "arch-target"
 TEST = "test-gate"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from bwlint import claims
+from bwlint.binaries.operations import is_spare, kernels_beside
+from bwlint.binaries.shipments import ALL, Flaw, Library, Operation, Shipment, Unit, main_reason
+from bwlint.binaries.shipments import NONE as NOTHING
 from bwlint.chips import NONE, ChipSet, siblings
-from bwlint.findings import Claim
-from bwlint.inspection.operations import is_spare, kernels_beside
+from bwlint.chips.wording import counted, listed, plain
+from bwlint.judging import claims
+from bwlint.model.findings import Claim
 from bwlint.readers.binary.names import operation
-from bwlint.shipments import ALL, Flaw, Library, Operation, Shipment, Unit, main_reason
-from bwlint.shipments import NONE as NOTHING
-from bwlint.wording import counted, listed, plain
 
 NAME = "arch-target"
 _CLAIMS = 8

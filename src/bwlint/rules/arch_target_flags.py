@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bwlint import claims
 from bwlint.chips import NONE, ChipSet, siblings
-from bwlint.claims import Claimed
-from bwlint.facts import Use
-from bwlint.grounds import place_in
-from bwlint.judge import Context, Draft, Related, Remedy
-from bwlint.judged import Judged
-from bwlint.siblings import Admission, admission, calls
-from bwlint.wording import plain
+from bwlint.chips.wording import plain
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, Related, Remedy
+from bwlint.judging.grounds import place_in
+from bwlint.judging.siblings import Admission, admission, calls
+from bwlint.model.facts import Use
+from bwlint.world.gates import Judged
 
 NAME = "arch-target"
 _FOR_TARGET = re.compile(r"(?:^|_)sm_?\d{2,3}[afx]?(?:_|$)", re.I)

@@ -6,15 +6,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bwlint import claims
 from bwlint.chips import EVERY, NONE, ChipSet, chip_of_number, group, siblings
-from bwlint.claims import Claimed
-from bwlint.evaluate.expr import Expr, walk
 from bwlint.evaluate.objects import Clash
-from bwlint.judge import Context, Draft, Remedy
-from bwlint.judged import Judged
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, Remedy
+from bwlint.model.expr import Expr, walk
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root
+from bwlint.world.gates import Judged
 
 NAME = "capability-type"
 _ORDERED_YET = "the releases there are today come in the same order as texts: nothing goes wrong yet"

@@ -7,18 +7,19 @@ from collections.abc import Iterator
 from functools import cache
 from math import prod
 
-from bwlint import claims
-from bwlint.asked import BUILT, OURS, THEIRS, Asked, asked
 from bwlint.chips import Chip, ChipSet, Target, TargetSet, group
 from bwlint.chips.instructions import verdict
-from bwlint.claims import Claimed
-from bwlint.evaluate.expr import Expr, walk
-from bwlint.facts import Module
-from bwlint.findings import Claim
-from bwlint.judge import Context, Draft
-from bwlint.judged import Judged, refuses
-from bwlint.legality import drafts
-from bwlint.wording import plain
+from bwlint.chips.wording import plain
+from bwlint.judging import claims
+from bwlint.judging.asked import BUILT, OURS, THEIRS, Asked, asked
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft
+from bwlint.judging.legality import drafts
+from bwlint.model.expr import Expr, walk
+from bwlint.model.facts import Module
+from bwlint.model.findings import Claim
+from bwlint.world.gates import Judged, refuses
 
 NAME = "cluster"
 _CTA_GROUP = re.compile(r"cta_?group", re.I)

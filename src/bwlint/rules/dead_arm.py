@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bwlint.chips import ChipSet
-from bwlint.facts import Gate
-from bwlint.judge import Context, Draft
-from bwlint.judged import Judged
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft
+from bwlint.model.facts import Gate
+from bwlint.world.gates import Judged
 
 NAME = "dead-arm"
 

@@ -6,14 +6,15 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bwlint import claims
-from bwlint.builds import built
 from bwlint.chips import NO_TARGET, ChipSet, TargetSet, group
-from bwlint.claims import Claimed
-from bwlint.evaluate.expr import Span
-from bwlint.facts import Carry, Module, Operation
-from bwlint.judge import Context, Draft, Related
-from bwlint.wording import plain
+from bwlint.chips.wording import plain
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, Related
+from bwlint.model.expr import Span
+from bwlint.model.facts import Carry, Module, Operation
+from bwlint.world.builds import built
 
 NAME = "empty-body"
 CATEGORY = "family-split"

@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from bwlint.chips import ChipSet, group
-from bwlint.claims import Claimed
-from bwlint.evaluate.expr import walk
-from bwlint.evidence import claimed
-from bwlint.judge import Context, Draft, Related
-from bwlint.judged import Judged, answers_no, inside, refuses
-from bwlint.libraries import PROOF, Need, named_for_others
+from bwlint.chips.wording import plain
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, Related
+from bwlint.judging.evidence import claimed
+from bwlint.model.expr import walk
 from bwlint.rules.leak import behind
-from bwlint.wording import plain
+from bwlint.world.gates import Judged, answers_no, inside, refuses
+from bwlint.world.libraries import PROOF, Need, named_for_others
 
 NAME = "excluded"
 _AMPERE = group("ampere")

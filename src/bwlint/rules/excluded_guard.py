@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bwlint import claims
 from bwlint.chips import EVERY_TARGET, ChipSet, TargetSet, group
-from bwlint.claims import Claimed
-from bwlint.facts import Operation
-from bwlint.guards import Guarded
-from bwlint.judge import Context, Draft, Related, Remedy
-from bwlint.legality import legal, short, slow
-from bwlint.wording import plain
+from bwlint.chips.wording import plain
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, Related, Remedy
+from bwlint.judging.guards import Guarded
+from bwlint.judging.legality import legal, short, slow
+from bwlint.model.facts import Operation
 
 NAME = "excluded"
 _OLDER, _NEWER = group("hopper"), group("datacenter-blackwell")

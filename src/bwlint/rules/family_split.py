@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bwlint import claims
-from bwlint.builds import runs_on
 from bwlint.chips import EVERY, NONE, ChipSet, families, group
-from bwlint.claims import Claimed
-from bwlint.evaluate.expr import Expr, walk
+from bwlint.chips.wording import plain
 from bwlint.evaluate.objects import ClassValue, Frame
-from bwlint.facts import Side
-from bwlint.grounds import Parted, against, ground, old_library
-from bwlint.judge import Context, Draft, Related, Remedy
-from bwlint.judged import Judged, inside, refuses
-from bwlint.siblings import Admission, admits, elsewhere, peer
-from bwlint.wording import plain
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, Related, Remedy
+from bwlint.judging.grounds import Parted, against, ground, old_library
+from bwlint.judging.siblings import Admission, admits, elsewhere, peer
+from bwlint.model.expr import Expr, walk
+from bwlint.model.facts import Side
+from bwlint.world.builds import runs_on
+from bwlint.world.gates import Judged, inside, refuses
 
 NAME = "family-split"
 _EXACT_NAME = re.compile(r"sm_?12[01]a|12[01]a|sm_?121|gb10|spark|_12_0|rtx|exact", re.I)

@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips import ChipSet, TargetSet, families, group
-from bwlint.evaluate.expr import Span, walk
-from bwlint.facts import Module
-from bwlint.guards import Guarded, served, wrapper
-from bwlint.judge import Context, Draft, Related, Remedy
-from bwlint.switches import defined, only_errors, served_elsewhere, tuned
-from bwlint.wording import plain
+from bwlint.chips.wording import plain
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, Related, Remedy
+from bwlint.judging.guards import Guarded
+from bwlint.judging.switches import defined, only_errors, served_elsewhere, tuned
+from bwlint.judging.wrappers import served, wrapper
+from bwlint.model.expr import Span, walk
+from bwlint.model.facts import Module
 
 NAME = "family-split"
 _MEANT = re.compile(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bwlint import claims
-from bwlint.asked import BUILT, OURS, asked
 from bwlint.chips import Chip, ChipSet
-from bwlint.claims import Claimed
-from bwlint.facts import Module
-from bwlint.judge import Context, Draft
-from bwlint.wording import plain
+from bwlint.chips.wording import plain
+from bwlint.judging import claims
+from bwlint.judging.asked import BUILT, OURS, asked
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft
+from bwlint.model.facts import Module
 
 NAME = "launch-bounds"
 _OF_AMD = re.compile(r"(?i)rocm|(?<![a-z])(?:hip|amd)(?![a-z])")

@@ -6,21 +6,22 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bwlint import claims
 from bwlint.chips import EVERY, NONE, ChipSet, group
-from bwlint.claims import Claimed
-from bwlint.evaluate.expr import walk
-from bwlint.evidence import claimed
-from bwlint.facts import Side
-from bwlint.findings import Claim
-from bwlint.judge import Context, Draft, Related, Remedy
-from bwlint.judged import Judged, answers_no, inside, refuses
-from bwlint.libraries import PROOF, Libraries, Need, instruction
-from bwlint.mentions import mentioned
-from bwlint.siblings import namesake
+from bwlint.chips.mentions import mentioned
+from bwlint.chips.wording import plain
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, Related, Remedy
+from bwlint.judging.evidence import claimed
+from bwlint.judging.siblings import namesake
+from bwlint.model.expr import walk
+from bwlint.model.facts import Side
+from bwlint.model.findings import Claim
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root
-from bwlint.wording import plain
+from bwlint.world.gates import Judged, answers_no, inside, refuses
+from bwlint.world.libraries import PROOF, Libraries, Need, instruction
 
 NAME = "leak"
 TEST = "test-gate"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bwlint import claims
-from bwlint.builds import pairs_of, runs_on
-from bwlint.claims import Claimed
-from bwlint.facts import Carry, Hop, Module
-from bwlint.judge import Context, Draft, Related
-from bwlint.judged import Judged, refuses
-from bwlint.wording import listed, plain
+from bwlint.chips.wording import listed, plain
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, Related
+from bwlint.model.facts import Carry, Hop, Module
+from bwlint.world.builds import pairs_of, runs_on
+from bwlint.world.gates import Judged, refuses
 
 NAME = "leak"
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bwlint import claims
 from bwlint.chips import NONE, ChipSet, TargetSet
-from bwlint.claims import Claimed
-from bwlint.facts import Module
-from bwlint.guards import Guarded, wrapper
-from bwlint.judge import Context, Draft, Related, Remedy
-from bwlint.mentions import mentioned
-from bwlint.wording import plain
+from bwlint.chips.mentions import mentioned
+from bwlint.chips.wording import plain
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, Related, Remedy
+from bwlint.judging.guards import Guarded
+from bwlint.judging.wrappers import wrapper
+from bwlint.model.facts import Module
 
 NAME = "leak"
 

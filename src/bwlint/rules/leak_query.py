@@ -6,15 +6,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bwlint import claims
 from bwlint.chips import EVERY, NONE, ChipSet
-from bwlint.claims import Claimed
-from bwlint.evaluate.expr import Span
-from bwlint.exits import refused
-from bwlint.facts import Function, Module
-from bwlint.judge import Context, Draft, Related
+from bwlint.chips.wording import plain
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, Related
+from bwlint.model.expr import Span
+from bwlint.model.facts import Function, Module
 from bwlint.readers.cuda.program import spoken
-from bwlint.wording import plain
+from bwlint.world.exits import refused
 
 NAME = "leak"
 _ASKS = frozenset({"support", "supports", "supported", "available", "usable", "implemented"})

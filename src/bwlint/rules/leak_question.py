@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bwlint import claims
 from bwlint.chips import NONE, ChipSet
-from bwlint.claims import Claimed
-from bwlint.facts import Module, Use
-from bwlint.judge import Context, Draft, Related
-from bwlint.judged import Judged
-from bwlint.reach import Proof
+from bwlint.chips.wording import plain
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, Related
+from bwlint.model.facts import Module, Use
 from bwlint.rules.leak import bounded
-from bwlint.wording import plain
+from bwlint.world.gates import Judged
+from bwlint.world.proofs import Proof
 
 NAME = "leak"
 _QUESTION = re.compile(r"_*(?:supports?|can_(?:use|run)|is|has)_(\w+?)(?:_(?:supported|available|usable|eligible))?$")

@@ -7,14 +7,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from bwlint.chips import ChipSet, group
-from bwlint.evidence import claimed
-from bwlint.facts import Text
-from bwlint.judge import Context, Draft, Related, Remedy
-from bwlint.judged import Judged, refuses
-from bwlint.libraries import PROOF, instruction
-from bwlint.mentions import Mention, mentioned
+from bwlint.chips.mentions import Mention, mentioned
+from bwlint.chips.wording import plain
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, Related, Remedy
+from bwlint.judging.evidence import claimed
+from bwlint.model.facts import Text
 from bwlint.rules import family_split, leak
-from bwlint.wording import plain
+from bwlint.world.gates import Judged, refuses
+from bwlint.world.libraries import PROOF, instruction
 
 NAME = "message"
 EXCEPTION = re.compile(r"\bnon-?sm|excluding|but not|data-?cent|except", re.I)

@@ -6,13 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bwlint import claims
 from bwlint.chips import NONE, group
-from bwlint.claims import Claimed
-from bwlint.facts import Module, Operation
-from bwlint.judge import Context, Draft, Related
+from bwlint.chips.wording import plain
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, Related
+from bwlint.model.facts import Module, Operation
 from bwlint.readers.proofs import proved
-from bwlint.wording import plain
 
 NAME = "p2p-atomics"
 _RELATED = 6

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from bwlint import claims
+from bwlint.binaries.shipments import Flaw, Library, Shipment, Unit
+from bwlint.binaries.verdicts import runs
 from bwlint.chips import NONE, ChipSet, chip_of_number
-from bwlint.findings import Claim
-from bwlint.images import CUBIN, Cubin
-from bwlint.inspection.verdicts import runs
-from bwlint.shipments import Flaw, Library, Shipment, Unit
+from bwlint.judging import claims
+from bwlint.model.findings import Claim
+from bwlint.model.images import CUBIN, Cubin
 
 NAME = "relabelled"
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bwlint import claims
-from bwlint.asked import BUILT, OURS, THEIRS, Asked, asked, fitting
 from bwlint.chips import NONE, Chip, ChipSet, TargetSet
-from bwlint.claims import Claimed
-from bwlint.evaluate.expr import Expr, Span, walk
-from bwlint.facts import Module
-from bwlint.findings import Claim
-from bwlint.judge import Context, Draft, Related, Remedy
-from bwlint.mentions import mentioned
-from bwlint.wording import kib, plain
+from bwlint.chips.mentions import mentioned
+from bwlint.chips.wording import kib, plain
+from bwlint.judging import claims
+from bwlint.judging.asked import BUILT, OURS, THEIRS, Asked, asked, fitting
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, Related, Remedy
+from bwlint.model.expr import Expr, Span, walk
+from bwlint.model.facts import Module
+from bwlint.model.findings import Claim
 
 NAME = "smem"
 _STAGES = re.compile(r"(?i)stages?_?$")

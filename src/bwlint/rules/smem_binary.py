@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bwlint import claims
+from bwlint.binaries.loaded import loaded
+from bwlint.binaries.shipments import Flaw, Shipment
 from bwlint.chips import Chip, ChipSet
-from bwlint.images import Cubin, Kernel
-from bwlint.inspection.loaded import loaded
-from bwlint.shipments import Flaw, Shipment
-from bwlint.wording import kib, plain
+from bwlint.chips.wording import kib, plain
+from bwlint.judging import claims
+from bwlint.model.images import Cubin, Kernel
 
 NAME = "smem"
 

@@ -7,18 +7,19 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bwlint import claims
-from bwlint.asked import BUILT, THEIRS, meant
 from bwlint.chips import NONE, Chip, ChipSet, all_chips, sold_chips
-from bwlint.claims import Claimed
-from bwlint.evaluate.expr import Span, walk
-from bwlint.facts import HANDLER, Module, Operation, Path
-from bwlint.findings import Claim
-from bwlint.judge import Context, Draft, Related
-from bwlint.judged import Judged, inside
-from bwlint.mentions import mentioned
-from bwlint.residue import Answers, Left, satisfiable
-from bwlint.wording import kib, plain
+from bwlint.chips.mentions import mentioned
+from bwlint.chips.wording import kib, plain
+from bwlint.judging import claims
+from bwlint.judging.asked import BUILT, THEIRS, meant
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, Related
+from bwlint.judging.residue import Answers, Left, satisfiable
+from bwlint.model.expr import Span, walk
+from bwlint.model.facts import HANDLER, Module, Operation, Path
+from bwlint.model.findings import Claim
+from bwlint.world.gates import Judged, inside
 
 NAME = "smem"
 MAX_PICKS = 48

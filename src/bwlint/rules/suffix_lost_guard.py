@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bwlint.chips import Chip, ChipSet, Target, TargetSet
-from bwlint.guards import Guarded, served
-from bwlint.judge import Context, Draft, Related, Remedy
-from bwlint.legality import legal
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, Related, Remedy
+from bwlint.judging.guards import Guarded
+from bwlint.judging.legality import legal
+from bwlint.judging.wrappers import served
 from bwlint.rules.family_split_guard import named_after
 
 NAME = "suffix-lost"

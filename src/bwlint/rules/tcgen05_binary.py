@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bwlint import claims
+from bwlint.binaries.loaded import Loaded, loaded
+from bwlint.binaries.shipments import Flaw, Shipment
 from bwlint.chips import NONE, ChipSet
-from bwlint.findings import Claim
-from bwlint.inspection.loaded import Loaded, loaded
-from bwlint.shipments import Flaw, Shipment
-from bwlint.wording import plain
+from bwlint.chips.wording import plain
+from bwlint.judging import claims
+from bwlint.model.findings import Claim
 
 NAME = "tcgen05"
 

@@ -6,18 +6,19 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bwlint import claims
 from bwlint.chips import ChipSet, group
-from bwlint.claims import Claimed
-from bwlint.grounds import against
-from bwlint.judge import Context, Draft, Related, Remedy
-from bwlint.judged import Judged
-from bwlint.libraries import Need
-from bwlint.mentions import mentioned
+from bwlint.chips.mentions import mentioned
+from bwlint.chips.wording import plain
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, Related, Remedy
+from bwlint.judging.grounds import against
+from bwlint.judging.siblings import Admission, admits
 from bwlint.rules import excluded, family_split, leak
 from bwlint.rules.message import EXCEPTION
-from bwlint.siblings import Admission, admits
-from bwlint.wording import plain
+from bwlint.world.gates import Judged
+from bwlint.world.libraries import Need
 
 NAME = "test-gate"
 _SKIPPED = "the sibling is only skipped"

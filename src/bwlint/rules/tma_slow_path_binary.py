@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bwlint import claims
+from bwlint.binaries.loaded import loaded
+from bwlint.binaries.shipments import Flaw, Shipment
 from bwlint.chips import ChipSet
-from bwlint.inspection.loaded import loaded
+from bwlint.chips.wording import plain
+from bwlint.judging import claims
 from bwlint.readers.binary.cubin import DRIVER_CALL
-from bwlint.shipments import Flaw, Shipment
-from bwlint.wording import plain
 
 NAME = "tma-slow-path"
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bwlint import claims
-from bwlint.asked import BUILT, THEIRS, Asked, asked, fitting
 from bwlint.chips import ChipSet
-from bwlint.claims import Claimed
-from bwlint.facts import Module
-from bwlint.judge import Context, Draft
+from bwlint.judging import claims
+from bwlint.judging.asked import BUILT, THEIRS, Asked, asked, fitting
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft
+from bwlint.model.facts import Module
 
 NAME = "unchecked-launch"
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inl", ".ipp")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bwlint.facts import Module
-from bwlint.judge import Context, Draft
-from bwlint.legality import drafts
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft
+from bwlint.judging.legality import drafts
+from bwlint.model.facts import Module
 
 NAME = "wgmma"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from bwlint.readers.binary.source import Source
-from bwlint.readers.errors import ReadError
+from bwlint.sources.errors import ReadError
 from bwlint.sources.member import Member, Meter
+from bwlint.sources.stretch import Source
 
 MAGIC = b"!<arch>\n"
 THIN_MAGIC = b"!<thin>\n"

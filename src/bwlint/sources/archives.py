@@ -15,13 +15,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from bwlint.findings import Skipped
-from bwlint.readers.binary.source import Source
-from bwlint.readers.errors import ReadError
+from bwlint.model.findings import Skipped
 from bwlint.sources import ar, tars, zips
+from bwlint.sources.errors import ReadError
 from bwlint.sources.member import Member, Meter
 from bwlint.sources.pypi import MOST_MEMBERS, SourceError, plain
 from bwlint.sources.read import special_file, why
+from bwlint.sources.stretch import Source
 
 LARGEST_MEMBER = 6 * 1024**3
 LARGEST_TOTAL = 24 * 1024**3

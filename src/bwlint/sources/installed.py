@@ -13,7 +13,7 @@ from importlib.metadata import Distribution, distributions
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from bwlint.findings import Skipped
+from bwlint.model.findings import Skipped
 from bwlint.sources.pypi import SourceError, plain
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")

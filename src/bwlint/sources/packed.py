@@ -8,10 +8,10 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import IO, Protocol, cast
 
-from bwlint.readers.binary.source import Source
-from bwlint.readers.errors import ReadError
+from bwlint.sources.errors import ReadError
 from bwlint.sources.member import CHUNK, Meter, SourceReader
 from bwlint.sources.pypi import HIGHEST_RATIO
+from bwlint.sources.stretch import Source
 
 # A stream may begin with a large empty file: the ratio counts from here on.
 RATIO_COUNTS_FROM = 64 * 1024**2

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from bwlint.findings import Skipped
+from bwlint.model.findings import Skipped
 from bwlint.sources.kinds import BINARY, kind_of
 from bwlint.sources.walk import Mount
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
-from bwlint.findings import Region
+from bwlint.model.findings import Region
 
 LIMIT = 8 * 1024 * 1024
 """The largest file that is read, in bytes."""

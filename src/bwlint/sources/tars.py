@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from tarfile import TarInfo
 
-from bwlint.readers.binary.source import Source
-from bwlint.readers.errors import ReadError
+from bwlint.sources.errors import ReadError
 from bwlint.sources.member import Member, Meter, chunks_of
 from bwlint.sources.packed import packing_of, unpacked
+from bwlint.sources.stretch import Source
 
 _BLOCK = tarfile.BLOCKSIZE
 _LARGEST_EXTENSION = 1024 * 1024

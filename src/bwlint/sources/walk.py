@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from bwlint.findings import Skipped
+from bwlint.model.findings import Skipped
 from bwlint.sources.ignore import Layer, Rules, as_base, compiled, is_ignored, read_layer
 from bwlint.sources.kinds import kind_of, kind_of_script
 from bwlint.sources.read import Unread, special_file, why

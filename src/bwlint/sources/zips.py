@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from bwlint.readers.binary.source import Source
-from bwlint.readers.errors import ReadError
+from bwlint.sources.errors import ReadError
 from bwlint.sources.member import Member, Meter, SourceReader, chunks_of
 from bwlint.sources.packed import unpacked
 from bwlint.sources.pypi import HIGHEST_RATIO, MOST_MEMBERS, RATIO_COUNTS_FROM
+from bwlint.sources.stretch import Source
 
 if TYPE_CHECKING:
     from zipfile import ZipInfo

@@ -13,7 +13,7 @@ import toolkit as wheels
 from bwlint.confirm.receipt import Attempt
 from bwlint.confirm.rungs.assemble import attempt
 from bwlint.confirm.world import Subject, Toolkit, World
-from bwlint.findings import Claim, Finding, Region
+from bwlint.model.findings import Claim, Finding, Region
 
 OLD, OURS = ("sm_90a",), ("sm_120a",)
 TARGETS = (*OLD, *OURS)

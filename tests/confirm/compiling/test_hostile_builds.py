@@ -15,7 +15,7 @@ from bwlint.confirm.compiling import compiler
 from bwlint.confirm.receipt import Attempt
 from bwlint.confirm.rungs.assemble import attempt
 from bwlint.confirm.world import Subject, Toolkit, World
-from bwlint.findings import Claim, Finding, Region
+from bwlint.model.findings import Claim, Finding, Region
 
 FENCE = "tcgen05.fence::before_thread_sync"
 KERNEL = '__global__ void kernel(int *p) {\n  asm volatile("tcgen05.fence::before_thread_sync;");\n}\n'

@@ -10,7 +10,7 @@ from toolkit import Toolkit as Tools
 from bwlint.confirm import probes
 from bwlint.confirm.world import Device, Toolkit, World
 from bwlint.readers.binary import read
-from bwlint.readers.binary.source import Source
+from bwlint.sources.stretch import Source
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import toolkit as wheels
 from bwlint.confirm.receipt import Attempt
 from bwlint.confirm.rungs.assemble import attempt, pairs_of, targets_tried
 from bwlint.confirm.world import Subject, Toolkit, World
-from bwlint.findings import Claim, Finding, Region, Related
+from bwlint.model.findings import Claim, Finding, Region, Related
 
 ALLOC = "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32"
 FENCE = "tcgen05.fence::before_thread_sync"

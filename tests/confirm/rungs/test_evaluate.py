@@ -13,7 +13,7 @@ from bwlint.confirm.receipt import Attempt
 from bwlint.confirm.rungs import evaluate
 from bwlint.confirm.slicing import seccomp
 from bwlint.confirm.world import Device, Subject, World
-from bwlint.findings import Claim, Finding, Region
+from bwlint.model.findings import Claim, Finding, Region
 
 pytestmark = pytest.mark.skipif(seccomp.unavailable() is not None, reason="there is no filter of system calls here")
 

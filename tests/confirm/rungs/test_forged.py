@@ -13,7 +13,7 @@ from bwlint.confirm.compiling import evidence
 from bwlint.confirm.compiling.compiler import Made
 from bwlint.confirm.rungs.assemble import attempt, pairs_of
 from bwlint.confirm.world import Subject, Toolkit, World
-from bwlint.findings import Claim, Finding, Region
+from bwlint.model.findings import Claim, Finding, Region
 
 FENCE = "tcgen05.fence::before_thread_sync"
 SAYS = "error   : Instruction 'bar.sync' not supported on .target 'sm_120a'"

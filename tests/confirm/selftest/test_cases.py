@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from bwlint import catalog
 from bwlint.chips.devices import chip
 from bwlint.confirm.selftest.case import INPUTS, Case, NotForChip, Program, Text, Words, rendered
 from bwlint.confirm.selftest.cases import all_cases
+from bwlint.settings import catalog
 
 HOLE = re.compile(r"@[A-Z_]+(?:[+-]\d+)?@")
 CHIPS = ("9.0", "12.0", "12.1")

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from bwlint.check import Request, check
-from bwlint.findings import Finding, Fix
 from bwlint.fix.apply import apply
+from bwlint.model.findings import Finding, Fix
+from bwlint.run.check import check
+from bwlint.run.gather import Request
 
 
 @dataclass(frozen=True, slots=True)

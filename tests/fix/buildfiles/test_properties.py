@@ -8,16 +8,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bwlint.chips import ChipSet, Target
-from bwlint.collect import Collected
-from bwlint.engine import analyse
 from bwlint.evaluate.sources import Sources
-from bwlint.findings import Fix
 from bwlint.fix import Job, propose
 from bwlint.fix.apply import apply
 from bwlint.fix.buildfiles.proof import reached, stated
-from bwlint.judge import Remedy
+from bwlint.judging.drafts import Remedy
+from bwlint.model.findings import Fix
 from bwlint.readers.buildfiles import read
+from bwlint.run.engine import analyse
 from bwlint.sources.walk import SourceFile
+from bwlint.world.collect import Collected
 
 BOTH = ChipSet.of("12.0", "12.1")
 NAMES = ("75", "80", "90", "90a", "100", "100a", "100f", "103a", "110f", "120", "120a", "120f", "121", "121a", "121f")

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from bwlint.chips import ChipSet
-from bwlint.collect import Collected
-from bwlint.engine import analyse
 from bwlint.evaluate.sources import Sources
-from bwlint.findings import Fix
 from bwlint.fix import Job, propose
 from bwlint.fix.apply import apply
-from bwlint.judge import Draft, Remedy
+from bwlint.judging.drafts import Draft, Remedy
+from bwlint.model.findings import Fix
 from bwlint.readers.cuda import read
+from bwlint.run.engine import analyse
 from bwlint.sources.read import given
 from bwlint.sources.walk import SourceFile
+from bwlint.world.collect import Collected
 
 RULES = (
     "family-split",

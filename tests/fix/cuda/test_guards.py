@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from toolkit import Toolkit
 
-from bwlint.findings import Fix
 from bwlint.fix.apply import apply
+from bwlint.model.findings import Fix
 
 from .conftest import Mend
 

@@ -9,15 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from bwlint.check import Request, check
 from bwlint.chips import ChipSet
 from bwlint.evaluate.sources import Sources
-from bwlint.facts import Gate, Module
-from bwlint.findings import Finding, Fix
 from bwlint.fix.apply import apply
 from bwlint.fix.python import propose
-from bwlint.link import Sets, Tree
+from bwlint.model.facts import Gate, Module
+from bwlint.model.findings import Finding, Fix
 from bwlint.readers.python import read
+from bwlint.run.check import check
+from bwlint.run.gather import Request
+from bwlint.world.tree import Sets, Tree
 
 
 @dataclass(frozen=True, slots=True)

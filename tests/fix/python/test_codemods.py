@@ -26,7 +26,7 @@ BOUNDED = BOUND.replace(">= 10", "in (10, 11)")
 
 
 def run(folder: Path, name: str, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "libcst.tool", "codemod", "-x", f"bwlint.fix.python.codemods.{name}"]
+    command = [sys.executable, "-m", "libcst.tool", "codemod", "-x", f"bwlint.codemods.{name}"]
     settings = ["--no-format", "--hide-progress", "-j", "1"]
     return subprocess.run(
         [*command, *settings, *options, "m.py"], cwd=folder, env=ENVIRONMENT, check=True, capture_output=True, text=True
@@ -65,7 +65,7 @@ def test_same_as_the_command(tmp_path: Path) -> None:
 
 
 def test_text_without_a_project(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "libcst.tool", "codemod", "-x", "bwlint.fix.python.codemods.Family", "-"]
+    command = [sys.executable, "-m", "libcst.tool", "codemod", "-x", "bwlint.codemods.Family", "-"]
     done = subprocess.run(
         command, input=FAMILY, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=False
     )

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from bwlint.chips import ChipSet
-from bwlint.findings import Fix
+from bwlint.model.findings import Fix
 
 from .conftest import Make
 

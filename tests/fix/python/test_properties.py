@@ -11,10 +11,11 @@ from tempfile import TemporaryDirectory
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bwlint.check import Request, check
 from bwlint.chips import EVERY, ChipSet, siblings
-from bwlint.findings import Edit, Finding
 from bwlint.fix.apply import apply
+from bwlint.model.findings import Edit, Finding
+from bwlint.run.check import check
+from bwlint.run.gather import Request
 from bwlint.sources.read import Text
 
 HEAD = """import torch

@@ -6,9 +6,9 @@ import libcst
 import pytest
 
 from bwlint.chips import ChipSet
-from bwlint.facts import Gate
-from bwlint.findings import Edit, Region
 from bwlint.fix.python import locate, propose, spellings
+from bwlint.model.facts import Gate
+from bwlint.model.findings import Edit, Region
 
 from .conftest import Make
 from .test_family import ARCH, CAP, PLATFORM

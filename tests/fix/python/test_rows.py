@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bwlint.findings import Fix
 from bwlint.fix.apply import apply
+from bwlint.model.findings import Fix
 
 from .conftest import Make
 

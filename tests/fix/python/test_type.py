@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bwlint.chips import EVERY, ChipSet
-from bwlint.findings import Fix
+from bwlint.model.findings import Fix
 
 from .conftest import Make
 

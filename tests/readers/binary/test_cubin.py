@@ -16,10 +16,10 @@ import pytest
 from ptxas import Folder, Ptxas
 from toolkit import Toolkit
 
-from bwlint.images import Cubin, Kernel
+from bwlint.model.images import Cubin, Kernel
 from bwlint.readers.binary import cubin, elf
-from bwlint.readers.binary.source import Source
-from bwlint.readers.errors import ReadError
+from bwlint.sources.errors import ReadError
+from bwlint.sources.stretch import Source
 
 TARGETS = ("75", "80", "90", "90a", "100", "100a", "100f", "103a", "120", "120a", "120f", "121", "121a", "121f")
 CUDA_12 = "12.9.86"

@@ -14,8 +14,8 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from bwlint.readers.binary import elf
-from bwlint.readers.binary.source import Source
-from bwlint.readers.errors import ReadError
+from bwlint.sources.errors import ReadError
+from bwlint.sources.stretch import Source
 
 HEADER = {64: "<4sBBBBB7xHHIQQQIHHHHHH", 32: "<4sBBBBB7xHHIIIIIHHHHHH"}
 SECTION = {64: "<IIQQQQIIQQ", 32: "<IIIIIIIIII"}

@@ -12,7 +12,7 @@ from toolkit import Toolkit
 
 from bwlint.readers.binary import cubin, elf
 from bwlint.readers.binary.names import operation, readable
-from bwlint.readers.binary.source import Source
+from bwlint.sources.stretch import Source
 
 READABLE = {
     "_Z4normPf": "norm",

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import pytest
 
 from bwlint.readers.binary import pe, read
-from bwlint.readers.binary.source import Source
-from bwlint.readers.errors import ReadError
+from bwlint.sources.errors import ReadError
+from bwlint.sources.stretch import Source
 
 BASE = 0x180000000
 AT = 0x1000

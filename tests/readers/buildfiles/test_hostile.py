@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bwlint.facts import Carry
+from bwlint.model.facts import Carry
 from bwlint.readers.buildfiles.patterns import BadRegex, Regex
 
 Carries = Callable[[str, str], tuple[Carry, ...]]

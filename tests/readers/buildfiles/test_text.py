@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bwlint.facts import Carry
+from bwlint.model.facts import Carry
 
 Carries = Callable[[str, str], tuple[Carry, ...]]
 

@@ -9,10 +9,10 @@ from toolkit import Toolkit
 
 from bwlint.chips import Target
 from bwlint.evaluate.sources import Sources
-from bwlint.link import Tree
 from bwlint.readers.cuda import read
 from bwlint.readers.cuda.lexer import clean
 from bwlint.readers.cuda.preprocessor import directives
+from bwlint.world.tree import Tree
 
 GUARDS = Path(__file__).with_name("guards.cu")
 TARGETS = ("90a", "100a", "103f", "120", "120f", "120a", "121", "121f", "121a")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bwlint.facts import Operation
+from bwlint.model.facts import Operation
 from bwlint.readers.cuda import read
 
 

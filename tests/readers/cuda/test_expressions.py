@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bwlint.evaluate.expr import Expr, Span
+from bwlint.model.expr import Expr, Span
 from bwlint.readers.cuda.expressions import lower, number
 from bwlint.readers.cuda.lexer import clean
 

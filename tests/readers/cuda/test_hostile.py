@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from bwlint.evaluate.sources import Sources
-from bwlint.link import Tree
 from bwlint.readers.cuda import read
+from bwlint.world.tree import Tree
 
 HOSTILE: dict[str, Callable[[int], str]] = {
     "spaces": lambda n: " " * n,

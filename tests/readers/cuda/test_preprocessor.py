@@ -6,11 +6,11 @@ import pytest
 
 from bwlint.chips import EVERY_TARGET, Target, TargetSet
 from bwlint.evaluate.sources import Sources
-from bwlint.facts import Gate
-from bwlint.link import Tree
+from bwlint.model.facts import Gate
 from bwlint.readers.cuda import read
 from bwlint.readers.cuda.lexer import clean
 from bwlint.readers.cuda.preprocessor import Directives, directives
+from bwlint.world.tree import Tree
 
 
 def found(source: str) -> Directives:

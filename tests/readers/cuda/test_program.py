@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import pytest
 
 from bwlint.evaluate.sources import Sources
-from bwlint.facts import Side
-from bwlint.link import Tree
+from bwlint.model.facts import Side
 from bwlint.readers.cuda import read
+from bwlint.world.tree import Tree
 
 
 @dataclass(frozen=True, slots=True)

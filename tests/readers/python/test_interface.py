@@ -4,8 +4,8 @@ from textwrap import dedent
 
 import pytest
 
-from bwlint.readers.errors import ReadError
 from bwlint.readers.python.interface import Interface, interface
+from bwlint.sources.errors import ReadError
 
 
 def read(source: str, name: str = "pkg.mod", is_package: bool = False) -> Interface:

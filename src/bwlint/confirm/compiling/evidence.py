@@ -18,11 +18,11 @@ from bwlint.confirm.compiling.flagged import Lines, flagged
 from bwlint.confirm.compiling.listing import Function, Listing, Statement
 from bwlint.confirm.compiling.paths import same_file
 from bwlint.confirm.world import Subject
-from bwlint.findings import Outcome
-from bwlint.images import Cubin
+from bwlint.model.findings import Outcome
+from bwlint.model.images import Cubin
 from bwlint.readers.binary import cubin as cubins
-from bwlint.readers.binary.source import Source
-from bwlint.readers.errors import ReadError
+from bwlint.sources.errors import ReadError
+from bwlint.sources.stretch import Source
 
 _ABOUT_TARGET = re.compile(r"\.target\b|\bsm_\d|(?i:for|gpu|target|this) architecture")
 _ABOUT_MODULE = re.compile(r"(?:Unsupported|Conflicting|does not support|specified by) \.target|requires PTX ISA")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bwlint.confirm.compiling.listing import Frame
 from bwlint.confirm.compiling.paths import is_file, same_file
-from bwlint.findings import Region
+from bwlint.model.findings import Region
 from bwlint.readers.cuda.lexer import clean, matching
 
 MOST_SOURCE = 8 << 20

@@ -10,7 +10,7 @@ import re
 import stat
 from functools import lru_cache
 
-from bwlint.repair.worktree import is_in
+from bwlint.sources.worktree import is_in
 
 # In double quotes a shell leaves these alone; nvcc takes a comma for the end of a value.
 _PLAIN = re.compile(r"[\w./+:@%= ~-]*")

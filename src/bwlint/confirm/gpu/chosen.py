@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from bwlint.chips.wording import listed
 from bwlint.confirm import gpu
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
 from bwlint.confirm.world import Device, World
-from bwlint.findings import BUILDER, Claim
-from bwlint.wording import listed
+from bwlint.model.findings import BUILDER, Claim
 
 
 def chosen(rung: Rung, claim: Claim, world: World) -> Device | Attempt:

@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from bwlint.confirm.world import Subject
-from bwlint.findings import Skipped
-from bwlint.images import Binary, Container
+from bwlint.model.findings import Skipped
+from bwlint.model.images import Binary, Container
 from bwlint.readers import binary as reader
 from bwlint.readers.binary import fatbin
-from bwlint.readers.binary.source import Source
-from bwlint.readers.errors import ReadError
 from bwlint.sources.archives import entries, is_archive
+from bwlint.sources.errors import ReadError
 from bwlint.sources.kinds import BINARY, PTX, kind_of
 from bwlint.sources.pypi import SourceError
+from bwlint.sources.stretch import Source
 
 MOST = 512
 """Containers of one file that are tried."""

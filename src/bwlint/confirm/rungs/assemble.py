@@ -22,7 +22,7 @@ from bwlint.confirm.compiling.paths import is_file
 from bwlint.confirm.compiling.units import Unit, is_source, units
 from bwlint.confirm.receipt import Attempt, not_eligible, not_requested
 from bwlint.confirm.world import Subject, Toolkit, World
-from bwlint.findings import BUILDER, Outcome
+from bwlint.model.findings import BUILDER, Outcome
 
 KINDS = frozenset({"instruction", "legal", "slow", "bounds", "shared", "cluster", "guard", "build"})
 

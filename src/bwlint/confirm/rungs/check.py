@@ -15,7 +15,7 @@ from bwlint.confirm.gpu.chosen import about, ask, for_amounts
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible
 from bwlint.confirm.rungs.configure import DYNAMIC, MOST_CLUSTER, NON_PORTABLE, roomy_target, shape_of, together
 from bwlint.confirm.world import Device, Subject, World
-from bwlint.findings import Claim, Outcome
+from bwlint.model.findings import Claim, Outcome
 
 KINDS = frozenset({"shared", "cluster", "unchecked"})
 RUNG: Rung = "check"

@@ -13,7 +13,7 @@ from bwlint.confirm.gpu.chosen import about, ask, for_amounts
 from bwlint.confirm.gpu.containers import lots
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible
 from bwlint.confirm.world import Device, Subject, World
-from bwlint.findings import Claim, Outcome
+from bwlint.model.findings import Claim, Outcome
 
 KINDS = frozenset({"shared", "cluster", "unchecked", "bounds"})
 RUNG: Rung = "configure"

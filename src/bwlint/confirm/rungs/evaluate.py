@@ -10,7 +10,7 @@ from bwlint.confirm.receipt import Attempt, not_eligible, not_requested
 from bwlint.confirm.slicing.sandbox import Answer, Ran, run_slice, unavailable
 from bwlint.confirm.slicing.slices import Slice, cut
 from bwlint.confirm.world import Subject, World
-from bwlint.findings import Claim
+from bwlint.model.findings import Claim
 
 KINDS = frozenset({"gate"})
 LONGEST_TEXT = 4000

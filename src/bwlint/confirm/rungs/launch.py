@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bwlint.chips.wording import counted
 from bwlint.confirm import gpu
 from bwlint.confirm.driver.errors import FAULTS, INVALID_CLUSTER_SIZE, NO_MACHINE_CODE, TOO_MUCH_ASKED
 from bwlint.confirm.gpu.chosen import about, ask, chosen
@@ -17,10 +18,9 @@ from bwlint.confirm.gpu.containers import Part, lots
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
 from bwlint.confirm.rungs.configure import DYNAMIC, SHARE, shape_of
 from bwlint.confirm.world import Device, Subject, World
-from bwlint.findings import Claim
+from bwlint.model.findings import Claim
 from bwlint.sources.archives import is_archive
 from bwlint.sources.kinds import BINARY, kind_of
-from bwlint.wording import counted
 
 KINDS = frozenset({"image", "shared", "cluster", "unchecked"})
 RUNG: Rung = "launch"

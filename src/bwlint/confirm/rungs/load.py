@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from bwlint.chips.wording import counted, listed
 from bwlint.confirm import gpu
 from bwlint.confirm.compiling import evidence
 from bwlint.confirm.compiling.compiler import Bench, Made, built
@@ -20,8 +21,7 @@ from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
 from bwlint.confirm.rungs.assemble import KERNEL, MISLEADS, pairs_of
 from bwlint.confirm.rungs.configure import SHARE
 from bwlint.confirm.world import Device, Subject, World
-from bwlint.findings import Outcome
-from bwlint.wording import counted, listed
+from bwlint.model.findings import Outcome
 
 KINDS = frozenset({"image", "build", "instruction"})
 RUNG: Rung = "load"

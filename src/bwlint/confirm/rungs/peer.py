@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from bwlint.chips.wording import counted, listed
 from bwlint.confirm import gpu, probes
 from bwlint.confirm.gpu.chosen import ask
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible
 from bwlint.confirm.world import Device, Subject, World
-from bwlint.findings import Outcome
-from bwlint.wording import counted, listed
+from bwlint.model.findings import Outcome
 
 KINDS = frozenset({"peer"})
 RUNG: Rung = "peer"

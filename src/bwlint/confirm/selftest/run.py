@@ -17,7 +17,7 @@ from bwlint.confirm.selftest.cases import all_cases
 from bwlint.confirm.selftest.hardware import seen
 from bwlint.confirm.selftest.statics import Static, Verdict, static
 from bwlint.confirm.world import Device, World
-from bwlint.findings import Outcome
+from bwlint.model.findings import Outcome
 
 
 class NoDevice(Exception):

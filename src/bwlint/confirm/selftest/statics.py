@@ -13,14 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from bwlint import check, inspection
+from bwlint import inspection
+from bwlint.binaries.needs import jit_isas
+from bwlint.binaries.shipments import NONE, Library
 from bwlint.chips import Chip
 from bwlint.chips.drivers import toolkit_of_isa
 from bwlint.chips.toolkits import version
 from bwlint.confirm.selftest.case import Case, Cubin, Fatbin, Program, Question, Text, Words
-from bwlint.findings import Claim, ClaimKind, Finding
-from bwlint.report.inspection_needs import jit_isas
-from bwlint.shipments import NONE, Library
+from bwlint.model.findings import Claim, ClaimKind, Finding
+from bwlint.run import check, gather
 
 Verdict = Literal["works", "fails", "unknown"]
 Compiler = Literal["driver", "ptxas"]
@@ -76,7 +77,7 @@ def _said(case: Case, chip: Chip, source: Path, made: Path, cuda: str, compiler:
 
 def _checked(source: Path, chip: Chip) -> check.Outcome:
     with ExitStack() as stack:
-        request = check.Request((str(source),), target=(chip.name,), severity="note", jobs=1, use_gitignore=False)
+        request = gather.Request((str(source),), target=(chip.name,), severity="note", jobs=1, use_gitignore=False)
         return check.check(request, stack)
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from bwlint.confirm.slicing.syntax import Scope, absolute, bound, changed
-from bwlint.readers.errors import ReadError
 from bwlint.readers.python import parse
+from bwlint.sources.errors import ReadError
 from bwlint.sources.read import Unread, decode, read_bytes
 
 

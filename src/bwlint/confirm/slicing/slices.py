@@ -17,9 +17,9 @@ from bwlint.confirm.slicing.closure import Cutter, Plan
 from bwlint.confirm.slicing.enclosing import as_function, owner_of
 from bwlint.confirm.slicing.modules import File, Files, file_of, source_of
 from bwlint.evaluate.names import guess
-from bwlint.findings import Claim, Region
-from bwlint.readers.errors import ReadError
+from bwlint.model.findings import Claim, Region
 from bwlint.readers.python.gates import asked_key
+from bwlint.sources.errors import ReadError
 from bwlint.sources.read import Text, Unread
 from bwlint.sources.tree import import_roots, module_name, package_root
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bwlint.findings import Edit, Fix, Proof
 from bwlint.fix import Job
 from bwlint.fix.buildfiles import accepted, lists, spellings
 from bwlint.fix.buildfiles.place import Place
 from bwlint.fix.buildfiles.proof import Proposal, prove, stated
 from bwlint.fix.buildfiles.spellings import Piece
+from bwlint.model.findings import Edit, Fix, Proof
 from bwlint.readers.buildfiles.places import Places
 from bwlint.sources.read import Text
 

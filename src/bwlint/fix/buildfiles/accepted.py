@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from bwlint.chips import NONE, Target, siblings
 from bwlint.chips.toolkits import version, within
-from bwlint.facts import Carry
 from bwlint.fix.buildfiles import spellings
 from bwlint.fix.buildfiles.branch import branched
 from bwlint.fix.buildfiles.place import Place, has, possible, sass
 from bwlint.fix.buildfiles.proof import Proposal
 from bwlint.fix.buildfiles.spellings import Piece
+from bwlint.model.facts import Carry
 from bwlint.readers.buildfiles import is_cmake
 
 

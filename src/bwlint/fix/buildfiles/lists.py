@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from bwlint.behind import lost
 from bwlint.chips import NONE, Target
 from bwlint.chips.pairs import same_cubin
 from bwlint.chips.toolkits import first_toolkit
-from bwlint.facts import Carry
 from bwlint.fix.buildfiles import spellings
 from bwlint.fix.buildfiles.accepted import condition
 from bwlint.fix.buildfiles.place import Place, sass, twins
 from bwlint.fix.buildfiles.proof import Proposal, in_a_list
 from bwlint.fix.buildfiles.spellings import Piece, Token
+from bwlint.judging.behind import lost
+from bwlint.model.facts import Carry
 
 _LISTS = frozenset({"list", "piece", "request", "kernel"})
 _Given = Mapping[Target, tuple[Target, ...]]

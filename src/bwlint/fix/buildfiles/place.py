@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bwlint.behind import Behind, behind
 from bwlint.chips import NONE, Chip, ChipSet, Target, siblings
 from bwlint.chips.toolkits import first_toolkit, version, within
-from bwlint.evaluate.expr import Span
-from bwlint.facts import Carry
+from bwlint.chips.wording import plain
 from bwlint.fix import Job
 from bwlint.fix.buildfiles.proof import ACCEPT, reached, stated, targets
 from bwlint.fix.buildfiles.spellings import Token, tokens
 from bwlint.fix.change import Change
 from bwlint.fix.meant import comments, said_exactly
+from bwlint.judging.behind import Behind, behind
+from bwlint.model.expr import Span
+from bwlint.model.facts import Carry
 from bwlint.readers.buildfiles import is_cmake
 from bwlint.sources.read import Text
-from bwlint.wording import plain
 
 
 @dataclass(frozen=True, slots=True)

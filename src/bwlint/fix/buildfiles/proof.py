@@ -10,12 +10,12 @@ from typing import Literal
 
 from bwlint.chips import NONE, ChipSet, Target, siblings
 from bwlint.chips.toolkits import within
-from bwlint.evaluate.expr import Span
-from bwlint.facts import Carry, Module
-from bwlint.findings import Edit, Proof
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
 from bwlint.fix.buildfiles.spellings import Piece
+from bwlint.model.expr import Span
+from bwlint.model.facts import Carry, Module
+from bwlint.model.findings import Edit, Proof
 from bwlint.readers import ReadError, reader
 from bwlint.rules import arch_target
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from bwlint.chips import Chip, ChipSet, TargetSet, siblings
-from bwlint.evaluate.expr import Span
+from bwlint.chips.wording import plain
 from bwlint.evaluate.macros import known_macro
-from bwlint.facts import Gate, Module
-from bwlint.findings import Edit, Fix, Proof
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
 from bwlint.fix.change import Change
@@ -22,11 +20,14 @@ from bwlint.fix.cuda.proof import Checker, in_a_string
 from bwlint.fix.cuda.terms import Change as Rewrite
 from bwlint.fix.cuda.terms import edits
 from bwlint.fix.meant import said_exactly
-from bwlint.guards import Guarded
-from bwlint.judge import Context, Remedy
-from bwlint.link import Tree
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Remedy
+from bwlint.judging.guards import Guarded
+from bwlint.model.expr import Span
+from bwlint.model.facts import Gate, Module
+from bwlint.model.findings import Edit, Fix, Proof
 from bwlint.readers.cuda.lexer import Code, clean
-from bwlint.wording import plain
+from bwlint.world.tree import Tree
 
 __all__ = ["mend"]
 

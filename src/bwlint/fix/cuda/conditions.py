@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips import Chip
-from bwlint.evaluate.expr import Expr, Span, walk
-from bwlint.facts import Module
 from bwlint.fix.cuda.terms import Change, Term, bracketed, offsets, separator, terms, twin_text
+from bwlint.model.expr import Expr, Span, walk
+from bwlint.model.facts import Module
 from bwlint.readers.cuda.lexer import Code
 
 _LABEL = re.compile(r"case\s+\Z")

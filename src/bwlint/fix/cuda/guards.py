@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from bwlint.chips import Chip, TargetSet
-from bwlint.evaluate.expr import Expr
 from bwlint.fix.cuda.terms import Change, Term, bracketed, separator, terms, twin_text
+from bwlint.model.expr import Expr
 from bwlint.readers.cuda.lexer import Code, matching
 
 _ARCH = "__CUDA_ARCH__"

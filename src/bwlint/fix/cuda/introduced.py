@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from bwlint.chips import TargetSet
-from bwlint.evaluate.expr import Span
-from bwlint.guards import Guarded
+from bwlint.judging.guards import Guarded
+from bwlint.model.expr import Span
 from bwlint.readers.cuda.lexer import Code
 
 _INTRODUCED = re.compile(

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from bwlint.chips import NO_TARGET, NONE, ChipSet, TargetSet
 from bwlint.evaluate.interpreter import Interpreter
-from bwlint.facts import Class, Gate, Module, Operation
-from bwlint.findings import Proof
 from bwlint.fix.change import Change
-from bwlint.legality import legal, short
-from bwlint.link import Sets, TargetSets, Tree
+from bwlint.judging.legality import legal, short
+from bwlint.model.facts import Class, Gate, Module, Operation
+from bwlint.model.findings import Proof
 from bwlint.readers.cuda import read
+from bwlint.world.tree import Sets, TargetSets, Tree
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bwlint.chips import Chip
-from bwlint.evaluate.expr import Expr, Span
-from bwlint.findings import Edit
+from bwlint.model.expr import Expr, Span
+from bwlint.model.findings import Edit
 from bwlint.readers.cuda.lexer import Code
 from bwlint.sources.read import Text
 

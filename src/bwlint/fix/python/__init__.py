@@ -11,17 +11,17 @@ from collections.abc import Callable, Iterable
 from typing import Literal
 
 from bwlint.chips import ChipSet
-from bwlint.facts import Gate, Module
-from bwlint.findings import Fix, Proof
+from bwlint.chips.wording import plain
 from bwlint.fix import Job
 from bwlint.fix.change import Change
 from bwlint.fix.meant import meant_exactly
 from bwlint.fix.python.place import Candidate, Place
 from bwlint.fix.python.proof import Checker, compares_limit
-from bwlint.judged import Judged, refuses
-from bwlint.link import Sets, Tree
+from bwlint.model.facts import Gate, Module
+from bwlint.model.findings import Fix, Proof
 from bwlint.sources.read import Text
-from bwlint.wording import plain
+from bwlint.world.gates import Judged, refuses
+from bwlint.world.tree import Sets, Tree
 
 __all__ = ["Spelling", "first_proved", "mend", "propose"]
 

@@ -14,16 +14,16 @@ from typing import Any
 
 from bwlint.chips import NONE, ChipSet, siblings
 from bwlint.chips.toolkits import releases, version
-from bwlint.evaluate.expr import Expr
 from bwlint.evaluate.interpreter import Interpreter
 from bwlint.evaluate.objects import Frame, FunctionValue, PartialValue
 from bwlint.evaluate.values import Vec
-from bwlint.facts import Module
-from bwlint.findings import Edit
 from bwlint.fix.python import imports
 from bwlint.fix.python.place import Candidate, Place
 from bwlint.fix.python.proof import reached
 from bwlint.fix.python.syntax import LINE, Syntax, inside, parse, span_of
+from bwlint.model.expr import Expr
+from bwlint.model.facts import Module
+from bwlint.model.findings import Edit
 
 _TARGET = re.compile(r"(?<![a-z0-9])sm_?\d{1,3}[afx]?(?![a-z0-9])")
 _OLDEST = "12.3"

@@ -6,8 +6,8 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
-from bwlint.findings import Edit
 from bwlint.fix.python.syntax import LINE, Syntax
+from bwlint.model.findings import Edit
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Module)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bwlint.findings import Edit
 from bwlint.fix.python.syntax import Syntax
+from bwlint.model.findings import Edit
 
 
 def behind(

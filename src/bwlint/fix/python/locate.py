@@ -16,10 +16,10 @@ from typing import Any
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
-from bwlint.evaluate.expr import Span
-from bwlint.findings import Edit, Region
 from bwlint.fix.change import Change
 from bwlint.fix.python.spellings import rewrites
+from bwlint.model.expr import Span
+from bwlint.model.findings import Edit, Region
 from bwlint.sources.read import Text
 
 Place = tuple[int, int]

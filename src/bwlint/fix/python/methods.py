@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from bwlint.chips import Chip, ChipSet, chip_of_number
 from bwlint.evaluate.objects import ClassValue, Instance
 from bwlint.evaluate.values import Ref
-from bwlint.facts import Module
 from bwlint.fix.python.place import Candidate, Place
 from bwlint.fix.python.proof import reached
 from bwlint.fix.python.syntax import Syntax, parse, span_of
+from bwlint.model.facts import Module
 
 EXACT = "is_device_capability"
 FAMILY = "is_device_capability_family"

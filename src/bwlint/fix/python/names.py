@@ -10,9 +10,6 @@ import re
 from dataclasses import replace
 
 from bwlint.chips import NONE
-from bwlint.evaluate.expr import walk
-from bwlint.facts import Gate
-from bwlint.findings import Fix
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
 from bwlint.fix.change import Change
@@ -21,6 +18,9 @@ from bwlint.fix.python.items import behind
 from bwlint.fix.python.place import Candidate, Place
 from bwlint.fix.python.proof import Checker
 from bwlint.fix.python.syntax import Syntax, parse
+from bwlint.model.expr import walk
+from bwlint.model.facts import Gate
+from bwlint.model.findings import Fix
 from bwlint.readers.python import read
 
 _NAME = re.compile(r"sm_\d{2,3}[af]?")

@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import PurePath
 
 from bwlint.chips import NONE
-from bwlint.findings import Fix
 from bwlint.fix import Job
 from bwlint.fix.change import Change
 from bwlint.fix.meant import meant_exactly
@@ -17,6 +16,7 @@ from bwlint.fix.python import first_proved
 from bwlint.fix.python.place import Candidate, Place
 from bwlint.fix.python.ranges import ranges
 from bwlint.fix.python.releases import releases
+from bwlint.model.findings import Fix
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from bwlint.evaluate.expr import Span
-from bwlint.facts import Gate, Module
-from bwlint.findings import Edit
 from bwlint.fix.change import Change
-from bwlint.link import Sets, Tree
+from bwlint.model.expr import Span
+from bwlint.model.facts import Gate, Module
+from bwlint.model.findings import Edit
+from bwlint.world.tree import Sets, Tree
 
 Candidate: TypeAlias = tuple[Edit, ...]
 """Edits of one file that belong together: the test, and an import or a helper that its new text needs."""

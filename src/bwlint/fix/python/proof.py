@@ -9,16 +9,16 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from bwlint.chips import ChipSet
-from bwlint.evaluate.expr import Expr, Span, walk
 from bwlint.evaluate.interpreter import Interpreter
 from bwlint.evaluate.objects import ClassValue, Frame
-from bwlint.facts import Class, Gate, Module
-from bwlint.findings import Proof
 from bwlint.fix.apply import apply
 from bwlint.fix.python.place import Candidate, Place
-from bwlint.link import Sets, Tree
+from bwlint.model.expr import Expr, Span, walk
+from bwlint.model.facts import Class, Gate, Module
+from bwlint.model.findings import Proof
 from bwlint.readers.python import ReadError, read
 from bwlint.sources.read import Text
+from bwlint.world.tree import Sets, Tree
 
 _MEMBER = re.compile(r"sm_?\d{2,3}[af]?")
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from bwlint.evaluate.expr import Span
-from bwlint.findings import Edit, Region
+from bwlint.model.expr import Span
+from bwlint.model.findings import Edit, Region
 from bwlint.sources.read import Text
 
 LINE = 88

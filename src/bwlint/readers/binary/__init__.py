@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from bwlint.images import CUBIN, PTX, Binary, Container, Image
+from bwlint.model.images import CUBIN, PTX, Binary, Container, Image
 from bwlint.readers.binary import cubin, elf, fatbin, pe
-from bwlint.readers.binary.source import Source
-from bwlint.readers.errors import ReadError
+from bwlint.sources.errors import ReadError
+from bwlint.sources.stretch import Source
 
 __all__ = ["read"]
 

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from struct import Struct, unpack_from
 
-from bwlint.images import Cubin, Kernel, Version
+from bwlint.model.images import Cubin, Kernel, Version
 from bwlint.readers.binary import elf as elves
 from bwlint.readers.binary.elf import Elf, Section
-from bwlint.readers.binary.source import Source
-from bwlint.readers.errors import ReadError
+from bwlint.sources.errors import ReadError
+from bwlint.sources.stretch import Source
 
 DRIVER_CALL = "__cuda_syscall_cp_async_bulk_"
 """How the routines of the driver begin that stand in for bulk copies to another block's shared memory."""

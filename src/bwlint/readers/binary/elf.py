@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import NamedTuple
 
-from bwlint.readers.binary.source import Source
-from bwlint.readers.errors import ReadError
+from bwlint.sources.errors import ReadError
+from bwlint.sources.stretch import Source
 
 MAGIC = b"\x7fELF"
 CUDA = 190

@@ -9,11 +9,11 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from bwlint.images import CUBIN, LTO, PTX, Container, Image
+from bwlint.model.images import CUBIN, LTO, PTX, Container, Image
 from bwlint.readers.binary.elf import RELOCATABLE, Elf
 from bwlint.readers.binary.pe import Pe
-from bwlint.readers.binary.source import Source
-from bwlint.readers.errors import ReadError
+from bwlint.sources.errors import ReadError
+from bwlint.sources.stretch import Source
 
 MAGIC = b"\x50\xed\x55\xba"
 PARTS = (".nv_fatbin", "__nv_relfatbin")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from struct import Struct
 
 from bwlint.readers.binary.elf import Section
-from bwlint.readers.binary.source import Source
-from bwlint.readers.errors import ReadError
+from bwlint.sources.errors import ReadError
+from bwlint.sources.stretch import Source
 
 MAGIC = b"MZ"
 

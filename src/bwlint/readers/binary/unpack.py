@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bwlint.images import Image
-from bwlint.readers.binary.source import Source
-from bwlint.readers.errors import ReadError
+from bwlint.model.images import Image
+from bwlint.sources.errors import ReadError
+from bwlint.sources.stretch import Source
 
 LARGEST = 176 * 1024 * 1024
 """Bytes of an image, packed and unpacked together; a larger one is read by its header alone."""

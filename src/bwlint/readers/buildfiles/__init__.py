@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bwlint.facts import Module
+from bwlint.model.facts import Module
 from bwlint.readers.buildfiles import cmake, text
 
 __all__ = ["is_cmake", "may_matter", "read"]

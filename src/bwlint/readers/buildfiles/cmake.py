@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from bwlint.chips import ALL_TARGETS, all_chips
 from bwlint.chips.toolkits import Toolkits, bounds, every_toolkit
-from bwlint.evaluate.expr import Span
-from bwlint.facts import Carry
+from bwlint.model.expr import Span
+from bwlint.model.facts import Carry
 from bwlint.readers.buildfiles.cmake_syntax import Argument, Command, commands
 from bwlint.readers.buildfiles.conditions import Leaf, Truth, on_toolkit, truth
 from bwlint.readers.buildfiles.flags import find_flags

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from bwlint.evaluate.expr import Span
-from bwlint.facts import Carry
+from bwlint.model.expr import Span
+from bwlint.model.facts import Carry
 from bwlint.readers.buildfiles.flags import find_flags
 from bwlint.readers.buildfiles.targets import Listed, parse_list
 from bwlint.readers.buildfiles.text import names_lists

@@ -6,7 +6,7 @@ import bisect
 import re
 from dataclasses import dataclass, field
 
-from bwlint.evaluate.expr import Span
+from bwlint.model.expr import Span
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 

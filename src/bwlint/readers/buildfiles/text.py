@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass, field
 
 from bwlint.chips.toolkits import Toolkits, bounds, every_toolkit
-from bwlint.evaluate.expr import Span
-from bwlint.facts import Carry
+from bwlint.model.expr import Span
+from bwlint.model.facts import Carry
 from bwlint.readers.buildfiles.flags import find_flags
 from bwlint.readers.buildfiles.places import Places
 from bwlint.readers.buildfiles.targets import Listed, parse_list

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from bwlint.facts import Module
+from bwlint.model.facts import Module
 from bwlint.readers import prune
 from bwlint.readers.cuda import assembly, bodies, launches, peers
 from bwlint.readers.cuda.lexer import clean

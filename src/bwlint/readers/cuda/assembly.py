@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips import atoms, instructions
-from bwlint.facts import Function, Operation
+from bwlint.model.facts import Function, Operation
 from bwlint.readers import ptx
 from bwlint.readers.cuda.lexer import Code, matching
 from bwlint.readers.cuda.preprocessor import Directives

@@ -6,7 +6,7 @@ import bisect
 import itertools
 from collections.abc import Iterator
 
-from bwlint.facts import Operation, Path
+from bwlint.model.facts import Operation, Path
 from bwlint.readers.cuda.lexer import Code
 from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import Scope, Scopes

@@ -6,8 +6,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from bwlint.evaluate.expr import Expr, const
-from bwlint.facts import Operation
+from bwlint.model.expr import Expr, const
+from bwlint.model.facts import Operation
 from bwlint.readers.cuda.constants import Constants, arguments
 from bwlint.readers.cuda.lexer import Code
 from bwlint.readers.cuda.preprocessor import Directives

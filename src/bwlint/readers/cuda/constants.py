@@ -11,7 +11,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from bwlint.evaluate.expr import Expr, Span, const, unknown
+from bwlint.model.expr import Expr, Span, const, unknown
 from bwlint.readers.cuda.expressions import lower
 from bwlint.readers.cuda.layout import members, plus, rounded, size_of, times
 from bwlint.readers.cuda.lexer import Code, matching

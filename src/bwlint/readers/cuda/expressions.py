@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from bwlint.evaluate.expr import Expr, Span, const, unknown
+from bwlint.model.expr import Expr, Span, const, unknown
 from bwlint.readers.cuda.lexer import Code, Token, tokens
 
 MAX_DEPTH = 40

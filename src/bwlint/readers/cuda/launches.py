@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from bwlint.evaluate.expr import Expr, unknown
-from bwlint.facts import Operation, Path
+from bwlint.model.expr import Expr, unknown
+from bwlint.model.facts import Operation, Path
 from bwlint.readers.cuda.clusters import clusters
 from bwlint.readers.cuda.constants import Constants, arguments
 from bwlint.readers.cuda.layout import dimensions

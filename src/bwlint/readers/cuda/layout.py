@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bwlint.evaluate.expr import Expr, const
+from bwlint.model.expr import Expr, const
 from bwlint.readers.cuda.lexer import matching
 
 _SIZES: dict[int, str] = {

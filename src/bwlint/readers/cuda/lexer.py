@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from bwlint.evaluate.expr import Span
+from bwlint.model.expr import Span
 
 _OPAQUE = re.compile(
     # Each alternative begins with a plain character: that lets the engine skip to the next candidate.

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from bwlint.facts import Definition, Operation, Outline, Use
+from bwlint.model.facts import Definition, Operation, Outline, Use
 from bwlint.readers.cuda import assembly
 from bwlint.readers.cuda.lexer import Code, clean
 from bwlint.readers.cuda.preprocessor import Directives, directives

@@ -20,8 +20,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from bwlint.evaluate.expr import Expr, const
-from bwlint.facts import Operation
+from bwlint.model.expr import Expr, const
+from bwlint.model.facts import Operation
 from bwlint.readers.cuda.lexer import Code, matching
 from bwlint.readers.cuda.pointers import (
     CAST,

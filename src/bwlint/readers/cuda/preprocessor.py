@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bwlint.evaluate.expr import Expr, Span, const, negate
-from bwlint.facts import Function, Gate, Path, Side, Text, Use
+from bwlint.model.expr import Expr, Span, const, negate
+from bwlint.model.facts import Function, Gate, Path, Side, Text, Use
 from bwlint.readers.cuda.expressions import Resolve, lower
 from bwlint.readers.cuda.lexer import Code, tokens
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from bwlint.data import table
-from bwlint.evaluate.expr import Expr, Span, const, negate, unknown, walk
 from bwlint.evaluate.names import DEVICE
-from bwlint.facts import Function, Gate, Side
+from bwlint.model.expr import Expr, Span, const, negate, unknown, walk
+from bwlint.model.facts import Function, Gate, Side
 from bwlint.readers.cuda import ways
 from bwlint.readers.cuda.expressions import lower
 from bwlint.readers.cuda.failures import fails

@@ -6,8 +6,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
-from bwlint.evaluate.expr import Expr, const
-from bwlint.facts import Side, Text, Use
+from bwlint.model.expr import Expr, const
+from bwlint.model.facts import Side, Text, Use
 from bwlint.readers.cuda.failures import FAILS
 from bwlint.readers.cuda.lexer import Code
 from bwlint.readers.cuda.statements import Statement

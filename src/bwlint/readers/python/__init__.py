@@ -9,14 +9,14 @@ import warnings
 from collections.abc import Iterator, Sequence
 
 from bwlint.evaluate.names import DEVICE
-from bwlint.facts import Module, Text, Use
+from bwlint.model.facts import Module, Text, Use
 from bwlint.readers import prune
 from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
-from bwlint.readers.errors import ReadError
 from bwlint.readers.python import embedded, peers
 from bwlint.readers.python.flow import Flow, Site
 from bwlint.readers.python.sides import dotted, statements
 from bwlint.readers.python.vocabulary import device_lines, lines_with, may_read_device
+from bwlint.sources.errors import ReadError
 
 __all__ = ["ReadError", "may_matter", "may_read_device", "parse", "read", "read_sites"]
 

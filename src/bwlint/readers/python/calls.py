@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bwlint.evaluate.expr import Span
+from bwlint.model.expr import Span
 from bwlint.readers.python.sides import dotted, span, statements
 
 MAX_CALLS = 200

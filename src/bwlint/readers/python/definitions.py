@@ -6,8 +6,8 @@ import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bwlint.evaluate.expr import NONE, Expr, unknown
-from bwlint.facts import Class, Function, Path, Side
+from bwlint.model.expr import NONE, Expr, unknown
+from bwlint.model.facts import Class, Function, Path, Side
 from bwlint.readers.python import lists, sides
 from bwlint.readers.python.lower import Scope
 from bwlint.readers.python.sides import dotted, span

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bwlint.chips import instructions
-from bwlint.facts import Module, Operation
+from bwlint.model.facts import Module, Operation
 from bwlint.readers import cuda, ptx
 from bwlint.readers.buildfiles.places import Places
 from bwlint.readers.python.sides import dotted

@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from bwlint.evaluate.expr import Expr, Span, negate, unknown
-from bwlint.facts import HANDLER, Class, Function, Path, Side, Use
+from bwlint.model.expr import Expr, Span, negate, unknown
+from bwlint.model.facts import HANDLER, Class, Function, Path, Side, Use
 from bwlint.readers.python import definitions, lists, sides
 from bwlint.readers.python.gates import Gates, Where
 from bwlint.readers.python.lower import Lowerer, Scope, is_arch

@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bwlint.evaluate.expr import Expr, Span
-from bwlint.facts import Gate, Side
+from bwlint.model.expr import Expr, Span
+from bwlint.model.facts import Gate, Side
 from bwlint.readers.python.sides import span
 from bwlint.readers.reads import Reads
 

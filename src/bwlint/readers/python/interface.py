@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from bwlint.evaluate.expr import Span
-from bwlint.readers.errors import ReadError
+from bwlint.model.expr import Span
 from bwlint.readers.python import parse
 from bwlint.readers.python.calls import Call, calls, compared, parameters
 from bwlint.readers.python.sides import dotted, span
 from bwlint.readers.python.sides import statements as within
+from bwlint.sources.errors import ReadError
 
 MAX_MEMBERS = 400
 """Rows of one table that are read; a longer one lists data, not backends."""

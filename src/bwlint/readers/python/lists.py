@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from bwlint.evaluate.expr import Expr
+from bwlint.model.expr import Expr
 from bwlint.readers.python.sides import dotted, span
 from bwlint.readers.python.vocabulary import JOINED, LIST_NAME, MAJOR_NAME, MAJORS, arch_text
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from bwlint.evaluate.expr import NONE, Expr, const, unknown
+from bwlint.model.expr import NONE, Expr, const, unknown
 from bwlint.readers.python.flags import MANY, operand_targets, target_of, targets_of
 from bwlint.readers.python.sides import dotted, span
 from bwlint.readers.python.vocabulary import arch_text

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from bwlint.evaluate.expr import Span
+from bwlint.model.expr import Span
 from bwlint.readers.python.sides import Imports, dotted, span
 
 _DOTTED = re.compile(r"[\w.]+(?::[\w.]+)?")

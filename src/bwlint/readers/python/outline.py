@@ -6,10 +6,10 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from bwlint.facts import Definition, Outline
-from bwlint.readers.errors import ReadError
+from bwlint.model.facts import Definition, Outline
 from bwlint.readers.python import parse
 from bwlint.readers.python.sides import Collector, Imports, dotted, span, statements
+from bwlint.sources.errors import ReadError
 
 MAX_USES = 600
 """How many uses of one definition are kept."""

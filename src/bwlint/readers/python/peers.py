@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 from bwlint.data import table
-from bwlint.evaluate.expr import Expr, Span, const
-from bwlint.facts import Operation
+from bwlint.model.expr import Expr, Span, const
+from bwlint.model.facts import Operation
 from bwlint.readers.proofs import proofs
 
 _WORDS = re.compile(

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from bwlint.evaluate.expr import Expr, Span
-from bwlint.facts import Side, Text, Use
+from bwlint.model.expr import Expr, Span
+from bwlint.model.facts import Side, Text, Use
 
 MAX_USES = 80
 _NODES_A_USE = 40

@@ -6,8 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from bwlint.evaluate.expr import Expr, negate
-from bwlint.facts import Operation, Path
+from bwlint.model.expr import Expr, negate
+from bwlint.model.facts import Operation, Path
 from bwlint.readers.python.sides import literal_text, span
 from bwlint.readers.python.vocabulary import JOINED, arch_text
 from bwlint.readers.reads import Reads

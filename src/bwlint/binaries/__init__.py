@@ -1,0 +1,1 @@
+"""Facts of binaries judged against chips; no file is found here."""

@@ -1,0 +1,227 @@
+"""One file, read and judged: its containers against every chip, and a look into the images that matter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from bwlint.binaries.allowance import Allowance, Exhausted
+from bwlint.binaries.shipments import NO_KERNELS, NONE, Library, Tally, Unit
+from bwlint.binaries.verdicts import generation, linked_verdicts, tally, verdicts
+from bwlint.chips import ChipSet
+from bwlint.chips.drivers import toolkit_of_isa
+from bwlint.chips.toolkits import version
+from bwlint.model.images import CUBIN, PTX, Binary, Container, Cubin, Image, Version
+from bwlint.readers import binary as reader
+from bwlint.readers.binary import cubin
+from bwlint.readers.binary.unpack import content
+from bwlint.sources.errors import ReadError
+from bwlint.sources.stretch import Source
+
+_LONGEST_NAME = 4096
+_ENTRY = re.compile(rb"\.entry\s{1,64}([\w$]{1,%d})" % _LONGEST_NAME)
+_LONGEST_ENTRY = 2 * _LONGEST_NAME
+_STRETCH = 1 << 20
+_MOST_FALSE = 16
+_MOST_FAULTS = 100
+_MOST_ENTRIES = 32_768
+_BARE = frozenset({"cubin", "fatbin", "ptx"})
+
+
+def read_library(
+    path: str, source: Source, asked: ChipSet, *, deep: bool, allowance: Allowance | None = None
+) -> Library:
+    """The library of one file; without units where the file holds no device code.
+
+    Images that the asked chips load are looked into, and what is left out of a library that serves a chip otherwise:
+    only its kernels say whether something is missing. `deep` looks into every container. Raises `ReadError`, and
+    `Exhausted` where the allowance does not reach for what the file says of itself.
+    """
+    allowance = allowance or Allowance()
+    binary = reader.read(source)
+    if binary.containers:
+        allowance.hold_library(path, binary.containers, (*binary.needed, *binary.faults))
+    if binary.cubin is not None:
+        allowance.hold_cubin(binary.cubin)
+    names = asked.names
+    units = tuple(_units(binary))
+    tallies = _tallies(units)
+    lacking = [name for name in names if tallies[name].served and tallies[name].none > tallies[name].specialised]
+    look = _Look(source, names, deep, frozenset(lacking), binary.cubin, allowance)
+    looked = tuple(look.trusted(unit) for unit in units)
+    toolkit = look.toolkit(looked)
+    binary = replace(binary, faults=_counted([*binary.faults, *dict.fromkeys(look.faults)]))
+    return Library(path, binary, looked, _tallies(looked), toolkit)
+
+
+def joined(path: str, libraries: Sequence[Library]) -> Library:
+    """The files of a folder or of a static library as one, each container with its file."""
+    units = tuple(replace(unit, path=each.path) for each in libraries for unit in each.units)
+    first = libraries[0].binary
+    binary = Binary(
+        first.form,
+        (),
+        first.machine,
+        tuple(dict.fromkeys(name for each in libraries for name in each.binary.needed)),
+        tuple(f"{each.path}: {fault}" for each in libraries for fault in each.binary.faults),
+    )
+    toolkits = [each.toolkit for each in libraries if each.toolkit is not None]
+    return Library(path, binary, units, _tallies(units), max(toolkits, default=None))
+
+
+def is_bare(library: Library) -> bool:
+    """Whether the file is an image or a container and nothing else."""
+    return library.binary.form in _BARE
+
+
+def _units(binary: Binary) -> Iterator[Unit]:
+    """What is loaded by itself: relocatable containers go with the one that they were linked into."""
+    by_offset = {container.at: container for container in binary.containers}
+    parts = {at for container in binary.containers for at in container.linked_from}
+    for container in binary.containers:
+        if container.at in parts:
+            continue
+        objects = [by_offset[at] for at in container.linked_from if at in by_offset]
+        found = linked_verdicts(container, objects) if objects else verdicts(container)
+        yield Unit(container, found, generation(container))
+
+
+def _tallies(units: Iterable[Unit]) -> Mapping[str, Tally]:
+    return tally((unit.verdicts, unit.generation) for unit in units)
+
+
+@dataclass(slots=True)
+class _Look:
+    """Looks into images of one file, for the chips of these names; what does not open is added to `faults`.
+
+    `whole` is the cubin that the file is, if it is one.
+    """
+
+    source: Source
+    names: tuple[str, ...]
+    deep: bool
+    lacking: frozenset[str]
+    whole: Cubin | None
+    allowance: Allowance
+    faults: list[str] = field(default_factory=list)
+
+    def trusted(self, unit: Unit) -> Unit:
+        """The unit, looked into, without what headers claim and notes deny: an edited header makes nothing run."""
+        while True:
+            unit = self._into(unit)
+            false = {place for place, found in unit.cubins.items() if found.relabelled}
+            if not false & {verdict.place for verdict in unit.verdicts.values()}:
+                return unit
+            if len(false) > _MOST_FALSE:
+                self.faults.append(
+                    f"container at offset {unit.container.at}: more than {_MOST_FALSE} relabelled images"
+                )
+                false = set(range(len(unit.container.images)))
+            # Another image takes the place of a false one, and may be false itself.
+            rest = verdicts(unit.container, [unit.container.images[place] for place in false])
+            kept = unit.verdicts.items()
+            unit = replace(unit, verdicts={name: rest[name] if old.place in false else old for name, old in kept})
+
+    def _into(self, unit: Unit) -> Unit:
+        cubins = dict(unit.cubins)
+        for place in {unit.verdicts[name].place: None for name in self.names}:
+            if place is None or place in cubins:
+                continue
+            image = unit.container.images[place]
+            found = self._cubin(image) if image.kind == CUBIN else None
+            if found is not None:
+                cubins[place] = found
+        kernels = tuple(dict.fromkeys(kernel.name for found in cubins.values() for kernel in found.kernels))
+        if kernels or not self._wants_names(unit):
+            return replace(unit, cubins=cubins, kernels=kernels)
+        names = self._names(unit.container)
+        if names == ():
+            # nvcc leaves one behind where there was nothing to link.
+            unit = replace(unit, generation=NO_KERNELS)
+        return replace(unit, cubins=cubins, kernels=names or ())
+
+    def _wants_names(self, unit: Unit) -> bool:
+        if self.deep:
+            return True
+        ways = {unit.verdicts[name].way for name in self.lacking}
+        return bool(ways - {NONE}) or (NONE in ways and not unit.generation)
+
+    def _cubin(self, image: Image) -> Cubin | None:
+        if self.whole is not None:
+            return self.whole
+        try:
+            found = cubin.read(self._content(image))
+            self.allowance.hold_cubin(found)
+        except ReadError as error:
+            self.faults.append(f"{image.target} at offset {image.at}: {error}")
+            return None
+        except Exhausted as error:
+            self.faults.append(f"further images not looked into: {error}")
+            return None
+        return found.of_target(image.number, image.suffix)
+
+    def _content(self, image: Image) -> Source:
+        self.allowance.unpack(image)
+        return content(self.source, image, self.allowance.memory)
+
+    def _names(self, container: Container) -> tuple[str, ...] | None:
+        """The kernels of the image that is read fastest; None where none is read.
+
+        Intermediate code for the linker is closed to all but that.
+        """
+        if self.whole is not None:
+            return tuple(dict.fromkeys(kernel.name for kernel in self.whole.kernels))
+        readable = [image for image in container.images if image.kind in (CUBIN, PTX)]
+        if not readable:
+            return None
+        image = min(readable, key=lambda image: (image.kind != CUBIN, image.full_size))
+        try:
+            inside = self._content(image)
+            found = cubin.kernel_names(inside) if image.kind == CUBIN else _entries_of_ptx(inside)
+            self.allowance.hold_names(found)
+        except ReadError as error:
+            self.faults.append(f"{image.target} at offset {image.at}: {error}")
+            return None
+        except Exhausted as error:
+            self.faults.append(f"further images not looked into: {error}")
+            return None
+        return found
+
+    def toolkit(self, units: Sequence[Unit]) -> Version | None:
+        """The newest CUDA that wrote one of the images: what cubins say, else what knows the PTX.
+
+        If none was looked into, the smallest one is.
+        """
+        found = {one.toolkit for unit in units for one in unit.cubins.values()} - {None}
+        images = [image for unit in units for image in unit.container.images]
+        cubins = [image for image in images if image.kind == CUBIN]
+        if not found and cubins:
+            one = self._cubin(min(cubins, key=lambda image: image.full_size))
+            found = {one.toolkit} - {None} if one is not None else found
+        if not found:
+            releases = [toolkit_of_isa(isa) for isa in {image.isa for image in images} if isa is not None]
+            found = {_release(text) for text in releases if text is not None}
+        return max((release for release in found if release is not None), default=None)
+
+
+def _counted(faults: Sequence[str]) -> tuple[str, ...]:
+    """The first ones, and how many more there are."""
+    more = len(faults) - _MOST_FAULTS
+    return (*faults[:_MOST_FAULTS], f"{more:,} more of the like") if more > 0 else tuple(faults)
+
+
+def _entries_of_ptx(source: Source) -> tuple[str, ...]:
+    """The names of the kernels in PTX, which is not loaded as a whole."""
+    found: dict[str, None] = {}
+    for at in range(0, source.size, _STRETCH):
+        text = source.read(at, min(_STRETCH + _LONGEST_ENTRY, source.size - at))
+        found.update((match[1].decode(), None) for match in _ENTRY.finditer(text) if match.start() < _STRETCH)
+        if len(found) > _MOST_ENTRIES:
+            raise ReadError(f"PTX with more than {_MOST_ENTRIES:,} kernels")
+    return tuple(found)
+
+
+def _release(text: str) -> Version:
+    major, minor = version(text)
+    return major, minor

@@ -1,0 +1,198 @@
+"""What `inspect` finds out: which chips each container, each library and a whole package serve."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from bwlint.chips import ChipSet, group
+from bwlint.model.findings import Claim, Confidence, Report, Severity, Skipped
+from bwlint.model.images import Binary, Container, Cubin, Image, Version
+
+NATIVE, FAMILY, JIT, LINK, NONE = "native", "family", "jit", "jit-link", "none"
+WAYS = (NATIVE, FAMILY, JIT, LINK, NONE)
+"""How a chip comes to run a container, best first."""
+
+ALL, PARTIAL = "all", "partial"
+NO_KERNELS = "no kernels"
+"""The generation of a container without a kernel, which no chip can lack."""
+
+_X86 = frozenset({"x86_64", "i386"})
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How one chip runs one container: the way, the place of the image that it takes, and why in a few words."""
+
+    way: str
+    place: int | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many containers of a library a chip runs in each way.
+
+    `specialised` are those of `none` whose images are all for one other family or generation, or hold no kernel.
+    """
+
+    native: int = 0
+    family: int = 0
+    jit: int = 0
+    link: int = 0
+    none: int = 0
+    specialised: int = 0
+
+    @property
+    def served(self) -> int:
+        return self.native + self.family + self.jit + self.link
+
+    @property
+    def total(self) -> int:
+        return self.served + self.none
+
+    @property
+    def word(self) -> str:
+        """all, partial or none."""
+        if not self.none:
+            return ALL
+        return PARTIAL if self.served else NONE
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A container that is loaded by itself, with its verdict for each chip by name.
+
+    `generation` is the family or generation that all of its images are for ("100f", "Hopper"), "" where they are for
+    several. `kernels` are the mangled names of its kernels, and `cubins` what its images say of themselves, by their
+    place, as far as they were looked into. `path` is its file where the library is a folder of files, "" elsewhere.
+    """
+
+    container: Container
+    verdicts: Mapping[str, Verdict]
+    generation: str = ""
+    kernels: tuple[str, ...] = ()
+    cubins: Mapping[int, Cubin] = field(default_factory=dict)
+    path: str = ""
+
+    @property
+    def is_specific(self) -> bool:
+        """Whether it is meant for some chips alone: all images are for one family, or for exact targets."""
+        return bool(self.generation) or all(image.suffix for image in self.container.images)
+
+    def image(self, chip: str) -> Image | None:
+        """The image that a chip takes."""
+        place = self.verdicts[chip].place
+        return None if place is None else self.container.images[place]
+
+    def cubin(self, chip: str) -> Cubin | None:
+        """What the image that a chip takes says of itself, if it was looked into."""
+        place = self.verdicts[chip].place
+        return None if place is None else self.cubins.get(place)
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """One file with device code, or a folder or static library of such files. `path` is for reports.
+
+    `toolkit` is the newest CUDA that wrote an image of it, as far as images say so.
+    """
+
+    path: str
+    binary: Binary
+    units: tuple[Unit, ...]
+    tallies: Mapping[str, Tally]
+    toolkit: Version | None = None
+
+
+def reasons(libraries: Iterable[Library], chip: str) -> Counter[str]:
+    """Why a chip does not run containers of the libraries, and how many for each reason."""
+    verdicts = (unit.verdicts[chip] for library in libraries for unit in library.units if chip in unit.verdicts)
+    return Counter(verdict.reason for verdict in verdicts if verdict.way == NONE)
+
+
+def main_reason(libraries: Iterable[Library], chip: str) -> str:
+    """The reason that is true of most of those containers."""
+    return next((reason for reason, _ in reasons(libraries, chip).most_common(1)), "no image")
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """Kernels of one name, less template arguments and target, of which the chips `unserved` run no variant.
+
+    `served` are the chips that run one. `library` is the path of the first file that has a variant of no use, `reason`
+    why it is none. `is_specific` says that these variants are for exact targets or families: none was meant for every
+    chip. `is_sure` is false for C names that hold what template arguments would.
+    """
+
+    name: str
+    unserved: tuple[str, ...]
+    library: str
+    reason: str
+    is_specific: bool
+    served: tuple[str, ...] = ()
+    is_sure: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Shipment:
+    """One thing that is installed or loaded as a whole: a wheel, a folder, a file.
+
+    `name` is what was asked for, `tag` a wheel's platform tag ("" for others). `missing` says why there is
+    nothing to look at ("no wheel for aarch64"). `others` counts binaries without device code, `unread` are those of
+    which nobody knows, as they could not be read.
+    """
+
+    name: str
+    libraries: tuple[Library, ...] = ()
+    tag: str = ""
+    machine: str = ""
+    missing: str = ""
+    others: int = 0
+    operations: tuple[Operation, ...] = ()
+    unread: tuple[Skipped, ...] = ()
+
+    def judged(self, asked: ChipSet, library: Library | None = None) -> ChipSet:
+        """Those of the asked chips that can be in a machine that this, or a library of it, is for."""
+        machine = (library.binary.machine if library is not None else "") or self.machine
+        return asked - group("arm-hosts") if machine in _X86 else asked
+
+    def cubins(self, chip: str) -> Iterator[tuple[Library, Unit, Cubin]]:
+        """The cubins that a chip loads, as far as they were looked into."""
+        for library in self.libraries:
+            for unit in library.units:
+                found = unit.cubin(chip)
+                if found is not None:
+                    yield library, unit, found
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """A finding to be: what a rule has to say of one file of a shipment.
+
+    `key` is what tells it from others of the rule in that file, for its fingerprint. `admitted` are the chips that run
+    what it is about, `legal` those on which it works, where that is known.
+    """
+
+    rule: str
+    severity: Severity
+    confidence: Confidence
+    path: str
+    message: str
+    label: str
+    advice: str
+    key: str
+    admitted: ChipSet
+    legal: ChipSet | None = None
+    claims: tuple[Claim, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """All that one `bwlint inspect` has to say. `answers` is a sentence a shipment; `asked` are names of chips."""
+
+    asked: tuple[str, ...]
+    shipments: tuple[Shipment, ...]
+    answers: tuple[str, ...]
+    report: Report

@@ -1,0 +1,1 @@
+"""Expressions run on every chip at once."""

@@ -1,0 +1,1 @@
+"""What a rule sees and says: context, evidence, drafts, claims."""

@@ -1,0 +1,105 @@
+"""What an operation asks for in numbers, which targets get as far as to it, and for which chips its file is meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from bwlint.chips import ALL_TARGETS, Chip, ChipSet, TargetSet, group
+from bwlint.chips.mentions import mentioned
+from bwlint.judging.context import Context
+from bwlint.model.expr import Expr
+from bwlint.model.facts import Module, Operation, Path
+from bwlint.world.libraries import built_for_others, instruction
+
+OURS, OPEN, THEIRS, BUILT = "ours", "open", "theirs", "built"
+"""The file names our chips; says nothing; names other generations alone; is built on what our chips lack."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An operation in its world."""
+
+    context: Context
+    module: Module
+    operation: Operation
+
+    @cached_property
+    def targets(self) -> TargetSet:
+        """The targets of the chips asked about that may reach it, as compiled and as run."""
+        chips = self.context.targets & self.context.let_to(self.module, self.operation.at)
+        return TargetSet.native(chips) & self.context.tree.compiled(self.module, self.operation.path)
+
+    def number(self, node: Expr, chip: Chip) -> int | None:
+        """The value of an amount on a chip, the largest of its targets; None where one of them is not known."""
+        lanes = self.context.tree.numbers(self.module, node)
+        own = [
+            lane
+            for target, lane in zip(ALL_TARGETS, lanes, strict=True)
+            if target.chip == chip and target in self.targets
+        ]
+        known = [int(lane) for lane in own if isinstance(lane, int | float) and not isinstance(lane, bool)]
+        return max(known) if known and len(known) == len(own) else None
+
+    def most(self, node: Expr, chip: Chip) -> int | None:
+        """The value, or what it cannot exceed: the smallest known operand of a minimum."""
+        value = self.number(node, chip)
+        if value is not None:
+            return value
+        found = self.module.names.get(node.args[0]) if node.op == "name" else node
+        if found is None or found.op != "call" or found.args[0].args[0] != "min":
+            return None
+        known = [most for item in found.args[1] if (most := self.most(item, chip)) is not None]
+        return min(known, default=None)
+
+    @cached_property
+    def meant(self) -> str:
+        """For whom the place is meant, by what it and its file name."""
+        operation = self.operation
+        if operation.path and _lets_in(self.context, self.module, operation.path):
+            return OURS
+        return meant(self.context, self.module, operation.qualname, operation.name)
+
+
+def asked(context: Context, module: Module, kind: str) -> Iterator[Asked]:
+    """The operations of one kind that some target reaches."""
+    for operation in module.operations:
+        if operation.kind == kind:
+            found = Asked(context, module, operation)
+            if found.targets:
+                yield found
+
+
+def meant(context: Context, module: Module, *names: str) -> str:
+    """For whom a file is meant: by its own name and those given, then by what it mentions, then by its guards."""
+    place = _words("/".join(module.path.split("/")[-4:]), *names)
+    if mentioned(place).named & context.targets:
+        return OURS
+    words = [operation.name for operation in module.operations if operation.kind == "mention"]
+    chips = ChipSet.joining(chip for word in words for chip in mentioned(word).named)
+    theirs = built_for_others(place)
+    if chips & context.targets and not theirs:
+        return OURS
+    needs = [found for word in words if (found := instruction(word, (0, 0, 0, 0))) is not None]
+    if needs and not any(found.legal & context.targets for found in needs):
+        return BUILT
+    if chips or theirs:
+        return THEIRS
+    return OURS if any(_lets_in(context, module, (guard.test,)) for guard in module.guards) else OPEN
+
+
+def _lets_in(context: Context, module: Module, path: Path) -> bool:
+    """Whether tests of the preprocessor let our chips through and keep older ones with as little memory out."""
+    through = context.tree.compiled(module, path).chips
+    return context.targets <= through and not through & group("small-shared")
+
+
+def _words(*names: str) -> str:
+    return re.sub(r"[_\W]+", " ", " ".join(names))
+
+
+def fitting(size: int) -> ChipSet:
+    """The chips of which one block may have this much shared memory."""
+    return ChipSet.where(lambda chip: chip.smem_per_block_optin is not None and chip.smem_per_block_optin >= size)

@@ -1,0 +1,130 @@
+"""What a rule sees and what it returns: the world of one run, and drafts of findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from bwlint.chips import EVERY, NONE, ChipSet, group
+from bwlint.judging.evidence import Evidence, file_operations
+from bwlint.model.expr import Span
+from bwlint.model.facts import Module, Side, Use
+from bwlint.world.builds import Builds
+from bwlint.world.gates import TEST_FILE, Judged, inside
+from bwlint.world.libraries import Need
+from bwlint.world.tree import Tree
+
+if TYPE_CHECKING:
+    from bwlint.judging.guards import Guarded
+    from bwlint.world.native import Native
+
+
+@dataclass
+class Context:
+    """The world of one run, as rules need it."""
+
+    tree: Tree
+    targets: ChipSet
+    evidence: Evidence
+    judged: dict[str, list[Judged]] = field(default_factory=dict)
+    """By module path, in file order."""
+    guards: dict[str, tuple[Guarded, ...]] = field(default_factory=dict)
+    """Guards of the preprocessor that ask for the target, by module path, in file order."""
+    builds: Builds = field(default_factory=lambda: Builds(()))
+    native: Native | None = None
+    """The C++ half of the graph."""
+    wrappers: dict[str, Guarded] = field(default_factory=dict)
+    """Class templates that run what they are given behind a guard, by name."""
+    placed: dict[tuple[str, str], tuple[Any, ...]] = field(default_factory=dict)
+    """What `legality` has to say of a file, for the rules that share it."""
+    places: dict[str, str] = field(default_factory=dict)
+    """The path within its project of each module, by module path."""
+    _near: dict[str, bool] = field(default_factory=dict)
+
+    def in_test(self, module: Module) -> bool:
+        """Whether a file belongs to the tests of its project."""
+        return TEST_FILE.search(self.places.get(module.path, "")) is not None
+
+    def around(self, judged: Judged, at: Span) -> Iterator[tuple[Judged, Side]]:
+        """Other gates of the file of which one side holds `at`, outermost first."""
+        for other in self.judged[judged.module.path]:
+            for side in (other.gate.yes, other.gate.no):
+                if side.at is not None and inside(at, side.at):
+                    yield other, side
+
+    def let_to(self, module: Module, at: Span) -> ChipSet:
+        """Chips that the running program may take to a place of a file."""
+        reached = EVERY
+        for other in self.judged.get(module.path, ()):
+            for side in (other.gate.yes, other.gate.no):
+                if side.at is not None and inside(at, side.at):
+                    reached &= other.let_through(side)
+        return reached
+
+    def let_in(self, module: Module, at: Span) -> ChipSet:
+        """Chips that a gate of the running program around a place asks for and admits."""
+        found = NONE
+        for other in self.judged.get(module.path, ()):
+            for side in (other.gate.yes, other.gate.no):
+                if side.at is not None and inside(at, side.at) and other.sets.decided and not other.sets.guessed:
+                    found |= other.on(side)
+        return found & self.let_to(module, at)
+
+    def reach(self, judged: Judged, at: Span) -> ChipSet:
+        """Chips that may reach a place through every gate around it."""
+        reached = EVERY
+        for other, side in self.around(judged, at):
+            reached &= other.let_through(side)
+        return reached
+
+    def works_there(self, judged: Judged) -> bool:
+        """Whether what a gate leads to is known to run on the targets."""
+        return self.evidence.libraries.works(judged.module.path, judged.working.uses) is not None
+
+    def admitted_behind(self, judged: Judged, chips: ChipSet) -> bool:
+        """Whether something that a gate leads to names `chips` among those that it is for."""
+        return any(need.hops and chips <= need.legal for need in self.evidence.of(judged.module, judged.working))
+
+    def illegal_here(self, judged: Judged, chips: ChipSet) -> bool:
+        """Whether the file is built on an operation that none of `chips` has."""
+        return any(not found.legal & chips for found in file_operations(judged.module))
+
+    def builds_exact(self, judged: Judged) -> bool:
+        """Whether the file names a target for 12.0 alone, such as sm_120a: its exact test is then right."""
+        gates = [other.gate.at for other in self.judged[judged.module.path]]
+        return any(not any(inside(text.at, at) for at in gates) for text in judged.module.targets)
+
+    def near_tcgen05(self, judged: Judged) -> bool:
+        """Whether the file, or something that it imports, is built on tcgen05."""
+        path = judged.module.path
+        if path not in self._near:
+            needs = self.evidence.near_needs(judged.module, judged.at)
+            self._near[path] = any(group("thor") <= need.legal for need in needs)
+        return self._near[path]
+
+    def only_question(self, judged: Judged) -> bool:
+        """Whether a file asks the device nothing but this one flag or predicate."""
+        for other in self.judged[judged.module.path]:
+            same = other.gate is judged.gate or other.gate.name == judged.gate.name != ""
+            if same or not other.owns_comparison or judged.gate.name in other.mentioned:
+                continue
+            if other.core not in (judged.core, EVERY - judged.core):
+                return False
+        return True
+
+    def need_of(self, judged: Judged, side: Side) -> Need | None:
+        """The strongest sure need of a side that this gate is the innermost to admit to."""
+        best: Need | None = None
+        for need in self.evidence.of(judged.module, side):
+            if not self._innermost(judged, need.use):
+                continue
+            if best is None or (best.strength == "name" and need.strength == "proof"):
+                best = need
+        return best
+
+    def _innermost(self, judged: Judged, use: Use) -> bool:
+        for other, side in self.around(judged, use.at):
+            if other is not judged and other.gate.at[:2] > judged.gate.at[:2] and side.at and not side.empty:
+                return False
+        return True

@@ -1,0 +1,195 @@
+"""What is behind a side of a gate, and on which chips it works.
+
+Evidence comes from names that are used, strongest first: an operation of the hardware in a definition of the tree
+that a name leads to; the callee's own gate; the library table. Names alone are weak and stay weak.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from bwlint.chips import NO_TARGET, ChipSet, TargetSet
+from bwlint.chips.atoms import atom
+from bwlint.chips.instructions import parse, verdict
+from bwlint.chips.wording import plain
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.model.expr import Span
+from bwlint.model.facts import Hop, Module, Side, Use
+from bwlint.model.findings import Claim
+from bwlint.world.libraries import PROOF, Libraries, Need, is_question, operation, operation_in
+from bwlint.world.native import Native, admits
+from bwlint.world.proofs import RANK, Place, Proof
+from bwlint.world.reach import Reach
+from bwlint.world.tree import Tree
+
+_NAMES = frozenset({"name", "import", "function", "class", "opaque", "attr"})
+
+
+class Evidence:
+    """Looks uses up, in the tree first and in the library table after it. `targets` are the chips asked about."""
+
+    def __init__(self, tree: Tree, reach: Reach, libraries: Libraries, native: Native, targets: ChipSet) -> None:
+        self._tree = tree
+        self._native = native
+        self.libraries = libraries
+        self._reach = reach
+        self._targets = targets
+        self._memo: dict[tuple[int, str, str], Need | None] = {}
+
+    def of(self, module: Module, side: Side, sure: bool = True) -> Iterator[Need]:
+        """The needs of a side, in the order in which the code names them."""
+        for use in handed_out(side):
+            if use.sure or not sure:
+                found = self.of_use(module, use)
+                if found is not None:
+                    yield found
+
+    def of_use(self, module: Module, use: Use) -> Need | None:
+        """What a use needs; a need that all targets meet says that its author admits them."""
+        if is_question(use.name):
+            return None  # asking whether something is there is no use of it
+        local = use.name.partition(".")[0] in ("self", "cls")
+        key = (id(module), use.name, f"{use.how} {use.role} {use.call} {use.at[0] if local else 0}")
+        if key not in self._memo:
+            here = self._in_cpp if module.language == "cuda" else self._in_tree
+            self._memo[key] = here(module, use) or self._in_table(module, use)
+        found = self._memo[key]
+        return None if found is None else replace(found, use=use)
+
+    def proofs(self, module: Module, use: Use) -> tuple[Proof, ...]:
+        """What the definition that a use leads to surely shows, nearest first."""
+        place = self._reach.definition(module, use)
+        return self._reach.proofs(place) if place is not None else ()
+
+    def _in_cpp(self, module: Module, use: Use) -> Need | None:
+        """What the C++ definition that a call leads to shows."""
+        found = self._native.proofs(use.name, module.path) if use.how == "call" else ()
+        proof = self._chosen(found)
+        return _need(proof, use) if proof is not None else None
+
+    def _in_tree(self, module: Module, use: Use) -> Need | None:
+        """What the definition that a use leads to shows, or an operation of the hardware in the use itself."""
+        direct = operation_in(use.name) if use.how != "text" else None
+        if direct is not None:
+            return Need(direct.chips, PROOF, direct.what, use.name, use, kind="operation")
+        if use.how not in ("call", "import"):
+            return None
+        place = self._reach.definition(module, use)
+        known = self._reach.proofs(place) if place is not None else self._reach.bound(module.path, use)
+        proof = self._chosen(known)
+        if proof is not None:
+            return _need(proof, use)
+        return self._named_in(place, use) if place is not None else None
+
+    def _named_in(self, place: Place, use: Use) -> Need | None:
+        """An operation that a definition names, or that something named in it does, on whatever way through it."""
+        owner = self._tree.module(place.outline.name)
+        return self._operation(owner, place.definition.qualname.partition(".")[0], use) if owner is not None else None
+
+    def _chosen(self, proofs: Sequence[Proof]) -> Proof | None:
+        """The strongest that keeps a target out; else a list that names them all."""
+        against = [proof for proof in proofs if self._targets & proof.against]
+        if against:
+            return min(against, key=lambda proof: RANK.index(proof.kind))
+        return next((proof for proof in proofs if proof.kind == "list"), None)
+
+    def _in_table(self, module: Module, use: Use) -> Need | None:
+        """What the table of libraries says of a name, unless what the name stands for is built for all targets."""
+        of_cpp = module.language == "cuda" and use.how == "call"
+        if of_cpp and admits(self._native.proofs(use.name, module.path), self._targets):
+            return None
+        return self.libraries.of_user(use) or self.libraries.need(module.path, self._last_if_ours(module, use))
+
+    def _last_if_ours(self, module: Module, use: Use) -> Use:
+        """Only the last name of a path through the tree's own modules: a module's name is no library."""
+        root = use.name.partition(".")[0]
+        if use.how == "text" or (self._tree.module(root) is None and root not in module.names):
+            return use
+        return replace(use, name=use.name.rpartition(".")[2])
+
+    def _operation(self, module: Module, name: str, use: Use) -> Need | None:
+        for found in module.uses.get(name, ()):
+            row = operation(found.name)
+            if row is not None:
+                hop = Hop(module.path, found.at, f"`{found.name}` works on {row.chips}")
+                return Need(
+                    row.chips, PROOF, row.what, f"{found.name} in {module.name}.{name}", use, (hop,), kind="operation"
+                )
+        return None
+
+    def near_needs(self, module: Module, at: Span) -> Iterator[Need]:
+        """Operations that a module names, or that a definition has which it imports at module level."""
+        yield from file_operations(module)
+        for node in module.names.values():
+            if node.op == "import" and node.args[1] is not None and not is_question(node.args[1]):
+                owner = self._tree.module(node.args[0])
+                imported = owner and self._operation(owner, node.args[1], Use(node.args[1], "import", node.at or at))
+                if imported:
+                    yield imported
+
+
+def handed_out(side: Side) -> Iterator[Use]:
+    """The uses of a side; a function or class that it returns or assigns by its bare name counts as called."""
+    value = side.value
+    whole = value.at if value is not None and value.op in _NAMES else None
+    for use in side.uses:
+        yield replace(use, how="call") if use.how == "name" and use.at == whole else use
+
+
+def _need(proof: Proof, use: Use) -> Need:
+    return Need(
+        proof.legal,
+        PROOF,
+        proof.what,
+        proof.source,
+        use,
+        proof.hops,
+        proof.arriving,
+        proof.kind,
+        proof.where,
+        proof.operation,
+        proof.pairs,
+    )
+
+
+def claimed(need: Need, module: Module, chips: ChipSet) -> Claimed:
+    """What can be tested of a need on chips on all of which it works, or on none."""
+    works = chips & need.legal
+    if need.operation is not None and need.hops:
+        return Claimed(_of_operation(need.operation, TargetSet.native(chips)), need.hops[-1].at, need.hops[-1])
+    if need.pairs and need.hops and not works:
+        return Claimed(claims.build(need.pairs, chips), need.hops[-1].at, need.hops[-1])
+    if need.use.how == "text" and _is_refused(need.use.name, TargetSet.native(chips)):
+        return Claimed(claims.instruction(need.use.name, TargetSet.native(chips)))  # a text is no place of it
+    name = need.use.name if need.use.how == "text" else need.use.name.rpartition(".")[2]
+    what = f"what the name `{name}` speaks of" if need.use.how == "define" else f"`{name}`"
+    what = f"what {what} leads to here" if need.hops else what
+    says = f"{what} works on {plain(chips)} too" if works else f"{what} does not work on {plain(chips)}"
+    return Claimed(claims.need(name, chips, works, says), need.use.at, module)
+
+
+def _is_refused(text: str, targets: TargetSet) -> bool:
+    """Whether a text is the head of an instruction that none of the targets has."""
+    found = verdict(text)
+    return bool(found.forms) and found.statement.head == text and not found.legal & targets
+
+
+def _of_operation(use: Use, targets: TargetSet) -> Claim:
+    """Whether an instruction or atom assembles for targets, or for those of them for which it does."""
+    row = atom(use.name) if use.how == "atom" else None
+    name = use.name if use.how == "atom" else parse(use.name).head
+    works = targets & (verdict(use.name).legal if use.how == "instruction" else row.legal if row else NO_TARGET)
+    if works:
+        return claims.legal(name, works, wrapped=use.how == "atom")
+    return claims.instruction(name, targets, wrapped=use.how == "atom")
+
+
+def file_operations(module: Module) -> Iterator[Need]:
+    """Hardware operations named anywhere in a file: what a file's only predicate stands in front of."""
+    for uses in module.uses.values():
+        for found in uses:
+            row = operation(found.name)
+            if row is not None:
+                yield Need(row.chips, PROOF, row.what, f"{found.name} in this file", found)

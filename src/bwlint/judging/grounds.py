@@ -1,0 +1,189 @@
+"""Why a member of a family may be treated as its sibling is: what the tree itself says for it.
+
+That two chips run the same instructions is no ground by itself: a path may never have been built or tried on one of
+them. A ground is a place that anybody can look at: an error that was all it met, a definition that is for it too, a
+name that speaks of the family, an instruction that is given as the reason and that it has.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bwlint.chips import ChipSet
+from bwlint.chips.instructions import find, verdict
+from bwlint.chips.wording import plain
+from bwlint.judging.context import Context
+from bwlint.judging.siblings import Admission
+from bwlint.model.expr import Expr, Span, walk
+from bwlint.model.facts import Gate, Hop
+from bwlint.sources.search import Hit, search_of
+from bwlint.sources.tree import package_root
+from bwlint.world.gates import Judged, refuses
+from bwlint.world.libraries import PROOF
+
+_FAMILY_TARGET = re.compile(r"(?:^|_)sm_?12(?:x|\df)(?:_|$)|(?:^|_)12\df(?:_|$)", re.I)
+_MNEMONIC = re.compile(r"\b[a-z][a-z0-9_]*(?:\.[a-z0-9_:]+){2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Parted:
+    """A gate that parts a family: `held` are the members that it names, `missing` the others. `admission` is what is
+    behind the gate and takes the missing ones.
+    """
+
+    judged: Judged
+    held: ChipSet
+    missing: ChipSet
+    admission: Admission | None = None
+
+
+def ground(context: Context, parted: Parted) -> str | None:
+    """Why the missing members may be treated like the others, with the place that says so; None where nothing does."""
+    for each in _GROUNDS:
+        said = each(context, parted)
+        if said is not None:
+            return said
+    return None
+
+
+def against(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> str | None:
+    """Something behind a gate that is for some of `held` and not for all of `missing`, as a sentence; None: nothing."""
+    for need in context.evidence.of(judged.module, judged.working):
+        if need.strength == PROOF and held & need.legal and missing - need.legal:
+            return f"`{need.use.name.rpartition('.')[2]}`, which is behind the test, is for {need.legal}"
+    return None
+
+
+def only_refused(judged: Judged) -> bool:
+    """Whether who is left out meets an error and nothing else; of a list in a variable, its readers decide."""
+    gate = judged.gate
+    if gate.kind == "list":
+        return gate.yes.at is not None
+    return gate.kind in ("assert", "skipif") or refuses(judged.other)
+
+
+def _refused(context: Context, parted: Parted) -> str | None:
+    judged = parted.judged
+    if not only_refused(judged):
+        return None
+    side = judged.other.at
+    return f"all that {plain(parted.missing)} meets now is an error ({_here(judged, side or judged.at)})"
+
+
+def _admitted(context: Context, parted: Parted) -> str | None:
+    found = parted.admission
+    if found is None:
+        return None
+    place = place_in(parted.judged, found.at)
+    return f"`{found.name}`, which is behind the test, is for {found.chips} ({place})"
+
+
+def _behind(context: Context, parted: Parted) -> str | None:
+    """Something behind the gate names the missing members, and nothing there is for others alone."""
+    judged = parted.judged
+    needs = [need for need in context.evidence.of(judged.module, judged.working) if need.hops]
+    if not needs or any(not parted.missing <= need.legal for need in needs):
+        return None
+    hop = needs[0].hops[-1]
+    name = needs[0].use.name.rpartition(".")[2]
+    return f"`{name}`, which is behind the test, is for {needs[0].legal} ({place_in(judged, hop)})"
+
+
+def _only_for_errors(context: Context, parted: Parted) -> str | None:
+    """A list in a variable that is read where an error is raised and nowhere else."""
+    judged = parted.judged
+    gate, native = judged.gate, context.native
+    if gate.kind != "list" or not gate.name.isidentifier() or native is None:
+        return None
+    search = search_of(package_root(judged.module.path), native.searches)
+    hits = search.word("python", gate.name) if search.complete("python") else ()
+    own = [hit for hit in hits if hit.file.real == judged.module.path]
+    others = {hit.file.real for hit in hits} - {judged.module.path}
+    defining = {hit.file.real for hit in hits if _defines(hit, gate.name)}
+    readers = [hit for hit in own if not _defines(hit, gate.name) and not hit.text.lstrip().startswith("#")]
+    if not readers or others - defining:
+        return None
+    places = [_error_at(judged, hit) for hit in readers]
+    if None in places:
+        return None
+    return f"`{gate.name}` is read for an error and for nothing else ({judged.place}:{readers[0].line})"
+
+
+def _defines(hit: Hit, name: str) -> bool:
+    return re.match(rf"\s*(?:(?:self|cls)\.)?{re.escape(name)}\s*(?::[^=]*)?=(?!=)", hit.text) is not None
+
+
+def _error_at(judged: Judged, hit: Hit) -> Gate | None:
+    """The gate whose test, or whose error, holds a line."""
+    for gate in judged.module.gates:
+        denied = gate.yes if refuses(gate.yes) and not refuses(gate.no) else None
+        if denied is None or denied.at is None or gate.kind == "list":
+            continue
+        if gate.at[0] <= hit.line <= denied.at[2]:
+            return gate
+    return None
+
+
+def _named_for_family(context: Context, parted: Parted) -> str | None:
+    """`is_sm120f_supported`: every member of a family runs what is built for its family target."""
+    judged = parted.judged
+    gate = judged.gate
+    if gate.kind not in ("predicate", "flag") or not _FAMILY_TARGET.search(gate.name):
+        return None
+    for other in context.judged[judged.module.path]:
+        alone = other.core & (parted.held | parted.missing) == parted.missing
+        if other.gate.kind == gate.kind and alone and _FAMILY_TARGET.search(other.gate.name):
+            return None  # each member has one of its own
+    return f"`{gate.name}` speaks of the family, to which {plain(parted.missing)} belongs ({_here(judged, judged.at)})"
+
+
+def _reason_holds(context: Context, parted: Parted) -> str | None:
+    """The comment gives an instruction as the reason, and both have it."""
+    judged = parted.judged
+    family = parted.held | parted.missing
+    for match in _MNEMONIC.finditer(judged.gate.comment):
+        name = match[0].rstrip(".")
+        if find(name) is not None and family <= verdict(name).legal.chips:
+            reason = f"the comment gives `{name}` as the reason"
+            return f"{reason}, which {plain(parted.missing)} has too ({_here(judged, judged.at)})"
+    return None
+
+
+_GROUNDS: tuple[Callable[[Context, Parted], str | None], ...] = (
+    _refused,
+    _admitted,
+    _behind,
+    _only_for_errors,
+    _named_for_family,
+    _reason_holds,
+)
+
+
+def old_library(judged: Judged) -> str | None:
+    """Why what one member is refused, the other is too: the refusal is about old releases of a library."""
+    if not refuses(judged.other):
+        return None
+    for node in walk(judged.gate.test):
+        if node.op == "cmp" and node.args[0] in ("<", "<=") and "version" in _called(node.args[1][0]):
+            return f"the refusal is about older releases of a library, on both alike ({_here(judged, judged.gate.at)})"
+    return None
+
+
+def _called(node: Expr) -> str:
+    """The last name of what a call calls, or of an attribute."""
+    if node.op == "call":
+        return _called(node.args[0])
+    return str(node.args[1] if node.op in ("attr", "import") else node.args[0]).lower() if node.args else ""
+
+
+def _here(judged: Judged, at: Span) -> str:
+    return f"{judged.place}:{at[0]}"
+
+
+def place_in(judged: Judged, hop: Hop) -> str:
+    """A place as it is told within the project of a gate."""
+    folder = judged.module.path.removesuffix(judged.place.replace("/", os.sep))
+    return f"{hop.path.removeprefix(folder).replace(os.sep, '/')}:{hop.at[0]}"

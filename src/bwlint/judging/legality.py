@@ -1,0 +1,400 @@
+"""Whether instructions and atoms may stand in code that is compiled for given targets, in ptxas's words.
+
+A PTX file names its target itself. C++ compiles for those that the guards around a place let through; which of them a
+build makes is known only where a carry says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bwlint.chips import EVERY_TARGET, NONE, ChipSet, Target, TargetSet, group
+from bwlint.chips.atoms import Atom, atom
+from bwlint.chips.instructions import Form, Verdict, parse, verdict
+from bwlint.chips.wording import plain
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, Related, Remedy
+from bwlint.model.expr import Expr, Span
+from bwlint.model.facts import Carry, Module, Operation
+from bwlint.world.builds import built
+from bwlint.world.gates import inside
+
+_RULES = {"tcgen05": "tcgen05", "wgmma": "wgmma", "cta-group": "cluster"}
+_CATEGORIES = {
+    "tcgen05": "tcgen05",
+    "wgmma": "wgmma",
+    "cluster": "cluster",
+    "tma-slow-path": "cluster",
+    "suffix-lost": "arch-target",
+    "illegal-instruction": "other",
+}
+_SHOWN = 8
+_OF_THE_LIBRARY = re.compile(r"[/\\](?:cute|cutlass|cccl|cuda)[/\\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """One thing to say of an instruction: by which rule, of which targets, and where it is legal instead."""
+
+    rule: str
+    category: str
+    severity: str
+    targets: TargetSet
+    legal: TargetSet
+    message: str
+    label: str
+    advice: str
+
+
+def legal(operation: Operation) -> TargetSet:
+    """The targets that assemble an instruction or an atom; anything else is legal everywhere."""
+    if operation.kind == "instruction":
+        return verdict(operation.name).legal
+    found = atom(operation.name) if operation.kind == "atom" else None
+    return found.legal if found is not None else EVERY_TARGET
+
+
+def slow(operation: Operation) -> TargetSet:
+    """The targets that assemble an instruction or an atom to a routine in software."""
+    if operation.kind == "instruction":
+        return verdict(operation.name).slow
+    found = atom(operation.name) if operation.kind == "atom" else None
+    return found.slow if found is not None else TargetSet.of()
+
+
+def short(operation: Operation) -> str:
+    """An instruction without its operands, an atom as it is."""
+    return parse(operation.name).head if operation.kind == "instruction" else operation.name
+
+
+def charges_of(operation: Operation, compiled_for: TargetSet) -> tuple[Charge, ...]:
+    """What is to be said of an instruction or atom in code that is compiled for these targets."""
+    if operation.kind == "instruction":
+        return charges(operation.name, compiled_for)
+    found = atom(operation.name) if operation.kind == "atom" else None
+    return _of_atom(operation.name, found, compiled_for) if found is not None else ()
+
+
+def _of_atom(name: str, found: Atom, compiled_for: TargetSet) -> tuple[Charge, ...]:
+    wrong, slow = compiled_for - found.legal, compiled_for & found.slow
+    if wrong and found.group in _RULES:
+        message = f"`{name}` is {found.what}, which has no code for {plain(wrong.chips)}"
+        rule, advice = _RULES[found.group], f"keep it to {plain(found.legal.chips)}"
+        return (Charge(rule, _CATEGORIES[rule], "error", wrong, found.legal, message, found.what, advice),)
+    if slow:
+        message = f"`{name}` is {found.what}, which has no hardware on {plain(slow.chips)} and assembles to a call"
+        advice = "load for each block there"
+        return (Charge("tma-slow-path", "cluster", "note", slow, found.legal, message, "in software", advice),)
+    return ()
+
+
+def charges(instruction: str, compiled_for: TargetSet) -> tuple[Charge, ...]:
+    """What ptxas makes of an instruction in code that is compiled for these targets: errors first, then slow paths."""
+    said = verdict(instruction)
+    head = parse(instruction).head
+    found = []
+    left = compiled_for - said.legal
+    while left:
+        first = next(iter(left))
+        form = said.refusing(first)
+        if form is None:
+            break
+        rule = _rule(form, said, first)
+        same = TargetSet.joining(t for t in left if said.refusing(t) is form and _rule(form, said, t) == rule)
+        found.append(_error(head, form, rule, said, same))
+        left -= same
+    slow = compiled_for & said.slow
+    form = said.slowing(next(iter(slow))) if slow else None
+    if form is not None:
+        found.append(_slow(head, form, said, slow))
+    return tuple(found)
+
+
+def _rule(form: Form, said: Verdict, target: Target) -> str:
+    if form.group in _RULES:
+        return _RULES[form.group]
+    return "suffix-lost" if _suffixes(said, target) else "illegal-instruction"
+
+
+def _suffixes(said: Verdict, target: Target) -> tuple[Target, ...]:
+    """The targets of the same number, with a suffix, for which an instruction is legal."""
+    return tuple(other for other in said.legal if other.number == target.number)
+
+
+def _error(head: str, form: Form, rule: str, said: Verdict, wrong: TargetSet) -> Charge:
+    first = next(iter(wrong))
+    words = form.words(said.statement).replace("<T>", first.name)
+    message = f'ptxas refuses `{head}` for {wrong}: "{words}"'
+    if said.note:
+        message += f" ({said.note})"
+    return Charge(rule, _CATEGORIES[rule], "error", wrong, said.legal, message, "refused", _advice(rule, said, first))
+
+
+def _advice(rule: str, said: Verdict, target: Target) -> str:
+    if rule == "suffix-lost":
+        names = " or ".join(other.name for other in _suffixes(said, target))
+        return f"compile it for {names}"
+    if not said.legal:
+        return "no target has it"
+    return f"keep it to {plain(said.legal.chips)}, and give {target.chip} a path of its own"
+
+
+def _slow(head: str, form: Form, said: Verdict, slow: TargetSet) -> Charge:
+    chips = plain(slow.chips)
+    if form.group == "multicast":
+        advice = f"give {chips} a load by each block"
+    else:
+        advice = "where the destination is the block's own, `.shared::cta` (PTX 8.6) makes neither test nor call"
+    message = f"on {chips} `{head}` becomes {form.advice}"
+    return Charge("tma-slow-path", "cluster", "note", slow, said.legal, message, "calls the driver", advice)
+
+
+def drafts(context: Context, module: Module, rule: str) -> Iterator[Draft]:
+    """The findings of one rule in a file."""
+    if module.language == "ptx":
+        yield from _of_ptx(context, module, rule)
+    else:
+        yield from _of_source(context, module, rule)
+
+
+def _of_ptx(context: Context, module: Module, rule: str) -> Iterator[Draft]:
+    """One finding for each kind of instruction of a PTX file, at the first of its kind."""
+    target = _own_target(module)
+    if target is None:
+        return
+    chips = target.jits_on() & context.targets
+    if not chips:
+        return  # which chips a file serves at all is a question of its target, not of its instructions
+    kinds: dict[str, tuple[Charge, list[Operation]]] = {}
+    for operation in module.operations:
+        if operation.kind != "instruction":
+            continue
+        for charge in _of_file(operation.name, target, chips):
+            if charge.rule == rule:
+                kinds.setdefault(charge.message, (charge, []))[1].append(operation)
+    for charge, operations in kinds.values():
+        yield _draft(module, charge, operations, chips)
+
+
+def _own_target(module: Module) -> Target | None:
+    """The target that a PTX file names; None for one of no chip that is known."""
+    for carry in module.carries:
+        for name in carry.ptx:
+            try:
+                return Target.parse(name)
+            except ValueError:
+                return None
+    return None
+
+
+def _of_file(instruction: str, target: Target, chips: ChipSet) -> Iterator[Charge]:
+    """Errors count for the file's own target, slow paths for the chips that compile it."""
+    wrong = [charge for charge in charges(instruction, TargetSet.of(target.name)) if charge.severity == "error"]
+    if wrong:
+        yield from wrong
+        return
+    slow = TargetSet.native(chips) & verdict(instruction).slow
+    yield from charges(instruction, slow)
+
+
+def _claimed(operation: Operation, charge: Charge) -> Claimed:
+    """What ptxas can be asked about an instruction: of a file with several, the one that its message tells of."""
+    name, wrapped = short(operation), operation.kind == "atom"
+    if charge.severity == "error":
+        claim = claims.instruction(name, charge.targets, wrapped=wrapped, operands=_by_operands(operation, charge))
+    else:
+        claim = claims.slow(name, charge.targets, wrapped=wrapped)
+    return Claimed(claim, operation.at)
+
+
+def _by_operands(operation: Operation, charge: Charge) -> bool:
+    """Whether an instruction is refused for its operands, and would not be with others."""
+    if operation.kind != "instruction":
+        return False
+    form = verdict(operation.name).refusing(next(iter(charge.targets)))
+    return form is not None and (form.operands is not None or form.count > 0)
+
+
+def _draft(module: Module, charge: Charge, operations: list[Operation], chips: ChipSet) -> Draft:
+    first, *others = operations
+    return Draft(
+        charge.rule,
+        charge.category,
+        charge.severity,
+        "high",
+        module,
+        first.at,
+        charge.message,
+        charge.label,
+        charge.advice,
+        chips,
+        chips,
+        charge.legal.chips,
+        related=tuple(Related(module, other.at, "here too") for other in others[:_SHOWN]),
+        claims=(_claimed(first, charge),),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A charge in C++ or in Python: `guarded` says that a guard asks for the target and lets it through, `gated` that
+    a gate of the running program does, and `carry` what builds it.
+
+    None is set where a macro that nobody defines in reach decides too.
+    """
+
+    operation: Operation
+    charge: Charge
+    guarded: bool
+    gated: bool
+    carry: Carry | None
+
+
+def _of_source(context: Context, module: Module, rule: str) -> Iterator[Draft]:
+    """One finding for each guard that lets something through, and one for what no guard keeps away."""
+    key = (module.path, module.language)  # code in a string has the path of the file around it
+    if key not in context.placed:
+        needs = (one for one in module.operations if one.kind in ("instruction", "atom"))
+        found = [one for need in needs for one in _placed(context, module, need)]
+        context.placed[key] = tuple(_without_slow_paths(found))
+    groups: dict[object, list[_Placed]] = {}
+    for one in context.placed[key]:
+        if one.charge.rule == rule:
+            asked = one.guarded or one.carry is not None
+            groups.setdefault((one.carry, one.gated, one.operation.path if asked else ()), []).append(one)
+    for found in groups.values():
+        yield _source_draft(context, module, found)
+
+
+def _without_slow_paths(found: list[_Placed]) -> list[_Placed]:
+    """A file with instructions that no target of a chip has is not for that chip: its speed there is no question."""
+    foreign = any(one.charge.rule in ("tcgen05", "wgmma") for one in found)
+    return [one for one in found if one.charge.severity == "error"] if foreign else found
+
+
+def _placed(context: Context, module: Module, operation: Operation) -> Iterator[_Placed]:
+    if operation.kind == "atom" and _is_own(context, module, operation.name):
+        return
+    native = TargetSet.native(context.targets & context.let_to(module, operation.at))
+    if native <= legal(operation) and not charges_of(operation, native):
+        return
+    compiled = context.tree.compiled(module, operation.path) & native
+    carries = context.builds.of(module)
+    carry = next((one for one in carries if compiled & built(one) - legal(operation)), None)
+    if carries and carry is None:
+        return  # every build that compiles the file keeps to targets that have it
+    judged = compiled & built(carry) if carry else _certain(compiled, legal(operation))
+    guarded = any(_keeps_older_away(context, module, test) for test in operation.path)
+    admitted = context.let_in(module, operation.at)
+    sure = context.tree.surely_compiled(module, operation.path)
+    for charge in charges_of(operation, judged):
+        known = charge.targets <= sure
+        gated = known and bool(charge.targets.chips & admitted)
+        yield _Placed(operation, charge, guarded and known, gated, carry if known else None)
+
+
+def _is_own(context: Context, module: Module, name: str) -> bool:
+    """Whether the project has a function of its own under the name of an atom: what is in it is judged there."""
+    if context.native is None or module.language != "cuda":
+        return False
+    files = (module.path, *(header.path for header in context.tree.headers.included(module)))
+    own = [path for path in files if not _OF_THE_LIBRARY.search(path)]
+    return any(context.native.defines(name, path) for path in own)
+
+
+def _keeps_older_away(context: Context, module: Module, test: Expr) -> bool:
+    """Whether a test asks for the target and is not true of chips that never had such an instruction.
+
+    The `#else` of a narrower feature is true of them: it picks a variant, and says nothing of who may come here.
+    """
+    tree = context.tree
+    return tree.asks_target(module, test) and not tree.compiled(module, (test,)).chips & group("ampere")
+
+
+def _certain(compiled: TargetSet, allowed: TargetSet) -> TargetSet:
+    """What can be judged without a build: chips whose targets are all refused, and what is legal, for slow paths."""
+    return compiled & (allowed | ~TargetSet.native((compiled & allowed).chips))
+
+
+def _source_draft(context: Context, module: Module, found: list[_Placed]) -> Draft:
+    first, *others = found
+    charge, chips = first.charge, first.charge.targets.chips
+    severity, confidence, why = _level(module, first)
+    guard = _innermost(context, module, first.operation) if first.guarded else None
+    related = [Related(module, guard, "this guard lets it through")] if guard else []
+    related += [Related(module, other.operation.at, short(other.operation)) for other in others[:_SHOWN]]
+    more = f" (and {len(others)} more)" if others else ""
+    return Draft(
+        charge.rule,
+        charge.category,
+        severity,
+        confidence,
+        module,
+        first.operation.at,
+        f"{charge.message}{more}{why}",
+        charge.label,
+        charge.advice,
+        chips,
+        chips if first.carry else NONE,
+        charge.legal.chips,
+        related=tuple(related),
+        remedy=_remedy(context, module, first, guard),
+        claims=(_claimed(first.operation, charge),),
+    )
+
+
+def _remedy(context: Context, module: Module, first: _Placed, guard: Span | None) -> Remedy | None:
+    """Bound the guard that lets an instruction through, or load into the block's own shared memory."""
+    if module.language != "cuda":
+        return None
+    charge = first.charge
+    if charge.severity != "error":
+        group = (
+            verdict(first.operation.name).slowing(next(iter(charge.targets)))
+            if first.operation.kind == "instruction"
+            else None
+        )
+        return _own_block(charge) if group is not None and group.group != "multicast" else None
+    around = next((one for one in context.guards.get(module.path, ()) if one.guard.at == guard), None)
+    if around is None or charge.rule not in ("tcgen05", "wgmma"):
+        return None
+    wrong = ChipSet.joining(
+        chip for chip in around.admitted.chips if not TargetSet.native(ChipSet.of(chip.name)) & charge.legal
+    )
+    targets = around.admitted - TargetSet.native(wrong)
+    why = "it takes a path away from these chips"
+    return Remedy("guard", targets.chips, charge.message, why, at=guard, targets=targets)
+
+
+def _own_block(charge: Charge) -> Remedy:
+    why = "right only where no cluster of several blocks is launched, with PTX 8.6 (CUDA 12.8) or newer"
+    return Remedy("space", charge.targets.chips, "the destination is the block's own shared memory", why)
+
+
+def _level(module: Module, first: _Placed) -> tuple[str, str, str]:
+    chips = plain(first.charge.targets.chips)
+    if first.charge.severity != "error":
+        return first.charge.severity, "medium", ""
+    if first.carry is not None:
+        return "error", "high", f"; {first.carry.name or 'this build'} compiles it for {chips}"
+    if first.guarded:
+        return "warning", "high", f"; the guard around it compiles it for {chips}"
+    if first.gated:
+        return "warning", "high", f"; the gate around it lets {chips} through"
+    if module.language == "python":
+        return "note", "low", "; no gate around it keeps it away, a caller may"
+    return "note", "low", "; no guard in this file keeps it away, a build's list of targets may"
+
+
+def _innermost(context: Context, module: Module, operation: Operation) -> Span | None:
+    """The innermost guard around an operation that asks for the target."""
+    around = [
+        guarded.guard.at
+        for guarded in context.guards.get(module.path, ())
+        if guarded.working.at is not None and inside(operation.at, guarded.working.at)
+    ]
+    return max(around, default=None)

@@ -1,0 +1,117 @@
+"""What other gates of the tree say of the same thing: the list on a definition, its own guard, what it is built for.
+
+A name or a comment says what its author had in mind; a second gate for the same thing says what the tree counts on.
+Where the two disagree, one of them is wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bwlint.chips import EVERY, ChipSet, group
+from bwlint.chips.wording import plain
+from bwlint.judging.context import Context
+from bwlint.model.facts import Hop, Module, Side, Use
+from bwlint.world.gates import Judged
+from bwlint.world.libraries import named_for_others
+from bwlint.world.proofs import Proof
+
+_TARGET_IN_NAME = re.compile(r"(?<![a-z])sm_?(\d{2,3})[afx]?(?!\d)")
+_FAMILY = group("consumer-blackwell")
+_FOR_FAMILY = re.compile(r"sm_?12(?:\d|x)(?!\d)|b12x", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """The chips for which the tree says that what a call leads to is, and the place that says so.
+
+    `kind` is that of the proof: what a module is built for says less of what a function takes than its own list.
+    """
+
+    name: str
+    chips: ChipSet
+    at: Hop
+    kind: str = "gate"
+
+
+def admission(context: Context, module: Module, use: Use) -> Admission | None:
+    """What the definition that a call leads to is declared, built or guarded for; None where nothing says it."""
+    proofs = context.evidence.proofs(module, use) if use.how == "call" else ()
+    said = next((proof for proof in proofs if _names_chips(proof)), None)
+    if said is None or not said.hops:
+        return None
+    chips = EVERY
+    for proof in proofs:
+        chips &= proof.legal
+    return Admission(use.name.rpartition(".")[2], chips, said.hops[-1], said.kind)
+
+
+def _names_chips(proof: Proof) -> bool:
+    """A list names chips; a guard may be a bound that knows nothing of them, unless it leaves one family alone."""
+    return proof.kind in ("list", "build") or (proof.kind == "gate" and proof.legal <= _FAMILY)
+
+
+def admits(context: Context, judged: Judged, chips: ChipSet) -> Admission | None:
+    """A gate of something behind this one that admits some of `chips`, where nothing behind it is for others alone."""
+    first: Admission | None = None
+    for use in calls(context, judged, judged.working):
+        found = admission(context, judged.module, use)
+        if not found.chips & chips if found is not None else named_for_others(use.name):
+            return None
+        first = first or found
+    return first
+
+
+def elsewhere(context: Context, judged: Judged, chips: ChipSet) -> Admission | None:
+    """Another gate of the file that lets the whole family to the same kernel for it, `chips` among them."""
+    for use in calls(context, judged, judged.working):
+        if not _FOR_FAMILY.search(use.name.rpartition(".")[2]):
+            continue
+        for other in context.judged[judged.module.path]:
+            if not other.sets.flags and chips <= other.must <= _FAMILY and _calls(other.working, use):
+                at = Hop(judged.module.path, other.at, f"this gate lets {plain(other.must)} to it")
+                return Admission(use.name.rpartition(".")[2], other.must, at)
+    return None
+
+
+def peer(context: Context, judged: Judged, chips: ChipSet) -> Judged | None:
+    """A list or table of the same file that names what this one does and `chips` besides."""
+    for other in context.judged[judged.module.path]:
+        if other.gate.kind == judged.gate.kind and other.core == judged.core | chips:
+            return other
+    return None
+
+
+def namesake(context: Context, judged: Judged, chips: ChipSet) -> Judged | None:
+    """The list of the same thing for other chips: of `gen_x_sm100` that of `gen_x_sm120`, which names `chips` alone."""
+    name = judged.gate.qualname.rpartition(".")[2]
+    if judged.gate.kind != "list" or not _TARGET_IN_NAME.search(name):
+        return None
+    for other in context.judged[judged.module.path]:
+        theirs = other.gate.qualname.rpartition(".")[2]
+        number = _TARGET_IN_NAME.search(theirs)
+        if number is None or int(number[1]) // 10 not in {chip.major for chip in chips}:
+            continue
+        same = theirs != name and _TARGET_IN_NAME.sub("sm", theirs) == _TARGET_IN_NAME.sub("sm", name)
+        if same and other.gate.kind == "list" and chips <= other.core and not other.core & judged.core - chips:
+            return other
+    return None
+
+
+def _calls(side: Side, use: Use) -> bool:
+    return any(other.how == "call" and other.name == use.name and other.at != use.at for other in side.uses)
+
+
+def calls(context: Context, judged: Judged, side: Side) -> Iterator[Use]:
+    """Calls that a side surely makes and that no gate below this one guards."""
+    for use in side.uses:
+        if use.how == "call" and use.sure and not _guarded_below(context, judged, use):
+            yield use
+
+
+def _guarded_below(context: Context, judged: Judged, use: Use) -> bool:
+    return any(
+        other is not judged and other.gate.at[:2] > judged.gate.at[:2] for other, _ in context.around(judged, use.at)
+    )

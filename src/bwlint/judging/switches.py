@@ -1,0 +1,104 @@
+"""Macros that a guard defines, and what becomes of the places that ask for them where it does not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bwlint.chips import EVERY_TARGET, TargetSet
+from bwlint.chips.wording import plain
+from bwlint.judging.context import Context
+from bwlint.judging.guards import Guarded
+from bwlint.model.expr import Span
+from bwlint.model.facts import Gate, Module, Side
+from bwlint.world.gates import inside
+
+_ON = ("", 1, True)
+_WAY_ROUND = re.compile(r"workaround|work_around|_wa_|_bug|erratum|errata|tuned|tuning", re.I)
+_GIVES_UP = re.compile(r"\berror\b|abort|not supported|only supports?\b|requires?\b", re.I)
+
+
+def defined(guarded: Guarded) -> frozenset[str]:
+    """The macros that are all that stands behind a guard; none where there is more."""
+    if not guarded.working.tuning:
+        return frozenset()
+    return frozenset(use.name for use in guarded.working.uses if use.how == "define")
+
+
+def tuned(guarded: Guarded) -> str:
+    """A macro that a guard defines and that is no switch but a value, or is named as the way round a fault."""
+    for name in sorted(defined(guarded)):
+        macro = guarded.module.functions.get(name)
+        values = [body for _, body in macro.returns if _within(body.at, guarded.working.at)] if macro else []
+        if _WAY_ROUND.search(name) or any(body.op == "const" and body.args[0] not in _ON for body in values):
+            return name
+    return ""
+
+
+def _within(inner: Span | None, outer: Span | None) -> bool:
+    return inner is not None and outer is not None and inside(inner, outer)
+
+
+def only_errors(context: Context, guarded: Guarded) -> str:
+    """In words that whoever is refused only meets an error: beside the guard, or wherever its macro is asked for."""
+    if guarded.other.ends == "raise":
+        return "the sibling only meets an error"
+    for name in sorted(defined(guarded)):
+        sides = [*_without(name, guarded.module)] or [*_elsewhere(context, name, guarded.module)]
+        if sides and all(side is not None and _gives_up(side) for side in sides):
+            return f"without `{name}` the sibling only meets an error"
+    return ""
+
+
+def served_elsewhere(context: Context, guarded: Guarded, lost: TargetSet) -> str:
+    """In words that all that the macro of a guard switches on is switched on for `lost` by other guards of the tree."""
+    for name in sorted(defined(guarded)):
+        served = [
+            _served(context, module, guard, lost)
+            for module in (guarded.module, *_naming(context, name, guarded.module))
+            for guard in module.guards
+            if _asks(name, guard) and guard is not guarded.guard
+        ]
+        if served and all(served):
+            return f"`{served[0]}`, which it switches on, is defined for {plain(lost.chips)} by another guard"
+    return ""
+
+
+def _served(context: Context, module: Module, guard: Gate, lost: TargetSet) -> str:
+    """The first macro that stands alone behind a guard, where all of them are defined for `lost`, and not for all."""
+    names = [use.name for use in guard.yes.uses if use.how == "define"] if guard.yes.tuning else []
+    if guard.test.op != "defined" or not names:
+        return ""
+    targets = [context.tree.defined_for(module, name) for name in names]
+    return names[0] if all(lost <= one and one != EVERY_TARGET for one in targets) else ""
+
+
+def _naming(context: Context, name: str, module: Module) -> Iterator[Module]:
+    """The other files of the project that name a macro."""
+    found = context.native.naming(name, module.path) if context.native is not None else ()
+    return (other for other in found if other.path != module.path)
+
+
+def _elsewhere(context: Context, name: str, module: Module) -> Iterator[Side | None]:
+    for other in _naming(context, name, module):
+        yield from _without(name, other)
+
+
+def _without(name: str, module: Module) -> Iterator[Side | None]:
+    """What compiles at each place that asks for a macro where it is not defined; None where more than it decides."""
+    for guard in module.guards:
+        if _asks(name, guard):
+            test = guard.test
+            negated = test.op == "not"
+            asked = test.args[0] if negated else test
+            plain = asked.op in ("defined", "macro") and asked.args[0] == name
+            yield (guard.yes if negated else guard.no) if plain else None
+
+
+def _asks(name: str, guard: Gate) -> bool:
+    return re.search(rf"\b{re.escape(name)}\b", guard.text) is not None
+
+
+def _gives_up(side: Side) -> bool:
+    """Whether all that a side does is to say that it cannot."""
+    return side.ends == "raise" or (not side.uses and any(_GIVES_UP.search(text.text) for text in side.texts[:1]))

@@ -1,0 +1,313 @@
+"""What readers say about a file: plain, immutable, and the same before and after a trip through JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any
+
+from bwlint.model.expr import Expr, Span, decode
+
+Path = tuple[Expr, ...]
+"""Tests that all hold where something stands; an early exit above contributes its negation."""
+HANDLER = "exception at line"
+"""How the unknown test begins under which the body of an exception handler stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A name that is used: `how` is call, import, name, text (a short string that is a value) or define.
+
+    `role` is what a string is assigned to or passed as, `call` the function that it is passed to.
+    """
+
+    name: str
+    how: str
+    at: Span
+    sure: bool = True
+    role: str = ""
+    call: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A string a person reads: the message of a raise, skip, assert or log call, a docstring or a comment."""
+
+    text: str
+    at: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One step of the way from a gate to what is behind it: a place in a file (its real path), and a sentence."""
+
+    path: str
+    at: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One way out of a gate.
+
+    `ends` says how it leaves: raise, skip, exit, return, continue, or fall (it goes on). `value` is what it
+    returns or assigns, where that is one expression. `empty` means that it does nothing at all, `tuning` that it
+    only assigns literals, `rest` that it is what follows the statement and no branch of its own.
+    """
+
+    ends: str
+    at: Span | None
+    value: Expr | None = None
+    uses: tuple[Use, ...] = ()
+    texts: tuple[Text, ...] = ()
+    empty: bool = False
+    tuning: bool = False
+    rest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A condition that may read the device.
+
+    `kind` is condition, expression, assert, flag, predicate, list, table, lookup, skipif or helper-call.
+    `yes` is the side taken when `test` holds. `path` are the tests above. `name` is what a flag, list, table or
+    predicate is called, or the decorated or enclosing object; `qualname` is where the gate stands.
+    """
+
+    kind: str
+    test: Expr
+    at: Span
+    qualname: str
+    name: str
+    yes: Side
+    no: Side
+    path: Path = ()
+    chain: int = 0
+    position: int = 0
+    comment: str = ""
+    text: str = ""
+    leaf: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function as an expression: the first return whose conditions hold is its value.
+
+    `exits` are its ways out in order, with the tests that lead to each: return, or raise with the place of the error.
+    C++ alone has them, and only where one is an error.
+    """
+
+    qualname: str
+    kind: str
+    params: tuple[str, ...]
+    defaults: tuple[Expr | None, ...]
+    returns: tuple[tuple[Path, Expr], ...]
+    at: Span
+    decorators: tuple[Expr, ...] = ()
+    exits: tuple[tuple[Path, str, Span], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """A class: bases, and the attributes that are assigned exactly once, in its body or through `self`."""
+
+    qualname: str
+    bases: tuple[Expr, ...]
+    names: dict[str, Expr] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """Something that some targets or chips lack: an instruction, an atom of a template library, bytes, a cluster.
+
+    `kind` says which table or limit judges it (instruction, atom, cluster, dynamic-shared, static-shared,
+    launch-bounds, launch, peer and its kin: see `readers.cuda.peers`; tile, stages, shared-size and size-table: see
+    `readers.python.sizes`), `name` is its normal form there, `amounts` are the numbers it asks for (bytes; cluster x,
+    y, z; threads, blocks; of a table chips and sizes by turns). `path` are the preprocessor's tests above, of a size
+    in Python those of the program, `qualname` the function around.
+    `checked` says that its result is looked at, or the limit asked for, within reach.
+    """
+
+    kind: str
+    name: str
+    at: Span
+    amounts: tuple[Expr, ...] = ()
+    path: Path = ()
+    qualname: str = ""
+    checked: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Carry:
+    """What a build asks for. `sass` and `ptx` are names of targets ("120a", "121") for cubins and for PTX.
+
+    `kind` is gencode (one flag; `text` is the architecture of its PTX), option (a variable that holds such flags),
+    list, piece (what is added to a list), request (what a whole build is asked for), kernel (what a kernel is offered
+    for, of which the build takes what is asked; `text` is "piece" where such add up), filter (which names are
+    accepted), match (a condition over a list of names), file, or extension (all flags of a setup.py that builds CUDA
+    extensions). `name` is the variable, function or flag, `sources`
+    the files that it compiles, where the build says so. `toolkit` bounds the CUDA version: at least, and below
+    ("" = any).
+    """
+
+    kind: str
+    name: str
+    sass: tuple[str, ...]
+    ptx: tuple[str, ...]
+    at: Span
+    sources: tuple[str, ...] = ()
+    toolkit: tuple[str, str] = ("", "")
+    qualname: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """All facts of one file. `uses` maps a top-level name to the hardware operations that its body
+    names; `targets` are places that name a target for 12.0 alone, such as sm_120a. `guards` are the gates of the
+    preprocessor, over targets; `gates` those of the running program, over chips. `embedded` is code of other languages
+    in the strings of the file, at its places in the file and with its path.
+    """
+
+    path: str
+    name: str
+    is_package: bool
+    names: dict[str, Expr]
+    stars: tuple[str, ...]
+    slots: tuple[Expr, ...]
+    functions: dict[str, Function]
+    classes: dict[str, Class]
+    gates: tuple[Gate, ...]
+    uses: dict[str, tuple[Use, ...]]
+    targets: tuple[Text, ...] = ()
+    language: str = "python"
+    guards: tuple[Gate, ...] = ()
+    operations: tuple[Operation, ...] = ()
+    carries: tuple[Carry, ...] = ()
+    includes: tuple[str, ...] = ()
+    embedded: tuple[Module, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A function or a class as one who uses it sees it: what it uses in its turn.
+
+    `kind` is function, class or kernel. `uses` are names in the order of the body; a sure one stands under no test:
+    loops, `with`, `try` and checks that end in an error are none. `bases` are dotted names, `decorators` uses with the
+    strings that they are given.
+    """
+
+    qualname: str
+    kind: str
+    at: Span
+    uses: tuple[Use, ...]
+    bases: tuple[str, ...] = ()
+    decorators: tuple[Use, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What a file defines and hands on, whether it reads the device or not: the nodes and edges of the graph.
+
+    `definitions` are by qualified name, `imports` map a local name to the dotted name or path it stands for; names
+    that the file loads when they are asked for (`"name": "module:attribute"`) are imports too. `stars` are modules of
+    which every name is handed on.
+    """
+
+    path: str
+    name: str
+    is_package: bool
+    language: str
+    definitions: dict[str, Definition]
+    imports: dict[str, str]
+    stars: tuple[str, ...] = ()
+
+
+def encode(value: Any) -> Any:
+    """JSON-ready form: nodes and tuples become lists by themselves, dataclasses lists of their fields."""
+    if isinstance(value, Expr) or value is None or isinstance(value, str | int | float):
+        return value
+    if is_dataclass(value):
+        return [encode(getattr(value, f.name)) for f in fields(value)]
+    if isinstance(value, dict):
+        return {key: encode(item) for key, item in value.items()}
+    return [encode(item) for item in value]
+
+
+def decode_module(data: list[Any]) -> Module:
+    """A module from the parsed JSON of `encode`."""
+    path, name, is_package, names, stars, slots, functions, classes, gates, uses, targets, *rest = data
+    language, guards, operations, carries, includes, embedded = rest
+    return Module(
+        path,
+        name,
+        is_package,
+        {key: decode(item) for key, item in names.items()},
+        tuple(stars),
+        tuple([decode(slot) for slot in slots]),
+        {key: _function(item) for key, item in functions.items()},
+        {key: _class(item) for key, item in classes.items()},
+        tuple([_gate(item) for item in gates]),
+        {key: _uses(item) for key, item in uses.items()},
+        _texts(targets),
+        language,
+        tuple([_gate(item) for item in guards]),
+        tuple([_operation(item) for item in operations]),
+        tuple([_carry(item) for item in carries]),
+        tuple(includes),
+        tuple([decode_module(item) for item in embedded]),
+    )
+
+
+def _operation(data: list[Any]) -> Operation:
+    kind, name, at, amounts, path, qualname, checked = data
+    return Operation(kind, name, tuple(at), decode(amounts), decode(path), qualname, checked)
+
+
+def _carry(data: list[Any]) -> Carry:
+    kind, name, sass, ptx, at, sources, toolkit, qualname, text = data
+    low, high = toolkit
+    return Carry(kind, name, tuple(sass), tuple(ptx), tuple(at), tuple(sources), (low, high), qualname, text)
+
+
+def _function(data: list[Any]) -> Function:
+    qualname, kind, params, defaults, returns, at, decorators, exits = data
+    pairs = tuple([(decode(path), decode(value)) for path, value in returns])
+    ways = tuple([(decode(path), ends, tuple(place)) for path, ends, place in exits])
+    return Function(qualname, kind, tuple(params), decode(defaults), pairs, tuple(at), decode(decorators), ways)
+
+
+def _class(data: list[Any]) -> Class:
+    qualname, bases, names = data
+    return Class(qualname, decode(bases), {key: decode(item) for key, item in names.items()})
+
+
+def _gate(data: list[Any]) -> Gate:
+    kind, test, at, qualname, name, yes, no, path, chain, position, comment, text, leaf = data
+    return Gate(
+        kind,
+        decode(test),
+        tuple(at),
+        qualname,
+        name,
+        _side(yes),
+        _side(no),
+        decode(path),
+        chain,
+        position,
+        comment,
+        text,
+        tuple(leaf) if leaf else None,
+    )
+
+
+def _side(data: list[Any]) -> Side:
+    ends, at, value, uses, texts, empty, tuning, rest = data
+    return Side(ends, tuple(at) if at else None, decode(value), _uses(uses), _texts(texts), empty, tuning, rest)
+
+
+def _uses(data: list[Any]) -> tuple[Use, ...]:
+    return tuple([Use(name, how, tuple(at), sure, role, call) for name, how, at, sure, role, call in data])
+
+
+def _texts(data: list[Any]) -> tuple[Text, ...]:
+    return tuple([Text(text, tuple(at)) for text, at in data])

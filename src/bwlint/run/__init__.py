@@ -1,0 +1,1 @@
+"""One run: arguments in, a report out."""

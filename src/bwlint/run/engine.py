@@ -1,0 +1,228 @@
+"""One run: facts linked, gates evaluated, rules asked, drafts merged into findings."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from bwlint.chips import ChipSet
+from bwlint.evaluate.sources import Sources
+from bwlint.judging.away import Away
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, Related
+from bwlint.judging.evidence import Evidence
+from bwlint.judging.guards import guards_of, wrappers_of
+from bwlint.model.expr import Span
+from bwlint.model.facts import Gate, Module
+from bwlint.rules import checks, file_checks, guard_checks
+from bwlint.run.faults import one_each
+from bwlint.sources.read import Unread, read_bytes
+from bwlint.sources.tree import project_folder
+from bwlint.sources.walk import SourceFile
+from bwlint.world.budget import Budget
+from bwlint.world.builds import Builds
+from bwlint.world.collect import Collected, load
+from bwlint.world.gates import Judged, inside
+from bwlint.world.libraries import Libraries
+from bwlint.world.native import Native
+from bwlint.world.reach import Outlines, Reach
+from bwlint.world.tree import Tree
+
+_RANK = {"error": 2, "warning": 1, "note": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """The drafts of a run by file, the tree they were found in, and counts."""
+
+    drafts: tuple[tuple[SourceFile, tuple[Draft, ...]], ...]
+    context: Context
+    files: dict[str, SourceFile]
+    stats: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """The files of a run as one world."""
+
+    tree: Tree
+    builds: Builds
+    libraries: Libraries
+    native: Native
+    outlines: Outlines
+    reach: Reach
+
+
+def linked(
+    collected: Collected,
+    sources: Sources,
+    budget: Budget,
+    libraries: Libraries | None = None,
+) -> Linked:
+    """The world around the collected modules. The arguments are those of `analyse`."""
+    known = libraries or Libraries()
+
+    def found(real: str, dotted: str = "") -> Module | None:
+        return load(real, dotted) if budget.allows(real) else None
+
+    def content(real: str) -> bytes | Unread:
+        return read_bytes(real) if budget.allows(real) else Unread("beyond the budget")
+
+    tree = Tree(sources, found)
+    for file, module in collected.modules:
+        tree.add(module, file.root)
+    builds = Builds((module for _, module in collected.modules), found)
+    native, outlines = Native(tree, builds, read=content), Outlines(tree, content)
+    return Linked(tree, builds, known, native, outlines, Reach(tree, outlines, known, native))
+
+
+def analyse(
+    collected: Collected,
+    sources: Sources,
+    targets: ChipSet,
+    rules: Iterable[str],
+    budget: Budget | None = None,
+    source: Callable[[str], str | None] = lambda real: None,
+    libraries: Libraries | None = None,
+) -> Analysis:
+    """Judge every gate of the collected modules by the named rules.
+
+    `budget` is what may be read besides, `source` gives the text of a file by its real path,
+    `libraries` is the table with the user's rows.
+    """
+    budget = Budget() if budget is None else budget
+    world = linked(collected, sources, budget, libraries)
+    tree, builds, native = world.tree, world.builds, world.native
+    evidence = Evidence(tree, world.reach, world.libraries, native, targets)
+    context = Context(tree, targets, evidence, builds=builds, native=native)
+    gates = 0
+    for file, module in collected.modules:
+        gates += len(module.gates)
+        place = module.path.removeprefix(project_folder(file.root)).lstrip(os.sep).replace(os.sep, "/")
+        context.places[module.path] = place
+        context.judged[module.path] = [
+            Judged(part, gate, sets, place)
+            for part in (module, *module.embedded)
+            for gate in part.gates
+            if (sets := tree.sets(part, gate)) is not None
+        ]
+        context.guards[module.path] = tuple(
+            guarded for part in (module, *module.embedded) for guarded in guards_of(tree, part)
+        )
+        context.wrappers.update(wrappers_of(context.guards[module.path]))
+    wanted = frozenset(rules)
+    run = {name: check for name, check in checks().items() if name in wanted}
+    run_guards = [check for name, check in guard_checks() if name in wanted]
+    run_files = [check for name, check in file_checks() if name in wanted]
+    result = []
+    away = Away(tree, targets, budget, source, native.searches)
+    for file, module in collected.modules:
+        drafts = [
+            draft
+            for judged in context.judged[module.path]
+            for name, check in run.items()
+            if name in _OF_BUILDS or not judged.sets.flags
+            for draft in _weighed(judged, check(context, judged))
+        ]
+        drafts += [
+            draft
+            for guarded in context.guards[module.path]
+            for check_guard in run_guards
+            for draft in check_guard(context, guarded)
+        ]
+        drafts += [
+            draft
+            for part in (module, *module.embedded)
+            for check_file in run_files
+            for draft in check_file(context, part)
+        ]
+        merged = [away.weighed(file.root, draft) for draft in one_each(_at_origins(context, module, drafts))]
+        if merged:
+            result.append((file, tuple(merged)))
+    stats = {
+        "modules": len(collected.modules),
+        "gates": gates,
+        "gates_evaluated": sum(len(judged) for judged in context.judged.values()),
+    }
+    return Analysis(tuple(result), context, {file.real: file for file, _ in collected.modules}, stats)
+
+
+_OF_BUILDS = frozenset({"arch-target"})
+"""Rules that look at flags of a build, which are named after targets; the others ask for the device."""
+_LESS = {"high": "medium", "medium": "low", "low": "low"}
+
+
+def _weighed(judged: Judged, drafts: Iterable[Draft]) -> Iterator[Draft]:
+    """Drafts with what they rest on: a guessed name is less sure, and an assumed toolkit is said."""
+    for draft in drafts:
+        if judged.sets.guessed or not judged.sets.decided:
+            draft = replace(draft, confidence=_LESS[draft.confidence])
+        if judged.sets.toolkit:
+            draft = replace(draft, label=f"{draft.label} (tests of the toolkit's version taken as passed)")
+        yield draft
+
+
+def _at_origins(context: Context, module: Module, drafts: Sequence[Draft]) -> list[Draft]:
+    """Report a flag or predicate once where all its uses are wrong, and each wrong use where only some are."""
+    judged = context.judged[module.path]
+    origins = {id(entry.gate): origin for entry in judged if (origin := _origin(module, judged, entry)) is not None}
+    uses: dict[Span, int] = defaultdict(int)
+    for origin in origins.values():
+        uses[origin.at] += 1
+    grouped: dict[tuple[str, Span], list[Draft]] = defaultdict(list)
+    kept: list[Draft] = []
+    for draft in drafts:
+        origin = origins.get(id(draft.gate)) if draft.gate is not None else None
+        too_broad = context.targets <= draft.admitted  # the helper may be right, and this use of it wrong
+        at_use = draft.gate is not None and draft.gate.kind == "helper-call" and too_broad
+        if origin is None or draft.gate is None or at_use:
+            kept.append(draft)
+        else:
+            grouped[(draft.rule, origin.at)].append(draft)
+    lists = {(d.rule, d.at): d for d in kept if d.gate is not None and d.gate.kind in ("list", "table")}
+    for (rule, at), group in grouped.items():
+        if 2 * len({d.gate.at for d in group if d.gate}) < uses[at]:
+            kept += group
+            continue
+        own = lists.get((rule, at))  # a comment above a list counts for all who read it
+        first = own or max(group, key=lambda draft: _RANK[draft.severity])
+        kept = [draft for draft in kept if draft is not own]
+        related = tuple(Related(module, d.at, "used here") for d in group[:8])
+        kept.append(replace(first, at=at, related=(*first.related, *related)))
+    return kept
+
+
+def _origin(module: Module, judged: Sequence[Judged], entry: Judged) -> Gate | None:
+    """The flag or predicate of the same file whose value a gate uses."""
+    if entry.gate.kind in ("flag", "predicate"):
+        return None
+    leaf = entry.gate.leaf
+    names = entry.mentioned
+    for other in judged:
+        if (
+            other.gate.kind == "flag"
+            and leaf is not None
+            and not inside(leaf, entry.gate.at)
+            and inside(leaf, other.gate.at)
+        ):
+            return other.gate
+        if other.gate.kind == "flag" and other.gate.qualname == "<module>" and other.gate.name in names:
+            return other.gate
+        if (
+            entry.gate.kind == "helper-call"
+            and other.gate.qualname == entry.gate.name
+            and other.other.ends in ("skip", "raise")
+        ):
+            return other.gate
+        if other.gate.kind in ("list", "table") and other.gate.name in names and _same_owner(other.gate, entry.gate):
+            return other.gate
+        if other.gate.kind == "predicate" and other.gate.name in names and "." not in other.gate.qualname:
+            return other.gate
+    return None
+
+
+def _same_owner(declared: Gate, user: Gate) -> bool:
+    """A list of the module, or of the class in which a gate stands."""
+    return declared.qualname == "<module>" or user.qualname.startswith(f"{declared.qualname}.")

@@ -1,0 +1,85 @@
+"""One fault, one finding: drafts of a file that stand on the same test are one, and the others become related places.
+
+Gates of different files are left apart, even where one leads to the other: each is wrong by itself and mended by
+itself, and a run on one file must say what a run on the whole tree says of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from bwlint.judging.drafts import Draft, Related
+from bwlint.model.expr import Span
+from bwlint.world.gates import inside
+
+_RANK = {"error": 2, "warning": 1, "note": 0}
+_EXPLAINS = (
+    *("capability-type", "p2p-atomics", "smem", "cluster"),
+    *("leak", "family-split", "excluded", "test-gate", "suffix-lost"),
+)
+"""Rules of which one test breaks several at once, the one that says most first."""
+_DEPENDS = frozenset({"message", "empty-body"})
+"""Rules about what follows from a test: the first related place is the test."""
+_MAX_RELATED = 12
+
+
+def one_each(drafts: Iterable[Draft]) -> list[Draft]:
+    """Drafts of one file without those that say of a test what another says better, in the order of the file."""
+    best: dict[tuple[str, Span], Draft] = {}
+    for draft in drafts:
+        key = (draft.rule, draft.at)
+        if key not in best or _RANK[draft.severity] > _RANK[best[key].severity]:
+            best[key] = draft
+    ordered = sorted(best.values(), key=_order)
+    kept: list[Draft] = []
+    for draft in ordered:
+        index = next((i for i, other in enumerate(kept) if _same_fault(other, draft)), None)
+        if index is None:
+            kept.append(draft)
+        else:
+            kept[index] = _with_related(kept[index], draft)
+    return sorted(kept, key=lambda draft: (draft.at, draft.rule))
+
+
+def _order(draft: Draft) -> tuple[int, int, Span, str]:
+    """The severest first, then what explains most, then the smaller place of two that begin together."""
+    says = _EXPLAINS.index(draft.rule) if draft.rule in _EXPLAINS else len(_EXPLAINS)
+    line, column, end_line, end_column = draft.at
+    return -_RANK[draft.severity], says, (line, column, end_line, end_column), draft.rule
+
+
+def _same_fault(first: Draft, second: Draft) -> bool:
+    if first.module is not second.module:
+        return False
+    if first.rule in _DEPENDS or second.rule in _DEPENDS:
+        return first.rule != second.rule and (_rests_on(first, second) or _rests_on(second, first))
+    if first.rule == second.rule:
+        same_cause = first.cause is not None and first.cause == second.cause
+        return same_cause or inside(first.at, second.at) or inside(second.at, first.at)
+    if first.rule not in _EXPLAINS or second.rule not in _EXPLAINS or _of_toolkit(first) or _of_toolkit(second):
+        return False
+    return first.at == second.at or (first.gate is not None and first.gate is second.gate)
+
+
+def _of_toolkit(draft: Draft) -> bool:
+    """Whether a draft is about a comparison of the toolkit's release, which may stand beside one of chips."""
+    return draft.rule == "capability-type" and draft.severity == "note"
+
+
+def _rests_on(dependent: Draft, other: Draft) -> bool:
+    """Whether a draft is about what follows from the test of another."""
+    if dependent.rule not in _DEPENDS or other.rule in _DEPENDS or not dependent.related:
+        return False
+    if dependent.rule == "message" and _RANK[dependent.severity] > _RANK[other.severity]:
+        return False  # the text is what is surely wrong
+    test = dependent.related[0].at
+    return test == other.at or (other.gate is not None and test == other.gate.at)
+
+
+def _with_related(kept: Draft, other: Draft) -> Draft:
+    """A draft with the place of another that is about the same fault."""
+    shown = [kept.at, *(related.at for related in kept.related if related.module is kept.module)]
+    if any(inside(at, other.at) or inside(other.at, at) for at in shown) or len(kept.related) >= _MAX_RELATED:
+        return kept
+    return replace(kept, related=(*kept.related, Related(other.module, other.at, other.message)))

@@ -1,0 +1,289 @@
+"""From drafts to findings: columns, reported paths, fingerprints, fixes, and the user's say in each file."""
+
+# Real paths are plain strings throughout, as `walk` gives them.
+# ruff: noqa: PTH119
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+from bwlint.chips import ChipSet
+from bwlint.chips.wording import plain
+from bwlint.judging.claims import Claimed
+from bwlint.judging.drafts import Draft, Remedy
+from bwlint.model.expr import Span
+from bwlint.model.facts import Gate
+from bwlint.model.findings import Claim, Confidence, Edit, Finding, Fix, Region, Related, Severity, Skipped, Suppressed
+from bwlint.model.fingerprint import fingerprint
+from bwlint.readers.comments import comments_of
+from bwlint.run.engine import Analysis
+from bwlint.settings import catalog, suppress
+from bwlint.sources.read import Text
+from bwlint.sources.texts import Names, Texts
+from bwlint.sources.walk import SourceFile
+from bwlint.world.gates import Judged
+
+Enabled = Callable[[SourceFile], frozenset[str]]
+"""The names of the rules that run on a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """Findings in the order of reports, those that comments silence, and files that went away meanwhile."""
+
+    findings: tuple[Finding, ...]
+    suppressed: tuple[Suppressed, ...]
+    skipped: tuple[Skipped, ...]
+
+
+def finish(
+    analysis: Analysis,
+    marked: Sequence[SourceFile],
+    texts: Texts,
+    names: Names,
+    enabled: Enabled,
+    *,
+    fixes: bool,
+) -> Finished:
+    """The findings of a run. `marked` are the files with comments of bwlint; `fixes` asks for repairs too."""
+    drafts = {file.real: found for file, found in analysis.drafts}
+    files = {file.real: file for file in (*(file for file, _ in analysis.drafts), *marked)}
+    findings: list[Finding] = []
+    suppressed: list[Suppressed] = []
+    skipped: list[Skipped] = []
+    for file in files.values():
+        text = texts.of(file.real)
+        if text is None:
+            skipped.append(Skipped(file.path, "not readable any more"))
+            continue
+        names.reported(file.real, file)
+        one = _File(analysis, file, text, texts, names, enabled(file), fixes)
+        kept, silenced = one.finish(drafts.get(file.real, ()))
+        findings += kept
+        suppressed += silenced
+    return Finished(
+        tuple(sorted(findings, key=_place)),
+        tuple(sorted(suppressed, key=lambda entry: _place(entry.finding))),
+        tuple(skipped),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """One file and what its findings need to know."""
+
+    analysis: Analysis
+    file: SourceFile
+    text: Text
+    texts: Texts
+    names: Names
+    enabled: frozenset[str]
+    fixes: bool
+
+    def finish(self, drafts: Sequence[Draft]) -> tuple[list[Finding], list[Suppressed]]:
+        """What is reported of the drafts and the comments of the file, and what its comments silence."""
+        wanted = [draft for draft in drafts if draft.rule in self.enabled]
+        findings = self._fingerprinted(wanted)
+        language = comments_of(self.file.kind, os.path.basename(self.file.real))
+        suppressions, bad = suppress.scan(self.text.source, catalog.known_ids(), language)
+        kept, silenced, unused = suppress.apply(findings, suppressions)
+        faults = [self._fault(catalog.BAD, entry.region, entry.message) for entry in bad]
+        faults += [
+            self._fault(catalog.UNUSED, entry.region, _unused(names))
+            for entry in unused
+            if (names := self._checked(entry.rules))
+        ]
+        faults, silenced_faults, _ = suppress.apply(
+            [fault for fault in faults if fault.name in self.enabled], suppressions
+        )
+        return kept + faults, silenced + silenced_faults
+
+    def _checked(self, codes: Sequence[str]) -> list[str]:
+        """The names of those rules that had their chance to find something here."""
+        found = [catalog.lookup(code).name for code in codes]
+        return [name for name in found if name in self.enabled and name not in (catalog.UNUSED, catalog.BAD)]
+
+    def _fingerprinted(self, drafts: Sequence[Draft]) -> list[Finding]:
+        seen: Counter[tuple[str, str, str]] = Counter()
+        judged = self._judged(drafts)
+        findings = []
+        for draft in sorted(drafts, key=lambda draft: (draft.at, draft.rule)):
+            rests_on = [judged[id(gate)] for gate in (draft.gate, *draft.rests_on) if id(gate) in judged]
+            finding = self._finding(draft, judged.get(id(draft.gate)), rests_on)
+            key = (finding.name, _between(self.text, finding.region), _qualname(draft))
+            findings.append(replace(finding, fingerprint=fingerprint(*key, seen[key])))
+            seen[key] += 1
+        return findings
+
+    def _judged(self, drafts: Sequence[Draft]) -> dict[int, Judged]:
+        """The gates of the drafts with their sets."""
+        modules = {draft.module.path for draft in drafts if draft.gate is not None or draft.rests_on}
+        return {id(entry.gate): entry for path in modules for entry in self.analysis.context.judged.get(path, ())}
+
+    def _finding(self, draft: Draft, judged: Judged | None, rests_on: Sequence[Judged]) -> Finding:
+        rule = catalog.lookup(draft.rule)
+        fix = self._fix(draft, judged)
+        return Finding(
+            rule.code,
+            rule.name,
+            draft.category,
+            cast(Severity, draft.severity),
+            cast(Confidence, draft.confidence),
+            self.file.path,
+            self.text.region(*draft.at),
+            draft.message,
+            draft.admitted.names,
+            draft.certain.names,
+            None if draft.legal is None else draft.legal.names,
+            draft.label,
+            draft.advice,
+            self._related(draft),
+            fix if isinstance(fix, Fix) else None,
+            fix if isinstance(fix, str) else None,
+            claims=(*self._gate_claims(draft, rests_on), *(self._claim(claimed) for claimed in draft.claims)),
+        )
+
+    def _claim(self, claimed: Claimed) -> Claim:
+        """A claim with its place; without one where the file went away meanwhile."""
+        claim, at = claimed.claim, claimed.at
+        if claimed.module is None or claimed.module.path == self.file.real:
+            return claim if at is None else replace(claim, at=self.text.region(*at))
+        text = self.texts.of(claimed.module.path)
+        place = None if text is None or at is None else text.region(*at)
+        return replace(claim, at=place, path=self.names.reported(claimed.module.path, self.file))
+
+    def _gate_claims(self, draft: Draft, rests_on: Sequence[Judged]) -> Iterator[Claim]:
+        """What a finding says of its gates, where they are of the running program and ask for the device."""
+        asked = draft.compares or self.analysis.context.targets
+        for judged in rests_on:
+            if not judged.sets.flags:
+                yield gate_claim(judged, asked, self.text.region(*judged.gate.at))
+
+    def _related(self, draft: Draft) -> tuple[Related, ...]:
+        found: dict[Related, None] = {}
+        for entry in draft.related:
+            text = self.texts.of(entry.module.path)
+            if text is not None:
+                path = self.names.reported(entry.module.path, self.file)
+                found[Related(path, text.region(*entry.at), entry.message)] = None
+        return tuple(found)
+
+    def _fix(self, draft: Draft, judged: Judged | None) -> Fix | str | None:
+        remedy = draft.remedy
+        if not isinstance(remedy, Remedy):
+            return remedy
+        if not self.fixes:
+            return None
+        from bwlint.fix import Job, propose
+
+        job = Job(self.analysis.context, draft, remedy, judged, self.file.root, self.text.source)
+        proposed = propose(job)
+        if isinstance(proposed, str):
+            return proposed
+        return replace(proposed, edits=tuple(self._reported(edit) for edit in proposed.edits))
+
+    def _reported(self, edit: Edit) -> Edit:
+        return replace(edit, path=self.names.reported(edit.path, self.file))
+
+    def _fault(self, name: str, region: Region, message: str) -> Finding:
+        """A finding about a comment."""
+        rule = catalog.lookup(name)
+        text = _between(self.text, region)
+        return Finding(
+            rule.code,
+            rule.name,
+            rule.category,
+            rule.severity,
+            "high",
+            self.file.path,
+            region,
+            message,
+            (),
+            (),
+            None,
+            fingerprint=fingerprint(rule.name, text, "", 0),
+        )
+
+
+def _place(finding: Finding) -> tuple[str, int, int, str]:
+    return finding.path, finding.region.line, finding.region.column, finding.rule
+
+
+_FEW = 2
+_VERBS = {
+    "lookup": ("finds a row on", "may find one on", "finds none on"),
+    "list": ("names", "may name", "does not name"),
+    "table": ("has a row for", "may have one for", "has none for"),
+    "helper-call": ("returns on", "may return on", "does not return on"),
+}
+_NOUNS = {"lookup": "lookup", "list": "list", "table": "table", "helper-call": "call"}
+
+
+def gate_claim(judged: Judged, asked: ChipSet, at: Region) -> Claim:
+    """What the interpreter says of a gate on the chips asked for. `at` is the place of its test."""
+    gate, sets = judged.gate, judged.sets
+    holds, certain, raises = ((asked & chips).names for chips in (sets.may, sets.must, sets.raises))
+    says = _outcomes(gate, asked.names, holds, certain, raises)
+    says += ", tests of the toolkit's version taken as passed" if sets.toolkit else ""
+    return Claim("gate", says, asked.names, (), holds, certain, raises, claimed_test(gate), at=at)
+
+
+def _outcomes(
+    gate: Gate, asked: Sequence[str], holds: Sequence[str], certain: Sequence[str], raises: Sequence[str]
+) -> str:
+    """A gate's outcomes on chips as a sentence: the test `cap == 120` holds on 12.0 and fails on 12.1."""
+    always, maybe, never = _VERBS.get(gate.kind, ("holds on", "may hold on", "fails on"))
+    outcomes = (
+        (always, certain),
+        (maybe, [name for name in holds if name not in certain]),
+        ("raises on", raises),
+        (never, [name for name in asked if name not in holds and name not in raises]),
+    )
+    parts = [f"{verb} {_named(names)}" for verb, names in outcomes if names]
+    text = " ".join(gate.text.split())
+    return (
+        f"the {_NOUNS.get(gate.kind, 'test')} `{text}` "
+        + ", ".join(parts[:-1])
+        + " and " * (len(parts) > 1)
+        + parts[-1]
+    )
+
+
+def _named(chips: Sequence[str]) -> str:
+    return " and ".join(chips) if len(chips) <= _FEW else plain(ChipSet.of(*chips))
+
+
+def claimed_test(gate: Gate) -> str:
+    """The test of a gate as text: what stands there, and of a lookup whether the mapping has the key."""
+    if gate.kind != "lookup":
+        return gate.text
+    from bwlint.readers.python.gates import membership
+
+    # the text of a long one is cut
+    return membership(gate.text) or f"the key of {gate.text}"
+
+
+def _unused(names: Sequence[str]) -> str:
+    listed = ", ".join(f"`{name}`" for name in names)
+    return f"nothing of {listed} to suppress here"
+
+
+def _between(text: Text, region: Region) -> str:
+    start = text.offset(region.line, region.column)
+    return text.source[start : text.offset(region.end_line, region.end_column)]
+
+
+def _qualname(draft: Draft) -> str:
+    """The function or class around a draft."""
+    if draft.gate is not None:
+        return draft.gate.qualname
+    around = [function for function in draft.module.functions.values() if _holds(function.at, draft.at)]
+    return max(around, key=lambda function: function.at[:2]).qualname if around else "<module>"
+
+
+def _holds(outer: Span, inner: Span) -> bool:
+    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]

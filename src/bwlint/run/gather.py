@@ -1,0 +1,300 @@
+"""What a run reads: arguments in, files and their facts out."""
+
+# ruff: noqa: PTH112, PTH119, PTH120
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from bwlint.chips import ChipSet, parse_targets
+from bwlint.evaluate.sources import Sources
+from bwlint.model.escape import visible
+from bwlint.model.findings import Finding, Severity, Skipped
+from bwlint.readers import ReadError, reader
+from bwlint.settings import catalog
+from bwlint.settings.config import Config, Configs, chosen_rules, rule_names
+from bwlint.settings.suppress import MARK
+from bwlint.sources.ignore import BadPattern
+from bwlint.sources.kinds import BINARY, kind_of
+from bwlint.sources.pypi import SourceError, is_package, open_package
+from bwlint.sources.read import Unread, decode, given
+from bwlint.sources.texts import Names, Texts
+from bwlint.sources.tree import package_root
+from bwlint.sources.walk import Mount, SourceFile, discover
+from bwlint.world.collect import Collected, collect, module_of
+from bwlint.world.libraries import Libraries, own_row
+
+DEFAULT_TARGETS = ("12.0", "12.1")
+
+
+_MOST_JOBS = 8
+
+
+class UsageError(Exception):
+    """Something that the user has to put right; the message says what."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked for. Empty tuples and None mean that the configuration decides.
+
+    `stdin` is the content to check under the name `paths[0]`. `fixes` asks for repairs with the findings.
+    `link_budget` is how many files beyond the given ones may be read.
+    """
+
+    paths: tuple[str, ...]
+    target: tuple[str, ...] = ()
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    severity: Severity | None = None
+    fail_on: Severity | None = None
+    use_gitignore: bool = True
+    force_exclude: bool = False
+    jobs: int | None = None
+    stdin: bytes | None = None
+    fixes: bool = False
+    link_budget: int | None = None
+
+
+Advance = Callable[[int, int], None]
+"""Called with the number of files that are done, and of all files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    files: tuple[SourceFile, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    mounts: tuple[str, ...] = ()
+    wheels: tuple[tuple[str, str], ...] = ()
+    """Paths for reports and real ones."""
+
+
+def gather(
+    request: Request, stack: ExitStack, advance: Advance | None = None, kinds: frozenset[str] | None = None
+) -> Gathered:
+    """The facts of what a request names, of files of some kinds where that is all it takes.
+
+    What it unpacks lives as long as `stack`. Raises UsageError and ConfigError.
+    """
+    settings = Settings(request)
+    if request.stdin is not None:
+        stack.enter_context(given({os.path.realpath(request.paths[0]): request.stdin}))
+        found, collected = _from_stdin(request, request.stdin, settings)
+    else:
+        found = _discovered(request, settings, stack)
+        own = settings.own_words()
+        texts_of = tuple(file for file in found.files if file.kind != BINARY and (not kinds or file.kind in kinds))
+        collected = collect(texts_of, _jobs(request.jobs), _counted(advance, len(texts_of)), own)
+    settings.mounts = found.mounts
+    try:
+        targets, _ = parse_targets(settings.run.target or DEFAULT_TARGETS)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    return Gathered(found, collected, Texts(), settings, targets)
+
+
+def again(gathered: Gathered, changed: Collection[str]) -> Gathered:
+    """The same with those files (real paths) read once more, which are not as they were."""
+    files = tuple(file for file in gathered.found.files if file.real in changed)
+    new = collect(files, 1, own=gathered.settings.own_words())
+    old, paths = gathered.collected, {file.path for file in files}
+    modules = {file.real: (file, module) for file, module in old.modules if file.real not in changed}
+    modules |= {file.real: (file, module) for file, module in new.modules}
+    skipped = (*(skip for skip in old.skipped if skip.path not in paths), *new.skipped)
+    marked = {*(file.real for file in old.marked if file.real not in changed), *(file.real for file in new.marked)}
+    collected = Collected(
+        tuple(modules[file.real] for file in gathered.found.files if file.real in modules),
+        skipped,
+        tuple(file for file in gathered.found.files if file.real in marked),
+    )
+    return replace(gathered, collected=collected, texts=Texts())
+
+
+@dataclass(slots=True)
+class Settings:
+    """What the nearest configuration of each file and the command line say.
+
+    One run has one configuration for its targets, levels and sources: that of the folder which holds all
+    arguments.
+    """
+
+    request: Request
+    mounts: tuple[str, ...] = ()
+    run: Config = field(init=False)
+    _configs: Configs = field(default_factory=Configs)
+    _known: dict[Config, frozenset[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        try:
+            catalog.resolve((*self.request.select, *self.request.ignore))
+        except catalog.UnknownRule as error:
+            raise UsageError(str(error)) from None
+        self.run = self._overridden(self._configs.of_folder(_common_folder(self.request.paths)))
+        self._rules(self.run)
+
+    def config(self, file: SourceFile) -> Config:
+        """The configuration of one file; files of a wheel have that of the run."""
+        if file.real.startswith(self.mounts):
+            return self.run
+        return self._configs.of_folder(os.path.dirname(file.real))
+
+    def enabled(self, file: SourceFile) -> frozenset[str]:
+        """The names of the rules that run on a file."""
+        config = self.config(file)
+        rules = self._rules(self._overridden(config))
+        ignored = config.ignored_rules(file.real) if config.per_file_ignores else frozenset()
+        return rules - rule_names(config, ignored) if ignored else rules
+
+    def rules_of_run(self) -> frozenset[str]:
+        """The names of the rules that run on what has no configuration of its own."""
+        return self._rules(self.run)
+
+    def own_words(self) -> frozenset[str]:
+        """Names that the configuration adds: of architecture lists, and of functions that read the device."""
+        functions = (name.rpartition(".")[2] for name, _ in self.run.capability_functions)
+        return frozenset((*self.run.arch_lists, *functions))
+
+    def libraries(self) -> Libraries:
+        """The table of libraries with the rows of the configuration in front."""
+        source = f"the configuration {self.run.file}"
+        return Libraries(tuple(own_row(row.name, row.chips, row.what, source) for row in self.run.library))
+
+    def all_rules(self, files: Sequence[SourceFile]) -> frozenset[str]:
+        """The names of the rules that run on any of the files."""
+        folders = {os.path.dirname(file.real): file for file in files}
+        configs = {self._overridden(self.config(file)) for file in folders.values()}
+        return frozenset(name for config in configs for name in self._rules(config))
+
+    def is_excluded(self, file: SourceFile) -> bool:
+        """Whether the file's configuration leaves it out; named ones stay without --force-exclude."""
+        if file.named and not self.request.force_exclude:
+            return False
+        return self.config(file).is_excluded(file.real)
+
+    def _overridden(self, config: Config) -> Config:
+        request = self.request
+        return config.override(
+            target=request.target,
+            select=request.select,
+            ignore=request.ignore,
+            severity=request.severity,
+            fail_on=request.fail_on,
+        )
+
+    def _rules(self, config: Config) -> frozenset[str]:
+        if config not in self._known:
+            self._known[config] = chosen_rules(config)
+        return self._known[config]
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What a run has read: the files, their facts, and what it is to judge them by."""
+
+    found: Found
+    collected: Collected
+    texts: Texts
+    settings: Settings
+    targets: ChipSet
+    inspected: list[tuple[list[Finding], list[Skipped]]] = field(default_factory=list)
+    """What the binaries have shown, once somebody has looked: text that is repaired does not change them."""
+
+    @property
+    def sources(self) -> Sources:
+        return Sources(dict(self.settings.run.capability_functions))
+
+    @property
+    def names(self) -> Names:
+        return Names({file.real: file for file in self.found.files})
+
+
+def _common_folder(paths: Sequence[str]) -> str:
+    reals = [os.path.realpath(path) for path in paths if not is_package(path)]
+    if not reals:
+        return os.path.realpath(os.curdir)
+    try:
+        common = os.path.commonpath(reals)
+    except ValueError:
+        return os.path.realpath(os.curdir)
+    return common if os.path.isdir(common) else os.path.dirname(common)
+
+
+def _discovered(request: Request, settings: Settings, stack: ExitStack) -> Found:
+    paths: list[str | Mount] = []
+    wheels: list[tuple[str, str]] = []
+    refused: list[Skipped] = []
+    for path in request.paths:
+        if not is_package(path):
+            paths.append(path)
+            continue
+        try:
+            unpacked = open_package(path, _scratch(stack))
+        except SourceError as error:
+            raise UsageError(str(error)) from None
+        paths.append(unpacked.mount)
+        wheels.append((unpacked.mount.reported, str(unpacked.wheel)))
+        refused += unpacked.skipped
+    try:
+        found = discover(paths, use_gitignore=request.use_gitignore, force_exclude=request.force_exclude)
+    except BadPattern as error:
+        raise UsageError(str(error)) from None
+    if found.errors:
+        raise UsageError("\n".join(f"{visible(error.path)}: {error.reason}" for error in found.errors))
+    settings.mounts = tuple(os.path.realpath(path.real) + os.sep for path in paths if isinstance(path, Mount))
+    files = tuple(file for file in found.files if not settings.is_excluded(file))
+    return Found(files, (*refused, *found.skipped), settings.mounts, tuple(wheels))
+
+
+def _scratch(stack: ExitStack) -> Path:
+    import tempfile
+
+    return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bwlint-", ignore_cleanup_errors=True)))
+
+
+def _from_stdin(request: Request, data: bytes, settings: Settings) -> tuple[Found, Collected]:
+    """Standard input as the one file of the run, standing where its name says."""
+    name = request.paths[0]
+    real = os.path.realpath(name)
+    file = SourceFile(name, real, kind_of(os.path.basename(name)) or "python", package_root(real), named=True)
+    if settings.is_excluded(file):
+        return Found(), Collected((), (), ())
+    if file.kind == BINARY:
+        raise UsageError(f"{visible(name)}: a binary is not read from standard input")
+    found = Found((file,))
+    source = decode(data)
+    if isinstance(source, Unread):
+        return found, Collected((), (Skipped(name, source.reason),), ())
+    marked = (file,) if MARK in source else ()
+    own = settings.own_words()
+    if not reader(file.kind).may_matter(data, own):
+        return found, Collected((), (), marked)
+    try:
+        module = module_of(file.kind, real, file.root, source, own)
+    except ReadError as error:
+        return found, Collected((), (Skipped(name, str(error)),), ())
+    return found, Collected(((file, module),), (), marked)
+
+
+def _jobs(asked: int | None) -> int:
+    if asked is not None:
+        return asked
+    if hasattr(os, "sched_getaffinity"):
+        return min(_MOST_JOBS, len(os.sched_getaffinity(0)))
+    return min(_MOST_JOBS, os.cpu_count() or 1)
+
+
+def _counted(advance: Advance | None, total: int) -> Callable[[int], None] | None:
+    if advance is None:
+        return None
+    done = 0
+
+    def count(number: int) -> None:
+        nonlocal done
+        done += number
+        advance(done, total)
+
+    return count

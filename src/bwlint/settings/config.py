@@ -1,0 +1,399 @@
+"""The user's settings: `bwlint.toml`, or ``[tool.bwlint]`` in `pyproject.toml`. The nearest file wins, whole.
+
+A configuration may come with a tree that nobody trusts. So no key names a program, a file to write or a
+package index, and no value is a regular expression: patterns are gitignore globs.
+"""
+
+# Real paths are plain strings throughout, as `walk` gives them.
+# ruff: noqa: PTH113, PTH118, PTH119, PTH120
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+from typing import Any, cast
+
+from bwlint.chips.devices import chip
+from bwlint.model.findings import SEVERITIES, Severity
+from bwlint.settings import catalog
+from bwlint.sources.ignore import BadPattern, Matcher, compiled
+from bwlint.sources.read import Unread, read_bytes
+
+FORMS = (
+    "tuple",
+    "named",
+    "joined",
+    "major",
+    "minor",
+    "version",
+    "digits",
+    "sm",
+    "sm-suffixed",
+    "arch",
+    "properties",
+    "smem-optin",
+)
+"""What a capability function can be said to return: the kinds of `chips/sources.toml`."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnLibrary:
+    """A library of the user's: a dotted name whose parts may hold one `*` each, and the chips on which it works."""
+
+    name: str
+    chips: tuple[str, ...]
+    what: str
+
+
+class ConfigError(Exception):
+    """A configuration that cannot be used; the message names the file, the key and what was expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """One configuration as written. None means that the file does not say.
+
+    `file` is the path of the configuration file, None for the defaults. Globs are relative to its folder.
+    """
+
+    file: str | None = None
+    target: tuple[str, ...] | None = None
+    select: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] | None = None
+    severity: Severity | None = None
+    fail_on: Severity | None = None
+    exclude: tuple[str, ...] = ()
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    arch_lists: tuple[str, ...] = ()
+    capability_functions: tuple[tuple[str, str], ...] = ()
+    library: tuple[OwnLibrary, ...] = ()
+
+    def override(
+        self,
+        *,
+        target: Sequence[str] = (),
+        select: Sequence[str] = (),
+        ignore: Sequence[str] = (),
+        severity: Severity | None = None,
+        fail_on: Severity | None = None,
+    ) -> Config:
+        """This configuration with what the command line says instead; what it leaves empty stays."""
+        return replace(
+            self,
+            target=tuple(target) or self.target,
+            select=tuple(select) or self.select,
+            ignore=tuple(ignore) or self.ignore,
+            severity=severity or self.severity,
+            fail_on=fail_on or self.fail_on,
+        )
+
+    def is_excluded(self, real: str) -> bool:
+        """Whether the file at the real path `real`, or a folder above it, is one that `exclude` names."""
+        return bool(self.exclude) and self._matches(compiled(self.exclude), real)
+
+    def ignored_rules(self, real: str) -> frozenset[str]:
+        """The rule ids, as written, that `per-file-ignores` switches off for the file at `real`."""
+        return frozenset(
+            rule for glob, rules in self.per_file_ignores if self._matches(compiled((glob,)), real) for rule in rules
+        )
+
+    def _matches(self, matcher: Matcher, real: str) -> bool:
+        if self.file is None:
+            return False
+        relative = os.path.relpath(real, os.path.dirname(self.file))
+        return matcher.verdict_below(PurePath(relative).as_posix()) is True
+
+
+DEFAULT = Config()
+
+
+class Configs:
+    """The configuration of every folder, each file read once."""
+
+    def __init__(self) -> None:
+        self._by_folder: dict[str, Config] = {}
+
+    def of(self, path: str) -> Config:
+        """The configuration for the file at `path`, which need not exist. Raises ConfigError."""
+        return self.of_folder(os.path.dirname(os.path.realpath(path)))
+
+    def of_folder(self, folder: str) -> Config:
+        """The configuration for files in `folder` (a real path). Raises ConfigError."""
+        passed: list[str] = []
+        while folder not in self._by_folder:
+            passed.append(folder)
+            config = _in_folder(folder)
+            parent = os.path.dirname(folder)
+            if config or parent == folder:
+                self._by_folder[folder] = config or DEFAULT
+                break
+            folder = parent
+        found = self._by_folder[folder]
+        self._by_folder.update((below, found) for below in passed)
+        return found
+
+
+def load(file: str) -> Config | None:
+    """The configuration in `file`: a `bwlint.toml`, or a `pyproject.toml` (None without ``[tool.bwlint]``).
+
+    Raises ConfigError.
+    """
+    data = read_bytes(file)
+    if isinstance(data, Unread):
+        raise ConfigError(f"{file}: {data.reason}")
+    is_pyproject = os.path.basename(file) == "pyproject.toml"
+    # Trees carry broken pyproject.toml files as test data; one that does not name bwlint is not parsed.
+    if is_pyproject and b"bwlint" not in data:
+        return None
+    document = _parse(file, data)
+    table = _tool_table(file, document) if is_pyproject else document
+    return None if table is None else _read_table(file, table)
+
+
+def _in_folder(folder: str) -> Config | None:
+    for name in ("bwlint.toml", "pyproject.toml"):
+        file = os.path.join(folder, name)
+        config = load(file) if os.path.isfile(file) else None
+        if config:
+            return config
+    return None
+
+
+def _parse(file: str, data: bytes) -> dict[str, Any]:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+
+    try:
+        return tomllib.loads(data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{file}: not UTF-8: byte at offset {error.start}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{file}: not TOML: {error}") from None
+    except RecursionError:
+        raise ConfigError(f"{file}: nested too deeply") from None
+
+
+def _tool_table(file: str, document: dict[str, Any]) -> dict[str, Any] | None:
+    tool = document.get("tool", {})
+    table = tool.get("bwlint") if isinstance(tool, dict) else None
+    if table is None or isinstance(table, dict):
+        return table
+    raise ConfigError(f"{file}: `tool.bwlint`: expected a table, found {_type_of(table)}")
+
+
+class _Wrong(Exception):
+    """A value that is not what its key takes; `below` is the path to it from the key, "" for itself."""
+
+    def __init__(self, expected: str, found: str, below: str = "") -> None:
+        super().__init__(expected, found, below)
+        self.expected, self.found, self.below = expected, found, below
+
+
+def _strings(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise _Wrong("a list of strings", _type_of(value))
+    for item in value:
+        if not isinstance(item, str):
+            raise _Wrong("a list of strings", f"{_type_of(item)} in it")
+    return tuple(value)
+
+
+def _names(value: object) -> tuple[str, ...]:
+    for name in _strings(value):
+        _check_dotted(name)
+    return _strings(value)
+
+
+def _level(value: object) -> Severity:
+    return cast(Severity, _one_of(SEVERITIES, value))
+
+
+def _globs(value: object) -> tuple[str, ...]:
+    globs = _strings(value)
+    try:
+        if globs:
+            compiled(globs)
+    except BadPattern as error:
+        raise _Wrong("gitignore patterns", str(error)) from None
+    return globs
+
+
+def _rules_by_glob(value: object) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    rows = [(glob, _at(glob, _strings, rules)) for glob, rules in _table(value).items()]
+    for glob, _ in rows:
+        if glob.startswith("!"):
+            raise _Wrong("a pattern without `!`", repr(glob), glob)
+        _at(glob, _globs, [glob])
+    return tuple(rows)
+
+
+def _functions(value: object) -> tuple[tuple[str, str], ...]:
+    rows = [(name, _at(name, _form, form)) for name, form in _table(value).items()]
+    for name, _ in rows:
+        _at(name, _check_dotted, name)
+    return tuple(rows)
+
+
+_LIBRARY_KEYS = ("name", "chips", "what")
+_MAX_WHAT = 200
+
+
+def _libraries(value: object) -> tuple[OwnLibrary, ...]:
+    if not isinstance(value, list):
+        raise _Wrong("tables ([[library]])", _type_of(value))
+    return tuple(_at(str(number), _library, row) for number, row in enumerate(value, 1))
+
+
+def _library(value: object) -> OwnLibrary:
+    row = _table(value)
+    for key in row:
+        if key not in _LIBRARY_KEYS:
+            raise _Wrong("name, chips and what", f"the key `{key}`{_did_you_mean(key, _LIBRARY_KEYS)}")
+    for key in _LIBRARY_KEYS:
+        if key not in row:
+            raise _Wrong("name, chips and what", f"no `{key}`")
+    name, chips = _at("name", _dotted_glob, row["name"]), _at("chips", _chips, row["chips"])
+    return OwnLibrary(name, chips, _at("what", _phrase, row["what"]))
+
+
+def _dotted_glob(value: object) -> str:
+    if not isinstance(value, str):
+        raise _Wrong("a dotted name of Python", _type_of(value))
+    parts = value.split(".")
+    # One star a part: several could be matched in too many ways.
+    one_star = all(part.count("*") <= 1 and part.replace("*", "x", 1).isidentifier() for part in parts)
+    if not one_star or all(part == "*" for part in parts):
+        raise _Wrong("a dotted name of Python, with at most one `*` in a part", repr(value))
+    return value
+
+
+def _chips(value: object) -> tuple[str, ...]:
+    names = _strings(value)
+    for name in names:
+        try:
+            chip(name)
+        except ValueError as error:
+            raise _Wrong('compute capabilities such as "10.0"', str(error)) from None
+    if not names:
+        raise _Wrong('compute capabilities such as "10.0"', "an empty list")
+    return names
+
+
+def _phrase(value: object) -> str:
+    if not isinstance(value, str):
+        raise _Wrong("a phrase for messages", _type_of(value))
+    if not value.isprintable() or not 0 < len(value.strip()) <= _MAX_WHAT:
+        raise _Wrong(f"a phrase for messages of at most {_MAX_WHAT} printable characters", repr(value[:_MAX_WHAT]))
+    return value.strip()
+
+
+def _form(value: object) -> str:
+    return _one_of(FORMS, value)
+
+
+def _one_of(words: Sequence[str], value: object) -> str:
+    if isinstance(value, str) and value in words:
+        return value
+    hint = _did_you_mean(value, words) if isinstance(value, str) else ""
+    found = repr(value) if isinstance(value, str) else _type_of(value)
+    raise _Wrong("one of " + ", ".join(f'"{word}"' for word in words), found + hint)
+
+
+def _check_dotted(name: object) -> None:
+    if not isinstance(name, str) or not all(part.isidentifier() for part in name.split(".")):
+        raise _Wrong("a dotted name of Python (quote it in a table's key)", repr(name))
+
+
+def _table(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise _Wrong("a table", _type_of(value))
+    return value
+
+
+def _at(key: str, read: Callable[[Any], Any], value: object) -> Any:
+    """What `read` makes of `value`, its complaint placed at `key`."""
+    try:
+        return read(value)
+    except _Wrong as wrong:
+        below = f"{key}.{wrong.below}" if wrong.below else key
+        raise _Wrong(wrong.expected, wrong.found, below) from None
+
+
+_Reader = Callable[[Any], Any]
+_KEYS: dict[str, _Reader] = {
+    "target": _strings,
+    "select": _strings,
+    "ignore": _strings,
+    "severity": _level,
+    "fail-on": _level,
+    "exclude": _globs,
+    "per-file-ignores": _rules_by_glob,
+    "library": _libraries,
+}
+_SOURCE_KEYS: dict[str, _Reader] = {"arch-lists": _names, "capability-functions": _functions}
+
+
+def _read_table(file: str, table: dict[str, Any]) -> Config:
+    where = "tool.bwlint." if os.path.basename(file) == "pyproject.toml" else ""
+    rest = {key: value for key, value in table.items() if key != "sources"}
+    values = _read_keys(file, where, rest, _KEYS, [*_KEYS, "sources"])
+    sources = table.get("sources", {})
+    if not isinstance(sources, dict):
+        raise ConfigError(f"{file}: `{where}sources`: expected a table, found {_type_of(sources)}")
+    values |= _read_keys(file, f"{where}sources.", sources, _SOURCE_KEYS, list(_SOURCE_KEYS))
+    return Config(file=file, **values)
+
+
+def _read_keys(
+    file: str, where: str, table: dict[str, Any], keys: dict[str, _Reader], known: Sequence[str]
+) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        if key not in keys:
+            hint = _did_you_mean(key, known) or f" (known: {', '.join(known)})"
+            raise ConfigError(f"{file}: `{where}{key}`: unknown key{hint}")
+        try:
+            values[key.replace("-", "_")] = keys[key](value)
+        except _Wrong as wrong:
+            at = f"{where}{key}" + (f".{wrong.below}" if wrong.below else "")
+            raise ConfigError(f"{file}: `{at}`: expected {wrong.expected}, found {wrong.found}") from None
+    return values
+
+
+def _type_of(value: object) -> str:
+    words = {
+        bool: "a boolean",
+        int: "an integer",
+        float: "a float",
+        str: "a string",
+        list: "a list",
+        dict: "a table",
+    }
+    return words.get(type(value), "a date or time")
+
+
+def _did_you_mean(word: str, known: Sequence[str]) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(word.replace("_", "-").lower(), known, n=1)
+    return f"; did you mean `{close[0]}`?" if close else ""
+
+
+def chosen_rules(config: Config) -> frozenset[str]:
+    """The names of the rules that a configuration runs. Raises ConfigError for an unknown one."""
+    every = frozenset(rule.name for rule in catalog.rules())
+    chosen = every if config.select is None else rule_names(config, config.select)
+    return chosen - rule_names(config, config.ignore or ())
+
+
+def rule_names(config: Config, ids: Iterable[str]) -> frozenset[str]:
+    """The names of rules that a configuration speaks of by code or name. Raises ConfigError for an unknown one."""
+    try:
+        return frozenset(rule.name for rule in catalog.resolve(ids))
+    except catalog.UnknownRule as error:
+        raise ConfigError(f"{config.file}: {error}") from None

@@ -1,0 +1,162 @@
+"""Which builds of the tree compile a source file, and for which targets."""
+
+# Paths are plain strings here, as in `sources.tree`.
+# ruff: noqa: PTH118, PTH120, PTH208
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+
+from bwlint.chips import NONE, ChipSet, Target, TargetSet
+from bwlint.model.facts import Carry, Module
+from bwlint.sources.tree import folder_root, project_folder
+
+_BUILD_FILES = ("CMakeLists.txt", "setup.py")
+_MOST_FOLDERS = 30
+_MOST_FILES = 50
+
+Load = Callable[[str], Module | None]
+"""Reads a build file by its real path; None where it cannot."""
+
+
+class Builds:
+    """The carries of build files by the sources that they name.
+
+    `modules` are those of the run. Build files in the folders above a source that are none of them are read when the
+    source is asked for, so that a run on one file knows its builds.
+    """
+
+    def __init__(self, modules: Iterable[Module], load: Load = lambda path: None) -> None:
+        self._load = load
+        self._by_name: dict[str, list[tuple[str, str, Carry]]] = defaultdict(list)
+        self._patterns: list[tuple[str, str, str, Carry]] = []
+        self._read: set[str] = set()
+        self._folders: set[str] = set()
+        self._found: dict[str, tuple[tuple[str, Carry], ...]] = {}
+        for module in modules:
+            self._add(module)
+
+    def of(self, module: Module) -> tuple[Carry, ...]:
+        """The carries that compile a file: those of build files above it that name it by the end of its path."""
+        return tuple(carry for _, carry in self.placed(module.path))
+
+    def placed(self, real: str) -> tuple[tuple[str, Carry], ...]:
+        """The carries that compile the file at a real path, each with the path of its build file."""
+        if real not in self._found:
+            self._look_above(real)
+            self._found[real] = tuple(dict.fromkeys(self._matching(real.replace(os.sep, "/"))))
+        return self._found[real]
+
+    def _matching(self, path: str) -> Iterable[tuple[str, Carry]]:
+        for origin, source, carry in self._by_name.get(path.rpartition("/")[2], ()):
+            folder = os.path.dirname(origin)
+            if path.startswith(f"{folder}/") and path.endswith(f"/{source.lstrip('./')}"):
+                yield origin, carry
+        for folder, source, origin, carry in self._patterns:
+            below = path.removeprefix(f"{folder}/")
+            if below != path and below.count("/") == source.count("/") and ends_in(below, source):
+                yield origin, carry
+
+    def _look_above(self, real: str) -> None:
+        """Read the build files between a file and its project's folder."""
+        folder = os.path.dirname(real)
+        project = project_folder(folder_root(folder))
+        for _ in range(_MOST_FOLDERS):
+            if folder in self._folders:
+                return
+            self._folders.add(folder)
+            for name in _build_files(folder):
+                path = os.path.join(folder, name)
+                found = self._load(path) if path not in self._read else None
+                if found is not None:
+                    self._add(found)
+            parent = os.path.dirname(folder)
+            if folder == project or parent == folder:
+                return
+            folder = parent
+
+    def _add(self, module: Module) -> None:
+        self._read.add(module.path)
+        for carry in module.carries:
+            for source in carry.sources:
+                if "*" in source:
+                    folder = os.path.dirname(module.path).replace(os.sep, "/")
+                    self._patterns.append((folder, source.removeprefix("./"), module.path, carry))
+                else:
+                    self._by_name[source.rpartition("/")[2]].append((module.path, source, carry))
+
+
+def _build_files(folder: str) -> list[str]:
+    """The names of the build files of a folder that may name sources."""
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    return [name for name in names if name in _BUILD_FILES or name.endswith(".cmake")][:_MOST_FILES]
+
+
+def _fits(name: str, pattern: str) -> bool:
+    """Whether one part of a path is what a pattern says, in which a star stands for anything."""
+    first, *rest = pattern.split("*")
+    if not rest:
+        return name == pattern
+    last = rest.pop()
+    if not name.startswith(first) or len(name) < len(first) + len(last) or not name.endswith(last):
+        return False
+    at, stop = len(first), len(name) - len(last)
+    for part in rest:
+        at = name.find(part, at, stop)
+        if at < 0:
+            return False
+        at += len(part)
+    return True
+
+
+def ends_in(path: str, source: str) -> bool:
+    """Whether a path ends in a source's, in which a star stands for an unknown part of a name."""
+    named = source.lstrip("./").split("/")
+    parts = path.replace(os.sep, "/").split("/")[-len(named) :]
+    return len(parts) == len(named) and all(map(_fits, parts, named))
+
+
+def runs_on(carries: Iterable[Carry]) -> ChipSet:
+    """The chips that load what builds compile, or whose driver compiles the PTX in it."""
+    found = NONE
+    for carry in carries:
+        for name in (*carry.sass, *carry.ptx):
+            for target in _targets([name]):
+                found |= target.jits_on() if name in carry.ptx else target.loads_on()
+    return found
+
+
+def built(carry: Carry) -> TargetSet:
+    """The targets that a build compiles device code for: those of its cubins, and of its PTX."""
+    return TargetSet.joining(_targets((*carry.sass, *carry.ptx)))
+
+
+def pairs_of(carry: Carry, *, ptx: bool = True) -> Iterator[str]:
+    """What a build asks nvcc for, as far as bwlint knows the targets: "compute_90,sm_90", and of its PTX
+    "compute_90,compute_90".
+    """
+    arch = next(_targets([carry.text]), None) if carry.kind == "gencode" else None
+    for target in _targets(carry.sass):
+        yield pair_of(arch or target, target)
+    for target in _targets(carry.ptx) if ptx else ():
+        name = target.name.replace("sm_", "compute_")
+        yield f"{name},{name}"
+
+
+def pair_of(arch: Target, code: Target) -> str:
+    """The pair of PTX for `arch` that is assembled for `code`."""
+    return f"{arch.name.replace('sm_', 'compute_')},{code.name}"
+
+
+def _targets(names: Iterable[str]) -> Iterator[Target]:
+    """The targets that bwlint knows."""
+    for name in names:
+        try:
+            yield Target.parse(name)
+        except ValueError:
+            continue

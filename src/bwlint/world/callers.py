@@ -1,0 +1,426 @@
+"""Who can get to a definition: the places of the project that use it, and the chips that get to those.
+
+A program runs on one device from start to end. So a function runs on a chip only where something that names the
+function does; a method, a nested function and a class likewise. Every mention of the name in the project counts, in
+doubt also one that means something else. What is handed to the outside, by name or to a decorator that may keep it, and
+what nobody is seen to use, is reached by every chip. Chips are only ever kept away by a test that was evaluated.
+"""
+
+# Paths are plain strings here, as in `sources.tree`.
+# ruff: noqa: PTH119
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+
+from bwlint.chips import EVERY, NONE, ChipSet
+from bwlint.model.expr import Span
+from bwlint.model.facts import Gate, Module, Side
+from bwlint.readers import ReadError
+from bwlint.readers.python import read_sites
+from bwlint.readers.python.flow import Site
+from bwlint.readers.python.occurrences import Index, Occurrence, Scope, index
+from bwlint.sources.search import Hit, Search, search_of
+from bwlint.sources.tree import is_project, module_name
+from bwlint.sources.walk import SourceFile
+from bwlint.world.budget import Budget
+from bwlint.world.gates import Judged, inside
+from bwlint.world.tree import Tree
+
+MAX_DEPTH = 5
+"""Callers of callers that are followed."""
+MAX_STEPS = 400
+"""Definitions that are looked at for one question."""
+MAX_USES = 40
+"""Places that use one definition; what is used in more is reached by every chip."""
+_HARMLESS = frozenset(
+    {"cache", "lru_cache", "cached_property", "property", "staticmethod", "classmethod", "wraps", "abstractmethod"}
+    | {"override", "final", "no_grad", "inference_mode", "contextmanager", "dataclass", "compile", "jit", "kernel"}
+    | {"runtime_checkable", "total_ordering", "setter", "enable_grad", "disable", "typing_extensions"}
+)
+"""Decorators that hand nothing on to anybody else."""
+_PLAIN_BASES = frozenset({"object", "ABC", "Protocol", "Generic"})
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A test that keeps chips away, and where it stands."""
+
+    path: str
+    at: Span
+    module: Module = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """The chips that may get somewhere, and the tests that keep the others away."""
+
+    chips: ChipSet
+    stops: tuple[Stop, ...] = ()
+
+
+ANY = Arrival(EVERY)
+
+
+class _Untold(Exception):
+    """The project is too large, or a file of it cannot be read: nobody can tell who uses something."""
+
+
+Source = Callable[[str], str | None]
+"""The text of a file by its real path; None where it cannot be read."""
+
+
+@dataclass(slots=True)
+class _File:
+    """A file that mentions something, by its real path; `sites` are the statements that were asked for, by line."""
+
+    real: str
+    root: str
+    name: str
+    index: Index
+    source: str
+    sites: dict[int, tuple[Module, tuple[Site, ...]]] = field(default_factory=dict)
+    wanted: set[int] = field(default_factory=set)
+    """Lines that somebody may ask for soon: a file is read for all of them at once."""
+
+    @property
+    def is_package(self) -> bool:
+        return os.path.basename(self.real) == "__init__.py"
+
+    def definitions(self, qualname: str) -> Iterator[int]:
+        """The lines on which a definition and those around it begin."""
+        while qualname in self.index.scopes:
+            scope = self.index.scopes[qualname]
+            yield scope.at[0]
+            qualname = scope.inner
+
+    def around(self, at: Span) -> str:
+        """The qualified name of the innermost definition around a place; "" for the module itself."""
+        held = [scope for scope in self.index.scopes.values() if inside(at, scope.at)]
+        return max(held, key=lambda scope: scope.at[:2]).qualname if held else ""
+
+
+class Callers:
+    """The users of definitions in the projects of one run.
+
+    `targets` are the chips that anybody asks for, `searches` what the run has searched so far, by folder.
+    """
+
+    def __init__(
+        self, tree: Tree, targets: ChipSet, budget: Budget, source: Source, searches: dict[str, Search]
+    ) -> None:
+        self._tree = tree
+        self._targets = targets
+        self._budget = budget
+        self._source = source
+        self._searches = searches
+        self._files: dict[str, _File | None] = {}
+        self._known: dict[tuple[str, str], Arrival] = {}
+        self._busy: set[tuple[str, str]] = set()
+        self._steps = 0
+
+    def arriving(self, real: str, root: str, at: Span) -> Arrival:
+        """The chips that may get to the definition around a place of a file below the package root `root`."""
+        if not is_project(real, root):
+            return ANY
+        try:
+            file = self._file(real, root)
+        except _Untold:
+            return ANY
+        self._steps = 0
+        return self._arriving(file, file.around(at))
+
+    # -- definitions
+
+    def _arriving(self, file: _File, qualname: str) -> Arrival:
+        scope = file.index.scopes.get(qualname)
+        if scope is None:
+            return ANY
+        key = (file.real, qualname)
+        if key in self._known:
+            return self._known[key]
+        self._steps += 1
+        if key in self._busy or len(self._busy) >= MAX_DEPTH or self._steps > MAX_STEPS:
+            return ANY
+        self._busy.add(key)
+        try:
+            found = self._of_scope(file, scope)
+        finally:
+            self._busy.discard(key)
+        if not self._busy or found is not ANY:
+            self._known[key] = found
+        return found
+
+    def _of_scope(self, file: _File, scope: Scope) -> Arrival:
+        outer = file.index.scopes.get(scope.inner)
+        if outer is not None and outer.kind == "function":
+            return self._reaching(file, scope.at, scope.inner)
+        defined = self._passing(file, scope.at)
+        others = self._has_other_users(file, scope, outer)
+        used = ANY if others else self._together(self._uses(file, scope, outer))
+        if not self._targets <= used.chips and scope.kind == "class" and self._learned_by_base(file, scope):
+            used = ANY
+        defined = _both(defined, used)
+        if outer is None or not defined.chips & self._targets:
+            return defined
+        return _both(defined, self._arriving(file, scope.inner))
+
+    def _together(self, uses: Iterator[tuple[_File, Occurrence]]) -> Arrival:
+        """What all uses let through; every chip where one of them does, or where there is none to be seen."""
+        chips, stops, seen = NONE, list[Stop](), 0
+        try:
+            for seen, (file, use) in enumerate(uses, 1):
+                found = self._by_use(file, use)
+                if self._targets <= found.chips or seen > MAX_USES:
+                    return ANY
+                chips |= found.chips
+                stops += found.stops
+        except _Untold:
+            return ANY
+        return Arrival(chips, tuple(dict.fromkeys(stops))) if seen else ANY
+
+    def _by_use(self, file: _File, use: Occurrence) -> Arrival:
+        found = self._reaching(file, use.at, use.qualname)
+        if use.how != "base" or not found.chips & self._targets:
+            return found
+        return _both(found, self._arriving(file, use.into))
+
+    # -- who uses it
+
+    def _has_other_users(self, file: _File, scope: Scope, outer: Scope | None) -> bool:
+        """Whether others may use a definition than those who write its name."""
+        name = scope.qualname.rpartition(".")[2]
+        if any(item.rpartition(".")[2] not in _HARMLESS for item in scope.decorators) or scope.special:
+            return True
+        if outer is not None:
+            return not _called_by_name_alone(file, name, outer)
+        if name.startswith("_"):
+            return False
+        if name == "main" or any(use.how == "export" for use in file.index.names.get(name, ())):
+            return True
+        try:
+            packages = (hit for hit in self._hits(file, name) if os.path.basename(hit.real) == "__init__.py")
+            return any(self._hands_on(self._file(hit.real, hit.root), file, name) for hit in packages)
+        except _Untold:
+            return True
+
+    def _uses(self, file: _File, scope: Scope, outer: Scope | None) -> Iterator[tuple[_File, Occurrence]]:
+        """The places that use a definition, those of its own file first. Raises `_Untold`."""
+        name = scope.qualname.rpartition(".")[2]
+        for one in self._mentioning(file, name):
+            uses = self._uses_of_global(one, file, name) if outer is None else self._uses_of_method(one, name)
+            for use in uses:
+                yield one, use
+
+    def _uses_of_method(self, file: _File, name: str) -> Iterator[Occurrence]:
+        for use in file.index.names.get(name, ()):
+            if use.qualname.rpartition(".")[2] == name:
+                continue  # an override that calls its base is itself reached by another use of the name
+            owner = file.index.scopes.get(use.qualname)
+            of_class = use.of == "" and owner is not None and owner.kind == "class"
+            if use.how == "text" or (use.of and not self._outside(file, use)) or of_class:
+                yield use
+
+    def _uses_of_global(self, file: _File, home: _File, name: str) -> Iterator[Occurrence]:
+        locals_ = self._locals(file, home, name)
+        for local in sorted(locals_ | {name}):
+            for use in file.index.names.get(local, ()):
+                if file is home and (use.qualname == name or use.qualname.startswith(f"{name}.")) and use.how != "base":
+                    continue  # its own body
+                if self._uses_it(file, use, local, locals_):
+                    yield use
+
+    def _uses_it(self, file: _File, use: Occurrence, local: str, locals_: set[str]) -> bool:
+        if use.how == "text":
+            return True
+        if use.how == "import":
+            return not use.qualname and use.into in locals_ - {use.name}  # others may import it under its new name
+        if use.how == "export":
+            return False
+        if not use.of:
+            return local in locals_
+        return use.of.partition(".")[0] not in ("self", "cls") and not self._outside(file, use)
+
+    def _locals(self, file: _File, home: _File, name: str) -> set[str]:
+        """The names under which a file has something of another one."""
+        if file is home:
+            return {name}
+        own = {
+            use.into
+            for use in file.index.names.get(name, ())
+            if use.how == "import" and self._leads(use.of, name, home)
+        }
+        if file.index.stars and name not in file.index.scopes and name not in file.index.assigned:
+            own.add(name)
+        return own
+
+    def _leads(self, dotted: str, name: str, home: _File) -> bool:
+        """Whether a name of a module may be that of `home`: in doubt it is."""
+        if dotted == home.name:
+            return True
+        if dotted.partition(".")[0] != home.name.partition(".")[0]:
+            return not self._foreign(dotted, home)
+        real = next((hit for hit in self._hits(home, name) if _dotted(hit) == dotted), None)
+        if real is None:
+            return True
+        index_ = self._file(real.real, real.root).index
+        return name not in index_.scopes and name not in index_.assigned
+
+    def _outside(self, file: _File, use: Occurrence) -> bool:
+        """Whether what stands in front of a name is imported from outside the project."""
+        target = file.index.imports.get(use.of.partition(".")[0])
+        return target is not None and self._foreign(target, file)
+
+    def _foreign(self, dotted: str, near: _File) -> bool:
+        top = dotted.partition(".")[0]
+        return top not in self._tops(near)
+
+    def _tops(self, file: _File) -> frozenset[str]:
+        """The names with which modules of a project begin."""
+        search = search_of(file.root, self._searches)
+        return search.tops
+
+    def _hands_on(self, package: _File, home: _File, name: str) -> bool:
+        """Whether a package offers a name to everybody."""
+        return any(
+            use.how == "export" or (use.how == "import" and self._leads(use.of, name, home))
+            for use in package.index.names.get(name, ())
+        )
+
+    def _learned_by_base(self, file: _File, scope: Scope, depth: int = 0) -> bool:
+        """Whether a base class of the project takes note of its subclasses, or nobody can tell."""
+        if depth > MAX_DEPTH:
+            return True
+        try:
+            return any(self._takes_note(file, base.rpartition(".")[2], scope, depth) for base in scope.bases)
+        except _Untold:
+            return True
+
+    def _takes_note(self, file: _File, name: str, below: Scope, depth: int) -> bool:
+        if any(re.search(rf"\b{name}\.__subclasses__", hit.text) for hit in self._lines(file, "__subclasses__")):
+            return True
+        for hit in self._lines(file, name):
+            if not re.match(rf"\s*class {name}\b", hit.text):
+                continue
+            home = self._file(hit.file.real, hit.file.root)
+            for body in home.index.scopes.values():
+                if body.kind != "class" or body.qualname.rpartition(".")[2] != name or body is below:
+                    continue
+                if body.special or "__init_subclass__" in body.methods or self._learned_by_base(home, body, depth + 1):
+                    return True
+        return False
+
+    # -- places
+
+    def _reaching(self, file: _File, at: Span, qualname: str) -> Arrival:
+        """The chips that get to a place: past the tests in front of it, and to the definition around it."""
+        passed = self._passing(file, at)
+        if not passed.chips & self._targets or not qualname:
+            return passed
+        return _both(passed, self._arriving(file, qualname))
+
+    def _passing(self, file: _File, at: Span) -> Arrival:
+        """The chips that pass the tests in front of a place, as far as the function around it goes."""
+        if at[0] not in file.sites:
+            lines = range(1, file.source.count("\n") + 2) if file.sites else (at[0], *file.wanted)
+            self._read_sites(file, {at[0], *lines})  # the first time for a name, then for all that may be asked
+        module, sites = file.sites[at[0]]
+        held = [site for site in sites if site.at[:2] <= at[:2] <= site.at[2:]]
+        if not held:
+            return ANY
+        chips = EVERY
+        stops: list[Stop] = []
+        for test in held[-1].path:
+            through = self._tree.passing(module, test)
+            if not self._targets <= through and test.at is not None:
+                stops.append(Stop(module.path, test.at, module))
+            chips &= through
+        for gate, side in _beside(module, at):
+            sets = self._tree.sets(module, gate)
+            through = EVERY if sets is None else Judged(module, gate, sets, "").let_through(side)
+            if not self._targets <= through:
+                stops.append(Stop(module.path, gate.at, module))
+            chips &= through
+        return Arrival(chips, tuple(stops))
+
+    def _read_sites(self, file: _File, lines: set[int]) -> None:
+        nothing = Module(file.real, file.name, file.is_package, {}, (), (), {}, {}, (), {})
+        found: tuple[Module, tuple[Site, ...]] = nothing, ()
+        with suppress(ReadError):  # no test is known there then: every chip passes
+            found = read_sites(file.real, file.source, file.name, file.is_package, frozenset(lines))
+        for line in lines:
+            file.sites[line] = found
+
+    # -- files
+
+    def _lines(self, file: _File, name: str) -> tuple[Hit, ...]:
+        """The lines of the project on which a name stands. Raises `_Untold` where they cannot all be known."""
+        search = search_of(file.root, self._searches)
+        if not search.complete("python"):
+            raise _Untold
+        return search.word("python", name)
+
+    def _hits(self, file: _File, name: str) -> list[SourceFile]:
+        """The files of the project in which a name stands, its own first. Raises `_Untold`."""
+        found = dict.fromkeys(hit.file for hit in self._lines(file, name))
+        return sorted(found, key=lambda one: (one.real != file.real, one.real))
+
+    def _mentioning(self, file: _File, name: str) -> Iterator[_File]:
+        """The files of `_hits`, read. Raises `_Untold`."""
+        for hit in self._hits(file, name):
+            one = self._file(hit.real, hit.root)
+            uses = one.index.names.get(name, ())
+            one.wanted = {line for use in uses for line in (use.at[0], *one.definitions(use.qualname))}
+            yield one
+
+    def _file(self, real: str, root: str) -> _File:
+        if real not in self._files:
+            self._files[real] = self._read(real, root)
+        found = self._files[real]
+        if found is None:
+            raise _Untold
+        return found
+
+    def _read(self, real: str, root: str) -> _File | None:
+        if not self._budget.allows(real):
+            return None
+        source = self._source(real)
+        try:
+            name = module_name(real, root)
+        except ValueError:
+            return None
+        if source is None:
+            return None
+        package = name if os.path.basename(real) == "__init__.py" else name.rpartition(".")[0]
+        found = index(source, package)
+        return None if found is None else _File(real, root, name, found, source)
+
+
+def _beside(module: Module, at: Span) -> Iterator[tuple[Gate, Side]]:
+    """Sides that hold a place and are no statements above it: arms of an expression, what a decorator guards."""
+    for gate in module.gates:
+        if gate.kind in ("expression", "skipif", "list"):
+            for side in (gate.yes, gate.no):
+                if not side.rest and side.at is not None and inside(at, side.at):
+                    yield gate, side
+
+
+@cache
+def _dotted(file: SourceFile) -> str:
+    return module_name(file.real, file.root)
+
+
+def _both(first: Arrival, second: Arrival) -> Arrival:
+    return Arrival(first.chips & second.chips, tuple(dict.fromkeys((*first.stops, *second.stops))))
+
+
+def _called_by_name_alone(file: _File, name: str, owner: Scope) -> bool:
+    """Whether a method is run only where its name is written: no operator, and no library, calls it."""
+    if name.startswith("__") or any(name.startswith(start) for start in file.index.built):
+        return False
+    return name.startswith("_") or all(base.rpartition(".")[2] in _PLAIN_BASES for base in owner.bases)

@@ -1,0 +1,156 @@
+"""From files to facts: read, prefilter and lower in a pool of processes.
+
+What crosses between the processes is JSON. A file that cannot be read becomes a `Skipped`, never a silence.
+"""
+
+# Real paths are plain strings throughout, as `walk` gives them.
+# ruff: noqa: PTH119
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bwlint.model.facts import Module, decode_module, encode
+from bwlint.model.findings import Skipped
+from bwlint.readers import KINDS, ReadError, reader
+from bwlint.settings.suppress import MARK
+from bwlint.sources.kinds import kind_of
+from bwlint.sources.read import Unread, decode, read_bytes
+from bwlint.sources.tree import module_name
+from bwlint.sources.walk import SourceFile
+
+if TYPE_CHECKING:
+    from multiprocessing.context import BaseContext
+
+SERIAL_BELOW = 40
+CHUNK = 24
+_MARK = MARK.encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """Modules with the files they come from, files that were skipped, and files with a `bwlint:` comment."""
+
+    modules: tuple[tuple[SourceFile, Module], ...]
+    skipped: tuple[Skipped, ...]
+    marked: tuple[SourceFile, ...]
+
+
+Result = tuple[str, str, bool]
+"""What a worker says of a file: JSON facts (or ""), the reason why it was skipped (or ""), has a comment."""
+
+
+def collect(
+    files: Sequence[SourceFile],
+    jobs: int,
+    advance: Callable[[int], None] | None = None,
+    own: frozenset[str] = frozenset(),
+) -> Collected:
+    """Facts of every file that may read the device.
+
+    `jobs` is a number of processes, `own` the names of architecture lists that the configuration adds.
+    """
+    modules: list[tuple[SourceFile, Module]] = []
+    skipped: list[Skipped] = []
+    marked: list[SourceFile] = []
+    for file, (facts, reason, has_comment) in _results(files, jobs, advance, own):
+        if reason:
+            skipped.append(Skipped(file.path, reason))
+        if has_comment:
+            marked.append(file)
+        if facts:
+            modules.append((file, decode_module(json.loads(facts))))
+    return Collected(tuple(modules), tuple(skipped), tuple(marked))
+
+
+def load(real: str, dotted: str) -> Module | None:
+    """Facts of a file that an import or an include asks for; None where it cannot be read."""
+    kind = kind_of(os.path.basename(real))
+    data = read_bytes(real)
+    if isinstance(data, Unread) or kind not in KINDS:
+        return None
+    is_package = os.path.basename(real) == "__init__.py"
+    matters = reader(kind).may_matter(data, frozenset())
+    if not (matters or is_package or kind == "cuda"):
+        return None  # only a package's facade hands on names without a device word in it
+    source = decode(data)
+    if isinstance(source, Unread):
+        return None
+    if kind == "cuda" and not matters:
+        from bwlint.readers import cuda
+
+        return cuda.read_includes(real, source)
+    try:
+        return reader(kind).read(real, source, dotted, is_package, frozenset())
+    except ReadError:
+        return None
+
+
+def _results(
+    files: Sequence[SourceFile], jobs: int, advance: Callable[[int], None] | None, own: frozenset[str]
+) -> Iterator[tuple[SourceFile, Result]]:
+    chunks = [([(f.real, f.root, f.kind) for f in files[i : i + CHUNK]], own) for i in range(0, len(files), CHUNK)]
+    if jobs <= 1 or len(files) < SERIAL_BELOW:
+        answers: Iterator[list[Result]] = map(_read_chunk, chunks)
+        yield from _paired(files, answers, advance)
+        return
+    from concurrent.futures import ProcessPoolExecutor
+
+    for kind in {file.kind for file in files}:
+        reader(kind)  # once here, and not in every process
+
+    with ProcessPoolExecutor(jobs, mp_context=_context(), initializer=gc.disable) as pool:
+        yield from _paired(files, pool.map(_read_chunk, chunks), advance)
+
+
+def _paired(
+    files: Sequence[SourceFile], answers: Iterator[list[Result]], advance: Callable[[int], None] | None
+) -> Iterator[tuple[SourceFile, Result]]:
+    position = 0
+    for answer in answers:
+        yield from zip(files[position : position + len(answer)], answer, strict=True)
+        position += len(answer)
+        if advance is not None:
+            advance(len(answer))
+
+
+def _context() -> BaseContext:
+    import multiprocessing
+
+    methods = multiprocessing.get_all_start_methods()
+    return multiprocessing.get_context("fork" if "fork" in methods else None)
+
+
+def _read_chunk(chunk: tuple[list[tuple[str, str, str]], frozenset[str]]) -> list[Result]:
+    places, own = chunk
+    return [_read_one(real, root, kind, own) for real, root, kind in places]
+
+
+def _read_one(real: str, root: str, kind: str, own: frozenset[str]) -> Result:
+    data = read_bytes(real)
+    if isinstance(data, Unread):
+        return "", data.reason, False
+    has_comment = _MARK in data
+    if not reader(kind).may_matter(data, own):
+        return "", "", has_comment
+    source = decode(data)
+    if isinstance(source, Unread):
+        return "", source.reason, has_comment
+    try:
+        module = module_of(kind, real, root, source, own)
+    except ReadError as error:
+        return "", str(error), has_comment
+    if not (module.gates or module.guards or module.operations or module.carries or module.embedded):
+        return "", "", has_comment  # read again if an import or an include asks for it
+    return json.dumps(encode(module), separators=(",", ":")), "", has_comment
+
+
+def module_of(kind: str, real: str, root: str, source: str, own: frozenset[str]) -> Module:
+    """The facts of one source. Raises `ReadError`."""
+    name = module_name(real, root) if kind == "python" else ""
+    return reader(kind).read(real, source, name, os.path.basename(real) == "__init__.py", own)

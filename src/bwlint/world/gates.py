@@ -1,0 +1,179 @@
+"""A gate with its sets, and its sides named by what they do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from bwlint.chips import EVERY, NONE, ChipSet
+from bwlint.evaluate.names import DEVICE
+from bwlint.model.expr import Expr, Span, walk
+from bwlint.model.facts import Gate, Module, Side
+from bwlint.world.tree import Sets
+
+REFUSING = frozenset({"raise", "skip", "exit"})
+TEST_FILE = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A gate that reads the device, evaluated."""
+
+    module: Module
+    gate: Gate
+    sets: Sets
+    place: str
+    """The file's path within its project."""
+
+    @cached_property
+    def in_test(self) -> bool:
+        return TEST_FILE.search(self.place) is not None
+
+    @cached_property
+    def denies(self) -> bool:
+        """Whether passing the test means to be refused."""
+        yes, no = self.gate.yes, self.gate.no
+        if refuses(yes) and not refuses(no):
+            return True
+        return answers_no(yes) and not answers_no(no) and not refuses(no)
+
+    @property
+    def core(self) -> ChipSet:
+        """The test's set, read from its device part; where that is undecided, what it may be."""
+        return self.sets.core if self.sets.core else self.sets.may
+
+    @cached_property
+    def admitted(self) -> ChipSet:
+        """Chips on the working side."""
+        return (self.sets.live - self.core) if self.denies else (self.sets.live & self.core)
+
+    @cached_property
+    def may(self) -> ChipSet:
+        return (self.sets.live - self.sets.must) if self.denies else (self.sets.live & self.sets.may)
+
+    @cached_property
+    def must(self) -> ChipSet:
+        return (self.sets.live - self.sets.may) if self.denies else (self.sets.live & self.sets.must)
+
+    @property
+    def working(self) -> Side:
+        return self.gate.no if self.denies else self.gate.yes
+
+    @property
+    def other(self) -> Side:
+        return self.gate.yes if self.denies else self.gate.no
+
+    def on(self, side: Side) -> ChipSet:
+        """Chips that may take a side."""
+        if side is self.gate.yes:
+            return self.sets.live & self.sets.may & (self.core | self.sets.must)
+        return self.sets.live - self.sets.must - (self.core if self.sets.decided else NONE)
+
+    def let_through(self, side: Side) -> ChipSet:
+        """Chips that are not certain to be kept from a side: a guard for one model keeps nobody."""
+        return self.sets.may if side is self.gate.yes else EVERY - self.sets.must
+
+    @property
+    def at(self) -> Span:
+        leaf = self.gate.leaf
+        if self.gate.kind in ("list", "table") or leaf is None or not inside(leaf, self.gate.at):
+            return self.gate.at
+        return leaf
+
+    @cached_property
+    def owns_comparison(self) -> bool:
+        """The comparison stands here, and not in a helper or a flag whose use this is."""
+        leaf = self.gate.leaf
+        if leaf is None:
+            leaves = [node for node in _leaves(self.gate.test) if self._device(node)]
+            return any(_compares(node) for node in leaves or _leaves(self.gate.test))
+        if not inside(leaf, self.gate.at):
+            return False
+        found = next((node for node in walk(self.gate.test) if node.at == leaf), self.gate.test)
+        return _compares(found)
+
+    def _device(self, node: Expr) -> bool:
+        """Whether an operand names something called like a device."""
+        return any(
+            DEVICE.search(str(arg))
+            for inner in walk(node)
+            for arg in inner.args[:2]
+            if isinstance(arg, str) and inner.op != "const"
+        )
+
+    @property
+    def names(self) -> str:
+        """Everything that names where the gate stands, for evidence by name."""
+        return f"{self.place} {self.gate.qualname} {self.gate.name}"
+
+    @cached_property
+    def mentioned(self) -> frozenset[str]:
+        """Identifiers of the test."""
+        found: set[str] = set()
+        for node in walk(self.gate.test):
+            if node.op == "name":
+                found.add(node.args[0])
+            elif node.op in ("attr", "import") and isinstance(node.args[1], str):
+                found.add(node.args[1])
+            elif node.op in ("function", "opaque"):
+                found.add(node.args[0].rpartition(".")[2])
+            elif node.op == "var":
+                found |= self._slot_names(node)
+        return frozenset(found)
+
+    def _slot_names(self, node: Expr) -> set[str]:
+        found: set[str] = set()
+        for inner in walk(self.module.slots[node.args[0]]):
+            if inner.op in ("function", "name"):
+                found.add(inner.args[0])
+            elif inner.op in ("import", "attr") and isinstance(inner.args[1], str):
+                found.add(inner.args[1])
+        return found
+
+
+def _leaves(test: Expr) -> Iterator[Expr]:
+    """The operands of a condition."""
+    if test.op in ("and", "or"):
+        for item in test.args[0]:
+            yield from _leaves(item)
+    elif test.op == "not":
+        yield from _leaves(test.args[0])
+    else:
+        yield test
+
+
+def _compares(node: Expr) -> bool:
+    """A comparison, a member list, or a call that compares with a literal among its arguments."""
+    if node.op in ("cmp", "names"):
+        return True
+    if node.op in ("and", "or"):
+        return any(_compares(item) for item in node.args[0])
+    if node.op == "not":
+        return _compares(node.args[0])
+    literal = ("const", "tuple", "list", "set")
+    return node.op == "call" and any(arg.op in literal or _compares(arg) for arg in node.args[1])
+
+
+def refuses(side: Side) -> bool:
+    return side.ends in REFUSING
+
+
+def answers_no(side: Side) -> bool:
+    """A return of False, None or a reason in words; a constant assignment of None or False."""
+    value = side.value
+    if side.ends == "continue":
+        return True
+    if side.ends not in ("return", "fall") or value is None:
+        return False
+    if value.op == "tuple" and value.args[0]:
+        value = value.args[0][0]
+    if value.op == "const":
+        answer = value.args[0]
+        return answer is None or answer is False or (isinstance(answer, str) and " " in answer)
+    return value.op == "fstr" and side.ends == "return"
+
+
+def inside(inner: Span, outer: Span) -> bool:
+    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]

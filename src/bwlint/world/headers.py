@@ -1,0 +1,139 @@
+"""Headers of the scanned tree: which file an include names, and which files define a macro that another sees."""
+
+# Paths are plain strings here, as in `sources.tree`.
+# ruff: noqa: PTH113, PTH117, PTH118, PTH120
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict, deque
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from bwlint.model.facts import Module
+from bwlint.sources.tree import folder_root, project_folder
+
+MAX_FILES = 2000
+"""How many headers one file may reach by its includes."""
+MAX_READ = 80
+"""How many of them may be read for it that are not part of the run."""
+_INCLUDE_FOLDERS = ("", "include", "csrc", "src")
+_DEVICE_HEADER = re.compile(r"\.(?:cuh|hpp|inl)$|^(?:cute|cutlass)/")
+
+Load = Callable[[str], Module | None]
+"""Reads a header by its real path; None where it cannot."""
+
+
+class Headers:
+    def __init__(self, load: Load) -> None:
+        self._load = load
+        self._by_path: dict[str, Module | None] = {}
+        self._definers: dict[str, list[Module]] = defaultdict(list)
+        self._callables: dict[str, Module] = {}
+        self._reached: dict[str, frozenset[str]] = {}
+        self._direct: dict[str, tuple[str, ...]] = {}
+
+    def add(self, module: Module) -> None:
+        if module.path in self._by_path:
+            return
+        self._by_path[module.path] = module
+        for guard in module.guards:
+            owner, _, method = guard.qualname.rpartition(".")
+            if method == "operator()":
+                self._callables[owner.rpartition(".")[2]] = module
+        for name, function in module.functions.items():
+            if function.kind == "macro":
+                self._definers[name].append(module)
+
+    def definers(self, module: Module, macro: str) -> Sequence[Module]:
+        """Files that define a macro: those that `module` includes, else the only one there is."""
+        reached = self._closure(module)
+        known = self._definers.get(macro, ())
+        found = [other for other in known if other.path in reached]
+        return found or (known if len(known) == 1 else ())
+
+    def included(self, module: Module) -> Sequence[Module]:
+        """The headers of the tree that a file reaches, those without facts left out."""
+        reached = self._closure(module) - {module.path}
+        return [header for path in sorted(reached) if (header := self._by_path[path]) is not None]
+
+    def outside(self, module: Module) -> str | None:
+        """A header of device code that a file reaches by its includes and that is not in the tree."""
+        for one in (module, *self.included(module)):
+            folder = os.path.dirname(one.path)
+            for text in one.includes:
+                if _DEVICE_HEADER.search(text) and _resolve(folder, text) is None:
+                    return text
+        return None
+
+    def at(self, path: str) -> Module | None:
+        """The facts of a C++ file by its real path; None where it cannot be read.
+
+        One that is read for this alone is nobody's header yet.
+        """
+        known = self._by_path.get(path)
+        return known if known is not None else self._load(path)
+
+    def calling(self, module: Module, name: str) -> Module | None:
+        """The header of a class whose call operator has a guard in it."""
+        self._closure(module)
+        return self._callables.get(name)
+
+    def known(self) -> Sequence[Module]:
+        """Every file read so far."""
+        return [module for module in self._by_path.values() if module is not None]
+
+    def _closure(self, module: Module) -> frozenset[str]:
+        if module.path not in self._reached:
+            self._reached[module.path] = self._walk(module)
+        return self._reached[module.path]
+
+    def _walk(self, module: Module) -> frozenset[str]:
+        """Everything that a file includes, nearest first; so many of them may be read that the run has not."""
+        seen: dict[str, None] = {module.path: None}
+        queue, budget = deque([module]), MAX_READ
+        while queue and len(seen) < MAX_FILES:
+            for path in self._included(queue.popleft()):
+                if path in seen or (path not in self._by_path and budget == 0):
+                    continue
+                if path not in self._by_path:
+                    budget -= 1
+                    self._read(path)
+                seen[path] = None
+                header = self._by_path[path]
+                if header is not None:
+                    queue.append(header)
+        return frozenset(seen)
+
+    def _included(self, module: Module) -> tuple[str, ...]:
+        if module.path not in self._direct:
+            folder = os.path.dirname(module.path)
+            found = (_resolve(folder, text) for text in module.includes)
+            self._direct[module.path] = tuple(path for path in found if path is not None)
+        return self._direct[module.path]
+
+    def _read(self, path: str) -> None:
+        header = self._load(path)
+        if header is None:
+            self._by_path[path] = None
+        else:
+            self.add(header)
+
+
+@cache
+def _resolve(folder: str, text: str) -> str | None:
+    """The file of the tree that `#include "text"` names in a folder, or None."""
+    if os.path.isabs(text) or len(text) > 300 or "\0" in text:
+        return None
+    project = project_folder(folder_root(folder))
+    base = folder
+    while True:
+        for name in _INCLUDE_FOLDERS:
+            path = os.path.normpath(os.path.join(base, name, text))
+            if path.startswith(project) and os.path.isfile(path):
+                return path
+        parent = os.path.dirname(base)
+        if base == project or parent == base or not base.startswith(project):
+            return None
+        base = parent

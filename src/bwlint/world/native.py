@@ -1,0 +1,334 @@
+"""From a name to its C++ definitions, and to what these show: their instructions, their refusals, their builds.
+
+A definition in another file is found by its name alone, since headers say little of where a function is built. So a
+claim holds only where every definition of that name agrees with it; a name with many definitions says nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from bwlint.chips import EVERY, NONE, ChipSet, Target
+from bwlint.chips.atoms import atom
+from bwlint.chips.instructions import parse, verdict
+from bwlint.chips.wording import listed, plain
+from bwlint.model.facts import Carry, Hop, Module, Outline, Use
+from bwlint.sources.read import Unread, decode, read_bytes
+from bwlint.sources.search import Search, search_of
+from bwlint.sources.tree import package_root
+from bwlint.world.builds import Builds, ends_in, pairs_of, runs_on
+from bwlint.world.exits import refused
+from bwlint.world.proofs import RANK, Place, Proof
+from bwlint.world.tree import Tree
+
+MAX_HOPS = 4
+MAX_PLACES = 40
+"""How many definitions are looked at for one name."""
+MAX_DEFINITIONS = 8
+MAX_FILES = 16
+"""How many files may name a function that is looked up: one that more do is a common word."""
+MAX_READ = 600
+"""How many files are outlined in one run."""
+MAX_SOURCES = 100
+"""How many sources of one generator are looked at."""
+_SHORTEST = 6
+_COMPILED = (".cu",)
+_DEVICE_CODE = re.compile(r"<<<|__global__|__device__|\.cuh[\">]|\bcutlass\b|\bcub/|\bthrust/|cutlass_extensions")
+_OPS = re.compile(r"(?:torch\.)?ops\.(?P<name>\w+\.\w+)(?:\.default)?$")
+_NOT_OURS = frozenset({"std", "at", "torch", "c10", "cuda", "thrust", "cub", "tvm", "absl", "fmt"})
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    outline: Outline
+    device: bool
+    """Whether something in it may be code for a device."""
+
+
+@dataclass(slots=True)
+class Native:
+    """The C++ half of the graph of one run. It grows as it is asked."""
+
+    tree: Tree
+    builds: Builds
+    searches: dict[str, Search] = field(default_factory=dict)
+    read: Callable[[str], bytes | Unread] = read_bytes
+    _files: dict[str, _File | None] = field(default_factory=dict)
+    _modules: dict[str, Module | None] = field(default_factory=dict)
+    _full: dict[str, Module | None] = field(default_factory=dict)
+    _generators: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
+    _named: dict[tuple[str, str], tuple[Place, ...]] = field(default_factory=dict)
+    _proofs: dict[tuple[str, str], tuple[Proof, ...]] = field(default_factory=dict)
+    _own: dict[tuple[str, str], tuple[Proof, ...]] = field(default_factory=dict)
+
+    def proofs(self, name: str, near: str) -> tuple[Proof, ...]:
+        """What a C++ name, a `torch.ops.ns.op` or a bound name leads to, as a file at the real path `near` uses it.
+
+        Nearest first; empty where nothing is known.
+        """
+        places = self.definitions(name, near)
+        if not places or len(places) > MAX_DEFINITIONS:
+            return ()
+        return self._agreed([self._reached(place) for place in places])
+
+    def definitions(self, name: str, near: str) -> tuple[Place, ...]:
+        """The definitions that a name may mean, those of the file that uses it first.
+
+        In Python it means what is registered under it.
+        """
+        asked = _OPS.search(name)
+        if asked is not None:
+            return self._bound(asked["name"], near)
+        parts = name.replace("::", ".").split(".")
+        if parts[0] in _NOT_OURS or len(parts[-1]) < _SHORTEST or parts[-1].isupper():
+            return ()
+        key = (parts[-1], near)
+        if key not in self._named and near.endswith(".py"):
+            self._named[key] = self._bound(parts[-1], near)
+        elif key not in self._named:
+            self._named[key] = tuple(self._in_file(parts[-1], near)) or tuple(self._anywhere(parts[-1], near))
+        return self._named[key]
+
+    def sources_of(self, path: str, qualname: str) -> tuple[str, ...]:
+        """The files of the project (real paths) that a Python function hands to a compiler, such as a JIT generator."""
+        if path not in self._generators:
+            self._generators[path] = self._kernels(path)
+        named = self._generators[path].get(qualname, ())
+        search = search_of(package_root(path), self.searches) if named else None
+        files = [file.real for file in search.files("cuda")] if search is not None else []
+        found = (real for name in named for real in files if ends_in(real, name))
+        return tuple(dict.fromkeys(found))
+
+    def generated(self, path: str, qualname: str) -> tuple[Proof, ...]:
+        """What a Python function compiles at run time: kernels in it that some chips have no instructions for.
+
+        One such kernel is enough, for the compiler then refuses all of it.
+        """
+        return tuple(
+            replace(proof, hops=(Hop(path, (1, 0, 1, 0), f"`{qualname}` compiles {_base(real)}"), *proof.hops))
+            for real in self.sources_of(path, qualname)[:MAX_SOURCES]
+            for proof in self._refused_by_the_compiler(real)
+        )
+
+    def _refused_by_the_compiler(self, real: str) -> Iterator[Proof]:
+        file = self._file(real)
+        for definition in file.outline.definitions.values() if file is not None else ():
+            if file is not None and definition.kind == "kernel":
+                yield from _operations(Place(file.outline, definition))
+
+    def _kernels(self, path: str) -> dict[str, tuple[str, ...]]:
+        data = self.read(path)
+        source = data if isinstance(data, Unread) else decode(data)
+        if isinstance(source, Unread):
+            return {}
+        from bwlint.readers.kernels import kernel_sources
+        from bwlint.readers.python import ReadError
+        from bwlint.readers.python import parse as parse_python
+
+        try:
+            return kernel_sources(parse_python(source))
+        except (ReadError, RecursionError):
+            return {}
+
+    def naming(self, word: str, near: str) -> tuple[Module, ...]:
+        """The facts of the C++ files of the project of `near` that name something; none where too many do.
+
+        They are read in full: a file that asks for no device may still ask for a macro.
+        """
+        found = (self._in_full(path) for path in self._naming(word, near))
+        return tuple(module for module in found if module is not None)
+
+    def _in_full(self, path: str) -> Module | None:
+        if path not in self._full:
+            from bwlint.readers.cuda import read
+
+            data = self.read(path)
+            source = data if isinstance(data, Unread) else decode(data)
+            self._full[path] = None if isinstance(source, Unread) else read(path, source)
+        return self._full[path]
+
+    def defines(self, name: str, path: str) -> bool:
+        """Whether a file has a definition of that name."""
+        return any(self._in_file(name, path))
+
+    def _in_file(self, short: str, path: str) -> Iterator[Place]:
+        """The free functions, kernels and classes of that name in a file."""
+        file = self._file(path)
+        if file is None:
+            return
+        for definition in file.outline.definitions.values():
+            if definition.qualname == short:
+                yield Place(file.outline, definition)
+
+    def _anywhere(self, short: str, near: str) -> Iterator[Place]:
+        for path in self._naming(short, near):
+            yield from self._in_file(short, path)
+
+    def _naming(self, word: str, near: str) -> tuple[str, ...]:
+        """The C++ files of the project that name something; none where too many do."""
+        search = search_of(package_root(near), self.searches)
+        if not search.complete("cuda"):
+            return ()
+        paths = tuple(dict.fromkeys(hit.file.real for hit in search.word("cuda", word)))
+        return paths if len(paths) <= MAX_FILES else ()
+
+    def _bound(self, name: str, near: str) -> tuple[Place, ...]:
+        """The definitions that are registered as `op` or `ns.op`."""
+        short = name.rpartition(".")[2]
+        found: dict[tuple[str, str, int], Place] = {}
+        for path in self._naming(short, near):
+            file = self._file(path)
+            imports = file.outline.imports if file is not None else {}
+            symbol = imports.get(name) or imports.get(short)
+            if symbol is not None:
+                for place in self.definitions(symbol, path):
+                    found[(place.outline.path, place.definition.qualname, place.definition.at[0])] = place
+        return tuple(found.values())
+
+    def _file(self, path: str) -> _File | None:
+        if path not in self._files:
+            if len(self._files) >= MAX_READ:
+                return None
+            from bwlint.readers.cuda.outline import outline
+
+            data = self.read(path)
+            source = data if isinstance(data, Unread) else decode(data)
+            known = None if isinstance(source, Unread) else source
+            self._files[path] = _File(outline(path, known), bool(_DEVICE_CODE.search(known))) if known else None
+        return self._files[path]
+
+    def _facts(self, path: str) -> Module | None:
+        if path not in self._modules:
+            self._modules[path] = self.tree.headers.at(path)
+        return self._modules[path]
+
+    # -- proofs
+
+    def _reached(self, start: Place) -> tuple[Proof, ...]:
+        """What a definition and what it surely uses show."""
+        key = _key(start)
+        if key not in self._proofs:
+            self._proofs[key] = ()
+            self._proofs[key] = tuple(self._walk(start))
+        return self._proofs[key]
+
+    def _walk(self, start: Place) -> Iterator[Proof]:
+        seen = {_key(start)}
+        waiting: deque[tuple[Place, tuple[Hop, ...]]] = deque([(start, ())])
+        while waiting:
+            place, hops = waiting.popleft()
+            for proof in self._shown(place):
+                yield replace(proof, hops=(*hops, *proof.hops))
+            if len(hops) >= MAX_HOPS:
+                continue
+            for use in place.definition.uses:
+                after = self._only(use, place) if use.sure and use.how == "call" else None
+                if after is not None and _key(after) not in seen and len(seen) < MAX_PLACES:
+                    seen.add(_key(after))
+                    hop = Hop(place.outline.path, use.at, f"`{place.definition.qualname}` uses `{use.name}`")
+                    waiting.append((after, (*hops, hop)))
+
+    def _only(self, use: Use, place: Place) -> Place | None:
+        """The definition of what is used, where there is just one."""
+        found = self.definitions(use.name, place.outline.path)
+        return found[0] if len(found) == 1 else None
+
+    def _shown(self, place: Place) -> tuple[Proof, ...]:
+        key = _key(place)
+        if key not in self._own:
+            self._own[key] = (*_operations(place), *self._refusal(place), *self._build(place))
+        return self._own[key]
+
+    def _refusal(self, place: Place) -> Iterator[Proof]:
+        """The error that a function surely ends in on some chips."""
+        name, path = place.definition.qualname, place.outline.path
+        if f"{name}#2" in place.outline.definitions:
+            return  # the facts of a file hold one function of a name
+        module = self._facts(path)
+        function = module.functions.get(name) if module is not None else None
+        if module is None or function is None or not function.exits:
+            return
+        out, at = refused(self.tree, module, function)
+        if at is not None and out != EVERY:
+            legal = EVERY - out
+            what = f"`{name}` ends in an error on {plain(out)}"
+            yield Proof(legal, "gate", what, f"the checks of {name}", (Hop(path, at, "the error"),), where=name)
+
+    def _build(self, place: Place) -> Iterator[Proof]:
+        """The targets for which the file of a definition is compiled."""
+        path, name = place.outline.path, place.definition.qualname
+        file = self._file(path)
+        placed = self.builds.placed(path) if path.endswith(_COMPILED) and file is not None and file.device else ()
+        if not placed:
+            return
+        carries = [carry for _, carry in placed]
+        if not all(map(_known, carries)):
+            return
+        origin, first = placed[0]
+        targets = listed([f"sm_{name}" for name in dict.fromkeys(t for one in carries for t in (*one.sass, *one.ptx))])
+        base, script = _base(path), _base(origin)
+        hops = (
+            Hop(path, place.definition.at, f"`{name}` stands in {base}"),
+            Hop(origin, first.at, f"{base} is compiled for {targets}"),
+        )
+        pairs = tuple(dict.fromkeys(pair for carry in carries for pair in pairs_of(carry)))
+        what = f"code compiled for {targets} alone"
+        yield Proof(runs_on(carries), "build", what, script, hops, where=name, pairs=pairs)
+
+    def _agreed(self, found: list[tuple[Proof, ...]]) -> tuple[Proof, ...]:
+        """The proofs of one definition; of several, what all of them say together."""
+        if len(found) == 1:
+            return found[0]
+        legal = NONE
+        for proofs in found:
+            one = EVERY
+            for proof in proofs:
+                one &= proof.legal
+            legal |= one
+        if legal == EVERY:
+            return ()
+        kinds = [min(proofs, key=lambda proof: len(proof.legal)) for proofs in found if proofs]
+        weakest = max(kinds, key=lambda proof: RANK.index(proof.kind))
+        return (replace(weakest, legal=legal, operation=None, pairs=()),)
+
+
+def _operations(place: Place) -> Iterator[Proof]:
+    """The instructions and atoms that a definition surely has, where some chip has no target with them."""
+    for use in place.definition.uses:
+        if not use.sure or use.how not in ("instruction", "atom"):
+            continue
+        row = atom(use.name) if use.how == "atom" else None
+        legal = row.legal.chips if row is not None else verdict(use.name).legal.chips
+        name = parse(use.name).head if use.how == "instruction" else use.name
+        if legal and (row is not None or use.how == "instruction") and legal != EVERY:
+            hop = Hop(place.outline.path, use.at, f"`{name}` works on {legal}")
+            what = row.what if row is not None else f"`{name}`"
+            source = f"{name} in {place.definition.qualname}"
+            yield Proof(legal, "operation", what, source, (hop,), where=place.definition.qualname, operation=use)
+
+
+def _base(path: str) -> str:
+    return path.rpartition(os.sep)[2]
+
+
+def _known(carry: Carry) -> bool:
+    """Whether bwlint knows every target of a build."""
+    try:
+        for name in (*carry.sass, *carry.ptx):
+            Target.parse(name)
+    except ValueError:
+        return False
+    return bool(carry.sass or carry.ptx)
+
+
+def _key(place: Place) -> tuple[str, str]:
+    return place.outline.path, f"{place.definition.qualname}:{place.definition.at[0]}"
+
+
+def admits(proofs: tuple[Proof, ...], chips: ChipSet) -> bool:
+    """Whether a build names what was found for all of `chips`, and nothing speaks against them."""
+    return any(proof.kind == "build" for proof in proofs) and all(chips <= proof.legal for proof in proofs)

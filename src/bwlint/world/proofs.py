@@ -1,0 +1,50 @@
+"""What is behind a definition, and where it works: nodes and proofs of the graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bwlint.chips import EVERY, ChipSet
+from bwlint.model.facts import Definition, Hop, Outline, Use
+
+if TYPE_CHECKING:
+    pass
+
+
+RANK = ("operation", "list", "gate", "build", "library", "name")
+"""Kinds of proof, strongest first: a list names the chips that its author admits, a gate is any other refusal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A definition and the file that it stands in: a node."""
+
+    outline: Outline
+    definition: Definition
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What is behind a definition works on `legal` and on nothing else.
+
+    `kind` is one of `RANK`; `what` is how a message calls it, `source` where it was read, `hops` the way there from
+    the use to the place that proves it, `arriving` the chips that the gates on that way may let come,
+    `where` the name of the definition at its end, `operation` the instruction or atom of C++ there, and `pairs` what a
+    build there asks nvcc for.
+    """
+
+    legal: ChipSet
+    kind: str
+    what: str
+    source: str
+    hops: tuple[Hop, ...]
+    arriving: ChipSet = EVERY
+    where: str = ""
+    operation: Use | None = None
+    pairs: tuple[str, ...] = ()
+
+    @property
+    def against(self) -> ChipSet:
+        """The chips that come there and on which it does not work."""
+        return self.arriving - self.legal

@@ -1,0 +1,279 @@
+"""What a use leads to, through definitions in other files, and the chips on which that works.
+
+The graph has definitions for nodes and uses for edges. It grows as it is asked: a file is outlined when something in
+it is reached, so that a run on one file follows the same edges as a run on the whole tree. Names that do not resolve,
+dynamic ones and cycles end a path; they are never guessed at.
+"""
+
+# Paths are plain strings here, as in `sources.tree`.
+# ruff: noqa: PTH119
+
+from __future__ import annotations
+
+import builtins
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from bwlint.chips import EVERY, ChipSet
+from bwlint.chips.wording import plain
+from bwlint.model.expr import Span
+from bwlint.model.facts import Hop, Module, Outline, Use
+from bwlint.sources.errors import ReadError
+from bwlint.sources.read import Unread, decode, read_bytes
+from bwlint.world.libraries import PROOF, Libraries, operation
+from bwlint.world.proofs import Place, Proof
+from bwlint.world.refusals import Refusals
+from bwlint.world.tree import Tree
+
+if TYPE_CHECKING:
+    from bwlint.world.native import Native
+
+MAX_HOPS = 6
+"""How many definitions a path may lead through."""
+MAX_PLACES = 120
+"""How many definitions are looked at for one use."""
+_MAX_NAMES = 12
+_BUILTIN = frozenset(vars(builtins))
+_WORDS = {
+    "list": "code whose decorator names {}",
+    "build": "a module that is built for {}",
+    "gate": "code that refuses all but {}",
+}
+
+
+class Outlines:
+    """The outlines of the files of a run, by real path, each read once."""
+
+    def __init__(self, tree: Tree, read: Callable[[str], bytes | Unread] = read_bytes) -> None:
+        self._tree = tree
+        self._read = read
+        self._known: dict[str, Outline | None] = {}
+
+    def of(self, path: str, name: str) -> Outline | None:
+        """The outline of a Python file; None where it cannot be read."""
+        if path not in self._known:
+            self._known[path] = self._outline(path, name)
+        return self._known[path]
+
+    def named(self, dotted: str) -> Outline | None:
+        """The outline of a module of the tree by its dotted name."""
+        path = self._tree.file(dotted)
+        return self.of(path, dotted) if path else None
+
+    def _outline(self, path: str, name: str) -> Outline | None:
+        data = self._read(path)
+        source = data if isinstance(data, Unread) else decode(data)
+        if isinstance(source, Unread):
+            return None
+        from bwlint.readers.python.outline import outline
+
+        try:
+            return outline(path, source, name, os.path.basename(path) == "__init__.py")
+        except ReadError:
+            return None
+
+
+class Reach:
+    """The graph of one run."""
+
+    def __init__(self, tree: Tree, outlines: Outlines, libraries: Libraries, native: Native) -> None:
+        self._native = native
+        self._tree = tree
+        self._libraries = libraries
+        self._outlines = outlines
+        self._refusals = Refusals(tree)
+        self._proofs: dict[tuple[str, str], tuple[Proof, ...]] = {}
+
+    def definition(self, module: Module, use: Use) -> Place | None:
+        """The definition that a use in a file leads to; None where it is not in the tree or not known."""
+        if module.language != "python" or use.how == "text":
+            return None
+        root, _, rest = use.name.partition(".")
+        known = module.names.get(root)
+        if rest and root not in ("self", "cls") and (known is None or known.op == "import"):
+            return self._absolute(use.name, 0)  # imports stand in uses by their full names
+        if known is None and root in _BUILTIN:
+            return None
+        outline = self._outlines.of(module.path, module.name)
+        return self._resolved(outline, use.name, use.at) if outline is not None else None
+
+    def proofs(self, place: Place) -> tuple[Proof, ...]:
+        """What a definition surely leads to, nearest first."""
+        key = (place.outline.path, place.definition.qualname)
+        if key not in self._proofs:
+            shown: dict[object, Proof] = {}
+            for found in self._walk(place):
+                shown.setdefault(found.hops[-1:] or found.source, found)  # a class and its method: the same place
+            self._proofs[key] = tuple(shown.values())
+        return self._proofs[key]
+
+    def _walk(self, start: Place) -> Iterator[Proof]:
+        seen = {_key(start)}
+        waiting: deque[_Arrived] = deque([_Arrived(start, EVERY, ())])
+        while waiting:
+            here = waiting.popleft()
+            for found in (*self._own(here.place), *self._generated(here.place)):
+                yield _limited(found, here)
+            for use in here.place.definition.uses:
+                if not use.sure or use.how not in ("call", "import", "text"):
+                    continue
+                hop = Hop(here.place.outline.path, use.at, f"`{here.place.definition.qualname}` uses `{use.name}`")
+                step = _Arrived(here.place, here.chips & self._passing(here.place, use.at), (*here.hops, hop))
+                after = self._resolved(here.place.outline, use.name, use.at) if use.how == "call" else None
+                if after is None:
+                    yield from (_limited(found, step) for found in self._outside(here.place.outline.path, use))
+                elif _key(after) not in seen and len(seen) < MAX_PLACES and len(step.hops) <= MAX_HOPS:
+                    seen.add(_key(after))
+                    waiting.append(replace(step, place=after))
+            made = self._made(here.place)
+            if made is not None and _key(made) not in seen:
+                seen.add(_key(made))
+                waiting.append(replace(here, place=made))
+
+    def _outside(self, path: str, use: Use) -> Iterator[Proof]:
+        """What is known of a name that no Python of the tree defines: C++ that is bound to it, or a library."""
+        yield from self.bound(path, use)
+        if use.how != "text" and self._tree.file(use.name.partition(".")[0]):
+            if use.how == "import":
+                return  # a module of the tree is no library, whatever it is called
+            use = replace(use, name=use.name.rpartition(".")[2])
+        row = self._libraries.need(path, use)
+        if row is not None and row.strength == PROOF:
+            yield Proof(row.legal, "library", row.what, row.source, (), where=use.name.rpartition(".")[2])
+
+    def bound(self, path: str, use: Use) -> tuple[Proof, ...]:
+        """What the C++ behind an operation of torch (`torch.ops.ns.op`) shows."""
+        is_operation = use.how == "call" and "ops." in use.name
+        return self._native.proofs(use.name, path) if is_operation else ()
+
+    def _made(self, place: Place) -> Place | None:
+        """What runs when a class is called."""
+        return self._member(place, "__init__") if place.definition.kind == "class" else None
+
+    def _passing(self, place: Place, at: Span) -> ChipSet:
+        """The chips that the gates within a definition may let come to a place in it."""
+        module = self._facts(place.outline)
+        return EVERY if module is None else self._refusals.passing(module, at)
+
+    def _own(self, place: Place) -> Iterator[Proof]:
+        """What the file of a definition says of it: its hardware operations, and what it refuses."""
+        module = self._facts(place.outline)
+        if module is None:
+            return
+        name, at = place.definition.qualname, place.definition.at
+        for use in module.uses.get(name.partition(".")[0], ()):
+            row = operation(use.name)
+            if row is not None and at[:2] <= use.at[:2] and use.at[2:] <= at[2:]:
+                hop = Hop(module.path, use.at, f"`{use.name}` works on {row.chips}")
+                yield Proof(row.chips, "operation", row.what, f"{use.name} in {module.name}.{name}", (hop,), where=name)
+        for refusal in self._refusals.of(module, name):
+            hop = Hop(module.path, refusal.at, refusal.text)
+            what = _WORDS[refusal.kind].format(plain(refusal.legal))
+            yield Proof(refusal.legal, refusal.kind, what, f"the gate of {module.name}.{name}", (hop,), where=name)
+
+    def _generated(self, place: Place) -> tuple[Proof, ...]:
+        """What is in the files that a generator hands to the compiler."""
+        hands = any(use.how == "text" and use.name.endswith(".cu") for use in place.definition.uses)
+        return self._native.generated(place.outline.path, place.definition.qualname) if hands else ()
+
+    def _facts(self, outline: Outline) -> Module | None:
+        module = self._tree.module(outline.name)
+        return module if module is not None and module.path == outline.path else None
+
+    # -- names
+
+    def _resolved(self, outline: Outline, name: str, at: Span | None, depth: int = 0) -> Place | None:
+        """The definition that a dotted name means in a file, at a place in it (None: from outside)."""
+        root, _, rest = name.partition(".")
+        if at is not None:
+            inner = self._inside(outline, root, rest, at)
+            if inner is not None or root in ("self", "cls", "super"):
+                return inner
+        found = outline.definitions.get(root)
+        if found is not None:
+            return self._part(Place(outline, found), rest)
+        if root in outline.imports and depth < _MAX_NAMES:
+            target = outline.imports[root]
+            if target == root:
+                return self._absolute(name, depth + 1)
+            local = target.partition(".")[0]
+            inside = depth > 0 and local in outline.definitions
+            full = f"{target}.{rest}" if rest else target
+            return self._resolved(outline, full, None, depth + 1) if inside else self._absolute(full, depth + 1)
+        for star in outline.stars if depth < _MAX_NAMES else ():
+            other = self._outlines.named(star)
+            found_there = self._resolved(other, name, None, depth + 1) if other is not None else None
+            if found_there is not None:
+                return found_there
+        return self._absolute(name, depth + 1) if at is not None and rest else None
+
+    def _absolute(self, dotted: str, depth: int) -> Place | None:
+        """A definition by its module's dotted name and its own."""
+        parts = dotted.split(".")
+        for cut in range(len(parts) - 1, 0, -1):
+            outline = self._outlines.named(".".join(parts[:cut]))
+            if outline is not None:
+                return self._resolved(outline, ".".join(parts[cut:]), None, depth) if depth < _MAX_NAMES else None
+        return None
+
+    def _inside(self, outline: Outline, root: str, rest: str, at: Span) -> Place | None:
+        """A name as the definitions around a place mean it: `self`, and what they define themselves."""
+        around = [d for d in outline.definitions.values() if d.at[:2] <= at[:2] and at[2:] <= d.at[2:]]
+        if root in ("self", "cls"):
+            owner = next((d for d in reversed(around) if d.kind == "class"), None)
+            return self._of_self(Place(outline, owner), rest) if owner and rest else None
+        for outer in reversed(around):
+            found = outline.definitions.get(f"{outer.qualname}.{root}")
+            if found is not None and outer.kind != "class":
+                return self._part(Place(outline, found), rest)
+        return None
+
+    def _of_self(self, owner: Place, rest: str) -> Place | None:
+        """A method of an object, or of what one of its attributes is an instance of."""
+        name, _, more = rest.partition(".")
+        if not more:
+            return self._member(owner, name)
+        target = owner.outline.imports.get(f"{owner.definition.qualname}.{name}")
+        return self._resolved(owner.outline, f"{target}.{more}", owner.definition.at) if target else None
+
+    def _part(self, place: Place, rest: str) -> Place | None:
+        """An attribute of a definition; a function has none."""
+        if not rest:
+            return place
+        name, _, more = rest.partition(".")
+        if place.definition.kind != "class" or more:
+            return None
+        return self._member(place, "forward" if name == "apply" else name)
+
+    def _member(self, place: Place, name: str, depth: int = 0) -> Place | None:
+        """A method of a class or of the nearest base that has it."""
+        found = place.outline.definitions.get(f"{place.definition.qualname}.{name}")
+        if found is not None:
+            return Place(place.outline, found)
+        for base in place.definition.bases if depth < _MAX_NAMES else ():
+            owner = self._resolved(place.outline, base, None, 1) or self._absolute(base, 1)
+            member = self._member(owner, name, depth + 1) if owner and _key(owner) != _key(place) else None
+            if member is not None:
+                return member
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrived:
+    """A definition, the chips that may come there, and the way."""
+
+    place: Place
+    chips: ChipSet
+    hops: tuple[Hop, ...]
+
+
+def _limited(proof: Proof, arrived: _Arrived) -> Proof:
+    """A proof at the end of a way."""
+    return replace(proof, arriving=arrived.chips, hops=(*arrived.hops, *proof.hops))
+
+
+def _key(place: Place) -> tuple[str, str]:
+    return place.outline.path, place.definition.qualname

@@ -1,0 +1,341 @@
+"""The scanned tree as one world: modules by dotted name, imports followed, gates evaluated where they stand."""
+
+# Paths are plain strings here, as in `sources.tree`.
+# ruff: noqa: PTH113, PTH118, PTH208
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from bwlint.chips import ALL_TARGETS, EVERY, EVERY_TARGET, ChipSet, TargetSet
+from bwlint.evaluate.interpreter import Interpreter
+from bwlint.evaluate.objects import Clash, Frame
+from bwlint.evaluate.sources import Sources
+from bwlint.evaluate.values import CHIPS, Raises, Unknown, Vec
+from bwlint.model.expr import Expr, Span, walk
+from bwlint.model.facts import Class, Gate, Module, Path
+from bwlint.sources.tree import import_roots
+from bwlint.world.headers import Headers
+
+MAX_ATOMS = 5
+Loader = Callable[[str, str], Module | None]
+"""Reads a file given its real path and dotted name; None where it cannot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sets:
+    """A gate on every chip.
+
+    `may` holds for some value of the free atoms, `must` for all of them. `core` is the set of the part that reads
+    the device: atoms that do not are dropped (the neutral projection). `raises` are the chips on which evaluation
+    ends in an exception, `live` those that reach the gate. `flags` says that flags of a build are asked, which are
+    named after targets, and not the device.
+    """
+
+    may: ChipSet
+    must: ChipSet
+    core: ChipSet
+    raises: ChipSet
+    live: ChipSet
+    decided: bool
+    guessed: bool
+    toolkit: bool
+    clashes: tuple[Clash, ...]
+    atoms: tuple[str, ...]
+    flags: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TargetSets:
+    """A guard of the preprocessor on every compile target; `live` are the targets that get to it.
+
+    `may`, `must` and `toolkit` are as in `Sets`. All are within `live`.
+    """
+
+    may: TargetSet
+    must: TargetSet
+    live: TargetSet
+    toolkit: bool
+
+
+class Tree:
+    """Modules of one run. Those that the prefilter passed are added; others are read when an import asks."""
+
+    def __init__(self, sources: Sources, load: Loader) -> None:
+        self._modules: dict[str, Module | None] = {}
+        self._files: dict[str, str | None] = {}
+        self._roots: dict[str, None] = {}
+        self._load = load
+        self._frames: dict[int, Frame] = {}
+        self._literals: dict[tuple[str, str], frozenset[str]] = {}
+        self._passed: dict[tuple[int, str, Span | None], ChipSet] = {}
+        self.interpreter = Interpreter(self, sources)
+        self.compiler = Interpreter(self, sources, compile_time=True)
+        self.headers = Headers(lambda path: load(path, ""))
+        self._compiled: dict[tuple[int, Expr], tuple[TargetSet, TargetSet, bool]] = {}
+
+    def add(self, module: Module, root: str) -> None:
+        if module.language != "python":
+            self.headers.add(module)
+            return
+        self._modules.setdefault(module.name, module)
+        self._files.setdefault(module.name, module.path)
+        self._roots.setdefault(root)
+        for other in import_roots(root):
+            self._roots.setdefault(other)
+
+    def module(self, dotted: str) -> Module | None:
+        if dotted not in self._modules:
+            self._modules[dotted] = None
+            path = self.file(dotted)
+            self._modules[dotted] = self._load(path, dotted) if path else None
+        return self._modules[dotted]
+
+    def file(self, dotted: str) -> str | None:
+        """The file of a module by its dotted name; None where it is not in the tree."""
+        if dotted not in self._files:
+            self._files[dotted] = self._find(dotted)
+        return self._files[dotted]
+
+    def _find(self, dotted: str) -> str | None:
+        top, relative = dotted.partition(".")[0], dotted.replace(".", os.sep)
+        for root in self._roots:
+            if top not in _entries(root):
+                continue
+            for candidate in (f"{relative}.py", os.path.join(relative, "__init__.py")):
+                path = os.path.join(root, candidate)
+                if os.path.isfile(path):
+                    return path
+        return None
+
+    def owner_class(self, module: Module, qualname: str) -> Class | None:
+        return module.classes.get(qualname.rpartition(".")[0])
+
+    def is_literal_attribute(self, module: Module, name: str) -> bool:
+        key = (module.path, module.language)
+        if key not in self._literals:
+            imported = (self.module(node.args[0]) for node in module.names.values() if node.op == "import")
+            near = {one.path: one for one in (module, *imported) if one is not None}
+            self._literals[key] = frozenset(found for one in near.values() for found in _literals(one))
+        return name in self._literals[key]
+
+    def definers(self, module: Module, macro: str) -> Sequence[Module]:
+        return self.headers.definers(module, macro)
+
+    def compiled(self, module: Module, path: Path) -> TargetSet:
+        """The targets for which what stands under these tests may compile."""
+        found = EVERY_TARGET
+        for test in path:
+            found &= self._target_test(module, test)[0]
+        return found
+
+    def numbers(self, module: Module, node: Expr) -> list[object]:
+        """The value of an amount for each of `ALL_TARGETS`; what is not known is no number."""
+        self.compiler.start()
+        return list(self.compiler.evaluate(node, Frame(module)).spread(len(ALL_TARGETS)))
+
+    def surely_compiled(self, module: Module, path: Path) -> TargetSet:
+        """The targets for which what stands under these tests compiles whatever nobody knows."""
+        found = EVERY_TARGET
+        for test in path:
+            found &= self._target_test(module, test)[1]
+        return found
+
+    def target_sets(self, module: Module, guard: Gate) -> TargetSets | None:
+        """Evaluate a guard; None when it does not ask for the target."""
+        may, must, asks = self._target_test(module, guard.test)
+        if not asks:
+            return None
+        live = self.compiled(module, guard.path)
+        return TargetSets(may & live, must & live, live, self.compiler.toolkit)
+
+    def asks_target(self, module: Module, test: Expr) -> bool:
+        """Whether a test of the preprocessor depends on the compile target."""
+        return self._target_test(module, test)[2]
+
+    def defined_for(self, module: Module, macro: str) -> TargetSet:
+        """The targets for which a macro may be defined at the end of a file."""
+        return self._target_test(module, Expr("defined", (macro,)))[0]
+
+    def _target_test(self, module: Module, test: Expr) -> tuple[TargetSet, TargetSet, bool]:
+        """Where a test may hold, where it must, and whether it depends on the target at all."""
+        key = (id(module), test)
+        if key not in self._compiled:
+            self.compiler.start()
+            outcome = self.compiler.truth(test, Frame(module))
+            lanes = outcome.spread(len(ALL_TARGETS))
+            may = TargetSet(_mask(lanes, lambda lane: lane is not False and not isinstance(lane, Raises)))
+            must = TargetSet(_mask(lanes, lambda lane: lane is True))
+            self._compiled[key] = (may, must, outcome.device)
+        return self._compiled[key]
+
+    def frame(self, module: Module) -> Frame:
+        """The frame in which all gates of a module run: parameters unbound, definitions shared."""
+        found = self._frames.get(id(module))
+        if found is None:
+            found = self._frames[id(module)] = Frame(module)
+        return found
+
+    def sets(self, module: Module, gate: Gate) -> Sets | None:
+        """Evaluate a gate; None when it does not read the device or nothing is decided on any chip."""
+        run = self.interpreter
+        frame = self.frame(module)
+        run.start()
+        outcome = run.truth(gate.test, frame)
+        atoms, clashes, toolkit = tuple(run.atoms), tuple(run.clashes), run.toolkit
+        if (not outcome.device and not clashes) or (outcome.guessed and _only_minor(outcome)):
+            return None
+        if gate.kind == "lookup" and outcome.guessed:
+            return None  # a key that is only called like a device may be the row's own
+        decided = any(isinstance(lane, bool | Raises) for lane in outcome.lanes)
+        core = outcome
+        if any(isinstance(lane, Unknown) for lane in outcome.lanes):
+            run.start(neutral=True)
+            core = run.truth(gate.test, Frame(module))
+        if not decided and all(isinstance(lane, Unknown) for lane in core.lanes):
+            return None
+        return Sets(
+            _where(outcome, lambda lane: lane is not False and not isinstance(lane, Raises)),
+            _where(outcome, lambda lane: lane is True),
+            _where(core, lambda lane: lane is True),
+            _where(outcome, lambda lane: isinstance(lane, Raises)),
+            self.live(module, gate),
+            decided,
+            outcome.guessed,
+            toolkit,
+            clashes,
+            atoms,
+            outcome.guessed and self._asks_flags(module, gate.test),
+        )
+
+    def _asks_flags(self, module: Module, test: Expr) -> bool:
+        """Whether a test comes down to flags that are named after targets and whose values nobody knows."""
+        stack, seen = [test], set[int]()
+        while stack:
+            for node in walk(stack.pop()):
+                if node.op == "flag":
+                    self.interpreter.start()
+                    value = self.interpreter.evaluate(node.args[0], self.frame(module))
+                    if not value.device:
+                        return True
+                elif node.op == "var" and node.args[0] not in seen:
+                    seen.add(node.args[0])
+                    stack.append(module.slots[node.args[0]])
+        return False
+
+    def skips(self, module: Module, test: Expr) -> bool:
+        """Whether a call that a test waits for skips a test on some chip: a helper, and not what is tested."""
+        self.interpreter.start()
+        value = self.interpreter.evaluate(test.args[0], self.frame(module)) if test.op == "completes" else None
+        return value is not None and any(isinstance(lane, Raises) and lane.reason in _SKIPS for lane in value.lanes)
+
+    def live(self, module: Module, gate: Gate) -> ChipSet:
+        """The chips that reach a gate: no test above is false on them, none raises."""
+        reached = EVERY
+        frame = self.frame(module)
+        for test in gate.path:
+            reached &= self._let_through(module, test, frame)
+        return reached
+
+    def may(self, module: Module, test: Expr) -> ChipSet:
+        """The chips on which a test may hold."""
+        self.interpreter.start()
+        outcome = self.interpreter.truth(test, self.frame(module))
+        return _where(outcome, lambda lane: lane is not False and not isinstance(lane, Raises))
+
+    def must(self, module: Module, test: Expr) -> ChipSet:
+        """The chips on which a test holds whatever is not known."""
+        self.interpreter.start()
+        return _where(self.interpreter.truth(test, self.frame(module)), lambda lane: lane is True)
+
+    def passing(self, module: Module, test: Expr) -> ChipSet:
+        """The chips on which a test of a module may hold."""
+        return self._let_through(module, test, self.frame(module))
+
+    def _let_through(self, module: Module, test: Expr, frame: Frame) -> ChipSet:
+        """The chips on which a test above a gate may hold; the same test stands above many gates."""
+        key = (id(module), test.op, test.at)
+        found = self._passed.get(key)
+        if found is not None and test.at is not None:
+            return found
+        self.interpreter.start()
+        outcome = self.interpreter.truth(test, frame)
+        passed = EVERY
+        if outcome.device or (_asks_platform(test) and outcome.uniform):
+            passed = _where(outcome, lambda lane: lane is not False and not isinstance(lane, Raises))
+        self._passed[key] = passed
+        return passed
+
+    def splits(self, module: Module, test: Expr, inside: str, outside: str) -> bool:
+        """Whether under one assignment of the free atoms `outside` is refused and `inside` is not."""
+        run = self.interpreter
+        names = [chip.name for chip in CHIPS]
+        first, second = names.index(inside), names.index(outside)
+        run.start()
+        outcome = run.truth(test, self.frame(module))
+        lanes = outcome.spread()
+        if lanes[second] is False:
+            return lanes[first] is not False
+        atoms = list(run.atoms)[:MAX_ATOMS]
+        if not atoms or lanes[second] is True or len(run.atoms) > MAX_ATOMS:
+            return False
+        for values in itertools.product((True, False), repeat=len(atoms)):
+            run.start(dict(zip(atoms, values, strict=True)))
+            lanes = run.truth(test, Frame(module)).spread()
+            if lanes[second] is False and lanes[first] is not False:
+                return True
+        return False
+
+
+def _literals(module: Module) -> Iterator[str]:
+    """The attributes of a module's classes that are numbers."""
+    for body in module.classes.values():
+        for name, value in body.names.items():
+            if value.op == "const" and isinstance(value.args[0], int):
+                yield name
+
+
+_SKIPS = frozenset({"skip", "skipTest", "SkipTest", "xfail"})
+_PLATFORM = re.compile(r"^_*(?:is|on)_(?:rocm|hip|amd|xpu|tpu|npu|cpu|hpu|musa|mps|neuron)|^hip$")
+
+
+def _asks_platform(test: Expr) -> bool:
+    """Whether a test asks for another maker's device: what is behind it is not for these chips."""
+    names = (arg for node in walk(test) if node.op in ("name", "attr", "import") for arg in node.args)
+    return any(isinstance(name, str) and _PLATFORM.match(name) for name in names)
+
+
+def _only_minor(outcome: Vec) -> bool:
+    """A guessed `x.minor == 1` with no major beside it: any point of any figure has one."""
+    by_minor: dict[int, set[object]] = {}
+    for chip, lane in zip(CHIPS, outcome.spread(), strict=True):
+        by_minor.setdefault(chip.minor, set()).add(lane if isinstance(lane, bool) else None)
+    return not outcome.uniform and all(len(values) == 1 for values in by_minor.values())
+
+
+@cache
+def _entries(root: str) -> frozenset[str]:
+    """Names that an import can begin with in a root, so that most imports cost no look at the disk."""
+    try:
+        return frozenset(name.removesuffix(".py") for name in os.listdir(root))
+    except OSError:
+        return frozenset()
+
+
+def _where(outcome: Vec, keep: Callable[[object], bool]) -> ChipSet:
+    if outcome.uniform:
+        return EVERY if keep(outcome.lanes[0]) else EVERY - EVERY
+    return ChipSet(_mask(outcome.lanes, keep))
+
+
+def _mask(lanes: Sequence[object], keep: Callable[[object], bool]) -> int:
+    mask = 0
+    for index, lane in enumerate(lanes):
+        if keep(lane):
+            mask |= 1 << index
+    return mask

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from bwlint.binaries.needs import cuda_libraries, driver
+from bwlint.binaries.shipments import Library
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "libcudart.so.12",
+        "libcudart.so.11.0",
+        "libcublas.so.13",
+        "libcublasLt.so.12",
+        "libcudnn.so.9",
+        "libcudnn_graph.so.9",
+        "libnvrtc.so.12",
+        "libnvrtc-builtins.so.13.0",
+        "libcufft.so.11",
+        "libcufftw.so.11",
+        "libcurand.so.10",
+        "libcusparse.so.12",
+        "libcusparseLt.so.0",
+        "libcusolver.so.11",
+        "libcusolverMg.so.11",
+        "libnccl.so.2",
+        "libnvJitLink.so.12",
+        "libcupti.so.13",
+        "libcudart.so",
+        "cudart64_12.dll",
+        "cublasLt64_13.dll",
+        "nvrtc64_120_0.dll",
+    ],
+)
+def test_libraries_of_cuda(name: str) -> None:
+    assert cuda_libraries(["libc.so.6", name]) == [name]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "libc.so.6",
+        "libcuda.so.1",
+        "libtorch_cuda.so",
+        "libc10_cuda.so",
+        "libnvidia-ml.so.1",
+        "libcudart",
+        "libcudart.so.12\n",
+        "libcudart.so.12/../x",
+        "libcudart-d0da41ae.so.11.0",
+        "libmycudart.so.12",
+        "libcublas_x.so",
+        "libnccl-net.so",
+        "KERNEL32.dll",
+        "",
+    ],
+)
+def test_other_libraries(name: str) -> None:
+    assert cuda_libraries([name]) == []
+
+
+def test_each_once_and_sorted() -> None:
+    assert cuda_libraries(["libnccl.so.2", "libcudart.so.12", "libnccl.so.2"]) == ["libcudart.so.12", "libnccl.so.2"]
+
+
+@pytest.mark.parametrize(
+    ("served", "changes", "needed"),
+    [
+        ({"9.0": {"native": 2}}, {}, "525.60.13"),
+        # CUDA 12.8 is the first that knows 12.0, and 12.9 knows 12.1.
+        ({"12.0": {"native": 2}}, {}, "570.26"),
+        ({"12.1": {"family": 2}}, {}, "575.51.03"),
+        ({"12.0": {"family": 2}}, {"toolkit": (13, 2)}, "580.65.06"),
+        ({"12.0": {"jit": 2}}, {}, "575.51.03"),
+        ({"12.0": {"jit": 2}}, {"isa": (7, 8)}, "520.61.05"),
+        ({"12.0": {"native": 1, "jit": 1}}, {"isa": (7, 8)}, "570.26"),
+        ({"12.0": {"native": 1, "jit-link": 1}}, {}, "575.51.03"),
+        ({"12.0": {"none": 1}}, {}, "525.60.13"),
+        ({"12.0": {"jit": 1}}, {"isa": (9, 5)}, "525.60.13"),
+        ({"12.0": {"jit": 1}}, {"isa": None, "toolkit": None}, None),
+        ({"12.0": {"jit-link": 1}}, {"isa": (9, 0)}, "580.65.06"),
+        ({"12.0": {"jit-link": 1}}, {"containers": ()}, "525.60.13"),
+        ({"12.0": {"native": 1}}, {"toolkit": None}, None),
+        ({"12.0": {"native": 1}}, {"toolkit": (99, 0)}, None),
+        ({"12.0": {"native": 1}}, {"form": "pe"}, None),
+        # A chip that was not asked about.
+        ({"9.0": {"jit": 1}}, {}, "525.60.13"),
+    ],
+)
+def test_drivers(
+    served: dict[str, Any], changes: dict[str, Any], needed: str | None, library: Callable[..., Library]
+) -> None:
+    assert driver(library("a.so", served, **changes), ("12.0", "12.1")) == needed

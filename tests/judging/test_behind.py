@@ -1,0 +1,84 @@
+"""What a list compiles, where else that is compiled, and what another target would lose."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bwlint.chips import ChipSet, Target
+from bwlint.evaluate.sources import Sources
+from bwlint.judging.behind import behind, elsewhere, lost
+from bwlint.judging.context import Context
+from bwlint.judging.evidence import Evidence
+from bwlint.model.facts import Module
+from bwlint.world.builds import Builds
+from bwlint.world.collect import load
+from bwlint.world.libraries import Libraries
+from bwlint.world.native import Native
+from bwlint.world.reach import Outlines, Reach
+from bwlint.world.tree import Tree
+
+BOTH = ChipSet.of("12.0", "12.1")
+LISTS = """kit_archs_intersection(ONE_ARCHS "12.0a" "${CUDA_ARCHS}")
+kit_archs_intersection(TWO_ARCHS "12.0f" "${CUDA_ARCHS}")
+kit(SRCS "k.cu" ARCHS "${ONE_ARCHS}")
+kit(SRCS "k.cu" "other.cu" ARCHS "${TWO_ARCHS}")
+kit_archs_intersection(LONE_ARCHS "12.0a" "${CUDA_ARCHS}")
+kit(SRCS "lone.cu" ARCHS "${LONE_ARCHS}")
+"""
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> tuple[Context, Module]:
+    files = {
+        "pyproject.toml": "",
+        "CMakeLists.txt": LISTS,
+        "k.cu": '#include "head.cuh"\n#include <cuda_runtime.h>\n__global__ void k() {}\n',
+        "head.cuh": "#if __CUDA_ARCH__ == 1200\nint f();\n#endif\n#if __CUDA_ARCH__ >= 1200\nint g();\n#endif\n",
+        "lone.cu": '#include "elsewhere/gone.cuh"\n__global__ void k() {}\n',
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    tree = Tree(Sources({}), load)
+    build = load(str(tmp_path / "CMakeLists.txt"), "")
+    assert build is not None
+    tree.add(build, str(tmp_path))
+    builds = Builds([build], lambda path: load(path, ""))
+    native, outlines = Native(tree, builds), Outlines(tree)
+    libraries = Libraries()
+    evidence = Evidence(tree, Reach(tree, outlines, libraries, native), libraries, native, BOTH)
+    return Context(tree, BOTH, evidence, builds=builds, native=native), build
+
+
+def test_sources_with_their_headers(world: tuple[Context, Module]) -> None:
+    context, build = world
+    one, two, lone = build.carries
+    found = behind(context, build, one)
+    assert [Path(module.path).name for module in found.modules] == ["k.cu", "head.cuh"]
+    assert found.outside == ""
+    assert behind(context, build, two).outside == "other.cu"
+    assert behind(context, build, lone).outside == "elsewhere/gone.cuh"
+
+
+@pytest.mark.parametrize(
+    ("kept", "given", "reason"),
+    [
+        ("120a", "121a", "head.cuh:1 compiles code for sm_120a and not for sm_121a"),
+        ("120a", "120f", None),
+        ("121a", "121f", None),
+        ("121a", "120f", None),
+    ],
+)
+def test_what_another_target_loses(world: tuple[Context, Module], kept: str, given: str, reason: str | None) -> None:
+    context, build = world
+    code = behind(context, build, build.carries[0])
+    assert lost(context, code, Target.parse(kept), Target.parse(given)) == reason
+
+
+def test_the_same_elsewhere(world: tuple[Context, Module]) -> None:
+    context, build = world
+    one, two, lone = build.carries
+    assert elsewhere(context, build, one, BOTH) == "CMakeLists.txt:2 compiles the same for sm_120f"
+    assert elsewhere(context, build, two, BOTH) is None
+    assert elsewhere(context, build, lone, BOTH) is None

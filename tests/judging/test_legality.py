@@ -1,0 +1,53 @@
+"""What is said of an instruction in code for some targets."""
+
+from __future__ import annotations
+
+import pytest
+
+from bwlint.chips import TargetSet
+from bwlint.judging.legality import charges
+
+LOAD = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+
+
+@pytest.mark.parametrize(
+    ("instruction", "compiled_for", "said"),
+    [
+        ("tcgen05.wait::ld.sync.aligned", "120a 121a", [("tcgen05", "error", "120a 121a")]),
+        ("tcgen05.wait::ld.sync.aligned", "100a 120a", [("tcgen05", "error", "120a")]),
+        ("tcgen05.wait::ld.sync.aligned", "100a 103f 110a", []),
+        ("wgmma.fence.sync.aligned", "90 90a 120", [("wgmma", "error", "90 120")]),
+        ("setmaxnreg.inc.sync.aligned.u32 40", "120 120a", [("suffix-lost", "error", "120")]),
+        ("setmaxnreg.inc.sync.aligned.u32 40", "90a 120f 121a", []),
+        (
+            "redux.sync.min.f32 a, b, -1",
+            "100 120a",
+            [("suffix-lost", "error", "100"), ("illegal-instruction", "error", "120a")],
+        ),
+        (
+            "cp.async.bulk.tensor.2d.shared::cluster.global.cta_group::2",
+            "120a",
+            [("cluster", "error", "120a"), ("tma-slow-path", "note", "")],
+        ),
+        (LOAD, "90a 100a 120f", [("tma-slow-path", "note", "120f")]),
+        (f"{LOAD}.multicast::cluster", "120 121", [("tma-slow-path", "note", "120 121")]),
+        (LOAD.replace("cluster", "cta"), "120", []),
+        ("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "80 120", []),
+        ("barrier.cluster.arrive", "120", []),
+        ("add.f32 a, b, c", "75", []),
+        ("", "120", []),
+    ],
+)
+def test_charges(instruction: str, compiled_for: str, said: list[tuple[str, str, str]]) -> None:
+    found = charges(instruction, TargetSet.of(*compiled_for.split()))
+    expected = [(rule, level, TargetSet.of(*names.split())) for rule, level, names in said if names]
+    assert [(charge.rule, charge.severity, charge.targets) for charge in found] == expected
+
+
+def test_words() -> None:
+    (lost,) = charges("setmaxnreg.dec.sync.aligned.u32 24;", TargetSet.of("120", "121"))
+    assert "\"Instruction 'setmaxnreg.dec' not supported on .target 'sm_120'\"" in lost.message
+    assert lost.advice == "compile it for sm_120f or sm_120a"
+    (multicast,) = charges(f"{LOAD}.multicast::cluster", TargetSet.of("120"))
+    assert "slow" not in multicast.message
+    assert "driver routine" in multicast.message

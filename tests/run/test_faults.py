@@ -1,0 +1,86 @@
+"""Which drafts of one file are about one fault."""
+
+from __future__ import annotations
+
+import pytest
+
+from bwlint.chips import NONE
+from bwlint.judging.drafts import Draft, Related
+from bwlint.model.expr import Span
+from bwlint.model.facts import Module
+from bwlint.run.faults import one_each
+
+HERE = Module("a.py", "a", False, {}, (), (), {}, {}, (), {})
+TEST, PART, TEXT, OTHER = (3, 4, 3, 40), (3, 8, 3, 20), (4, 8, 4, 30), (9, 4, 9, 40)
+
+
+def draft(rule: str, severity: str, at: Span, about: Span | None = None, cause: str = "") -> Draft:
+    related = (Related(HERE, about, "the test"),) if about else ()
+    behind = (cause, TEST) if cause else None
+    return Draft(rule, rule, severity, "high", HERE, at, "", "", "", NONE, NONE, None, None, related, cause=behind)
+
+
+CASES = {
+    "a test and its text": (
+        [draft("test-gate", "note", TEST), draft("message", "note", TEXT, TEST)],
+        [("test-gate", TEST)],
+    ),
+    "a text and the test that it is as wrong as": (
+        [draft("leak", "warning", TEST), draft("message", "warning", TEXT, TEST)],
+        [("leak", TEST)],
+    ),
+    "tests that lead to one refusal": (
+        [draft("leak", "warning", TEST, cause="b.py"), draft("leak", "warning", OTHER, cause="b.py")],
+        [("leak", TEST)],
+    ),
+    "a guard and the kernel that it empties": (
+        [draft("empty-body", "warning", OTHER, TEST), draft("family-split", "warning", TEST)],
+        [("family-split", TEST)],
+    ),
+    "one rule at a test and at a part of it": (
+        [draft("test-gate", "note", TEST), draft("test-gate", "warning", PART)],
+        [("test-gate", PART)],
+    ),
+    "two rules at one test": (
+        [draft("excluded", "note", TEST), draft("leak", "note", TEST)],
+        [("leak", TEST)],
+    ),
+    "a text that is wrong, and a test that may be": (
+        [draft("test-gate", "note", TEST), draft("message", "warning", TEXT, TEST)],
+        [("test-gate", TEST), ("message", TEXT)],
+    ),
+    "tests that lead to two refusals": (
+        [draft("leak", "warning", TEST, cause="b.py"), draft("leak", "warning", OTHER, cause="c.py")],
+        [("leak", TEST), ("leak", OTHER)],
+    ),
+    "a text alone": ([draft("message", "note", TEXT, TEST)], [("message", TEXT)]),
+    "the text of another test": (
+        [draft("leak", "note", OTHER), draft("message", "note", TEXT, TEST)],
+        [("message", TEXT), ("leak", OTHER)],
+    ),
+    "two tests": (
+        [draft("leak", "note", TEST), draft("leak", "note", OTHER)],
+        [("leak", TEST), ("leak", OTHER)],
+    ),
+    "two texts of one test": (
+        [draft("message", "note", TEXT, TEST), draft("message", "note", OTHER, TEST)],
+        [("message", TEXT), ("message", OTHER)],
+    ),
+    "limits of one launch are faults of their own": (
+        [draft("smem", "warning", TEST), draft("unchecked-launch", "warning", TEST)],
+        [("smem", TEST), ("unchecked-launch", TEST)],
+    ),
+    "nothing": ([], []),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_one_fault_is_one_finding(name: str) -> None:
+    drafts, expected = CASES[name]
+    for order in (drafts, drafts[::-1]):
+        assert [(found.rule, found.at) for found in one_each(order)] == expected
+
+
+def test_what_is_left_out_is_related() -> None:
+    (found,) = one_each([draft("leak", "warning", TEST), draft("message", "note", TEXT, TEST)])
+    assert [related.at for related in found.related] == [TEXT]

@@ -1,0 +1,128 @@
+"""What is asked of git, and what a repository cannot make it do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import time
+from pathlib import Path
+
+import pytest
+from repair.trees import committed, git, put
+
+from bwlint.sources import worktree
+from bwlint.sources.worktree import base_of, top_of, tops, uncommitted
+
+
+@pytest.fixture(autouse=True)
+def no_memory() -> None:
+    top_of.cache_clear()
+
+
+def test_uncommitted(tmp_path: Path) -> None:
+    committed(tmp_path, {"a.py": "x = 1\n", "b.py": "y = 1\n"})
+    top = str(tmp_path)
+    assert not uncommitted(top)
+    put(tmp_path, {"new.py": "x = 1\n"})
+    assert not uncommitted(top), "what git does not know is nobody's change"
+    put(tmp_path, {"a.py": "x = 2\n"})
+    assert uncommitted(top)
+    git(tmp_path, "add", "a.py")
+    assert not uncommitted(top), "what is staged can be told from what is fixed"
+    (tmp_path / "b.py").unlink()
+    assert uncommitted(top)
+
+
+def test_no_repository_and_no_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not uncommitted(str(tmp_path))
+    committed(tmp_path / "tree", {"a.py": "x = 1\n"})
+    put(tmp_path / "tree", {"a.py": "x = 2\n"})
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert not uncommitted(str(tmp_path / "tree"))
+
+
+def test_a_git_of_the_tree_itself_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    committed(tmp_path, {"a.py": "x = 1\n"})
+    trap(tmp_path / "git", tmp_path / "sprung")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert not uncommitted(str(tmp_path))
+    assert not (tmp_path / "sprung").exists()
+
+
+def trap(program: Path, sprung: Path) -> str:
+    """A program that says that it was run."""
+    program.write_text(f"#!/bin/sh\necho sprung > {sprung}\ncat\n")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    return str(program)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        ["core.fsmonitor={}"],
+        ["core.hooksPath={folder}"],
+        ["filter.evil.clean={}", "filter.evil.smudge={}"],
+        ["filter.evil.process={}", "filter.evil.required=true"],
+        ["filter.e=vil.clean={}"],
+        ["core.pager={}", "pager.status={}"],
+        ["core.sshCommand={}", "remote.origin.url=ext::{}", "remote.origin.promisor=true"],
+        ["alias.status=!{}", "alias.config=!{}"],
+        ["diff.external={}", "core.editor={}", "credential.helper={}", "gpg.program={}"],
+    ],
+)
+def test_nothing_that_a_repository_names_is_run(tmp_path: Path, settings: list[str]) -> None:
+    tree, sprung = tmp_path / "tree", tmp_path / "sprung"
+    committed(tree, {"a.py": "x = 1\n", "sub/b.py": "x = 1\n"})
+    program = trap(tmp_path / "trap", sprung)
+    for name in ("post-index-change", "pre-commit", "fsmonitor-watchman"):
+        trap(tmp_path / name, sprung)
+        trap(tree / ".git" / "hooks" / name, sprung)
+    for entry in settings:
+        key, _, value = entry.format(program, folder=tmp_path).rpartition("=")
+        section, name = key.rpartition(".")[::2]
+        first, _, rest = section.partition(".")
+        with (tree / ".git" / "config").open("a") as config:
+            config.write(f'[{first} "{rest}"]\n' if rest else f"[{first}]\n")
+            config.write(f"\t{name} = {value}\n")
+    put(tree, {".gitattributes": "* filter=evil\n*.py filter=e=vil\n", "a.py": "x = 2\n"})
+    os.utime(tree / "sub" / "b.py", (1, 1))
+    uncommitted(str(tree))
+    assert not sprung.exists()
+    assert not (tree / ".git" / "index.lock").exists()
+
+
+def test_what_has_no_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    committed(tmp_path, {"a.py": "x = 1\n"})
+    os.mkfifo(tmp_path / "fifo")
+    git(tmp_path, "config", "include.path", str(tmp_path / "fifo"))
+    monkeypatch.setattr(worktree, "SECONDS", 0.5)
+    start = time.monotonic()
+    assert not uncommitted(str(tmp_path))
+    assert time.monotonic() - start < 10
+
+
+def test_variables_of_a_hook_do_not_steer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    committed(tmp_path / "one", {"a.py": "x = 1\n"})
+    committed(tmp_path / "other", {"a.py": "x = 1\n"})
+    put(tmp_path / "one", {"a.py": "x = 2\n"})
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "other" / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(tmp_path / "other"))
+    assert uncommitted(str(tmp_path / "one"))
+
+
+def test_where_paths_are_told_from(tmp_path: Path) -> None:
+    if shutil.which("git") is None:
+        pytest.skip("no git")
+    for name in ("tree/.git", "tree/pkg/deep", "plain/one", "plain/two"):
+        (tmp_path / name).mkdir(parents=True)
+    tree, plain = tmp_path / "tree", tmp_path / "plain"
+    inside = [str(tree / "pkg" / "a.py"), str(tree / "pkg" / "deep" / "b.py")]
+    assert base_of(inside, str(tree)) == str(tree)
+    assert base_of(inside, str(tree / "pkg")) == str(tree)
+    assert base_of(inside, str(plain)) == str(tree)
+    both = [str(plain / "one" / "a"), str(plain / "two" / "b")]
+    assert base_of(both, str(plain / "one")) == str(plain)
+    assert base_of(both, str(tmp_path)) == str(tmp_path)
+    assert base_of(both[:1], str(plain)) == str(plain)
+    assert tops([*inside, str(plain / "one" / "a")])[-1] == str(tree)

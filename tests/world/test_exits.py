@@ -1,0 +1,61 @@
+"""The chips on which a C++ function ends in an error, in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from bwlint.evaluate.sources import Sources
+from bwlint.readers.cuda import read
+from bwlint.world.exits import refused
+from bwlint.world.tree import Tree
+
+ERROR = 'CHECK_NOT_IMPLEMENTED(false, "no kernel");'
+
+
+def errors(body: str) -> str:
+    module = read("/tree/a.cu", f"void f(int n) {{ int sm = get_sm_version_num(); {body} }}")
+    tree = Tree(Sources({}), lambda path, name: None)
+    return str(refused(tree, module, module.functions["f"])[0])
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (f"if (sm == 90) {{ a(); return; }} {ERROR}", "every chip but 9.0"),
+        (
+            f"if (sm >= 100 && sm < 120) {{ a(); return; }} if (sm >= 90 && sm < 100) {{ return b(); }} {ERROR}",
+            "7.x, 8.x and 12.x",
+        ),
+        (f"if (sm >= 90) {{ a(); }} else {{ {ERROR} }}", "7.0 to 8.9"),
+        ('CHECK(sm >= 90, "Hopper"); a();', "7.0 to 8.9"),
+        ("if (sm < 90) throw 1; a();", "7.0 to 8.9"),
+        ("if (sm < 90) { return cudaErrorNotSupported; } a();", "7.0 to 8.9"),
+        (
+            f"switch (sm) {{ case 90: a(); return; case 100: b(); return; default: {ERROR} }}",
+            "every chip but 9.0 and 10.0",
+        ),
+        ('CHECK(n > 0); CHECK(sm >= 90, "Hopper"); a();', "7.0 to 8.9"),
+        (f"\n#ifdef WITH_A\nif (sm == 90) {{ a(); return; }}\n#endif\n{ERROR}", "every chip but 9.0"),
+        (f"if (sm == 90 && n > 2) {{ a(); return; }} {ERROR}", "every chip but 9.0"),
+        # no chip is sure to be refused
+        ("if (sm < 90 && n > 2) throw 1; a();", "no chip"),
+        (f"if (n > 2) {{ return; }} {ERROR}", "no chip"),
+        (f"if (n > 2) {{ if (sm == 120) {ERROR} }}", "no chip"),
+        ("for (int i = 0; i < n; ++i) { if (sm == 120) throw 1; }", "no chip"),
+        ("auto g = [&] { if (sm == 120) throw 1; };", "no chip"),
+        ("\n#ifdef WITH_A\na();\n#else\nCHECK(false);\n#endif\n", "no chip"),
+        ("auto g = [&] { CHECK(sm < 120); };", "no chip"),
+        ("try { a(); } catch (...) { throw; }", "no chip"),
+        ("try { if (sm == 120) throw 1; a(); } catch (...) { b(); }", "no chip"),
+        ("try { CHECK(sm < 120); a(); } catch (...) { b(); }", "no chip"),
+        ("if (sm >= 90) { a(); return; } b();", "no chip"),
+        ('CHECK(n > 0, "positive"); a();', "no chip"),
+        ("if (sm >= 90) { if (n > 2) { return; } } else { return; }", "no chip"),
+    ],
+)
+def test_errors(body: str, expected: str) -> None:
+    assert errors(body) == expected
+
+
+def test_a_path_of_many_tests_is_not_followed() -> None:
+    assert errors("".join(f"if (n > {i} && sm == {i}) return; " for i in range(150)) + ERROR) == "no chip"
