@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bwlint.confirm import gpu
-from bwlint.confirm.world import Device, Subject, World
+from bwlint.confirm.workbench import Device, Subject, Workbench
 from bwlint.model.findings import WHOLE_FILE, Claim, ClaimKind, Finding, Region
 
 
@@ -24,14 +24,14 @@ def at(line: int) -> Region:
     return Region(line, 1, line, 80)
 
 
-def world(folder: Path, **said: Any) -> World:
+def world(folder: Path, **said: Any) -> Workbench:
     """A world with the GPUs of the scene that is installed in a folder; without them, what is said of that."""
     scene = json.loads((folder / "fake" / "cuda" / "bindings" / "scene.json").read_text())
     if not scene["devices"] or "cuInit" in scene.get("calls", {}):
         devices, why = gpu.devices(folder=folder, limit=20)
     else:
         devices, why = tuple(_device(number, one) for number, one in enumerate(scene["devices"])), ""
-    return World(folder, devices=devices, no_device=why, **{"limit": 20.0, **said})
+    return Workbench(folder, devices=devices, no_device=why, **{"limit": 20.0, **said})
 
 
 def _device(ordinal: int, made: dict[str, Any]) -> Device:

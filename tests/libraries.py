@@ -13,7 +13,7 @@ from typing import Any
 
 import binaries
 
-from bwlint.binaries.shipments import Library, Unit
+from bwlint.binaries.shipments import DeviceLibrary, LoadUnit
 from bwlint.binaries.verdicts import generation, tally, verdicts
 from bwlint.model.images import CUBIN, LTO, PTX, Binary, Container, Image
 
@@ -35,17 +35,17 @@ def container(text: str) -> Container:
     return Container(0, tuple(image(each) for each in text.split()))
 
 
-def unit(text: str) -> Unit:
+def unit(text: str) -> LoadUnit:
     images, _, kernels = text.partition(":")
     made = container(images)
-    return Unit(made, verdicts(made), generation(made), tuple(kernels.split()))
+    return LoadUnit(made, verdicts(made), generation(made), tuple(kernels.split()))
 
 
-def library(path: str, *units: str | Unit, **binary: Any) -> Library:
+def library(path: str, *units: str | LoadUnit, **binary: Any) -> DeviceLibrary:
     """A library of these containers; keywords are those of its `Binary`."""
     made = tuple(unit(each) if isinstance(each, str) else each for each in units)
     values = {"form": "elf", "containers": tuple(each.container for each in made), "machine": "x86_64", **binary}
-    return Library(path, Binary(**values), made, tally((each.verdicts, each.generation) for each in made))
+    return DeviceLibrary(path, Binary(**values), made, tally((each.verdicts, each.generation) for each in made))
 
 
 def fatbin(text: str, kernels: Sequence[str | binaries.Kernel] = ("k",), packed: str = "") -> bytes:

@@ -16,13 +16,13 @@ from cuobjdump_agreement import compare, heads, their_heads
 from toolkit import Toolkit
 
 from bwlint.binaries.library import read_library
-from bwlint.binaries.shipments import FAMILY, JIT, LINK, NATIVE, NONE, Library
+from bwlint.binaries.shipments import FAMILY, JIT, LINK, NATIVE, NONE, DeviceLibrary
 from bwlint.chips import ChipSet
 from bwlint.model.images import CUBIN, LTO, PTX, Binary, Container
 from bwlint.readers.binary import cubin, fatbin, read
 from bwlint.readers.binary.unpack import content
-from bwlint.sources.archives import Entry, entries
-from bwlint.sources.stretch import Source
+from bwlint.sources.archives import ArchiveEntry, entries
+from bwlint.sources.stretch import ByteSource
 
 READY, RELOCATABLE = fatbin.PARTS
 SOURCE = """
@@ -75,8 +75,8 @@ def workshop(nvcc: Toolkit, tmp_path: Path) -> Workshop:
     return Workshop(nvcc, tmp_path)
 
 
-def read_file(path: Path) -> tuple[Binary, Source]:
-    source = Source.of_bytes(path.read_bytes())
+def read_file(path: Path) -> tuple[Binary, ByteSource]:
+    source = ByteSource.of_bytes(path.read_bytes())
     return read(source), source
 
 
@@ -124,7 +124,7 @@ def test_compression(workshop: Workshop, options: str, cubins: str | None, ptx: 
     assert_same_kernels(workshop, path, found, source)
 
 
-def assert_same_bytes(workshop: Workshop, path: Path, found: Binary, source: Source) -> None:
+def assert_same_bytes(workshop: Workshop, path: Path, found: Binary, source: ByteSource) -> None:
     """What is unpacked is what cuobjdump extracts."""
     into = workshop.folder / "extracted"
     into.mkdir()
@@ -139,7 +139,7 @@ BLOCK = re.compile(r"^Fatbin elf code:\n=+\narch = (\w+)$(.*?)(?=^Fatbin|\Z)", r
 USAGE = re.compile(r" Function (\S+):\s+REG:(\d+) STACK:\d+ SHARED:(\d+)")
 
 
-def assert_same_kernels(workshop: Workshop, path: Path, found: Binary, source: Source) -> None:
+def assert_same_kernels(workshop: Workshop, path: Path, found: Binary, source: ByteSource) -> None:
     """Names, registers and shared memory of each cubin of a host file, in order."""
     printed = workshop.toolkit.run("cuobjdump", "-all", "-res-usage", str(path))
     theirs = [(target, sorted(USAGE.findall(usage))) for target, usage in BLOCK.findall(printed)]
@@ -281,7 +281,7 @@ def test_relocatable_objects(workshop: Workshop) -> None:
         }
 
 
-def linked_kernels(found: Binary, source: Source) -> set[str]:
+def linked_kernels(found: Binary, source: ByteSource) -> set[str]:
     """The kernels of cubins that a link made."""
     ready = [container for container in found.containers if container.linked_from]
     cubins = [image for container in ready for image in container.images if image.kind == CUBIN]
@@ -306,7 +306,7 @@ def test_two_linked_sets_in_one_library(workshop: Workshop, order: str) -> None:
     assert ways(path) == {"7.5": [NONE] * 2, "8.0": [NATIVE] * 2, "8.9": [FAMILY] * 2, "12.1": [LINK, NONE]}
 
 
-def library_of(path: Path) -> Library:
+def library_of(path: Path) -> DeviceLibrary:
     return read_library(path.name, read_file(path)[1], ChipSet.of("12.0", "12.1"), deep=True)
 
 
@@ -319,7 +319,7 @@ def ways(path: Path) -> dict[str, list[str]]:
 def members(library: Path) -> Iterator[Container]:
     """The containers of a static library, member by member, as `inspect` reads them."""
     for entry in entries(library, library.name, library.parent, lambda name: False):
-        assert isinstance(entry, Entry)
+        assert isinstance(entry, ArchiveEntry)
         yield from read(entry.source).containers
 
 

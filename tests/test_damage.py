@@ -41,13 +41,13 @@ from binaries import (
     zipped,
 )
 
-from bwlint.inspection import Inspected, Request, UsageError, inspect
+from bwlint.inspection import Inspected, InspectionRequest, UsageError, inspect
 from bwlint.model.escape import HIDDEN
 from bwlint.readers.binary import elf as elves
 from bwlint.readers.binary.names import readable
 from bwlint.report import Setting, inspection_json, inspection_text, sarif
 from bwlint.report.summary import skipped as skipped_text
-from bwlint.sources.stretch import Source
+from bwlint.sources.stretch import ByteSource
 
 SECONDS = 5
 SEEDS, READY, OBJECTS, CUBIN = binaries.SAMPLES, binaries.READY, binaries.OBJECTS, binaries.CUBIN
@@ -85,7 +85,7 @@ def looked(path: Path) -> dict[str, Seen]:
     """Inspect a file or folder, in time and with reports that are fit to be read."""
     began = time.process_time()
     try:
-        found = inspect(Request(things=(str(path),), kernels=True))
+        found = inspect(InspectionRequest(things=(str(path),), kernels=True))
     except UsageError as error:
         assert not HIDDEN.search(str(error).replace("\n", ""))
         return {path.name: Seen(Counter(), (str(error),))}
@@ -178,7 +178,7 @@ NOTE = (struct.Struct("<3I12s6I"), "*namesz *descsz type *a *b *c *release *e *c
 
 def in_elf(data: bytes) -> Iterator[Field]:
     """Fields of an ELF file's headers, and of what stands in its sections."""
-    found = elves.read(Source.of_bytes(data))
+    found = elves.read(ByteSource.of_bytes(data))
     header = binaries.HEADER.unpack_from(data)
     yield from fields("header", 0, binaries.HEADER, HEADER)
     for row in range(header[10]):
@@ -305,7 +305,7 @@ def changed(data: bytes, at: int, form: str, *values: int | bytes) -> bytes:
 
 def row_of(data: bytes, name: str) -> int:
     """Where in an ELF file the header of a section lies."""
-    found = elves.read(Source.of_bytes(data))
+    found = elves.read(ByteSource.of_bytes(data))
     names = [section.name for section in found.sections]
     return int(binaries.HEADER.unpack_from(data)[6]) + binaries.SECTION.size * names.index(name)
 

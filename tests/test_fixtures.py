@@ -13,7 +13,7 @@ import pytest
 
 from bwlint.rules import binary_checks, checks, file_checks, guard_checks
 from bwlint.run.check import Outcome, check
-from bwlint.run.gather import Request
+from bwlint.run.gather import CheckRequest
 from bwlint.settings import catalog
 from bwlint.sources.kinds import kind_of
 
@@ -29,7 +29,7 @@ Mark = tuple[int, str, str]
 
 def run(folder: Path) -> Outcome:
     with ExitStack() as stack:
-        return check(Request((str(folder),), jobs=1), stack)
+        return check(CheckRequest((str(folder),), jobs=1), stack)
 
 
 def reported(outcome: Outcome, folder: Path) -> dict[str, set[Mark]]:

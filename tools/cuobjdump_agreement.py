@@ -20,7 +20,7 @@ from pathlib import Path
 from bwlint.model.images import CUBIN, LTO, PTX, Image
 from bwlint.readers.binary import read
 from bwlint.readers.binary.fatbin import PARTS
-from bwlint.sources.stretch import Source
+from bwlint.sources.stretch import ByteSource
 
 _LINE = re.compile(r"(ELF|PTX) file +\d+: .*\.(sm_\d+[af]?)\.(?:cubin|ptx)$")
 _HEAD = re.compile(r"Fatbin (\w+) code:\n=+\narch = (\w+)\ncode version = \[(\d+),(\d+)\]\n((?:[^\n]+\n)*)")
@@ -87,7 +87,7 @@ def _run(cuobjdump: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def _read(path: Path) -> list[Image]:
     handle = os.open(path, os.O_RDONLY)
     try:
-        found = read(Source.of_file(handle))
+        found = read(ByteSource.of_file(handle))
     finally:
         os.close(handle)
     # cuobjdump lists relocatable containers last, wherever their section stands.

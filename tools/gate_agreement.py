@@ -23,11 +23,11 @@ from pathlib import Path
 from bwlint.chips import ChipSet
 from bwlint.confirm.receipt import Attempt, not_eligible
 from bwlint.confirm.rungs.evaluate import tested
-from bwlint.confirm.world import World
+from bwlint.confirm.workbench import Workbench
 from bwlint.model.findings import Claim
 from bwlint.run.engine import linked
-from bwlint.run.finish import gate_claim
-from bwlint.run.gather import Request, gather
+from bwlint.run.findings_of_drafts import gate_claim
+from bwlint.run.gather import CheckRequest, gather
 from bwlint.sources.texts import Texts
 from bwlint.world.budget import Budget
 from bwlint.world.gates import Judged
@@ -54,7 +54,7 @@ class Compared:
 
 def claims(path: str, stack: ExitStack) -> Iterator[tuple[str, Claim, bool]]:
     """The gates of a tree that the interpreter decides, with the real path of their file, and whether it guessed."""
-    gathered = gather(Request((path,)), stack, kinds=frozenset({"python"}))
+    gathered = gather(CheckRequest((path,)), stack, kinds=frozenset({"python"}))
     tree = linked(gathered.collected, gathered.sources, Budget()).tree
     texts = Texts()
     for file, module in gathered.collected.modules:
@@ -70,7 +70,7 @@ def claims(path: str, stack: ExitStack) -> Iterator[tuple[str, Claim, bool]]:
 def compare(path: str, first: int | None = None) -> Iterator[Compared]:
     """The gates of a tree, the `first` of them or all."""
     with ExitStack() as stack, tempfile.TemporaryDirectory() as folder:
-        world = World(Path(folder), may_slice=True)
+        world = Workbench(Path(folder), may_slice=True)
         for real, claim, guessed in islice(claims(path, stack), first):
             # a name that is taken for the device has no value that could be simulated
             attempt = not_eligible("evaluate", _GUESSED) if guessed else tested(claim, real, world)

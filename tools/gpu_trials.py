@@ -25,7 +25,7 @@ from bwlint.confirm import gpu, probes
 from bwlint.confirm.machine import described
 from bwlint.confirm.receipt import Attempt
 from bwlint.confirm.rungs import bench, check, configure, launch, load, peer
-from bwlint.confirm.world import Device, Subject, World
+from bwlint.confirm.workbench import Device, Subject, Workbench
 from bwlint.model.findings import WHOLE_FILE, Claim, ClaimKind, Finding
 from bwlint.report.receipts import of_machine
 
@@ -44,7 +44,7 @@ def main() -> int:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         devices, why = gpu.devices(folder=Path(name))
-        world = World(Path(name), devices=devices, no_device=why, limit=given.limit, bench=True, may_launch=True)
+        world = Workbench(Path(name), devices=devices, no_device=why, limit=given.limit, bench=True, may_launch=True)
         groups = [group for word, group in _GROUPS.items() if given.only in ("", word)]
         tried = [row for device in devices[:1] for group in groups for row in group(world, device)]
     unlike = [row for row in tried if not row["as_expected"]]
@@ -62,7 +62,7 @@ def _row(what: str, expected: Any, seen: Any, seconds: float, more: Any = None) 
     return {"what": what, "expected": wanted, "seen": seen, "as_expected": fits, "seconds": seconds, "more": more}
 
 
-def _probes(world: World, device: Device) -> Iterator[dict[str, Any]]:
+def _probes(world: Workbench, device: Device) -> Iterator[dict[str, Any]]:
     most = device.attributes["MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"]
     sizes = ((1024, "refuted"), (49152, "refuted"), (49153, "refuted"), (most, "refuted"), (most + 1, "confirmed"))
     for size, outcome in (*sizes, (2 * most, "confirmed")):
@@ -81,13 +81,13 @@ def _probes(world: World, device: Device) -> Iterator[dict[str, Any]]:
     yield from _bulk(world, device)
 
 
-def _benches(world: World, device: Device) -> Iterator[dict[str, Any]]:
+def _benches(world: Workbench, device: Device) -> Iterator[dict[str, Any]]:
     for subject in ("cp.async.bulk.shared::cluster", "cp.async.bulk.multicast::cluster"):
         found = bench.attempt(_subject("slow", device, subject=subject), world)
         yield _row(f"bench {subject}", None, found.reason, found.seconds, found.details)
 
 
-def _peers(world: World, device: Device) -> Iterator[dict[str, Any]]:
+def _peers(world: Workbench, device: Device) -> Iterator[dict[str, Any]]:
     if len(world.devices) < 2:
         return
     for subject in ("peer-store", "remote-atomic", "multicast", "fabric", "rdma"):
@@ -95,7 +95,7 @@ def _peers(world: World, device: Device) -> Iterator[dict[str, Any]]:
         yield _row(f"peer {subject}", None, f"{found.outcome}: {found.reason}", found.seconds, found.details)
 
 
-def _files(world: World, device: Device) -> Iterator[dict[str, Any]]:
+def _files(world: Workbench, device: Device) -> Iterator[dict[str, Any]]:
     """Containers of our own in a library: what the load and launch rungs say of them."""
     number = int(device.capability.replace(".", ""))
     fine = binaries.ptx(number, kernels=("k", "l"))
@@ -130,7 +130,7 @@ def _subject(kind: ClaimKind, device: Device, *, real: str = "", **claim: Any) -
     return Subject(Finding("", "", "", "error", "high", real, WHOLE_FILE, "", (), (), None), made, real, "")
 
 
-def _claim(world: World, device: Device, kind: ClaimKind, outcome: str, **claim: Any) -> dict[str, Any]:
+def _claim(world: Workbench, device: Device, kind: ClaimKind, outcome: str, **claim: Any) -> dict[str, Any]:
     """Both rungs; the second is left out where the first shows that there is nothing to run."""
     attempts: list[Attempt] = [rung.attempt(_subject(kind, device, **claim), world) for rung in (configure, check)]
     seen = [attempt.outcome for attempt in attempts]
@@ -142,7 +142,7 @@ def _claim(world: World, device: Device, kind: ClaimKind, outcome: str, **claim:
     return {**_row(f"{kind} {said}: {outcome}", None, reasons, seconds, more), "as_expected": fits, "expected": outcome}
 
 
-def _bounds(world: World, device: Device, bounds: tuple[int, int]) -> dict[str, Any]:
+def _bounds(world: Workbench, device: Device, bounds: tuple[int, int]) -> dict[str, Any]:
     found = configure.attempt(_subject("bounds", device, amounts=bounds), world)
     threads, blocks = bounds
     fits = (
@@ -153,7 +153,7 @@ def _bounds(world: World, device: Device, bounds: tuple[int, int]) -> dict[str, 
     return {**row, "seen": f"{found.outcome}: {found.reason}"}
 
 
-def _bulk(world: World, device: Device) -> Iterator[dict[str, Any]]:
+def _bulk(world: Workbench, device: Device) -> Iterator[dict[str, Any]]:
     probe = probes.written("bulk", probes.target_of(device.capability), world)
     kernels = ("bulk_load", "bulk_multicast", "fallback_load", "mbarrier_wait")
     for kernel in kernels:
@@ -168,7 +168,7 @@ def _bulk(world: World, device: Device) -> Iterator[dict[str, Any]]:
             yield {**row, "seen": f"{ran.word} {ran.said} {asked.trouble}".strip()}
 
 
-def _hostile(world: World, device: Device) -> Iterator[dict[str, Any]]:
+def _hostile(world: Workbench, device: Device) -> Iterator[dict[str, Any]]:
     launch = {"do": "launch", "arguments": [{"buffer": 64, "fill": 0}]}
     again = [
         step for _ in range(_PRINTED // _A_LAUNCH + 1) for step in ({**launch, "block": [8, 1, 1]}, {"do": "sync"})
@@ -198,7 +198,7 @@ def _hostile(world: World, device: Device) -> Iterator[dict[str, Any]]:
     yield _claim(world, device, "cluster", "refuted", amounts=(2,))
 
 
-_GROUPS: dict[str, Callable[[World, Device], Iterator[dict[str, Any]]]] = {
+_GROUPS: dict[str, Callable[[Workbench, Device], Iterator[dict[str, Any]]]] = {
     "probes": _probes,
     "files": _files,
     "hostile": _hostile,

@@ -29,9 +29,9 @@ from bwlint.readers.binary import cubin, read
 from bwlint.readers.binary.unpack import content
 from bwlint.report.encode import dumps
 from bwlint.report.receipts import of_machine
-from bwlint.sources.archives import Entry, entries
+from bwlint.sources.archives import ArchiveEntry, entries
 from bwlint.sources.kinds import BINARY, kind_of
-from bwlint.sources.stretch import Source
+from bwlint.sources.stretch import ByteSource
 
 MANIFEST = "manifest.json"
 LARGEST = 1 << 20
@@ -69,7 +69,7 @@ def _picked(file: Path) -> Iterator[tuple[str, int, str, bytes]]:
     smallest: dict[str, tuple[str, int, str, bytes]] = {}
     with tempfile.TemporaryDirectory() as scratch:
         for entry in entries(file, file.name, Path(scratch), lambda name: kind_of(name) == BINARY):
-            if not isinstance(entry, Entry):
+            if not isinstance(entry, ArchiveEntry):
                 continue
             for at, kind, data in _containers(entry.source):
                 if kind not in smallest or len(data) < len(smallest[kind][3]):
@@ -77,7 +77,7 @@ def _picked(file: Path) -> Iterator[tuple[str, int, str, bytes]]:
     yield from smallest.values()
 
 
-def _containers(source: Source) -> Iterator[tuple[int, str, bytes]]:
+def _containers(source: ByteSource) -> Iterator[tuple[int, str, bytes]]:
     for container in read(source).containers:
         if container.linked_from:
             continue
@@ -91,7 +91,7 @@ def _containers(source: Source) -> Iterator[tuple[int, str, bytes]]:
             yield container.at, kind, source.read(container.at, size)
 
 
-def _has_kernels(source: Source, container: Container) -> bool:
+def _has_kernels(source: ByteSource, container: Container) -> bool:
     image = next((image for image in container.images if image.kind == CUBIN), None)
     return image is None or bool(cubin.read(content(source, image)).kernels)
 
@@ -141,7 +141,7 @@ def _compared(folder: Path, picked: Mapping[str, Any], chip: str, driver: str, s
 
 def _foretold(path: Path, chip: str, driver: str) -> tuple[str, str]:
     """How bwlint says that a chip runs a container, and why."""
-    (unit,) = read_library(path.name, Source.of_bytes(path.read_bytes()), ChipSet.of(chip), deep=False).units
+    (unit,) = read_library(path.name, ByteSource.of_bytes(path.read_bytes()), ChipSet.of(chip), deep=False).units
     found = unit.verdicts[chip]
     image = unit.image(chip)
     newest = toolkit_of_isa(image.isa) if image is not None and image.kind == PTX and image.isa else None

@@ -20,7 +20,7 @@ from bwlint.fix.apply import apply
 from bwlint.model.findings import Edit, Finding
 from bwlint.report.summary import at_least
 from bwlint.run.check import check
-from bwlint.run.gather import Request, UsageError
+from bwlint.run.gather import CheckRequest, UsageError
 from bwlint.settings.config import ConfigError
 
 _MOST_PASSES = 5
@@ -54,7 +54,7 @@ class _Command(CodemodCommand):
         return tree if fixed == text else cst.parse_module(fixed.encode(tree.encoding), tree.config_for_parsing)
 
     def _edits(self, path: str, text: str) -> list[Edit]:
-        request = Request((path,), jobs=1, stdin=text.encode("utf-8", "surrogatepass"), fixes=True)
+        request = CheckRequest((path,), jobs=1, stdin=text.encode("utf-8", "surrogatepass"), fixes=True)
         try:
             with ExitStack() as stack:
                 outcome = check(request, stack)

@@ -7,19 +7,19 @@ from binaries import Kernel, container, cubin, elf, entry, pe, ptx, shared_objec
 from libraries import fatbin
 
 from bwlint.binaries.library import is_bare, joined, read_library
-from bwlint.binaries.shipments import FAMILY, JIT, LINK, NATIVE, NONE, Library, Tally
+from bwlint.binaries.shipments import FAMILY, JIT, LINK, NATIVE, NONE, DeviceLibrary, Tally
 from bwlint.chips import ChipSet
 from bwlint.sources.errors import ReadError
-from bwlint.sources.stretch import Source
+from bwlint.sources.stretch import ByteSource
 
 CONSUMER = ChipSet.of("12.0", "12.1")
 
 
-def read(data: bytes, asked: ChipSet = CONSUMER, *, deep: bool = False) -> Library:
-    return read_library("w/a.so", Source.of_bytes(data), asked, deep=deep)
+def read(data: bytes, asked: ChipSet = CONSUMER, *, deep: bool = False) -> DeviceLibrary:
+    return read_library("w/a.so", ByteSource.of_bytes(data), asked, deep=deep)
 
 
-def ways(library: Library, chip: str = "12.0") -> list[str]:
+def ways(library: DeviceLibrary, chip: str = "12.0") -> list[str]:
     return [unit.verdicts[chip].way for unit in library.units]
 
 
@@ -114,7 +114,7 @@ def test_a_linked_set_beside_others() -> None:
 # What is looked into
 
 
-def looked_into(library: Library) -> list[list[int]]:
+def looked_into(library: DeviceLibrary) -> list[list[int]]:
     """The places of the images of each container."""
     return [sorted(unit.cubins) for unit in library.units]
 
@@ -302,10 +302,10 @@ def test_a_false_image_of_a_linked_set() -> None:
 
 
 def test_joined() -> None:
-    first = read_library("w/x.cubin", Source.of_bytes(cubin(120, toolkit=(12, 8))), CONSUMER, deep=False)
-    second = read_library("w/y.cubin", Source.of_bytes(cubin(90)), CONSUMER, deep=False)
+    first = read_library("w/x.cubin", ByteSource.of_bytes(cubin(120, toolkit=(12, 8))), CONSUMER, deep=False)
+    second = read_library("w/y.cubin", ByteSource.of_bytes(cubin(90)), CONSUMER, deep=False)
     broken = read_library(
-        "w/z.fatbin", Source.of_bytes(fatbin("sm_120f") + fatbin("sm_120f")[:-8]), CONSUMER, deep=False
+        "w/z.fatbin", ByteSource.of_bytes(fatbin("sm_120f") + fatbin("sm_120f")[:-8]), CONSUMER, deep=False
     )
     found = joined("w", [first, second, broken])
     assert (found.path, found.binary.form, found.toolkit) == ("w", "cubin", (13, 0))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from bwlint.binaries.needs import cuda_libraries, driver
-from bwlint.binaries.shipments import Library
+from bwlint.binaries.shipments import DeviceLibrary
 
 
 @pytest.mark.parametrize(
@@ -92,6 +92,6 @@ def test_each_once_and_sorted() -> None:
     ],
 )
 def test_drivers(
-    served: dict[str, Any], changes: dict[str, Any], needed: str | None, library: Callable[..., Library]
+    served: dict[str, Any], changes: dict[str, Any], needed: str | None, library: Callable[..., DeviceLibrary]
 ) -> None:
     assert driver(library("a.so", served, **changes), ("12.0", "12.1")) == needed

@@ -6,14 +6,14 @@ import pytest
 from libraries import library
 
 from bwlint.binaries.operations import operations
-from bwlint.binaries.shipments import Library, Operation
+from bwlint.binaries.shipments import DeviceLibrary, KernelOperation
 from bwlint.chips import ChipSet
 
 CONSUMER = ChipSet.of("12.0", "12.1")
 SERVED = "sm_120f: base"
 
 
-def found(*libraries: Library, asked: ChipSet = CONSUMER) -> dict[str, tuple[str, ...]]:
+def found(*libraries: DeviceLibrary, asked: ChipSet = CONSUMER) -> dict[str, tuple[str, ...]]:
     """Names of operations, and the chips that have no kernel for them."""
     return {one.name: one.unserved for one in operations(libraries, asked)}
 
@@ -92,7 +92,7 @@ def test_what_is_said_of_one() -> None:
     second = library("w/b.so", SERVED, "sm_90a sm_100f: _Z4gemmv fwd_64x64x128_sm100")
     ampere = ("8.0", "8.6", "8.7", "8.8", "8.9")
     assert operations([first, second], CONSUMER) == (
-        Operation(
+        KernelOperation(
             "fwd_64x64x128",
             ("12.0", "12.1"),
             "w/b.so",
@@ -102,7 +102,7 @@ def test_what_is_said_of_one() -> None:
             # Numbers in a C name stand for template arguments.
             is_sure=False,
         ),
-        Operation(
+        KernelOperation(
             "gemm",
             ("12.0", "12.1"),
             "w/a.so",

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 from libraries import container
 
-from bwlint.binaries.shipments import LINK, NONE, Tally, Verdict
+from bwlint.binaries.shipments import LINK, NONE, LoadVerdict, Tally
 from bwlint.binaries.verdicts import generation, linked_verdicts, runs, tally, verdicts
 from bwlint.chips import ALL_TARGETS, all_chips, chip
 from bwlint.model.images import CUBIN, LTO, PTX
@@ -27,7 +27,7 @@ def named(text: str) -> set[str]:
     return chips
 
 
-def ways(found: Mapping[str, Verdict]) -> dict[str, set[str]]:
+def ways(found: Mapping[str, LoadVerdict]) -> dict[str, set[str]]:
     """The chips of each way but none."""
     sets: dict[str, set[str]] = {}
     for name, verdict in found.items():
@@ -268,15 +268,15 @@ def test_linked_sets(images: str, objects: list[str], expected: dict[str, set[st
 @pytest.mark.parametrize(
     ("objects", "verdict"),
     [
-        (["ptx_80"] * 3, Verdict(LINK, None, "relocatable PTX in all 3 objects, linked at first use")),
+        (["ptx_80"] * 3, LoadVerdict(LINK, None, "relocatable PTX in all 3 objects, linked at first use")),
         (
             ["ptx_80", "sm_80", "lto_80"],
-            Verdict(NONE, None, "cubins for sm_80, no PTX; 2 of 3 linked objects lack PTX for it"),
+            LoadVerdict(NONE, None, "cubins for sm_80, no PTX; 2 of 3 linked objects lack PTX for it"),
         ),
-        (["ptx_90a"], Verdict(NONE, None, "cubins for sm_80, no PTX; 1 of 1 linked objects lacks PTX for it")),
+        (["ptx_90a"], LoadVerdict(NONE, None, "cubins for sm_80, no PTX; 1 of 1 linked objects lacks PTX for it")),
     ],
 )
-def test_reasons_of_linked_sets(objects: list[str], verdict: Verdict) -> None:
+def test_reasons_of_linked_sets(objects: list[str], verdict: LoadVerdict) -> None:
     assert linked_verdicts(container("sm_80"), [container(each) for each in objects])["12.0"] == verdict
 
 

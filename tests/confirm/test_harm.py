@@ -14,7 +14,7 @@ import pytest
 
 from bwlint.confirm import gpu
 from bwlint.confirm.ladder import receipts
-from bwlint.confirm.places import Place
+from bwlint.confirm.places import FindingPlace
 from bwlint.confirm.receipt import Attempt, Receipt
 from bwlint.model.findings import Finding
 
@@ -61,7 +61,7 @@ def test_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     world = gpu_claims.world(tmp_path, may_launch=True)
     start = time.monotonic()
-    *found, shared = receipts(findings, lambda path: Place(path, str(tmp_path)), world)
+    *found, shared = receipts(findings, lambda path: FindingPlace(path, str(tmp_path)), world)
     assert time.monotonic() - start < 60
     seen = {name: launched(receipt) for name, receipt in zip(HARM, found, strict=True)}
     assert {name: attempt.outcome for name, attempt in seen.items()} == {
@@ -91,6 +91,6 @@ def test_without_a_device_nothing_is_executed(
 ) -> None:
     fake_gpu.install(tmp_path, monkeypatch, **{"devices": [], **scene})
     world = gpu_claims.world(tmp_path, may_launch=True)
-    found = list(receipts([finding(tmp_path, "fine"), of_shared()], lambda path: Place(path, ""), world))
+    found = list(receipts([finding(tmp_path, "fine"), of_shared()], lambda path: FindingPlace(path, ""), world))
     assert [(receipt.executed, receipt.outcome) for receipt in found] == [(False, "inconclusive")] * 2
     assert all(world.no_device in receipt.reason for receipt in found)

@@ -11,7 +11,7 @@ import pytest
 
 from bwlint.confirm import machine
 from bwlint.confirm.machine import described
-from bwlint.confirm.world import Device
+from bwlint.confirm.workbench import Device
 
 FILES = {"pkg/__init__.py": b"x = 1\n", "pkg/kernel.cu": b"void k();\n"}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bwlint.confirm import tools
-from bwlint.confirm.world import Toolkit
+from bwlint.confirm.workbench import Toolkit
 
 Found = tuple[Toolkit, ...]
 

@@ -12,7 +12,7 @@ from bwlint.fix.apply import apply
 from bwlint.fix.text import reworded, reworded_in_cpp
 from bwlint.model.findings import Fix
 from bwlint.run.check import check
-from bwlint.run.gather import Request
+from bwlint.run.gather import CheckRequest
 
 FAMILY = group("consumer-blackwell")
 
@@ -83,7 +83,7 @@ def findings(folder: Path, test: str, text: str) -> list[Fix | str | None]:
     source = f"{head}    if {test}:\n        raise RuntimeError('{text}')\n"
     (folder / "m.py").write_text(source)
     with ExitStack() as stack:
-        found = check(Request((str(folder),), severity="note", jobs=1, fixes=True), stack).report.findings
+        found = check(CheckRequest((str(folder),), severity="note", jobs=1, fixes=True), stack).report.findings
     return [one.fix or one.fix_refused for one in found if one.name == "message"]
 
 

@@ -8,7 +8,7 @@ import pytest
 from libraries import library
 
 from bwlint.binaries.operations import operations
-from bwlint.binaries.shipments import Library, Shipment, main_reason
+from bwlint.binaries.shipments import DeviceLibrary, Shipment, main_reason
 from bwlint.chips import ChipSet
 from bwlint.chips.wording import listed
 from bwlint.inspection.answers import answer
@@ -16,7 +16,7 @@ from bwlint.inspection.answers import answer
 CONSUMER = ChipSet.of("12.0", "12.1")
 
 
-def said(libraries: Sequence[Library], *, machine: str = "", asked: ChipSet = CONSUMER, missing: str = "") -> str:
+def said(libraries: Sequence[DeviceLibrary], *, machine: str = "", asked: ChipSet = CONSUMER, missing: str = "") -> str:
     found = operations(libraries, asked)
     return answer(Shipment("w", tuple(libraries), machine=machine, missing=missing, operations=found), asked)
 

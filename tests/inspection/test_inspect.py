@@ -16,7 +16,7 @@ from toolkit import Toolkit
 
 from bwlint import cli
 from bwlint.binaries.shipments import Shipment
-from bwlint.inspection import Inspected, Request, UsageError, inspect
+from bwlint.inspection import Inspected, InspectionRequest, UsageError, inspect
 from bwlint.sources import wheels
 from bwlint.sources.pypi import Spec
 
@@ -37,7 +37,7 @@ def put(name: str, data: bytes) -> str:
 
 
 def inspected(*things: str, **options: Any) -> Inspected:
-    return inspect(Request(things, severity="note", **options))
+    return inspect(InspectionRequest(things, severity="note", **options))
 
 
 def shipment_of(name: str, data: bytes, **options: Any) -> Shipment:

@@ -15,7 +15,7 @@ from bwlint.binaries.shipments import Shipment
 from bwlint.chips import ChipSet
 from bwlint.chips.wording import listed
 from bwlint.cli import app
-from bwlint.inspection import Request, examine, inspect
+from bwlint.inspection import InspectionRequest, examine, inspect
 from bwlint.inspection.answers import answer
 from bwlint.inspection.origins import Origin
 from bwlint.model.findings import Skipped
@@ -53,7 +53,7 @@ def test_a_library_beside_an_unread_file_is_judged() -> None:
 def test_a_broken_file(tmp_path: Path) -> None:
     path = tmp_path / "a.so"
     path.write_bytes(BROKEN)
-    (shipment,) = inspect(Request((str(path),))).inspection.shipments
+    (shipment,) = inspect(InspectionRequest((str(path),))).inspection.shipments
     assert [one.path for one in shipment.unread] == [str(path)]
     done = CliRunner().invoke(app, ["inspect", str(path)])
     assert "a.so: cannot be read: " in done.stdout

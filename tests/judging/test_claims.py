@@ -21,14 +21,14 @@ from bwlint.chips import NONE, ChipSet, TargetSet
 from bwlint.confirm import rungs
 from bwlint.confirm.rungs import check as check_rung
 from bwlint.confirm.rungs import configure
-from bwlint.confirm.world import Device, Subject, World
-from bwlint.inspection import Request as Inspect
+from bwlint.confirm.workbench import Device, Subject, Workbench
+from bwlint.inspection import InspectionRequest as Inspect
 from bwlint.inspection import inspect
 from bwlint.judging import claims
 from bwlint.model.findings import UNTESTED, Claim, ClaimKind, Finding, Region
 from bwlint.report import Setting, json_report, sarif
 from bwlint.run.check import check
-from bwlint.run.gather import Request
+from bwlint.run.gather import CheckRequest
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 FOLDERS = sorted(path.name for path in FIXTURES.iterdir() if path.is_dir())
@@ -46,7 +46,7 @@ ALL = "sm_120, sm_120f, sm_120a, sm_121, sm_121f, sm_121a"
 @cache
 def of_folder(name: str) -> tuple[Finding, ...]:
     with ExitStack() as stack:
-        report = check(Request((str(FIXTURES / name),), jobs=1, severity="note"), stack).report
+        report = check(CheckRequest((str(FIXTURES / name),), jobs=1, severity="note"), stack).report
     return (*report.findings, *(entry.finding for entry in report.suppressed))
 
 
@@ -406,14 +406,14 @@ def test_a_cluster_that_a_builder_refuses_is_not_launched(rung: Any, tmp_path: P
     found = found_at("cluster/builders.cu:4", "cluster")
     device = Device(0, "a card", "GPU-0", "12.0", "13.0")
     subject = Subject(found, found.claims[0], found.path, str(FIXTURES))
-    attempt = rung.attempt(subject, World(tmp_path, devices=(device,)))
+    attempt = rung.attempt(subject, Workbench(tmp_path, devices=(device,)))
     assert (attempt.requested, attempt.executed, attempt.outcome) == (False, False, None)
 
 
 def test_reports_hold_claims(tmp_path: Path) -> None:
     (tmp_path / "a.cu").write_text("#if __CUDA_ARCH__ == 1200\n__device__ int x() { return f(); }\n#endif\n")
     with ExitStack() as stack:
-        report = check(Request((str(tmp_path),), jobs=1), stack).report
+        report = check(CheckRequest((str(tmp_path),), jobs=1), stack).report
     (claim,) = json.loads(json_report.render(report, Setting(version="0.1.0")))["findings"][0]["claims"]
     assert claim == {
         "kind": "guard",
@@ -566,6 +566,6 @@ def test_kernels_of_images(here: Path, rule: str, kernel: Kernel, expected: list
 def test_ptx_of_a_tree_and_of_a_library(here: Path) -> None:
     Path("a.ptx").write_bytes(ptx(120, "a"))
     with ExitStack() as stack:
-        (found,) = check(Request(("a.ptx",), jobs=1, severity="note"), stack).report.findings
+        (found,) = check(CheckRequest(("a.ptx",), jobs=1, severity="note"), stack).report.findings
     assert [(claim.kind, claim.chips) for claim in found.claims] == [("image", ("12.1",))]
     assert found.claims[0].at == Region(2, 1, 2, 16) or found.claims[0].at == found.region

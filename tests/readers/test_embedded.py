@@ -11,7 +11,7 @@ import pytest
 from bwlint.model.findings import Finding
 from bwlint.readers import python
 from bwlint.run.check import check
-from bwlint.run.gather import Request
+from bwlint.run.gather import CheckRequest
 
 CUDA = """\
 #include <cuda.h>
@@ -57,7 +57,7 @@ def findings(folder: Path, name: str, source: str) -> list[Finding]:
     path = folder / name
     path.write_text(source, encoding="utf-8")
     with ExitStack() as stack:
-        return list(check(Request((str(path),), jobs=1), stack).report.findings)
+        return list(check(CheckRequest((str(path),), jobs=1), stack).report.findings)
 
 
 def told(found: list[Finding], above: int) -> list[tuple[object, ...]]:

@@ -8,53 +8,53 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bwlint.repair.changes import Change, changed, combined, get_on, moved, origin
+from bwlint.repair.changes import TextChange, changed, combined, get_on, moved, origin
 
 
 @pytest.mark.parametrize(
     ("first", "second", "together"),
     [
-        (Change(0, 2, "a"), Change(2, 4, "b"), True),
-        (Change(0, 2, "a"), Change(1, 4, "b"), False),
-        (Change(0, 2, "a"), Change(0, 2, "a"), True),
-        (Change(0, 2, "a"), Change(0, 2, "b"), False),
-        (Change(2, 2, "a"), Change(2, 2, "a"), True),
-        (Change(2, 2, "a"), Change(2, 2, "b"), False),
-        (Change(2, 2, "a"), Change(2, 4, "b"), False),
-        (Change(0, 2, "a"), Change(2, 2, "b"), False),
-        (Change(0, 4, "a"), Change(2, 2, "b"), False),
-        (Change(0, 2, "a"), Change(3, 3, "b"), True),
-        (Change(0, 9, "a"), Change(2, 3, "b"), False),
-        (Change(2, 3, "a"), Change(0, 9, "b"), False),
+        (TextChange(0, 2, "a"), TextChange(2, 4, "b"), True),
+        (TextChange(0, 2, "a"), TextChange(1, 4, "b"), False),
+        (TextChange(0, 2, "a"), TextChange(0, 2, "a"), True),
+        (TextChange(0, 2, "a"), TextChange(0, 2, "b"), False),
+        (TextChange(2, 2, "a"), TextChange(2, 2, "a"), True),
+        (TextChange(2, 2, "a"), TextChange(2, 2, "b"), False),
+        (TextChange(2, 2, "a"), TextChange(2, 4, "b"), False),
+        (TextChange(0, 2, "a"), TextChange(2, 2, "b"), False),
+        (TextChange(0, 4, "a"), TextChange(2, 2, "b"), False),
+        (TextChange(0, 2, "a"), TextChange(3, 3, "b"), True),
+        (TextChange(0, 9, "a"), TextChange(2, 3, "b"), False),
+        (TextChange(2, 3, "a"), TextChange(0, 9, "b"), False),
     ],
 )
-def test_which_get_on(first: Change, second: Change, together: bool) -> None:
+def test_which_get_on(first: TextChange, second: TextChange, together: bool) -> None:
     assert get_on([first, second]) is together
     assert get_on([second, first]) is together
 
 
 @pytest.mark.parametrize(("offset", "after"), [(0, 0), (1, 1), (2, 1), (3, 1), (4, 3), (5, 4), (6, 8), (7, 9), (8, 10)])
 def test_moved(offset: int, after: int) -> None:
-    changes = [Change(1, 4, "XX"), Change(6, 6, "YYY")]
+    changes = [TextChange(1, 4, "XX"), TextChange(6, 6, "YYY")]
     assert changed("abcdefgh", changes) == "aXXefYYYgh"
     assert moved(offset, changes) == after
 
 
 @st.composite
-def rounds(draw: st.DrawFn) -> tuple[str, list[Change], list[Change]]:
+def rounds(draw: st.DrawFn) -> tuple[str, list[TextChange], list[TextChange]]:
     source = draw(st.text("ab\n", max_size=12))
     first = draw(some_changes(source))
     return source, first, draw(some_changes(changed(source, first)))
 
 
-def some_changes(source: str) -> st.SearchStrategy[list[Change]]:
+def some_changes(source: str) -> st.SearchStrategy[list[TextChange]]:
     places = st.tuples(st.integers(0, len(source)), st.integers(0, len(source)), st.text("XY\n", max_size=3))
-    made = places.map(lambda place: Change(min(place[:2]), max(place[:2]), place[2]))
+    made = places.map(lambda place: TextChange(min(place[:2]), max(place[:2]), place[2]))
     return st.lists(made, max_size=4).map(_fitting)
 
 
-def _fitting(some: list[Change]) -> list[Change]:
-    kept: list[Change] = []
+def _fitting(some: list[TextChange]) -> list[TextChange]:
+    kept: list[TextChange] = []
     for change in some:
         if change not in kept and get_on([*kept, change]):
             kept.append(change)
@@ -63,7 +63,7 @@ def _fitting(some: list[Change]) -> list[Change]:
 
 @given(rounds())
 @settings(max_examples=400, deadline=None)
-def test_two_rounds_are_one(case: tuple[str, list[Change], list[Change]]) -> None:
+def test_two_rounds_are_one(case: tuple[str, list[TextChange], list[TextChange]]) -> None:
     source, first, second = case
     both = combined(source, first, second)
     assert changed(source, both) == changed(changed(source, first), second)
@@ -73,7 +73,7 @@ def test_two_rounds_are_one(case: tuple[str, list[Change], list[Change]]) -> Non
 
 @given(rounds())
 @settings(max_examples=200, deadline=None)
-def test_a_later_change_stands_within_one_of_the_whole(case: tuple[str, list[Change], list[Change]]) -> None:
+def test_a_later_change_stands_within_one_of_the_whole(case: tuple[str, list[TextChange], list[TextChange]]) -> None:
     source, first, second = case
     both = combined(source, first, second)
     for change in second:

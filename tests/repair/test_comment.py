@@ -11,7 +11,7 @@ from bwlint.repair.comment import comment
 from bwlint.settings import catalog
 from bwlint.settings.suppress import scan
 from bwlint.sources.kinds import kind_of
-from bwlint.sources.read import Text
+from bwlint.sources.read import SourceText
 from bwlint.sources.walk import SourceFile
 
 RULE = catalog.lookup("family-split")
@@ -21,7 +21,7 @@ def commented(name: str, source: str, line: int, reason: str = "as meant") -> st
     file = SourceFile(name, f"/none/{name}", kind_of(name) or "", "/none")
     region = Region(line, 1, line, 2)
     finding = Finding(RULE.code, RULE.name, "family-split", "warning", "high", name, region, "", (), (), None)
-    made = comment(file, Text(source), finding, reason)
+    made = comment(file, SourceText(source), finding, reason)
     return None if made is None else changed(source, [made])
 
 

@@ -12,7 +12,7 @@ from repair.trees import GUARD, contents, put
 from bwlint.repair.interactive import HELP, Dialog
 from bwlint.repair.passes import Repaired, repaired
 from bwlint.run.check import check
-from bwlint.run.gather import Request
+from bwlint.run.gather import CheckRequest
 
 TWO = GUARD + GUARD.replace("import torch\n", "").replace("fast", "second")
 
@@ -38,7 +38,7 @@ def answered(tree: Path, *answers: str) -> tuple[Repaired, Terminal, dict[str, s
     terminal = Terminal(answers)
     with ExitStack() as stack:
         dialog = Dialog(terminal.read, terminal.write)
-        found = repaired(Request((str(tree),), fixes=True), stack, decide=dialog.decide)
+        found = repaired(CheckRequest((str(tree),), fixes=True), stack, decide=dialog.decide)
         return found, terminal, {Path(source.file.real).name: source.current for source in found.changed}
 
 
@@ -100,7 +100,7 @@ def test_a_suppressed_place_stays_silent(tmp_path: Path) -> None:
     assert len(found.outcome.report.suppressed) == 2
     (tmp_path / "a.py").write_text(texts["a.py"])
     with ExitStack() as stack:
-        report = check(Request((str(tmp_path),), severity="note"), stack).report
+        report = check(CheckRequest((str(tmp_path),), severity="note"), stack).report
     assert report.findings == ()
     assert [entry.reason for entry in report.suppressed] == ["only GB202", "neither here"]
 

@@ -15,8 +15,8 @@ from bwlint.fix import Job
 from bwlint.model.findings import Edit, Fix, Proof, Region
 from bwlint.repair import passes
 from bwlint.repair.passes import MOST_PASSES, Repaired, repaired
-from bwlint.run.gather import Request
-from bwlint.sources.read import Text
+from bwlint.run.gather import CheckRequest
+from bwlint.sources.read import SourceText
 
 PROOF = Proof(("12.0",), ("12.0",), ("12.0", "12.1"), ("12.0", "12.1"), "because")
 TWO = GUARD + GUARD.replace("import torch\n", "").replace("fast", "second")
@@ -25,7 +25,7 @@ TWO = GUARD + GUARD.replace("import torch\n", "").replace("fast", "second")
 @contextmanager
 def repairing(*paths: Path, unsafe: bool = False) -> Iterator[Repaired]:
     with ExitStack() as stack:
-        request = Request(tuple(map(str, paths)), fixes=True, severity="note")
+        request = CheckRequest(tuple(map(str, paths)), fixes=True, severity="note")
         yield repaired(request, stack, unsafe=unsafe)
 
 
@@ -62,7 +62,7 @@ def _region(path: str, start: int, end: int) -> Region:
     assert isinstance(source, str)
     lines = [source.count("\n", 0, at) + 1 for at in (start, end)]
     columns = [at - (source.rfind("\n", 0, at) + 1) for at in (start, end)]
-    return Text(source).region(lines[0], columns[0], lines[1], columns[1])
+    return SourceText(source).region(lines[0], columns[0], lines[1], columns[1])
 
 
 def widened(job: Job) -> list[tuple[str, int, int, str]]:
@@ -250,7 +250,7 @@ def test_links_are_left_alone(tmp_path: Path) -> None:
 def test_only_shown_and_selected_findings_are_fixed(tmp_path: Path) -> None:
     put(tmp_path, {"a.py": GUARD})
     with ExitStack() as stack:
-        request = Request((str(tmp_path),), fixes=True, ignore=("family-split",))
+        request = CheckRequest((str(tmp_path),), fixes=True, ignore=("family-split",))
         assert repaired(request, stack).changed == ()
 
 

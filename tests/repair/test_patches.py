@@ -13,7 +13,7 @@ from repair.trees import GUARD, committed, contents, git, put
 
 from bwlint.repair.passes import repaired
 from bwlint.repair.patches import NotOurs, Series, check_folder, save, series
-from bwlint.run.gather import Request
+from bwlint.run.gather import CheckRequest
 from bwlint.sources.worktree import top_of
 
 LISTED = (
@@ -41,7 +41,7 @@ def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
 @contextmanager
 def made(*paths: Path) -> Iterator[Series]:
     with ExitStack() as stack:
-        yield series(repaired(Request(tuple(map(str, paths)), fixes=True), stack))
+        yield series(repaired(CheckRequest(tuple(map(str, paths)), fixes=True), stack))
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -111,7 +111,7 @@ def test_git_am(tmp_path: Path) -> None:
     folder = tmp_path / "tree"
     tree(folder)
     with ExitStack() as stack:
-        done = repaired(Request((str(folder),), fixes=True), stack)
+        done = repaired(CheckRequest((str(folder),), fixes=True), stack)
         save(series(done), tmp_path / "out")
         expected = {Path(source.file.real): source.after for source in done.changed}
     names = [str(path) for path in sorted((tmp_path / "out").iterdir())]
@@ -133,7 +133,7 @@ def test_rules_that_touch_the_same_lines_are_one_change(tmp_path: Path) -> None:
 
     put(tmp_path, {"a.py": GUARD + GUARD.replace("import torch\n", "").replace("fast", "second") + "\n" * 30 + LISTED})
     with ExitStack() as stack:
-        done = repaired(Request((str(tmp_path),), fixes=True), stack)
+        done = repaired(CheckRequest((str(tmp_path),), fixes=True), stack)
         assert len(done.done) == 3
 
         def renamed(one: Done, rule: str) -> Done:

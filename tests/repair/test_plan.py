@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bwlint.model.findings import Finding, Fix, Proof, Region
-from bwlint.repair.changes import Change
-from bwlint.repair.plan import Plan, Quit, Wish, connected, plan
+from bwlint.repair.changes import TextChange
+from bwlint.repair.plan import PassPlan, Quit, Wish, connected, plan
 
 
 def wish(name: str, *changes: tuple[str, int, int, str]) -> Wish:
@@ -16,7 +16,7 @@ def wish(name: str, *changes: tuple[str, int, int, str]) -> Wish:
     finding = Finding(
         "BW1", "rule", "other", "warning", "high", "m.py", region, name, (), (), None, fix=fix, fingerprint=name
     )
-    return Wish(finding, tuple((real, Change(start, end, text)) for real, start, end, text in changes))
+    return Wish(finding, tuple((real, TextChange(start, end, text)) for real, start, end, text in changes))
 
 
 ONE = wish("one", ("/a", 0, 2, "x"))
@@ -56,7 +56,7 @@ def test_the_changes_of_a_file_come_in_order_and_once() -> None:
     made = plan(
         [wish("one", ("/a", 9, 9, "x"), IMPORT), wish("two", ("/a", 5, 6, "y"), IMPORT)], frozenset(), lambda wish: wish
     )
-    assert made.changes() == {"/a": [Change(5, 6, "y"), Change(9, 9, "x"), Change(50, 50, "import x\n")]}
+    assert made.changes() == {"/a": [TextChange(5, 6, "y"), TextChange(9, 9, "x"), TextChange(50, 50, "import x\n")]}
 
 
 def test_one_fix_at_a_time() -> None:
@@ -86,4 +86,4 @@ def test_connected() -> None:
     third = wish("third", ("/d", 0, 1, ""))
     assert names(list(connected([second, third, first], ["/a"]))) == ["first", "second"]
     assert list(connected([first], [])) == []
-    assert Plan().changes() == {}
+    assert PassPlan().changes() == {}

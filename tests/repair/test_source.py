@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from bwlint.repair.changes import Change
-from bwlint.repair.source import Source
+from bwlint.repair.changes import TextChange
+from bwlint.repair.source import EditedFile
 from bwlint.sources.read import decode
 from bwlint.sources.walk import SourceFile
 
 
-def opened(path: Path, data: bytes) -> Source | str:
+def opened(path: Path, data: bytes) -> EditedFile | str:
     path.write_bytes(data)
     text = decode(data)
     assert isinstance(text, str)
-    return Source.of(SourceFile(str(path), str(path), "python", str(path.parent)), text)
+    return EditedFile.of(SourceFile(str(path), str(path), "python", str(path.parent)), text)
 
 
 @pytest.mark.parametrize(
@@ -30,22 +30,22 @@ def opened(path: Path, data: bytes) -> Source | str:
 )
 def test_bytes_around_a_change_stay(tmp_path: Path, before: bytes, after: bytes) -> None:
     source = opened(tmp_path / "m.py", before)
-    assert isinstance(source, Source)
-    assert source.then([Change(1, 2, "X")]).after == after
+    assert isinstance(source, EditedFile)
+    assert source.then([TextChange(1, 2, "X")]).after == after
 
 
 @pytest.mark.parametrize(
     ("data", "change", "fault"),
     [
-        (b"# coding: latin-1\nx = 1\n", Change(18, 19, "\u20ac"), "cannot be written in latin-1"),
-        (b"# coding: latin-1\nx = '\xe9'\n", Change(10, 17, "cp437"), "would not be read as it was written"),
-        (b"x = 1\n", Change(4, 5, "("), "does not parse"),
-        (b"x = 1\n", Change(4, 5, "2"), None),
+        (b"# coding: latin-1\nx = 1\n", TextChange(18, 19, "\u20ac"), "cannot be written in latin-1"),
+        (b"# coding: latin-1\nx = '\xe9'\n", TextChange(10, 17, "cp437"), "would not be read as it was written"),
+        (b"x = 1\n", TextChange(4, 5, "("), "does not parse"),
+        (b"x = 1\n", TextChange(4, 5, "2"), None),
     ],
 )
-def test_what_must_not_be_written(tmp_path: Path, data: bytes, change: Change, fault: str | None) -> None:
+def test_what_must_not_be_written(tmp_path: Path, data: bytes, change: TextChange, fault: str | None) -> None:
     source = opened(tmp_path / "m.py", data)
-    assert isinstance(source, Source)
+    assert isinstance(source, EditedFile)
     said = source.then([change]).fault(frozenset())
     assert said is None if fault is None else said and fault in said
 
@@ -54,13 +54,13 @@ def test_a_file_that_is_not_as_it_was_read(tmp_path: Path) -> None:
     path = tmp_path / "m.py"
     path.write_bytes(b"x = 2\n")
     file = SourceFile(str(path), str(path), "python", str(tmp_path))
-    assert Source.of(file, "x = 1\n") == "changed since it was read"
+    assert EditedFile.of(file, "x = 1\n") == "changed since it was read"
     path.unlink()
-    assert isinstance(Source.of(file, "x = 1\n"), str)
+    assert isinstance(EditedFile.of(file, "x = 1\n"), str)
 
 
 def test_a_link(tmp_path: Path) -> None:
     (tmp_path / "m.py").write_bytes(b"x = 1\n")
     (tmp_path / "link.py").symlink_to("m.py")
     file = SourceFile(str(tmp_path / "link.py"), str(tmp_path / "m.py"), "python", str(tmp_path))
-    assert Source.of(file, "x = 1\n") == "a symbolic link is not written through"
+    assert EditedFile.of(file, "x = 1\n") == "a symbolic link is not written through"

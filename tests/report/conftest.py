@@ -15,13 +15,13 @@ from bwlint.binaries.shipments import (
     LINK,
     NATIVE,
     NONE,
+    DeviceLibrary,
     Inspection,
-    Library,
-    Operation,
+    KernelOperation,
+    LoadUnit,
+    LoadVerdict,
     Shipment,
     Tally,
-    Unit,
-    Verdict,
 )
 from bwlint.model.findings import Claim, Edit, Finding, Fix, Proof, Region, Related, Report, Skipped, Suppressed
 from bwlint.model.images import CUBIN, PTX, Binary, Container, Cubin, Image, Kernel, Version
@@ -136,7 +136,7 @@ def make_library(
     isa: Version | None = (8, 8),
     reasons: tuple[str, ...] = ("only 90a",),
     **changes: Any,
-) -> Library:
+) -> DeviceLibrary:
     """A library whose containers each chip runs in so many ways: ``{"12.0": {"native": 2, "none": 1}}``.
 
     A container holds a cubin and PTX `isa`, and is linked from one with such PTX; its verdicts follow the order native,
@@ -151,7 +151,7 @@ def make_library(
     }
     containers = tuple(_container(at * 0x1000, isa) for at in range(total))
     units = tuple(
-        Unit(each, {chip: _verdict(order[at], reasons[at % len(reasons)]) for chip, order in names.items()})
+        LoadUnit(each, {chip: _verdict(order[at], reasons[at % len(reasons)]) for chip, order in names.items()})
         for at, each in enumerate(containers)
     )
     parts = tuple(Container(each.linked_from[0], each.images[1:], "__nv_relfatbin") for each in containers)
@@ -164,7 +164,7 @@ def make_library(
     binary |= {key: changes.pop(key) for key in ("form", "containers", "machine", "needed", "faults") if key in changes}
     tallies = {chip: _tally(each) for chip, each in ways.items()}
     values: dict[str, Any] = {"units": units, "tallies": tallies, "toolkit": (12, 9), **changes}
-    return Library(path, Binary(**binary), **values)
+    return DeviceLibrary(path, Binary(**binary), **values)
 
 
 def _container(at: int, isa: Version | None) -> Container:
@@ -173,9 +173,9 @@ def _container(at: int, isa: Version | None) -> Container:
     return Container(at, (cubin, ptx), ".nv_fatbin", (at + 0x800,))
 
 
-def _verdict(way: str, reason: str) -> Verdict:
+def _verdict(way: str, reason: str) -> LoadVerdict:
     places = {NATIVE: 0, FAMILY: 0, JIT: 1}
-    return Verdict(way, places.get(way), reason if way == NONE else f"{way} it is")
+    return LoadVerdict(way, places.get(way), reason if way == NONE else f"{way} it is")
 
 
 def _tally(ways: Mapping[str, int]) -> Tally:
@@ -211,7 +211,7 @@ def make_rich_inspection() -> Inspection:
     first = replace(first, container=container, generation="120f", kernels=kernels, cubins={0: cubin})
     binary = replace(core.binary, containers=(container, *core.binary.containers[1:]))
     core = replace(core, units=(first, *core.units[1:]), binary=binary)
-    operation = Operation("gemm", ("12.1",), "a.whl/pkg/core.so", "only 90a", True)
+    operation = KernelOperation("gemm", ("12.1",), "a.whl/pkg/core.so", "only 90a", True)
     wheel = Shipment(
         "a.whl", (core, make_library("a.whl/pkg/all.so")), "manylinux_2_28_aarch64", "aarch64", "", 3, (operation,)
     )
@@ -252,7 +252,7 @@ def lines() -> Callable[[Mapping[str, str]], Lines]:
 
 
 @pytest.fixture
-def library() -> Callable[..., Library]:
+def library() -> Callable[..., DeviceLibrary]:
     return make_library
 
 

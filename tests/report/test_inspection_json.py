@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from referencing import Registry, Resource
 
 import bwlint.report
-from bwlint.binaries.shipments import Inspection, Library, Shipment
+from bwlint.binaries.shipments import DeviceLibrary, Inspection, Shipment
 from bwlint.report import Setting, json_report
 from bwlint.report.encode import dumps
 from bwlint.report.inspection_json import render
@@ -23,7 +23,7 @@ SCHEMA, FINDINGS = (
 REGISTRY: Registry[Any] = Registry().with_resource(FINDINGS["$id"], Resource.from_contents(FINDINGS))
 VALIDATOR = Draft202012Validator(SCHEMA, registry=REGISTRY)
 
-MakeLibrary = Callable[..., Library]
+MakeLibrary = Callable[..., DeviceLibrary]
 MakeInspection = Callable[..., Inspection]
 
 

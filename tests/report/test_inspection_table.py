@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from bwlint.binaries.shipments import Library, Shipment, Tally
-from bwlint.report.inspection_table import MOST_ROWS, Cell, draw, relative, shortened
+from bwlint.binaries.shipments import DeviceLibrary, Shipment, Tally
+from bwlint.report.inspection_table import MOST_ROWS, InspectionCell, draw, relative, shortened
 from bwlint.report.snippet import columns
 from bwlint.report.text import painter
 
-MakeLibrary = Callable[..., Library]
+MakeLibrary = Callable[..., DeviceLibrary]
 
 SOLD = ("7.0", "7.2", "7.5", "8.0", "8.6", "8.7", "8.9", "9.0", "10.0", "10.3", "10.7", "11.0", "12.0", "12.1")
 
 
 def drawn(
-    libraries: list[Library], chips: tuple[str, ...] = ("12.0", "12.1"), width: int = 120, name: str = "w"
+    libraries: list[DeviceLibrary], chips: tuple[str, ...] = ("12.0", "12.1"), width: int = 120, name: str = "w"
 ) -> str:
     shipment = Shipment(name, tuple(libraries))
     return "\n".join(draw(shipment, chips, width, painter(False)))
@@ -42,7 +42,7 @@ def drawn(
     ],
 )
 def test_cells(tally: Tally | None, word: str, text: str, compact: str) -> None:
-    cell = Cell.of(tally)
+    cell = InspectionCell.of(tally)
     assert (cell.word, cell.text(False), cell.text(True)) == (word, text, compact)
 
 
@@ -84,7 +84,7 @@ def test_no_column_for_unknown_toolkits(library: MakeLibrary) -> None:
     assert drawn([library("w/a.so", toolkit=None)]).splitlines()[0] == "file  containers  12.0  12.1"
 
 
-def _wheel(library: MakeLibrary) -> list[Library]:
+def _wheel(library: MakeLibrary) -> list[DeviceLibrary]:
     """Long names, and every kind of cell for every chip."""
     kinds: list[dict[str, Any]] = [
         {"native": 85, "jit": 6, "none": 27},

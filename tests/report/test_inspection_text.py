@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from bwlint.binaries.shipments import NONE, Inspection, Library, Operation, Shipment, Unit, Verdict
+from bwlint.binaries.shipments import NONE, DeviceLibrary, Inspection, KernelOperation, LoadUnit, LoadVerdict, Shipment
 from bwlint.model.findings import Finding, Report
 from bwlint.model.images import CUBIN, Binary, Container, Cubin, Image, Kernel
 from bwlint.report import Setting
 from bwlint.report.inspection_text import MOST_LINES, render
 
-MakeLibrary = Callable[..., Library]
+MakeLibrary = Callable[..., DeviceLibrary]
 MakeInspection = Callable[..., Inspection]
 
 CHIPS = ("9.0", "12.0", "12.1")
@@ -110,8 +110,10 @@ def test_names_of_kernels_that_were_not_looked_into(library: MakeLibrary, inspec
     assert found.endswith("    80 ptx 8.8 lz4 3,000 B\n    kernel _Z1av (2 variants)\n    kernel b\n")
 
 
-def lines_of(library: Library | tuple[Library, ...], inspection: MakeInspection, **changes: Any) -> list[str]:
-    libraries = (library,) if isinstance(library, Library) else library
+def lines_of(
+    library: DeviceLibrary | tuple[DeviceLibrary, ...], inspection: MakeInspection, **changes: Any
+) -> list[str]:
+    libraries = (library,) if isinstance(library, DeviceLibrary) else library
     return render(inspection(Shipment("w", libraries), **changes), Setting(), chips=("12.0",)).splitlines()
 
 
@@ -271,7 +273,7 @@ def test_every_fault_is_listed_with_kernels(library: MakeLibrary, inspection: Ma
 
 
 def test_a_library_without_containers(inspection: MakeInspection) -> None:
-    lib = Library("w/a.so", Binary("elf", (), faults=("cut off",)), (), {})
+    lib = DeviceLibrary("w/a.so", Binary("elf", (), faults=("cut off",)), (), {})
     found = lines_of(lib, inspection)
     assert found[3] == "a.so           0     ?"
     assert "a.so: cut off" in found
@@ -315,11 +317,13 @@ def test_nothing_of_a_file_reaches_the_terminal_raw(text: str, inspection: MakeI
     container = Container(0, (image,), text, (), text)
     binary = Binary("elf", (container,), text, (text, "libcudart.so.12" + text), (text,))
     kernel = Kernel(text, driver_calls=(text,))
-    unit = Unit(
-        container, {"12.0": Verdict(NONE, None, text)}, text, (text,), {0: Cubin(1, text, 8, (kernel,), 2)}, text
+    unit = LoadUnit(
+        container, {"12.0": LoadVerdict(NONE, None, text)}, text, (text,), {0: Cubin(1, text, 8, (kernel,), 2)}, text
     )
-    lib = Library(f"w/{text}", binary, (unit,), {}, (10**9, 10**9))
-    shipment = Shipment(f"w{text}", (lib, lib), text, text, "", 1, (Operation(text, ("12.0",), text, text, True),))
+    lib = DeviceLibrary(f"w/{text}", binary, (unit,), {}, (10**9, 10**9))
+    shipment = Shipment(
+        f"w{text}", (lib, lib), text, text, "", 1, (KernelOperation(text, ("12.0",), text, text, True),)
+    )
     gone = Shipment(text, machine=text, missing=text)
     found = render(inspection(shipment, gone, answers=(text, "x")), Setting(), kernels=True)
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\ud800-\udfff\U000e0000-\U000e007f]", found)

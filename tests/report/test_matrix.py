@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from referencing import Registry, Resource
 
 import bwlint.report
-from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, Gate, Matrix, Row
+from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, CellGate, Matrix, MatrixRow
 from bwlint.model.findings import Skipped
 from bwlint.report import Setting, matrix_json, matrix_text
 
@@ -19,17 +19,17 @@ REGISTRY: Registry[Any] = Registry().with_resource(FINDINGS["$id"], Resource.fro
 VALIDATOR = Draft202012Validator(SCHEMA, registry=REGISTRY)
 
 CHIPS = ("9.0", "10.0", "12.0")
-GUARD = Gate("a/ops.py", 12, 8, "major not in (10, 12)")
-CHOICE = Gate("a/ops.py", 20, 5, "major == 10")
+GUARD = CellGate("a/ops.py", 12, 8, "major not in (10, 12)")
+CHOICE = CellGate("a/ops.py", 20, 5, "major == 10")
 
 
-def row(name: str, *words: str, backend: str = "", nested: bool = False, module: str = "pkg") -> Row:
+def row(name: str, *words: str, backend: str = "", nested: bool = False, module: str = "pkg") -> MatrixRow:
     gates = {YES: GUARD, NO: GUARD, FALLBACK: CHOICE, UNKNOWN: None}
     cells = {
         chip: Cell(word, gates[word], "slow" if word == FALLBACK else "")
         for chip, word in zip(CHIPS, words, strict=True)
     }
-    return Row(module, name, backend, "a/ops.py", 10, cells, nested)
+    return MatrixRow(module, name, backend, "a/ops.py", 10, cells, nested)
 
 
 RICH = Matrix(

@@ -14,7 +14,7 @@ from bwlint.model.findings import Report, Verdict
 from bwlint.report import Setting, json_report, sarif
 from bwlint.report.read import BadReport, Log, judged, merge, read
 from bwlint.run.check import check
-from bwlint.run.gather import Request
+from bwlint.run.gather import CheckRequest
 from bwlint.settings.catalog import rules
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -25,7 +25,7 @@ VERDICTS = ("confirmed", "refuted", "inconclusive")
 def report() -> Report:
     with ExitStack() as stack:
         folders = tuple(str(FIXTURES / name) for name in ("family-split", "smem", "suppression", "tcgen05"))
-        return check(Request(folders, fixes=True, jobs=1), stack).report
+        return check(CheckRequest(folders, fixes=True, jobs=1), stack).report
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bwlint.run.check import check
-from bwlint.run.gather import Request
+from bwlint.run.gather import CheckRequest
 
 LAUNCH = """
 __global__ void kernel(float* out) { out[0] = 1; }
@@ -40,6 +40,6 @@ def test_more_than_a_chip_takes_at_all(tmp_path: Path, target: str, size: str, c
     source = tmp_path / "launch.cu"
     source.write_text(LAUNCH.replace("SIZE", size))
     with ExitStack() as stack:
-        found = check(Request((str(source),), target=(target,), severity="note"), stack).report.findings
+        found = check(CheckRequest((str(source),), target=(target,), severity="note"), stack).report.findings
     assert [claim.kind for finding in found for claim in finding.claims] == ["cluster"] * claims
     assert all("at most 16" in finding.message for finding in found)

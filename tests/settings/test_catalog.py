@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from bwlint.data import rules_folder
-from bwlint.report.sarif_rules import Rule as ReportedRule
+from bwlint.report.sarif_rules import SarifRule as ReportedRule
 from bwlint.rules import binary_checks, checks, file_checks, guard_checks
 from bwlint.run.check import check
-from bwlint.run.gather import Request
+from bwlint.run.gather import CheckRequest
 from bwlint.settings import catalog
 from bwlint.settings.catalog import Rule, UnknownRule, lookup, resolve, rules
 
@@ -85,13 +85,13 @@ def _built(code: str) -> set[tuple[str, str]]:
     Path("CMakeLists.txt").write_text(BUILD, encoding="utf-8")
     Path("example.cu").write_text(code + "\n", encoding="utf-8")
     with ExitStack() as stack:
-        outcome = check(Request((".",)), stack)
+        outcome = check(CheckRequest((".",)), stack)
     return {(finding.name, finding.severity) for finding in outcome.report.findings}
 
 
 def _reported(name: str, code: str) -> set[tuple[str, str]]:
     with ExitStack() as stack:
-        outcome = check(Request((name,), stdin=(code + "\n").encode()), stack)
+        outcome = check(CheckRequest((name,), stdin=(code + "\n").encode()), stack)
     assert outcome.scanned == 1
     return {(finding.name, finding.severity) for finding in outcome.report.findings}
 

@@ -22,7 +22,7 @@ import zstandard
 
 from bwlint.model.findings import Skipped
 from bwlint.sources import archives, packed, tars, zips
-from bwlint.sources.archives import Entry, entries
+from bwlint.sources.archives import ArchiveEntry, entries
 from bwlint.sources.errors import ReadError
 from bwlint.sources.pypi import SourceError
 
@@ -222,7 +222,7 @@ def test_members_that_are_not_packed_are_read_where_they_lie(tmp_path: Path) -> 
     for name, data in (("w.zip", stored), ("t.tar", tar_of({"a.so": BIG})), ("l.a", ar_of((b"a.o/", BIG)))):
         path = put(tmp_path, name, data)
         for one in entries(path, "X", tmp_path / "no such folder", wanted):
-            assert isinstance(one, Entry)
+            assert isinstance(one, ArchiveEntry)
             assert one.source.read(0, len(BIG)) == BIG
             assert os.fstat(one.source.handle).st_ino == path.stat().st_ino
 
@@ -231,9 +231,9 @@ def test_large_members_lie_in_nameless_files_until_the_next(tmp_path: Path) -> N
     path = put(tmp_path, "w.zip", zip_of({"a.so": BIG, "b.so": b"small", "c.so": BIG}))
     rows = entries(path, "X", tmp_path, wanted)
     first = next(rows)
-    assert isinstance(first, Entry) and first.source.handle >= 0
+    assert isinstance(first, ArchiveEntry) and first.source.handle >= 0
     second = next(rows)
-    assert isinstance(second, Entry) and second.source.handle < 0
+    assert isinstance(second, ArchiveEntry) and second.source.handle < 0
     with pytest.raises(OSError):
         os.fstat(first.source.handle)
     rows.close()  # type: ignore[attr-defined]
@@ -735,7 +735,7 @@ def test_memory_is_bounded(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("size", [0, 1, 511, 512, 513, 1024**2, 3 * 1024**2 + 5])
 def test_unpacking_gives_every_byte(size: int) -> None:
-    from bwlint.sources.stretch import Source
+    from bwlint.sources.stretch import ByteSource
 
     data = random.Random(size).randbytes(size // 2) + bytes(size - size // 2)
     raw = zlib.compressobj(wbits=-15)
@@ -747,16 +747,16 @@ def test_unpacking_gives_every_byte(size: int) -> None:
         ("deflate", raw.compress(data) + raw.flush()),
     ):
         counted: list[int] = []
-        chunks = list(packed.unpacked(Source.of_bytes(packed_data), packing, counted.append))
+        chunks = list(packed.unpacked(ByteSource.of_bytes(packed_data), packing, counted.append))
         assert b"".join(chunks) == data
         assert sum(counted) == size
         assert all(len(chunk) <= 1024**2 for chunk in chunks)
 
 
 def test_headers_of_a_tar_archive_are_taken_as_they_come() -> None:
-    from bwlint.sources.stretch import Source
+    from bwlint.sources.stretch import ByteSource
 
-    names = [member.name for member in tars.members(Source.of_bytes(TAR), lambda _: None)]
+    names = [member.name for member in tars.members(ByteSource.of_bytes(TAR), lambda _: None)]
     assert names == [LONG, "p/b.so"]
     with pytest.raises(ReadError):
-        list(tars.members(Source.of_bytes(TAR[:512]), lambda _: None))
+        list(tars.members(ByteSource.of_bytes(TAR[:512]), lambda _: None))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bwlint.model.findings import Region
-from bwlint.sources.read import LIMIT, Text, Unread, decode, read_bytes
+from bwlint.sources.read import LIMIT, SourceText, Unread, decode, read_bytes
 
 
 def test_bytes_of_a_file(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_no_codec_is_slow() -> None:
     ],
 )
 def test_lines(source: str, lines: list[str]) -> None:
-    assert Text(source).lines == lines
+    assert SourceText(source).lines == lines
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_lines(source: str, lines: list[str]) -> None:
     ],
 )
 def test_columns(line: str, before: str, column: int) -> None:
-    text = Text(f"# 😀\r\n{line}\r\n")
+    text = SourceText(f"# 😀\r\n{line}\r\n")
     assert text.column(2, len(before.encode())) == column
     assert text.column_of_character(2, len(before)) == column
     assert text.source[text.offset(2, column)] == "x"
@@ -153,7 +153,7 @@ def test_columns(line: str, before: str, column: int) -> None:
 
 def test_the_columns_of_ast() -> None:
     source = "a = 1\r\n\x0cb = '\u2028'\rs = '😀'; é = cap == 120 \r\n"
-    text = Text(source)
+    text = SourceText(source)
     node = ast.parse(source).body[-1]
     assert isinstance(node, ast.Assign) and node.value.end_lineno and node.value.end_col_offset
     value = node.value
@@ -163,8 +163,8 @@ def test_the_columns_of_ast() -> None:
 
 
 def test_places_beyond_the_end() -> None:
-    assert Text("a").line(7) == Text("a").line(0) == ""
-    assert Text("ä").column(1, 99) == 2
+    assert SourceText("a").line(7) == SourceText("a").line(0) == ""
+    assert SourceText("ä").column(1, 99) == 2
 
 
 _TEXTS = st.text(st.sampled_from("ab \t\r\n\x0c\x85\u2028é日😀"), max_size=30)
@@ -172,7 +172,7 @@ _TEXTS = st.text(st.sampled_from("ab \t\r\n\x0c\x85\u2028é日😀"), max_size=3
 
 @given(_TEXTS)
 def test_columns_and_offsets_agree(source: str) -> None:
-    text = Text(source)
+    text = SourceText(source)
     for number, line in enumerate(text.lines, 1):
         for index in range(len(line)):
             column = text.column_of_character(number, index)

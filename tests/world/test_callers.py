@@ -10,7 +10,7 @@ import pytest
 
 from bwlint.report.summary import beyond
 from bwlint.run.check import Outcome, check
-from bwlint.run.gather import Request
+from bwlint.run.gather import CheckRequest
 from bwlint.world.budget import Budget
 
 KERNEL = """
@@ -63,7 +63,7 @@ def project(folder: Path, files: dict[str, str]) -> Path:
 
 def run(*paths: Path, budget: int | None = None) -> Outcome:
     with ExitStack() as stack:
-        return check(Request(tuple(map(str, paths)), jobs=1, select=("leak",), link_budget=budget), stack)
+        return check(CheckRequest(tuple(map(str, paths)), jobs=1, select=("leak",), link_budget=budget), stack)
 
 
 def severities(outcome: Outcome, end: str = "kernel.py") -> set[str]:

@@ -15,7 +15,7 @@ from bwlint.data import table
 from bwlint.model.facts import Use
 from bwlint.readers.python.sides import Collector, Imports
 from bwlint.run.check import check
-from bwlint.run.gather import Request
+from bwlint.run.gather import CheckRequest
 from bwlint.world.libraries import Libraries, Need, own_row, row_of
 
 ROWS = [(kind, row) for kind in ("need", "works") for row in table("libraries")[kind]]
@@ -206,7 +206,7 @@ def test_a_row_of_the_user_decides_a_gate(tmp_path: Path) -> None:
         "    if torch.cuda.get_device_capability()[0] >= 9:\n        return mylib.fp8_mm(x)\n    return x\n"
     )
     with ExitStack() as stack:
-        outcome = check(Request((str(tmp_path),), jobs=1), stack)
+        outcome = check(CheckRequest((str(tmp_path),), jobs=1), stack)
     (finding,) = outcome.report.findings
     assert (finding.name, finding.severity) == ("leak", "warning")
     assert "our kernels" in finding.message

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from bwlint.binaries.allowance import Allowance, Exhausted
-from bwlint.binaries.shipments import NO_KERNELS, NONE, Library, Tally, Unit
+from bwlint.binaries.shipments import NO_KERNELS, NONE, DeviceLibrary, LoadUnit, Tally
 from bwlint.binaries.verdicts import generation, linked_verdicts, tally, verdicts
 from bwlint.chips import ChipSet
 from bwlint.chips.drivers import toolkit_of_isa
@@ -17,7 +17,7 @@ from bwlint.readers import binary as reader
 from bwlint.readers.binary import cubin
 from bwlint.readers.binary.unpack import content
 from bwlint.sources.errors import ReadError
-from bwlint.sources.stretch import Source
+from bwlint.sources.stretch import ByteSource
 
 _LONGEST_NAME = 4096
 _ENTRY = re.compile(rb"\.entry\s{1,64}([\w$]{1,%d})" % _LONGEST_NAME)
@@ -30,8 +30,8 @@ _BARE = frozenset({"cubin", "fatbin", "ptx"})
 
 
 def read_library(
-    path: str, source: Source, asked: ChipSet, *, deep: bool, allowance: Allowance | None = None
-) -> Library:
+    path: str, source: ByteSource, asked: ChipSet, *, deep: bool, allowance: Allowance | None = None
+) -> DeviceLibrary:
     """The library of one file; without units where the file holds no device code.
 
     Images that the asked chips load are looked into, and what is left out of a library that serves a chip otherwise:
@@ -52,10 +52,10 @@ def read_library(
     looked = tuple(look.trusted(unit) for unit in units)
     toolkit = look.toolkit(looked)
     binary = replace(binary, faults=_counted([*binary.faults, *dict.fromkeys(look.faults)]))
-    return Library(path, binary, looked, _tallies(looked), toolkit)
+    return DeviceLibrary(path, binary, looked, _tallies(looked), toolkit)
 
 
-def joined(path: str, libraries: Sequence[Library]) -> Library:
+def joined(path: str, libraries: Sequence[DeviceLibrary]) -> DeviceLibrary:
     """The files of a folder or of a static library as one, each container with its file."""
     units = tuple(replace(unit, path=each.path) for each in libraries for unit in each.units)
     first = libraries[0].binary
@@ -67,15 +67,15 @@ def joined(path: str, libraries: Sequence[Library]) -> Library:
         tuple(f"{each.path}: {fault}" for each in libraries for fault in each.binary.faults),
     )
     toolkits = [each.toolkit for each in libraries if each.toolkit is not None]
-    return Library(path, binary, units, _tallies(units), max(toolkits, default=None))
+    return DeviceLibrary(path, binary, units, _tallies(units), max(toolkits, default=None))
 
 
-def is_bare(library: Library) -> bool:
+def is_bare(library: DeviceLibrary) -> bool:
     """Whether the file is an image or a container and nothing else."""
     return library.binary.form in _BARE
 
 
-def _units(binary: Binary) -> Iterator[Unit]:
+def _units(binary: Binary) -> Iterator[LoadUnit]:
     """What is loaded by itself: relocatable containers go with the one that they were linked into."""
     by_offset = {container.at: container for container in binary.containers}
     parts = {at for container in binary.containers for at in container.linked_from}
@@ -84,10 +84,10 @@ def _units(binary: Binary) -> Iterator[Unit]:
             continue
         objects = [by_offset[at] for at in container.linked_from if at in by_offset]
         found = linked_verdicts(container, objects) if objects else verdicts(container)
-        yield Unit(container, found, generation(container))
+        yield LoadUnit(container, found, generation(container))
 
 
-def _tallies(units: Iterable[Unit]) -> Mapping[str, Tally]:
+def _tallies(units: Iterable[LoadUnit]) -> Mapping[str, Tally]:
     return tally((unit.verdicts, unit.generation) for unit in units)
 
 
@@ -98,7 +98,7 @@ class _Look:
     `whole` is the cubin that the file is, if it is one.
     """
 
-    source: Source
+    source: ByteSource
     names: tuple[str, ...]
     deep: bool
     lacking: frozenset[str]
@@ -106,7 +106,7 @@ class _Look:
     allowance: Allowance
     faults: list[str] = field(default_factory=list)
 
-    def trusted(self, unit: Unit) -> Unit:
+    def trusted(self, unit: LoadUnit) -> LoadUnit:
         """The unit, looked into, without what headers claim and notes deny: an edited header makes nothing run."""
         while True:
             unit = self._into(unit)
@@ -123,7 +123,7 @@ class _Look:
             kept = unit.verdicts.items()
             unit = replace(unit, verdicts={name: rest[name] if old.place in false else old for name, old in kept})
 
-    def _into(self, unit: Unit) -> Unit:
+    def _into(self, unit: LoadUnit) -> LoadUnit:
         cubins = dict(unit.cubins)
         for place in {unit.verdicts[name].place: None for name in self.names}:
             if place is None or place in cubins:
@@ -141,7 +141,7 @@ class _Look:
             unit = replace(unit, generation=NO_KERNELS)
         return replace(unit, cubins=cubins, kernels=names or ())
 
-    def _wants_names(self, unit: Unit) -> bool:
+    def _wants_names(self, unit: LoadUnit) -> bool:
         if self.deep:
             return True
         ways = {unit.verdicts[name].way for name in self.lacking}
@@ -161,7 +161,7 @@ class _Look:
             return None
         return found.of_target(image.number, image.suffix)
 
-    def _content(self, image: Image) -> Source:
+    def _content(self, image: Image) -> ByteSource:
         self.allowance.unpack(image)
         return content(self.source, image, self.allowance.memory)
 
@@ -188,7 +188,7 @@ class _Look:
             return None
         return found
 
-    def toolkit(self, units: Sequence[Unit]) -> Version | None:
+    def toolkit(self, units: Sequence[LoadUnit]) -> Version | None:
         """The newest CUDA that wrote one of the images: what cubins say, else what knows the PTX.
 
         If none was looked into, the smallest one is.
@@ -211,7 +211,7 @@ def _counted(faults: Sequence[str]) -> tuple[str, ...]:
     return (*faults[:_MOST_FAULTS], f"{more:,} more of the like") if more > 0 else tuple(faults)
 
 
-def _entries_of_ptx(source: Source) -> tuple[str, ...]:
+def _entries_of_ptx(source: ByteSource) -> tuple[str, ...]:
     """The names of the kernels in PTX, which is not loaded as a whole."""
     found: dict[str, None] = {}
     for at in range(0, source.size, _STRETCH):

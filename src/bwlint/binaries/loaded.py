@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from bwlint.binaries.shipments import Library, Shipment
+from bwlint.binaries.shipments import DeviceLibrary, Shipment
 from bwlint.chips import NONE, Chip, ChipSet
 from bwlint.model.images import Cubin, Kernel
 from bwlint.readers.binary.names import readable
@@ -17,7 +17,7 @@ _FEW = 3
 class Loaded:
     """Kernels of one library for which something holds, and the chips that load them."""
 
-    library: Library
+    library: DeviceLibrary
     kernels: tuple[Kernel, ...]
     chips: ChipSet
 

@@ -5,7 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from bwlint.binaries.shipments import FAMILY, JIT, LINK, NATIVE, NONE, Inspection, Library, Shipment, Unit, Verdict
+from bwlint.binaries.shipments import (
+    FAMILY,
+    JIT,
+    LINK,
+    NATIVE,
+    NONE,
+    DeviceLibrary,
+    Inspection,
+    LoadUnit,
+    LoadVerdict,
+    Shipment,
+)
 from bwlint.chips import ChipSet, chip
 from bwlint.chips.drivers import driver_for_chip, driver_for_cubin, driver_for_jit, minimum
 from bwlint.model.images import PTX, Version
@@ -31,7 +42,7 @@ def cuda_libraries(needed: Iterable[str]) -> list[str]:
     return sorted({name for name in needed if _CUDA.fullmatch(name)})
 
 
-def driver(library: Library, asked: Iterable[str]) -> str | None:
+def driver(library: DeviceLibrary, asked: Iterable[str]) -> str | None:
     """The first Linux driver that is enough for the library on those of the chips that run it, or None: not known."""
     if library.binary.form == "pe":
         return None
@@ -44,19 +55,19 @@ def driver(library: Library, asked: Iterable[str]) -> str | None:
     return minimum(*wanted) or own
 
 
-def verdicts(library: Library, chip: str) -> Iterator[Verdict]:
+def verdicts(library: DeviceLibrary, chip: str) -> Iterator[LoadVerdict]:
     """How the chip runs each container of the library, as far as that was judged."""
     return (unit.verdicts[chip] for unit in library.units if chip in unit.verdicts)
 
 
-def faults(library: Library) -> tuple[str, ...]:
+def faults(library: DeviceLibrary) -> tuple[str, ...]:
     """What of the file and of its containers could not be read."""
     # A folder of files has its containers in its units alone.
     containers = library.binary.containers or tuple(unit.container for unit in library.units)
     return (*library.binary.faults, *(container.fault for container in containers if container.fault))
 
 
-def jit_isas(library: Library, chip: str) -> set[Version]:
+def jit_isas(library: DeviceLibrary, chip: str) -> set[Version]:
     """The versions of the PTX that a driver compiles to run the library on the chip."""
     found = set[Version | None]()
     for unit in library.units:
@@ -69,12 +80,12 @@ def jit_isas(library: Library, chip: str) -> set[Version]:
     return {isa for isa in found if isa}
 
 
-def _linked_isas(library: Library, unit: Unit) -> Iterator[Version | None]:
+def _linked_isas(library: DeviceLibrary, unit: LoadUnit) -> Iterator[Version | None]:
     parts = frozenset(unit.container.linked_from)
     for container in library.binary.containers:
         if container.at in parts:
             yield from (image.isa for image in container.images if image.kind == PTX)
 
 
-def _for_toolkit(library: Library) -> str | None:
+def _for_toolkit(library: DeviceLibrary) -> str | None:
     return None if library.toolkit is None else driver_for_cubin(library.toolkit)

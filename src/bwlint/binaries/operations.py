@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bwlint.binaries.library import is_bare
-from bwlint.binaries.shipments import NONE, Library, Operation, Unit
+from bwlint.binaries.shipments import NONE, DeviceLibrary, KernelOperation, LoadUnit
 from bwlint.chips import NONE as NO_CHIP
 from bwlint.chips import ChipSet
 from bwlint.readers.binary.names import operation
@@ -17,28 +17,30 @@ _MANY_NUMBERS = 3
 """A C name with as many holds tile sizes and stages, and a sibling with others may do the same work."""
 
 
-def operations(libraries: Sequence[Library], asked: ChipSet) -> tuple[Operation, ...]:
+def operations(libraries: Sequence[DeviceLibrary], asked: ChipSet) -> tuple[KernelOperation, ...]:
     """Operations that some container has kernels of and that none of those containers runs on an asked chip.
 
     Containers for one other family or generation ask for nothing, and neither do libraries that serve a chip not at
     all: these are findings of their own.
     """
-    missing: dict[str, _Seen] = {}
+    missing: dict[str, _KernelsSeen] = {}
     for chip in asked.names:
         for library, unit in _unserved(libraries, chip):
             for kernel in unit.kernels:
                 reason = unit.verdicts[chip].reason
-                missing.setdefault(operation(kernel), _Seen(library.path, reason)).add(chip, unit, kernel)
+                missing.setdefault(operation(kernel), _KernelsSeen(library.path, reason)).add(chip, unit, kernel)
     for name, chips in _served(libraries, frozenset(missing)):
         missing[name].served |= chips
     return tuple(
-        Operation(name, unserved.names, seen.library, seen.reason, seen.is_specific, seen.served.names, seen.is_sure)
+        KernelOperation(
+            name, unserved.names, seen.library, seen.reason, seen.is_specific, seen.served.names, seen.is_sure
+        )
         for name, seen in sorted(missing.items())
         if (unserved := seen.unserved - seen.served)
     )
 
 
-def kernels_beside(library: Library, libraries: Iterable[Library], chip: str) -> frozenset[str]:
+def kernels_beside(library: DeviceLibrary, libraries: Iterable[DeviceLibrary], chip: str) -> frozenset[str]:
     """The mangled names of the kernels that a chip runs from containers of a library, or from images beside an image.
 
     A host library calls the kernels that it brings along, and no others of the same name.
@@ -48,13 +50,13 @@ def kernels_beside(library: Library, libraries: Iterable[Library], chip: str) ->
     return frozenset(kernel for unit in units for kernel in unit.kernels)
 
 
-def is_spare(units: Iterable[Unit], running: frozenset[str]) -> bool:
+def is_spare(units: Iterable[LoadUnit], running: frozenset[str]) -> bool:
     """Whether all kernels of containers are among those that a chip runs: the same code, built for each chip apart."""
     return all(unit.kernels and running.issuperset(unit.kernels) for unit in units)
 
 
 @dataclass(slots=True)
-class _Seen:
+class _KernelsSeen:
     library: str
     reason: str
     is_specific: bool = True
@@ -62,13 +64,13 @@ class _Seen:
     unserved: ChipSet = NO_CHIP
     served: ChipSet = NO_CHIP
 
-    def add(self, chip: str, unit: Unit, kernel: str) -> None:
+    def add(self, chip: str, unit: LoadUnit, kernel: str) -> None:
         self.unserved |= ChipSet.of(chip)
         self.is_specific = self.is_specific and unit.is_specific
         self.is_sure = self.is_sure and (kernel.startswith("_Z") or len(_NUMBER.findall(kernel)) < _MANY_NUMBERS)
 
 
-def _unserved(libraries: Iterable[Library], chip: str) -> Iterator[tuple[Library, Unit]]:
+def _unserved(libraries: Iterable[DeviceLibrary], chip: str) -> Iterator[tuple[DeviceLibrary, LoadUnit]]:
     for library in libraries:
         if library.tallies[chip].served:
             for unit in library.units:
@@ -76,7 +78,7 @@ def _unserved(libraries: Iterable[Library], chip: str) -> Iterator[tuple[Library
                     yield library, unit
 
 
-def _served(libraries: Iterable[Library], wanted: frozenset[str]) -> Iterator[tuple[str, ChipSet]]:
+def _served(libraries: Iterable[DeviceLibrary], wanted: frozenset[str]) -> Iterator[tuple[str, ChipSet]]:
     if not wanted:
         return
     for library in libraries:

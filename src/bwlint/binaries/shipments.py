@@ -22,7 +22,7 @@ _X86 = frozenset({"x86_64", "i386"})
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class LoadVerdict:
     """How one chip runs one container: the way, the place of the image that it takes, and why in a few words."""
 
     way: str
@@ -61,7 +61,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class LoadUnit:
     """A container that is loaded by itself, with its verdict for each chip by name.
 
     `generation` is the family or generation that all of its images are for ("100f", "Hopper"), "" where they are for
@@ -70,7 +70,7 @@ class Unit:
     """
 
     container: Container
-    verdicts: Mapping[str, Verdict]
+    verdicts: Mapping[str, LoadVerdict]
     generation: str = ""
     kernels: tuple[str, ...] = ()
     cubins: Mapping[int, Cubin] = field(default_factory=dict)
@@ -93,7 +93,7 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class DeviceLibrary:
     """One file with device code, or a folder or static library of such files. `path` is for reports.
 
     `toolkit` is the newest CUDA that wrote an image of it, as far as images say so.
@@ -101,24 +101,24 @@ class Library:
 
     path: str
     binary: Binary
-    units: tuple[Unit, ...]
+    units: tuple[LoadUnit, ...]
     tallies: Mapping[str, Tally]
     toolkit: Version | None = None
 
 
-def reasons(libraries: Iterable[Library], chip: str) -> Counter[str]:
+def reasons(libraries: Iterable[DeviceLibrary], chip: str) -> Counter[str]:
     """Why a chip does not run containers of the libraries, and how many for each reason."""
     verdicts = (unit.verdicts[chip] for library in libraries for unit in library.units if chip in unit.verdicts)
     return Counter(verdict.reason for verdict in verdicts if verdict.way == NONE)
 
 
-def main_reason(libraries: Iterable[Library], chip: str) -> str:
+def main_reason(libraries: Iterable[DeviceLibrary], chip: str) -> str:
     """The reason that is true of most of those containers."""
     return next((reason for reason, _ in reasons(libraries, chip).most_common(1)), "no image")
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class KernelOperation:
     """Kernels of one name, less template arguments and target, of which the chips `unserved` run no variant.
 
     `served` are the chips that run one. `library` is the path of the first file that has a variant of no use, `reason`
@@ -145,20 +145,20 @@ class Shipment:
     """
 
     name: str
-    libraries: tuple[Library, ...] = ()
+    libraries: tuple[DeviceLibrary, ...] = ()
     tag: str = ""
     machine: str = ""
     missing: str = ""
     others: int = 0
-    operations: tuple[Operation, ...] = ()
+    operations: tuple[KernelOperation, ...] = ()
     unread: tuple[Skipped, ...] = ()
 
-    def judged(self, asked: ChipSet, library: Library | None = None) -> ChipSet:
+    def judged(self, asked: ChipSet, library: DeviceLibrary | None = None) -> ChipSet:
         """Those of the asked chips that can be in a machine that this, or a library of it, is for."""
         machine = (library.binary.machine if library is not None else "") or self.machine
         return asked - group("arm-hosts") if machine in _X86 else asked
 
-    def cubins(self, chip: str) -> Iterator[tuple[Library, Unit, Cubin]]:
+    def cubins(self, chip: str) -> Iterator[tuple[DeviceLibrary, LoadUnit, Cubin]]:
         """The cubins that a chip loads, as far as they were looked into."""
         for library in self.libraries:
             for unit in library.units:

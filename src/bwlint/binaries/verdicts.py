@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from bwlint.binaries.shipments import FAMILY, JIT, LINK, NATIVE, WAYS, Tally, Verdict
+from bwlint.binaries.shipments import FAMILY, JIT, LINK, NATIVE, WAYS, LoadVerdict, Tally
 from bwlint.binaries.shipments import NONE as NOTHING
 from bwlint.chips import EVERY, NONE, Chip, ChipSet, Target, all_chips, chip_of_number
 from bwlint.model.images import CUBIN, PTX, Container, Image
@@ -26,7 +26,7 @@ _Signature = tuple[tuple[str, int, str], ...]
 """Kind, number and suffix of each image: containers that share them share their verdicts."""
 
 
-def verdicts(container: Container, without: Iterable[Image] = ()) -> Mapping[str, Verdict]:
+def verdicts(container: Container, without: Iterable[Image] = ()) -> Mapping[str, LoadVerdict]:
     """How each chip, by name, runs a container; images in `without` do not count."""
     left_out = frozenset(without)
     return _verdicts(
@@ -34,7 +34,7 @@ def verdicts(container: Container, without: Iterable[Image] = ()) -> Mapping[str
     )
 
 
-def linked_verdicts(container: Container, objects: Sequence[Container]) -> Mapping[str, Verdict]:
+def linked_verdicts(container: Container, objects: Sequence[Container]) -> Mapping[str, LoadVerdict]:
     """The verdicts of a container that was linked from relocatable ones, which a driver may link anew.
 
     That takes PTX in every object: one without it makes the whole set fail, with error 300 (run on an H100).
@@ -52,7 +52,7 @@ def generation(container: Container) -> str:
     return found.pop() if len(found) == 1 else ""
 
 
-def tally(units: Iterable[tuple[Mapping[str, Verdict], str]]) -> dict[str, Tally]:
+def tally(units: Iterable[tuple[Mapping[str, LoadVerdict], str]]) -> dict[str, Tally]:
     """For each chip, how many units it runs in which way; a unit is given by its verdicts and its generation."""
     # Thousands of units share a handful of verdicts.
     pairs = list(units)
@@ -87,16 +87,16 @@ def _signature(container: Container) -> _Signature:
 
 
 @lru_cache(_KEPT)
-def _verdicts(images: _Signature) -> Mapping[str, Verdict]:
+def _verdicts(images: _Signature) -> Mapping[str, LoadVerdict]:
     return {chip.name: _verdict(chip, images) for chip in all_chips()}
 
 
 @lru_cache(_KEPT)
-def _verdicts_of_ptx(images: _Signature) -> Mapping[str, Verdict]:
+def _verdicts_of_ptx(images: _Signature) -> Mapping[str, LoadVerdict]:
     return _verdicts(tuple((kind if kind == PTX else "", number, suffix) for kind, number, suffix in images))
 
 
-def _verdict(chip: Chip, images: _Signature) -> Verdict:
+def _verdict(chip: Chip, images: _Signature) -> LoadVerdict:
     fitting = [place for place, (kind, number, suffix) in enumerate(images) if chip in runs(kind, number, suffix)]
     cubins = [place for place in fitting if images[place][0] == CUBIN]
     if cubins:
@@ -104,13 +104,13 @@ def _verdict(chip: Chip, images: _Signature) -> Verdict:
         place = max(cubins, key=lambda place: images[place][1:])
         _, number, suffix = images[place]
         if number == chip.joined:
-            return Verdict(NATIVE, place, f"cubin for sm_{number}{suffix}")
+            return LoadVerdict(NATIVE, place, f"cubin for sm_{number}{suffix}")
         later = "for its family" if suffix else "of a lower minor"
-        return Verdict(FAMILY, place, f"cubin for sm_{number}{suffix}, {later}")
+        return LoadVerdict(FAMILY, place, f"cubin for sm_{number}{suffix}, {later}")
     if fitting:
         place = max(fitting, key=lambda place: images[place][1:])
         _, number, suffix = images[place]
-        return Verdict(JIT, place, f"PTX for sm_{number}{suffix}, compiled at first use")
+        return LoadVerdict(JIT, place, f"PTX for sm_{number}{suffix}, compiled at first use")
     return _nothing(_why_not(chip, images))
 
 
@@ -119,8 +119,8 @@ _tally = lru_cache(_KEPT)(Tally)
 
 
 @lru_cache(_KEPT)
-def _nothing(reason: str) -> Verdict:
-    return Verdict(NOTHING, None, reason)
+def _nothing(reason: str) -> LoadVerdict:
+    return LoadVerdict(NOTHING, None, reason)
 
 
 def _why_not(chip: Chip, images: _Signature) -> str:
@@ -142,14 +142,14 @@ def _why_not(chip: Chip, images: _Signature) -> str:
     return f"cubins for {_listed(cubins)}, no PTX" if cubins else "intermediate code for the linker alone"
 
 
-def _linked(name: str, own: Verdict, parts: Sequence[Mapping[str, Verdict]]) -> Verdict:
+def _linked(name: str, own: LoadVerdict, parts: Sequence[Mapping[str, LoadVerdict]]) -> LoadVerdict:
     if not parts:
         return own
     missing = sum(part[name].way != JIT for part in parts)
     if not missing:
-        return Verdict(LINK, None, f"relocatable PTX in all {len(parts)} objects, linked at first use")
+        return LoadVerdict(LINK, None, f"relocatable PTX in all {len(parts)} objects, linked at first use")
     lack = "lacks" if missing == 1 else "lack"
-    return Verdict(NOTHING, None, f"{own.reason}; {missing} of {len(parts)} linked objects {lack} PTX for it")
+    return LoadVerdict(NOTHING, None, f"{own.reason}; {missing} of {len(parts)} linked objects {lack} PTX for it")
 
 
 def _generation(number: int) -> str:

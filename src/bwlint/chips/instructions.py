@@ -28,7 +28,7 @@ _ADDRESS = re.compile(r"\[[^\[\]]*\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class PtxStatement:
     """A PTX statement in normal form: "ld.global.u32", "%r1, [%rd1]". It may be cut off anywhere."""
 
     head: str
@@ -46,14 +46,14 @@ class Statement:
         return len([part for part in rest.split(",") if part.strip()])
 
 
-def parse(instruction: str) -> Statement:
+def parse(instruction: str) -> PtxStatement:
     """The normal form of one statement: no guard, no doubled percent signs, no semicolon."""
     start = _GUARD.match(instruction)
     head = _HEAD.match(instruction, start.end() if start else 0)
     if head is None:
-        return Statement("", instruction)
+        return PtxStatement("", instruction)
     operands = instruction[head.end() :].replace("%%", "%").strip().rstrip(";").rstrip()
-    return Statement(_SPACE.sub("", head[0])[:_LONGEST].rstrip("."), _SPACE.sub(" ", operands))
+    return PtxStatement(_SPACE.sub("", head[0])[:_LONGEST].rstrip("."), _SPACE.sub(" ", operands))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Form:
     advice: str
     note: str
 
-    def words(self, statement: Statement) -> str:
+    def words(self, statement: PtxStatement) -> str:
         """ptxas's text for a statement, still with <T> for the target."""
         words = statement.head.split(".")
         has = self.has[0].search(statement.head) if self.has else None
@@ -91,7 +91,7 @@ class Form:
         }
         return _PLACE.sub(lambda place: filled.get(place[1]) or ".".join(words[: int(place[1], 16)]), self.error)
 
-    def matches(self, statement: Statement) -> bool:
+    def matches(self, statement: PtxStatement) -> bool:
         """Whether the row speaks of a statement; one with unknown operands matches no row that asks for them."""
         if not self.fits(statement):
             return False
@@ -99,7 +99,7 @@ class Form:
             return False
         return self.count <= statement.count
 
-    def fits(self, statement: Statement) -> bool:
+    def fits(self, statement: PtxStatement) -> bool:
         """Whether the row speaks of an instruction and its modifiers, whatever the operands."""
         head = statement.head
         if not any(head.startswith(op) and head[len(op) : len(op) + 1] in ("", ".", ":") for op in self.ops):
@@ -110,14 +110,14 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PtxasVerdict:
     """What ptxas says of an instruction. `forms` are the rows that match, the narrowest first, and
     of equals the last of the table.
 
     `legal` is by the newest ptxas that was asked, `older` by the oldest of its major version.
     """
 
-    statement: Statement
+    statement: PtxStatement
     legal: TargetSet
     older: TargetSet
     slow: TargetSet
@@ -150,12 +150,12 @@ class Verdict:
 
 
 @lru_cache(maxsize=4096)
-def verdict(instruction: str) -> Verdict:
+def verdict(instruction: str) -> PtxasVerdict:
     """The verdict on one PTX statement: guard, operands of inline assembly, or only its first words are fine."""
     return judge(parse(instruction))
 
 
-def judge(statement: Statement) -> Verdict:
+def judge(statement: PtxStatement) -> PtxasVerdict:
     """The verdict on a statement in normal form."""
     legal, older, slow = EVERY_TARGET, EVERY_TARGET, NO_TARGET
     found = forms_of(statement)[::-1]
@@ -164,7 +164,7 @@ def judge(statement: Statement) -> Verdict:
         legal &= form.legal
         older &= form.older
         slow |= form.slow
-    return Verdict(statement, legal, older, slow & legal, tuple(found))
+    return PtxasVerdict(statement, legal, older, slow & legal, tuple(found))
 
 
 def find(instruction: str) -> Form | None:
@@ -196,7 +196,7 @@ def _root(head: str) -> str:
     return re.split("[.:]", head[1:], maxsplit=1)[0] if head else ""
 
 
-def forms_of(statement: Statement, operands: bool = True) -> list[Form]:
+def forms_of(statement: PtxStatement, operands: bool = True) -> list[Form]:
     """The rows that speak of a statement; without `operands`, those that speak of its modifiers."""
     rows = _by_root().get(_root(statement.head), ())
     return [form for form in rows if (form.matches(statement) if operands else form.fits(statement))]

@@ -13,7 +13,7 @@ _KIB = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """One line of a table; `marked` says that it needs the reader's eye (here: the chips differ)."""
 
     cells: tuple[str, ...]
@@ -25,7 +25,7 @@ class Table:
     """A header and rows of equal length, all text."""
 
     header: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
 
 
 _COLUMNS: tuple[tuple[str, Callable[[Chip], str]], ...] = (
@@ -49,7 +49,7 @@ _COLUMNS: tuple[tuple[str, Callable[[Chip], str]], ...] = (
 def overview() -> Table:
     """One row a chip, the hypothetical ones last and marked as such."""
     chips = (*all_chips(), *hypothetical_chips())
-    rows = tuple(Row((_title(chip), *(cell(chip) for _, cell in _COLUMNS))) for chip in chips)
+    rows = tuple(TableRow((_title(chip), *(cell(chip) for _, cell in _COLUMNS))) for chip in chips)
     return Table(("chip", *(title for title, _ in _COLUMNS)), rows)
 
 
@@ -58,7 +58,7 @@ def comparison(chips: Sequence[Chip]) -> Table:
     rows = []
     for title, cell in _COLUMNS:
         cells = tuple(cell(chip) for chip in chips)
-        rows.append(Row((title, *cells), marked=len(set(cells)) > 1))
+        rows.append(TableRow((title, *cells), marked=len(set(cells)) > 1))
     return Table(("", *(_title(chip) for chip in chips)), tuple(rows))
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bwlint.repair.passes import Repaired
     from bwlint.repair.write import NotWritten
     from bwlint.run.check import Outcome
-    from bwlint.run.gather import Request
+    from bwlint.run.gather import CheckRequest
 
 _WITH_FIXES = frozenset({"json", "sarif"})
 
@@ -56,11 +56,11 @@ def _consistent(options: dict[str, Any]) -> None:
         raise click.UsageError("--interactive asks at a terminal, and this is none")
 
 
-def _request(options: dict[str, Any]) -> Request:
-    from bwlint.run.gather import Request
+def _request(options: dict[str, Any]) -> CheckRequest:
+    from bwlint.run.gather import CheckRequest
 
     paths, data = _paths(options)
-    return Request(
+    return CheckRequest(
         paths,
         options["target"],
         options["select"],
@@ -88,7 +88,7 @@ def _paths(options: dict[str, Any]) -> tuple[tuple[str, ...], bytes | None]:
     return (name or "stdin.py",), sys.stdin.buffer.read()
 
 
-def _outcome(request: Request, stack: ExitStack) -> Outcome:
+def _outcome(request: CheckRequest, stack: ExitStack) -> Outcome:
     from bwlint.commands.progress import progress
     from bwlint.run.check import check
     from bwlint.run.gather import UsageError
@@ -101,7 +101,7 @@ def _outcome(request: Request, stack: ExitStack) -> Outcome:
         raise failure(error) from None
 
 
-def _repaired(request: Request, options: dict[str, Any], stack: ExitStack) -> Repaired:
+def _repaired(request: CheckRequest, options: dict[str, Any], stack: ExitStack) -> Repaired:
     """What the fixes come to, in memory."""
     from bwlint.commands.progress import progress
     from bwlint.repair.interactive import Dialog
@@ -127,7 +127,7 @@ def _answer(question: str) -> str:
     return line
 
 
-def _show(request: Request, options: dict[str, Any], stack: ExitStack, start: float) -> int:
+def _show(request: CheckRequest, options: dict[str, Any], stack: ExitStack, start: float) -> int:
     """Print the change that --fix would make; the exit code of a run without it."""
     from bwlint.repair.diff import blocks, lines_of, unified
     from bwlint.sources.worktree import base_of, is_in, relative
@@ -148,7 +148,7 @@ def _show(request: Request, options: dict[str, Any], stack: ExitStack, start: fl
     return _code(repaired.before, options)
 
 
-def _as_patches(request: Request, options: dict[str, Any], stack: ExitStack, start: float) -> int:
+def _as_patches(request: CheckRequest, options: dict[str, Any], stack: ExitStack, start: float) -> int:
     """Write the fixes as a series of patches, then report what none of them mends."""
     from bwlint.chips.wording import counted
     from bwlint.model.escape import visible
@@ -177,7 +177,7 @@ def _as_patches(request: Request, options: dict[str, Any], stack: ExitStack, sta
     return _code(repaired.outcome, options)
 
 
-def _fix(request: Request, options: dict[str, Any], stack: ExitStack, start: float) -> int:
+def _fix(request: CheckRequest, options: dict[str, Any], stack: ExitStack, start: float) -> int:
     """Apply the fixes, then report what is left on disk."""
     overlaid = stack.enter_context(ExitStack())
     repaired = _repaired(request, options, overlaid)

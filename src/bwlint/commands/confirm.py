@@ -114,12 +114,12 @@ def _checked(paths: tuple[str, ...], options: dict[str, Any], stack: ExitStack) 
     from bwlint.confirm.places import places
     from bwlint.report.summary import at_least
     from bwlint.run.check import check
-    from bwlint.run.gather import Request, UsageError
+    from bwlint.run.gather import CheckRequest, UsageError
     from bwlint.settings.config import ConfigError
     from bwlint.sources.pypi import is_package
 
     severity = cast("Severity | None", options["severity"])
-    request = Request(paths, options["target"], options["select"], options["ignore"], severity)
+    request = CheckRequest(paths, options["target"], options["select"], options["ignore"], severity)
     try:
         with progress() as advance:
             outcome = check(request, stack, advance)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from bwlint.chips import ChipSet, all_chips, families
 from bwlint.model.escape import visible
 from bwlint.settings import catalog
-from bwlint.sources.read import Text
+from bwlint.sources.read import SourceText
 
 LONGEST_GATE = 10_000
 """In characters. A condition that people wrote is shorter."""
@@ -122,7 +122,7 @@ def _expression(text: str) -> str:
 
 def _atoms(keys: Iterable[str], source: str) -> str:
     """The parts that do not read the device, as they are written."""
-    text = Text(source)
+    text = SourceText(source)
     found = []
     for key in keys:
         place = _PLACE.fullmatch(key)

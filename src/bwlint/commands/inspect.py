@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def run(options: dict[str, Any]) -> int:
     """Inspect what the options name; the exit code."""
-    from bwlint.inspection import Request, UsageError, inspect
+    from bwlint.inspection import InspectionRequest, UsageError, inspect
     from bwlint.report.summary import at_least, skipped, summary
     from bwlint.settings.config import ConfigError
 
@@ -24,7 +24,7 @@ def run(options: dict[str, Any]) -> int:
         raise click.UsageError("name a file, a folder, pypi:NAME, or --installed NAME")
     if options["platforms"] and not any(thing.startswith("pypi:") for thing in options["things"]):
         raise click.UsageError("--platform chooses among the wheels of pypi:NAME, and none is named")
-    request = Request(
+    request = InspectionRequest(
         options["things"],
         options["installed"],
         options["platforms"],

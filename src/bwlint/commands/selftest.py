@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bwlint.confirm.machine import Machine
     from bwlint.confirm.selftest.bundle import Opened
     from bwlint.confirm.selftest.run import Result
-    from bwlint.confirm.world import Toolkit, World
+    from bwlint.confirm.workbench import Toolkit, Workbench
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
@@ -34,7 +34,7 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     return _run(_opened(file, options, world), world, machine, options)
 
 
-def _chip(options: dict[str, Any], world: World) -> Chip:
+def _chip(options: dict[str, Any], world: Workbench) -> Chip:
     """The chip that cases are built for: that of --target, else of the GPU that is there."""
     from bwlint.chips import parse_targets
     from bwlint.chips.devices import chip
@@ -51,7 +51,7 @@ def _chip(options: dict[str, Any], world: World) -> Chip:
     return chips[0]
 
 
-def _build(file: Path, chip: Chip, world: World) -> int:
+def _build(file: Path, chip: Chip, world: Workbench) -> int:
     """Build the cases into a file, for a machine that has the GPU."""
     from bwlint.confirm.selftest.bundle import write as write_bundle
 
@@ -64,7 +64,7 @@ def _build(file: Path, chip: Chip, world: World) -> int:
     return CLEAN
 
 
-def _toolkit(chip: Chip, world: World) -> Toolkit:
+def _toolkit(chip: Chip, world: Workbench) -> Toolkit:
     """What the cases are built with: the newest, as they run on whatever driver is there or say that they do not."""
     toolkit = next((found for found in world.toolkits if found.ptxas is not None), None)
     if toolkit is None:
@@ -73,7 +73,7 @@ def _toolkit(chip: Chip, world: World) -> Toolkit:
     return toolkit
 
 
-def _opened(file: Path | None, options: dict[str, Any], world: World) -> Opened:
+def _opened(file: Path | None, options: dict[str, Any], world: Workbench) -> Opened:
     """The cases of a bundle, or built here and now."""
     from bwlint.confirm.selftest.bundle import BadBundle, unpack
 
@@ -90,7 +90,7 @@ def _opened(file: Path | None, options: dict[str, Any], world: World) -> Opened:
         raise failure(error) from None
 
 
-def _run(opened: Opened, world: World, machine: Machine, options: dict[str, Any]) -> int:
+def _run(opened: Opened, world: Workbench, machine: Machine, options: dict[str, Any]) -> int:
     from bwlint.confirm.selftest.run import NoDevice
     from bwlint.confirm.selftest.run import run as run_cases
     from bwlint.report.selftest import render, summary

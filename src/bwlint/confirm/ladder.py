@@ -12,7 +12,7 @@ from typing import cast
 from bwlint.chips import Target, chip
 from bwlint.confirm.places import Locate
 from bwlint.confirm.receipt import RUNGS, Attempt, Receipt, Rung, Tried, not_eligible
-from bwlint.confirm.world import Subject, World
+from bwlint.confirm.workbench import Subject, Workbench
 from bwlint.model.findings import Claim, Finding
 
 _MOST_AMOUNTS = 8
@@ -20,7 +20,7 @@ _LARGEST = 1 << 40
 _LONGEST = 200
 
 
-def receipts(findings: Iterable[Finding], locate: Locate, world: World) -> Iterator[Receipt]:
+def receipts(findings: Iterable[Finding], locate: Locate, world: Workbench) -> Iterator[Receipt]:
     """A receipt for each finding, in order, as soon as it is there."""
     for finding in findings:
         tried = tuple(climb(_subject(finding, claim, locate), world) for claim in finding.claims)
@@ -32,7 +32,7 @@ def _subject(finding: Finding, claim: Claim, locate: Locate) -> Subject:
     return Subject(finding, claim, place.real, place.root)
 
 
-def climb(subject: Subject, world: World) -> Tried:
+def climb(subject: Subject, world: Workbench) -> Tried:
     """All attempts at one claim. What goes wrong in a rung, even in our own code, is a reason and no end of the run."""
     rungs = [rung for rung in RUNGS if subject.claim.kind in _module(rung).KINDS]
     strange = _strange(subject.claim)
@@ -55,7 +55,7 @@ def _strange(claim: Claim) -> str:
     return ""
 
 
-def _attempt(rung: Rung, subject: Subject, world: World) -> Attempt:
+def _attempt(rung: Rung, subject: Subject, world: Workbench) -> Attempt:
     try:
         attempt = cast(Attempt, _module(rung).attempt(subject, world))
     except Exception as error:

@@ -13,7 +13,7 @@ from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
 from bwlint import __version__
-from bwlint.confirm.world import Device, Toolkit
+from bwlint.confirm.workbench import Device, Toolkit
 from bwlint.sources.worktree import commit_of, has_changes, top_of
 
 _TOOLS = (

@@ -12,7 +12,7 @@ from bwlint.sources.worktree import is_in
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FindingPlace:
     """Where the file of a finding lies: `real` on disk, or the archive that holds it ("" where neither is there), and
     the folder of its tree."""
 
@@ -20,7 +20,7 @@ class Place:
     root: str
 
 
-Locate = Callable[[str], Place]
+Locate = Callable[[str], FindingPlace]
 """From the path of a finding to its place."""
 
 
@@ -31,9 +31,9 @@ def places(roots: tuple[str, ...], known: Callable[[str], str], wheels: Mapping[
     text back as it is, `wheels` are unpacked packages by the path that they are reported under.
     """
 
-    def locate(path: str) -> Place:
+    def locate(path: str) -> FindingPlace:
         real = _existing(known(path)) or _of_wheel(path, wheels)
-        return Place(real, _root(real, roots)) if real else Place("", "")
+        return FindingPlace(real, _root(real, roots)) if real else FindingPlace("", "")
 
     return locate
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bwlint.confirm import gpu, tools
 from bwlint.confirm.machine import Machine, described
-from bwlint.confirm.world import World
+from bwlint.confirm.workbench import Workbench
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Allowed:
     compile_limit: float = 300.0
 
 
-def prepared(allowed: Allowed, scanned: Sequence[str], scratch: Path) -> tuple[World, Machine]:
+def prepared(allowed: Allowed, scanned: Sequence[str], scratch: Path) -> tuple[Workbench, Machine]:
     """The world, and the machine as receipts describe it. `scanned` are real paths of what is judged.
 
     A program that lies in a scanned tree is no tool.
@@ -33,7 +33,7 @@ def prepared(allowed: Allowed, scanned: Sequence[str], scratch: Path) -> tuple[W
     toolkits = tools.find(os.environ, scanned, scratch)
     devices, no_device = gpu.devices(folder=scratch, trees=scanned)
     machine = described(scanned, devices, no_device, toolkits, gpu.kernel_module())
-    world = World(
+    world = Workbench(
         scratch,
         toolkits,
         devices,

@@ -19,7 +19,7 @@ from pathlib import Path
 from bwlint.chips.toolkits import version as numbers
 from bwlint.confirm import child
 from bwlint.confirm.compiling.paths import is_plain
-from bwlint.confirm.world import Toolkit
+from bwlint.confirm.workbench import Toolkit
 
 WHEELS = ("nvidia-cuda-nvcc", "nvidia-cuda-nvcc-cu12")
 _HOST_COMPILERS = ("g++", "c++")

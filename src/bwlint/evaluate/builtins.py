@@ -8,14 +8,14 @@ from typing import Any
 
 from bwlint.evaluate.values import (
     MAX_TEXT,
-    Arch,
+    ArchMember,
     Capability,
+    DeviceProperties,
     Guess,
     Method,
-    Properties,
     Raises,
     Ref,
-    Release,
+    ReleaseNumber,
     Unknown,
     Vec,
     lift,
@@ -27,7 +27,7 @@ _TARGET_NAME = re.compile(r"(?:sm_|compute_)?(\d{2,3})([af]?)")
 _ARCH_NAME = re.compile(r"sm_(\d{2,3})([af]?)$")
 
 
-def arch_member(dotted: str) -> Arch | None:
+def arch_member(dotted: str) -> ArchMember | None:
     """`Arch.sm_120a` and the like: a member of a kernel DSL's architecture enum."""
     owner, _, name = dotted.rpartition(".")
     if owner.rpartition(".")[2] != "Arch":
@@ -36,7 +36,7 @@ def arch_member(dotted: str) -> Arch | None:
     if not match:
         return None
     major, minor = divmod(int(match[1]), 10)
-    return Arch(major, minor, match[2])
+    return ArchMember(major, minor, match[2])
 
 
 def names_chip(container: Any, chip: Any) -> Any:
@@ -44,7 +44,7 @@ def names_chip(container: Any, chip: Any) -> Any:
     if not isinstance(container, list | tuple | set | frozenset):
         return Unknown()
     for member in container:
-        if isinstance(member, Arch) and _serves(member.major, member.minor, member.suffix, chip):
+        if isinstance(member, ArchMember) and _serves(member.major, member.minor, member.suffix, chip):
             return True
         match = _TARGET_NAME.fullmatch(member) if isinstance(member, str) else None
         if match and _serves(*divmod(int(match[1]), 10), match[2], chip):
@@ -60,7 +60,7 @@ def _serves(major: int, minor: int, suffix: str, chip: Any) -> bool:
 def to_text(value: object) -> str:
     if isinstance(value, Guess):
         return str(value.number)
-    if isinstance(value, Ref | Method | Properties | Arch):
+    if isinstance(value, Ref | Method | DeviceProperties | ArchMember):
         raise ValueError("no text")
     text = str(value)
     if len(text) > MAX_TEXT:
@@ -107,13 +107,13 @@ def attribute(value: Any, name: str) -> Any:
         if name == "minor":
             return value[1]
         return Method(value, name)
-    if isinstance(value, Properties):
+    if isinstance(value, DeviceProperties):
         if name in ("major", "minor"):
             return getattr(value, name)
         if name == "shared_memory_per_block_optin":
             return value.smem_optin if value.smem_optin is not None else Unknown()
         return Unknown()
-    if isinstance(value, Arch):
+    if isinstance(value, ArchMember):
         if name in ("major", "minor", "suffix"):
             return getattr(value, name)
         return Method(value, name)
@@ -136,8 +136,8 @@ def method(target: Any, args: Sequence[Any]) -> Any:
             return f"{owner[0]}.{owner[1]}"
     if isinstance(owner, Guess):
         return _guess_method(owner, name, args)
-    if isinstance(owner, Arch):
-        if name == "is_family_of" and args and isinstance(args[0], Arch):
+    if isinstance(owner, ArchMember):
+        if name == "is_family_of" and args and isinstance(args[0], ArchMember):
             return owner.of_family(args[0])
         return Unknown()
     if isinstance(owner, str) and name in _TEXT_METHODS:
@@ -235,7 +235,7 @@ def clash(op: str, mine: object, other: object, mine_is_left: bool) -> str | Non
     if op in ("in", "not in") and mine_is_left and isinstance(other, list | tuple | set | frozenset):
         reasons = [_never_equal(mine, member) for member in other]
         return reasons[0] if reasons and all(reasons) else None
-    if op in ("<", "<=", ">", ">=") and isinstance(mine, tuple | Arch):
+    if op in ("<", "<=", ">", ">=") and isinstance(mine, tuple | ArchMember):
         if isinstance(mine, tuple) and isinstance(other, int | float | str):
             return f"{_kind(mine)} cannot be ordered against {_kind(other)}: TypeError"
         return None
@@ -247,7 +247,7 @@ def _never_equal(mine: object, other: object) -> str | None:
         if isinstance(other, int | str) and not isinstance(other, bool):
             return f"{_kind(mine)} never equals {_kind(other)}"
         return None
-    if isinstance(mine, Arch) and isinstance(other, str | int | tuple):
+    if isinstance(mine, ArchMember) and isinstance(other, str | int | tuple):
         return f"{_kind(mine)} never equals {_kind(other)}"
     return None
 
@@ -257,7 +257,7 @@ def _kind(value: object) -> str:
         return f"a DeviceCapability such as ({value[0]}, {value[1]})"
     if isinstance(value, tuple):
         return f"a tuple such as {value}"
-    if isinstance(value, Arch):
+    if isinstance(value, ArchMember):
         return "a member of an architecture enum"
     return f"the string {value!r}" if isinstance(value, str) else f"the number {value!r}"
 
@@ -378,7 +378,7 @@ FUNCTIONS: dict[str, Builtin] = {
 
 def _version(value: Any) -> Any:
     """A release number as a tuple, as `packaging.version.Version` orders it."""
-    if isinstance(value, Release):
+    if isinstance(value, ReleaseNumber):
         return value
     if not isinstance(value, str):
         return Unknown()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bwlint.evaluate import builtins, sources, vectors
 from bwlint.evaluate.names import DEVICE
-from bwlint.evaluate.objects import ClassValue, Frame, FunctionValue, Instance, LambdaValue, PartialValue
+from bwlint.evaluate.objects import ClassValue, EvaluationFrame, FunctionValue, Instance, LambdaValue, PartialValue
 from bwlint.evaluate.values import CHIPS, Capability, Method, Raises, Ref, Unknown, Vec, lift, truth
 from bwlint.model.facts import Function
 
@@ -32,7 +32,7 @@ def call(run: Interpreter, target: Any, args: list[Vec], keywords: dict[str, Vec
         return _function(run, target, args, keywords)
     if isinstance(target, LambdaValue):
         bound = {(target.owner, name): value for name, value in zip(target.params, args, strict=False)}
-        inner = Frame(target.frame.module, bound, target.frame)
+        inner = EvaluationFrame(target.frame.module, bound, target.frame)
         inner.memo = {}
         return run.evaluate(target.body, inner)
     if isinstance(target, PartialValue):
@@ -50,7 +50,7 @@ def _capability(run: Interpreter, target: ClassValue, args: list[Vec]) -> Vec | 
     """`DeviceCapability(9, 0)` of a NamedTuple of the tree: it compares like the tuple; None for other classes."""
     if len(args) != 2 or not DEVICE.search(target.body.qualname):
         return None
-    bases = (run.evaluate(base, Frame(target.module)).lanes[0] for base in target.body.bases)
+    bases = (run.evaluate(base, EvaluationFrame(target.module)).lanes[0] for base in target.body.bases)
     if not any(isinstance(base, Ref) and base.name.rpartition(".")[2] == "NamedTuple" for base in bases):
         return None
     return lift(lambda major, minor: Capability((major, minor)), *args)
@@ -114,10 +114,10 @@ def _inline(run: Interpreter, target: FunctionValue, args: list[Vec], keywords: 
         return vectors.UNKNOWN
     run.busy.add(key)
     try:
-        frame = Frame(module, bound)
+        frame = EvaluationFrame(module, bound)
         for name, default in zip(function.params, function.defaults, strict=True):
             if (function.qualname, name) not in bound and default is not None:
-                frame.args[(function.qualname, name)] = run.evaluate(default, Frame(module))
+                frame.args[(function.qualname, name)] = run.evaluate(default, EvaluationFrame(module))
         value = _returned(run, function, frame)
     finally:
         run.busy.discard(key)
@@ -126,7 +126,7 @@ def _inline(run: Interpreter, target: FunctionValue, args: list[Vec], keywords: 
     return value
 
 
-def _returned(run: Interpreter, function: Function, frame: Frame) -> Vec:
+def _returned(run: Interpreter, function: Function, frame: EvaluationFrame) -> Vec:
     """The first return whose conditions hold, lane by lane; a doubtful one joins with what comes after it."""
     pending: list[bool] = [True] * len(CHIPS)
     doubtful: list[list[Any]] = [[] for _ in CHIPS]

@@ -16,12 +16,12 @@ from bwlint.evaluate.names import guess, guess_flag
 from bwlint.evaluate.objects import (
     Clash,
     ClassValue,
-    Frame,
+    EvaluationFrame,
     FunctionValue,
     Instance,
     LambdaValue,
     ModuleValue,
-    World,
+    OutsideNames,
 )
 from bwlint.evaluate.values import (
     CHIPS,
@@ -46,7 +46,7 @@ LAST_STEPS = 2000
 
 @dataclass(slots=True)
 class Interpreter:
-    world: World
+    world: OutsideNames
     sources: sources.Sources
     assumed: dict[str, bool] = field(default_factory=dict)
     neutral: bool = False
@@ -83,7 +83,7 @@ class Interpreter:
         """Whether a value found now may be remembered: the budget holds."""
         return not self.exhausted
 
-    def truth(self, node: Expr, frame: Frame) -> Vec:
+    def truth(self, node: Expr, frame: EvaluationFrame) -> Vec:
         """`node` as a condition: lanes are True, False, `Raises` or `Unknown`."""
         if node.op in ("and", "or", "not"):
             return self.evaluate(node, frame)
@@ -91,7 +91,7 @@ class Interpreter:
         result = lift(truth, value)
         return self._assume(node, frame, result)
 
-    def _assume(self, node: Expr, frame: Frame, value: Vec) -> Vec:
+    def _assume(self, node: Expr, frame: EvaluationFrame, value: Vec) -> Vec:
         """Replace a free atom by its assumed value; remember the atoms that were met."""
         if not any(isinstance(lane, Unknown) for lane in value.lanes):
             return value
@@ -103,7 +103,7 @@ class Interpreter:
         self.atoms[key] = None
         return value
 
-    def evaluate(self, node: Expr, frame: Frame) -> Vec:
+    def evaluate(self, node: Expr, frame: EvaluationFrame) -> Vec:
         self.steps += 1
         if self.steps > MAX_STEPS or self.depth > MAX_DEPTH:
             self.exhausted = True
@@ -117,22 +117,22 @@ class Interpreter:
 
     # -- leaves
 
-    def _const(self, node: Expr, frame: Frame) -> Vec:
+    def _const(self, node: Expr, frame: EvaluationFrame) -> Vec:
         return Vec((node.args[0],))
 
-    def _unknown(self, node: Expr, frame: Frame) -> Vec:
+    def _unknown(self, node: Expr, frame: EvaluationFrame) -> Vec:
         return Vec((Unknown(node.args[0]),))
 
-    def _raise(self, node: Expr, frame: Frame) -> Vec:
+    def _raise(self, node: Expr, frame: EvaluationFrame) -> Vec:
         return Vec((Raises(node.args[0]),))
 
-    def _source(self, node: Expr, frame: Frame) -> Vec:
+    def _source(self, node: Expr, frame: EvaluationFrame) -> Vec:
         return sources.read(node.args[0])
 
-    def _name(self, node: Expr, frame: Frame) -> Vec:
+    def _name(self, node: Expr, frame: EvaluationFrame) -> Vec:
         return self.global_name(frame.module, node.args[0])
 
-    def _param(self, node: Expr, frame: Frame) -> Vec:
+    def _param(self, node: Expr, frame: EvaluationFrame) -> Vec:
         owner, name = node.args
         bound = frame.lookup(owner, name)
         if bound is not None:
@@ -143,7 +143,7 @@ class Interpreter:
                 return Vec((Instance(frame.module, body),))
         return guess(name) or Vec((Unknown(name),))
 
-    def _var(self, node: Expr, frame: Frame) -> Vec:
+    def _var(self, node: Expr, frame: EvaluationFrame) -> Vec:
         slot, name = node.args
         found = frame.memo.get(slot)
         if found is None:
@@ -152,7 +152,7 @@ class Interpreter:
             return guess(name) or found
         return found
 
-    def _define(self, slot: int, frame: Frame) -> Vec:
+    def _define(self, slot: int, frame: EvaluationFrame) -> Vec:
         frame.memo[slot] = vectors.UNKNOWN  # a definition that depends on itself
         value = self.evaluate(frame.module.slots[slot], frame)
         if not self.final:
@@ -161,12 +161,12 @@ class Interpreter:
             frame.memo[slot] = value
         return value
 
-    def _flag(self, node: Expr, frame: Frame) -> Vec:
+    def _flag(self, node: Expr, frame: EvaluationFrame) -> Vec:
         value, target = node.args
         found = self.evaluate(value, frame)
         return guess_flag(target) if all(isinstance(lane, Unknown | Ref) for lane in found.lanes) else found
 
-    def _import(self, node: Expr, frame: Frame) -> Vec:
+    def _import(self, node: Expr, frame: EvaluationFrame) -> Vec:
         dotted, name = node.args
         module = self.world.module(dotted)
         if name is None:
@@ -181,13 +181,13 @@ class Interpreter:
             return Vec((ModuleValue(inner),))
         return self.outside(f"{dotted}.{name}")
 
-    def _function(self, node: Expr, frame: Frame) -> Vec:
+    def _function(self, node: Expr, frame: EvaluationFrame) -> Vec:
         return Vec((FunctionValue(frame.module, frame.module.functions[node.args[0]]),))
 
-    def _class(self, node: Expr, frame: Frame) -> Vec:
+    def _class(self, node: Expr, frame: EvaluationFrame) -> Vec:
         return Vec((ClassValue(frame.module, frame.module.classes[node.args[0]]),))
 
-    def _opaque(self, node: Expr, frame: Frame) -> Vec:
+    def _opaque(self, node: Expr, frame: EvaluationFrame) -> Vec:
         return Vec((Ref(f"{frame.module.name}.{node.args[0]}"),))
 
     def global_name(self, module: Module, name: str, outer: bool = False) -> Vec:
@@ -199,7 +199,7 @@ class Interpreter:
         definition = module.names.get(name)
         if definition is not None:
             self.globals[key] = vectors.UNKNOWN
-            value = self.evaluate(definition, Frame(module))
+            value = self.evaluate(definition, EvaluationFrame(module))
             if not self.final:
                 del self.globals[key]
             else:
@@ -223,7 +223,7 @@ class Interpreter:
 
     # -- containers
 
-    def _sequence(self, node: Expr, frame: Frame) -> Vec:
+    def _sequence(self, node: Expr, frame: EvaluationFrame) -> Vec:
         build = _BUILD[node.op]
         parts: list[Vec] = []
         for item in node.args[0]:
@@ -236,7 +236,7 @@ class Interpreter:
             parts.append(self.evaluate(item, frame))
         return vectors.zipped(lambda values: build([vectors.part(value) for value in values]), parts)
 
-    def _dict(self, node: Expr, frame: Frame) -> Vec:
+    def _dict(self, node: Expr, frame: EvaluationFrame) -> Vec:
         keys = [self.evaluate(key, frame) for key in node.args[0]]
         values = [self.evaluate(value, frame) for value in node.args[1]]
         size = len(keys)
@@ -249,22 +249,22 @@ class Interpreter:
 
         return vectors.zipped(build, keys + values)
 
-    def _fstr(self, node: Expr, frame: Frame) -> Vec:
+    def _fstr(self, node: Expr, frame: EvaluationFrame) -> Vec:
         parts = [self.evaluate(part, frame) for part in node.args[0]]
         return lift(lambda *values: "".join(builtins.to_text(value) for value in values), *parts)
 
-    def _index(self, node: Expr, frame: Frame) -> Vec:
+    def _index(self, node: Expr, frame: EvaluationFrame) -> Vec:
         base = self.evaluate(node.args[0], frame)
         key = self.evaluate(node.args[1], frame)
         return lift(builtins.item, base, key)
 
-    def _slice(self, node: Expr, frame: Frame) -> Vec:
+    def _slice(self, node: Expr, frame: EvaluationFrame) -> Vec:
         parts = [self.evaluate(part, frame) for part in node.args]
         return lift(builtins.section, *parts)
 
     # -- operators
 
-    def _cmp(self, node: Expr, frame: Frame) -> Vec:
+    def _cmp(self, node: Expr, frame: EvaluationFrame) -> Vec:
         operators = node.args[0].split(",")
         operands = [self.evaluate(item, frame) for item in node.args[1]]
         result: Vec | None = None
@@ -286,7 +286,7 @@ class Interpreter:
             if reason:
                 self.clashes.append(Clash(at, reason, True, op, other.lanes[0]))
 
-    def _bool(self, node: Expr, frame: Frame) -> Vec:
+    def _bool(self, node: Expr, frame: EvaluationFrame) -> Vec:
         join = vectors.both if node.op == "and" else vectors.either
         result: Vec | None = None
         stop = node.op == "or"
@@ -299,10 +299,10 @@ class Interpreter:
                 break
         return result if result is not None else vectors.UNKNOWN
 
-    def _not(self, node: Expr, frame: Frame) -> Vec:
+    def _not(self, node: Expr, frame: EvaluationFrame) -> Vec:
         return lift(lambda value: not value, self.truth(node.args[0], frame))
 
-    def _if(self, node: Expr, frame: Frame) -> Vec:
+    def _if(self, node: Expr, frame: EvaluationFrame) -> Vec:
         test = self.truth(node.args[0], frame)
         if test.uniform:
             lane = test.lanes[0]
@@ -314,19 +314,19 @@ class Interpreter:
         otherwise = self.evaluate(node.args[2], frame)
         return vectors.choose(test, then, otherwise)
 
-    def _bin(self, node: Expr, frame: Frame) -> Vec:
+    def _bin(self, node: Expr, frame: EvaluationFrame) -> Vec:
         op, left, right = node.args
         return lift(lambda a, b: arithmetic(op, a, b), self.evaluate(left, frame), self.evaluate(right, frame))
 
-    def _neg(self, node: Expr, frame: Frame) -> Vec:
+    def _neg(self, node: Expr, frame: EvaluationFrame) -> Vec:
         return lift(lambda value: -value, self.evaluate(node.args[0], frame))
 
-    def _names(self, node: Expr, frame: Frame) -> Vec:
+    def _names(self, node: Expr, frame: EvaluationFrame) -> Vec:
         """Whether one of a chip's own target names, whatever its suffix, is in a list of names."""
         container = self.evaluate(node.args[0], frame)
         return lift(builtins.names_chip, container, Vec(CHIPS, device=True))
 
-    def _completes(self, node: Expr, frame: Frame) -> Vec:
+    def _completes(self, node: Expr, frame: EvaluationFrame) -> Vec:
         """Whether a call returns instead of raising."""
         value = self.evaluate(node.args[0], frame)
         lanes = [not isinstance(lane, Raises) for lane in value.lanes]
@@ -336,11 +336,11 @@ class Interpreter:
 
     # -- functions
 
-    def _lambda(self, node: Expr, frame: Frame) -> Vec:
+    def _lambda(self, node: Expr, frame: EvaluationFrame) -> Vec:
         owner, params, body = node.args
         return Vec((LambdaValue(frame, owner, tuple(p.args[0] for p in params), body),))
 
-    def _comp(self, node: Expr, frame: Frame) -> Vec:
+    def _comp(self, node: Expr, frame: EvaluationFrame) -> Vec:
         kind, owner, names, iterable, tests, element = node.args
         source = self.evaluate(iterable, frame)
         values = vectors.items(source)
@@ -351,7 +351,7 @@ class Interpreter:
             bound = vectors.bind_targets(owner, [n.args[0] for n in names], value)
             if bound is None:
                 return vectors.UNKNOWN
-            inner = Frame(frame.module, bound, frame)
+            inner = EvaluationFrame(frame.module, bound, frame)
             inner.memo = {}
             keep = Vec((True,))
             for test in tests:
@@ -363,7 +363,7 @@ class Interpreter:
         build = _BUILD.get(kind, list)
         return vectors.zipped(lambda row: vectors.collected(row, build), results)
 
-    def _call_node(self, node: Expr, frame: Frame) -> Vec:
+    def _call_node(self, node: Expr, frame: EvaluationFrame) -> Vec:
         function, arguments = node.args
         target = self.evaluate(function, frame)
         args: list[Vec] = []
@@ -391,7 +391,7 @@ _BUILD: dict[str, Callable[[Sequence[Any]], Any]] = {
     "set": frozenset,
     "any": list,
 }
-_DISPATCH: dict[str, Callable[[Interpreter, Expr, Frame], Vec]] = {
+_DISPATCH: dict[str, Callable[[Interpreter, Expr, EvaluationFrame], Vec]] = {
     "const": Interpreter._const,
     "unknown": Interpreter._unknown,
     "raise": Interpreter._raise,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from bwlint.chips import ALL_TARGETS, Target, TargetSet
 from bwlint.data import table
 from bwlint.evaluate import vectors
-from bwlint.evaluate.objects import Frame
+from bwlint.evaluate.objects import EvaluationFrame
 from bwlint.evaluate.values import Unknown, Vec, lift
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Function, Module, Path
@@ -38,13 +38,13 @@ class _Row:
     library: bool = False
 
 
-def value(run: Interpreter, node: Expr, frame: Frame) -> Vec:
+def value(run: Interpreter, node: Expr, frame: EvaluationFrame) -> Vec:
     """The value of a macro in a condition; one that is not defined is 0 there."""
     name, arguments = node.args
     return lift(lambda lane: 0 if lane is _UNDEFINED else lane, expand(run, name, arguments, node.at, frame))
 
 
-def defined(run: Interpreter, node: Expr, frame: Frame) -> Vec:
+def defined(run: Interpreter, node: Expr, frame: EvaluationFrame) -> Vec:
     found = expand(run, node.args[0], None, node.at, frame)
     lanes = [_is_defined(lane) for lane in found.lanes]
     return Vec(lanes, found.device)
@@ -56,7 +56,9 @@ def _is_defined(lane: object) -> object:
     return lane is not _UNDEFINED
 
 
-def expand(run: Interpreter, name: str, arguments: tuple[Expr, ...] | None, at: Span | None, frame: Frame) -> Vec:
+def expand(
+    run: Interpreter, name: str, arguments: tuple[Expr, ...] | None, at: Span | None, frame: EvaluationFrame
+) -> Vec:
     """The lanes of a macro as it stands at a place; `arguments` are those of a function-like one."""
     if not run.compile_time:
         return Vec((Unknown(f"macro:{name}"),))
@@ -79,7 +81,12 @@ def expand(run: Interpreter, name: str, arguments: tuple[Expr, ...] | None, at: 
 
 
 def _of_file(
-    run: Interpreter, module: Module, macro: Function, arguments: tuple[Expr, ...] | None, line: int, frame: Frame
+    run: Interpreter,
+    module: Module,
+    macro: Function,
+    arguments: tuple[Expr, ...] | None,
+    line: int,
+    frame: EvaluationFrame,
 ) -> Vec:
     """The last definition whose tests hold, target by target. `line` bounds what is seen; 0 is all of it."""
     bound = _bound(run, macro, arguments, frame)
@@ -94,7 +101,9 @@ def _of_file(
         if result is None:
             result = _included(run, module, macro, arguments, frame)
         for taken, body in counting:
-            result = _chosen(macro.qualname, taken, run.evaluate(body, Frame(module, bound, line=line)), result)
+            result = _chosen(
+                macro.qualname, taken, run.evaluate(body, EvaluationFrame(module, bound, line=line)), result
+            )
     finally:
         run.busy.discard(key)
     if run.final and key[-1] is not None:
@@ -114,7 +123,7 @@ def _counting(
     for path, body in reversed(macro.returns[max(0, stop - MAX_DEFINITIONS) : stop]):
         taken = Vec((True,))
         for test in path:
-            taken = vectors.both(taken, run.truth(test, Frame(module)))
+            taken = vectors.both(taken, run.truth(test, EvaluationFrame(module)))
         if not taken.uniform or taken.lanes[0] is not False:
             found.append((taken, body))
         if taken.uniform and taken.lanes[0] is True:
@@ -127,7 +136,7 @@ def _line(definition: tuple[Path, Expr]) -> int:
 
 
 def _included(
-    run: Interpreter, module: Module, macro: Function, arguments: tuple[Expr, ...] | None, frame: Frame
+    run: Interpreter, module: Module, macro: Function, arguments: tuple[Expr, ...] | None, frame: EvaluationFrame
 ) -> Vec:
     """What a header of a file makes of a macro that the file defines too."""
     for other in run.world.definers(module, macro.qualname):
@@ -150,7 +159,7 @@ def _chosen(name: str, taken: Vec, then: Vec, otherwise: Vec) -> Vec:
 
 
 def _bound(
-    run: Interpreter, macro: Function, arguments: tuple[Expr, ...] | None, frame: Frame
+    run: Interpreter, macro: Function, arguments: tuple[Expr, ...] | None, frame: EvaluationFrame
 ) -> dict[tuple[str, str], Vec]:
     values = [run.evaluate(argument, frame) for argument in arguments or ()]
     return {(macro.qualname, name): vec for name, vec in zip(macro.params, values, strict=False)}

@@ -8,7 +8,7 @@ from bwlint.evaluate import builtins, calls, vectors
 from bwlint.evaluate.names import guess, looks_like_version
 from bwlint.evaluate.objects import (
     ClassValue,
-    Frame,
+    EvaluationFrame,
     FunctionValue,
     Instance,
     LambdaValue,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bwlint.evaluate.interpreter import Interpreter
 
 
-def attribute(run: Interpreter, node: Expr, frame: Frame) -> Vec:
+def attribute(run: Interpreter, node: Expr, frame: EvaluationFrame) -> Vec:
     base = run.evaluate(node.args[0], frame)
     name: str = node.args[1]
     if not base.uniform:
@@ -75,7 +75,7 @@ def _member(run: Interpreter, owner: Instance | ClassValue, name: str, depth: in
     found = owner.body.names.get(name)
     if found is None:
         for base in owner.body.bases:
-            parent = run.evaluate(base, Frame(owner.module)).lanes[0]
+            parent = run.evaluate(base, EvaluationFrame(owner.module)).lanes[0]
             if isinstance(parent, ClassValue) and parent.body is not owner.body:
                 up: Instance | ClassValue = (
                     Instance(parent.module, parent.body) if isinstance(owner, Instance) else parent
@@ -90,7 +90,7 @@ def _member(run: Interpreter, owner: Instance | ClassValue, name: str, depth: in
         function = owner.module.functions[found.args[0]]
         method = FunctionValue(owner.module, function, owner)
         return calls.call(run, method, [], {}) if function.kind == "property" else Vec((method,))
-    result = run.evaluate(found, Frame(owner.module))
+    result = run.evaluate(found, EvaluationFrame(owner.module))
     if isinstance(result.lanes[0], Unknown):
         return guess(name) or result
     return result

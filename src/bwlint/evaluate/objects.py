@@ -37,7 +37,7 @@ class ModuleValue:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LambdaValue:
-    frame: Frame
+    frame: EvaluationFrame
     owner: str
     params: tuple[str, ...]
     body: Expr
@@ -50,7 +50,7 @@ class PartialValue:
     keywords: tuple[tuple[str, Vec], ...]
 
 
-class Frame:
+class EvaluationFrame:
     """Where an expression runs: its module, the parameters bound by each enclosing owner, and a memo of slots.
 
     `line` is where the macro whose body runs is used (0: at the end of the file); None where no macro is expanded.
@@ -62,7 +62,7 @@ class Frame:
         self,
         module: Module,
         args: dict[tuple[str, str], Vec] | None = None,
-        parent: Frame | None = None,
+        parent: EvaluationFrame | None = None,
         line: int | None = None,
     ) -> None:
         self.module = module
@@ -72,7 +72,7 @@ class Frame:
         self.memo: dict[int, Vec] = {} if parent is None else parent.memo
 
     def lookup(self, owner: str, name: str) -> Vec | None:
-        frame: Frame | None = self
+        frame: EvaluationFrame | None = self
         while frame is not None:
             found = frame.args.get((owner, name))
             if found is not None:
@@ -81,7 +81,7 @@ class Frame:
         return None
 
 
-class World(Protocol):
+class OutsideNames(Protocol):
     """What the interpreter asks about names outside the expression."""
 
     def module(self, dotted: str) -> Module | None: ...

@@ -14,11 +14,11 @@ from bwlint.chips import Chip
 from bwlint.data import table
 from bwlint.evaluate.values import (
     CHIPS,
-    Arch,
+    ArchMember,
     Capability,
+    DeviceProperties,
     Guess,
-    Properties,
-    Release,
+    ReleaseNumber,
     Unknown,
     Vec,
     lift,
@@ -37,8 +37,8 @@ KINDS: dict[str, Form] = {
     "digits": lambda chip: f"{chip.major}{chip.minor}",
     "sm": lambda chip: f"sm_{chip.major}{chip.minor}",
     "sm-suffixed": lambda chip: f"sm_{chip.major}{chip.minor}{native_suffix(chip.major)}",
-    "arch": lambda chip: Arch(chip.major, chip.minor, native_suffix(chip.major)),
-    "properties": lambda chip: Properties(chip.major, chip.minor, chip.smem_per_block_optin),
+    "arch": lambda chip: ArchMember(chip.major, chip.minor, native_suffix(chip.major)),
+    "properties": lambda chip: DeviceProperties(chip.major, chip.minor, chip.smem_per_block_optin),
     "smem-optin": lambda chip: chip.smem_per_block_optin if chip.smem_per_block_optin is not None else Unknown(),
     "guess": lambda chip: Guess(chip.major, chip.minor, "capability"),
 }
@@ -46,7 +46,7 @@ _CONSTANTS: dict[str, Any] = {"true": True, "false": False, "none": None}
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class CapabilitySource:
     """One row: `returns` is a key of `KINDS`, of `_CONSTANTS`, "text", or one of the tests of `call`."""
 
     returns: str
@@ -58,11 +58,11 @@ class Source:
 
 
 @cache
-def _table() -> dict[str, Source]:
-    rows: dict[str, Source] = {}
+def _table() -> dict[str, CapabilitySource]:
+    rows: dict[str, CapabilitySource] = {}
     for row in table("sources")["source"]:
         chips = frozenset(row["chips"]) if "chips" in row else None
-        entry = Source(
+        entry = CapabilitySource(
             row.get("returns", "chips"),
             row.get("text", ""),
             chips,
@@ -79,7 +79,9 @@ class Sources:
     """The table with a user's rows in front. `release` is the toolkit to assume, "" a current one."""
 
     def __init__(self, own: Mapping[str, str] | None = None, release: str = "") -> None:
-        self._own = {name: Source(kind, "", None, False, "configuration") for name, kind in (own or {}).items()}
+        self._own = {
+            name: CapabilitySource(kind, "", None, False, "configuration") for name, kind in (own or {}).items()
+        }
         self._release = release
 
     def at(self, release: str) -> Sources:
@@ -88,7 +90,7 @@ class Sources:
         sources._own = self._own
         return sources
 
-    def find(self, dotted: str) -> Source | None:
+    def find(self, dotted: str) -> CapabilitySource | None:
         """The row for a dotted name: the whole name, then ever shorter tails of it."""
         found = self._find(dotted)
         if found is None or not found.assumed or not self._release:
@@ -96,7 +98,7 @@ class Sources:
         asks = found.returns in _CONSTANTS
         return replace(found, returns="release-at-least" if asks else found.returns, text=self._release)
 
-    def _find(self, dotted: str) -> Source | None:
+    def _find(self, dotted: str) -> CapabilitySource | None:
         table = _table()
         found = self._own.get(dotted) or table.get(dotted)
         if found:
@@ -116,7 +118,7 @@ def read(kind: str) -> Vec:
     return Vec(tuple(KINDS[kind](chip) for chip in CHIPS), device=True, guessed=kind == "guess")
 
 
-def call(source: Source, arguments: Sequence[Vec], keywords: Mapping[str, Vec]) -> Vec:
+def call(source: CapabilitySource, arguments: Sequence[Vec], keywords: Mapping[str, Vec]) -> Vec:
     """What a call of `source` returns."""
     if source.chips is not None:
         return Vec(tuple(chip.name in source.chips for chip in CHIPS), device=True)
@@ -125,7 +127,7 @@ def call(source: Source, arguments: Sequence[Vec], keywords: Mapping[str, Vec]) 
     if source.returns == "text" and source.text:
         return Vec((source.text,))
     if source.returns == "version" and source.text:
-        return Vec((Release(int(part) for part in source.text.split(".")),))
+        return Vec((ReleaseNumber(int(part) for part in source.text.split(".")),))
     operands = [*arguments, *keywords.values()]
     if source.returns == "release-at-least":
         return lift(lambda asked: _released(source.text, asked), operands[-1]) if operands else Vec((Unknown(),))

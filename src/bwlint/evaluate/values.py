@@ -82,8 +82,8 @@ class Guess:
             return (self.major, self.minor) if 5 <= like[0] <= 20 else None
         if isinstance(like, str):
             return self._text(like)
-        if isinstance(like, Arch):
-            return Arch(self.major, self.minor, native_suffix(self.major))
+        if isinstance(like, ArchMember):
+            return ArchMember(self.major, self.minor, native_suffix(self.major))
         return None
 
     def _number(self, like: int) -> int | None:
@@ -118,7 +118,7 @@ def native_suffix(major: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Arch:
+class ArchMember:
     """A member of an ordered architecture enum such as CuTe DSL's `Arch.sm_120a`; equal to members only."""
 
     major: int
@@ -130,13 +130,13 @@ class Arch:
         """What the enum is ordered by, in all its versions: a suffix tells members apart and orders none."""
         return (self.major, self.minor)
 
-    def of_family(self, other: Arch) -> bool:
+    def of_family(self, other: ArchMember) -> bool:
         """`is_family_of` of CuTe DSL: suffixed, the same major and no lower minor, whatever suffix the other has."""
         return self.suffix != "" and self.major == other.major and self.minor >= other.minor
 
 
 @dataclass(frozen=True, slots=True)
-class Properties:
+class DeviceProperties:
     """What `torch.cuda.get_device_properties` returns, as far as the chip decides it."""
 
     major: int
@@ -151,7 +151,7 @@ class Ref:
     name: str
 
 
-class Release(tuple[int, ...]):
+class ReleaseNumber(tuple[int, ...]):
     """A release number that some projects hand out as a tuple and others as a text or an object of their own."""
 
 
@@ -226,7 +226,7 @@ def truth(value: object) -> object:
     """True, False, `Raises` or `Unknown`."""
     if value is True or value is False or isinstance(value, Unknown | Raises):
         return value
-    if isinstance(value, Ref | Method | Guess | Properties | Arch) or callable(value):
+    if isinstance(value, Ref | Method | Guess | DeviceProperties | ArchMember) or callable(value):
         return Unknown()
     return bool(value)
 
@@ -237,7 +237,7 @@ _ORDER: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-_OPAQUE = (Ref, Method, Properties)
+_OPAQUE = (Ref, Method, DeviceProperties)
 
 
 def compare(op: str, left: object, right: object) -> object:
@@ -256,14 +256,16 @@ def compare(op: str, left: object, right: object) -> object:
     if op == "!=":
         equal = _equal(left, right)
         return (not equal) if isinstance(equal, bool) else equal
-    if isinstance(left, Arch) and isinstance(right, Arch):
+    if isinstance(left, ArchMember) and isinstance(right, ArchMember):
         return _ORDER[op](left.key, right.key)
     return _ORDER[op](left, right)
 
 
 def settle(left: object, right: object) -> tuple[object, object]:
     """Give guessed names the type of what they are compared with."""
-    if (isinstance(left, Release) and isinstance(right, str)) or (isinstance(right, Release) and isinstance(left, str)):
+    if (isinstance(left, ReleaseNumber) and isinstance(right, str)) or (
+        isinstance(right, ReleaseNumber) and isinstance(left, str)
+    ):
         return Unknown(), Unknown()
     if isinstance(left, Guess):
         form = left.form(right)

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from bwlint.model.findings import Edit
-from bwlint.sources.read import Text
+from bwlint.sources.read import SourceText
 
 
 def apply(source: str, edits: Iterable[Edit]) -> str:
     """`source` after edits of one file. Of two that overlap the first wins, the other has to wait."""
     pieces: list[str] = []
     position = 0
-    for start, end, text in _in_order(Text(source), edits):
+    for start, end, text in _in_order(SourceText(source), edits):
         pieces += [source[position:start], text]
         position = end
     return "".join([*pieces, source[position:]])
 
 
-def _in_order(text: Text, edits: Iterable[Edit]) -> Iterator[tuple[int, int, str]]:
+def _in_order(text: SourceText, edits: Iterable[Edit]) -> Iterator[tuple[int, int, str]]:
     places = {
         (
             text.offset(edit.region.line, edit.region.column),

@@ -11,7 +11,7 @@ from bwlint.world.tree import Sets
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class WantedChange:
     """`chips` are to be treated as their `twins` are already; `wanted` is the set of the test afterwards.
 
     For the kind "type" a comparison is the same on every chip today, so there are no twins. Nor are there for "admit",
@@ -24,7 +24,9 @@ class Change:
     twins: ChipSet
 
     @classmethod
-    def between(cls, sets: Sets, wanted: ChipSet, beyond: Literal["admit", "bound"] | None = None) -> Change | str:
+    def between(
+        cls, sets: Sets, wanted: ChipSet, beyond: Literal["admit", "bound"] | None = None
+    ) -> WantedChange | str:
         """From the sets of a gate and the set wanted; a string says why that is no fix.
 
         `beyond` is what a change is that does more than to complete a family (None: it is none).

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from bwlint.chips import Chip, ChipSet
-from bwlint.fix.change import Change
+from bwlint.fix.change import WantedChange
 from bwlint.model.expr import Span
 from bwlint.model.facts import Gate
-from bwlint.sources.read import Text
+from bwlint.sources.read import SourceText
 
 _ON_PURPOSE = re.compile(
     r"\b(?:exact(?:ly)?|deliberate(?:ly)?|intentional(?:ly)?|on purpose|by design)\b", re.IGNORECASE
@@ -19,12 +19,12 @@ _DENIED = (
 )
 
 
-def meant_exactly(gate: Gate, span: Span, source: str, change: Change) -> str | None:
+def meant_exactly(gate: Gate, span: Span, source: str, change: WantedChange) -> str | None:
     """Why the comments at `span` and at the gate forbid an edit; None where they do not."""
     return said_exactly(f"{gate.comment} {comments(source, span)}", change)
 
 
-def said_exactly(said: str, change: Change) -> str | None:
+def said_exactly(said: str, change: WantedChange) -> str | None:
     """Why what comments say forbids an edit; None where it does not."""
     if _ON_PURPOSE.search(said):
         return "a comment says that the exact test is meant"
@@ -40,7 +40,7 @@ def said_exactly(said: str, change: Change) -> str | None:
 
 def comments(source: str, span: Span) -> str:
     """Comments on the lines of a span and in the block of them directly above."""
-    text = Text(source)
+    text = SourceText(source)
     above = span[0] - 1
     while text.line(above).lstrip().startswith("#"):
         above -= 1

@@ -14,7 +14,7 @@ from bwlint.model.facts import Module, Operation
 from bwlint.model.findings import Edit, Fix, Proof
 from bwlint.readers.cuda import read
 from bwlint.readers.cuda.lexer import Code, clean
-from bwlint.sources.read import Text
+from bwlint.sources.read import SourceText
 from bwlint.world.tree import Tree
 
 _KIB = 1024
@@ -74,7 +74,7 @@ def _edit(job: Job, code: Code, node: Expr) -> Edit | None:
     if node.args[0] <= wanted:
         return None
     digits = f"{match['hex']}{wanted:x}" if match["hex"] else str(wanted)
-    return Edit(job.module.path, Text(job.source).region(*node.at), f"{digits}{match['suffix']}")
+    return Edit(job.module.path, SourceText(job.source).region(*node.at), f"{digits}{match['suffix']}")
 
 
 def _prove(job: Job, index: int, text: str) -> Proof | str:

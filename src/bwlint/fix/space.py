@@ -11,7 +11,7 @@ from bwlint.model.facts import Operation
 from bwlint.model.findings import Edit, Fix, Proof
 from bwlint.readers.cuda import read
 from bwlint.readers.cuda.lexer import Code, clean
-from bwlint.sources.read import Text
+from bwlint.sources.read import SourceText
 
 _OF_CLUSTERS = ("multicast::cluster", "mapa", "barrier.cluster", "st.async", "shared::cluster.shared::cta")
 _CLUSTER, _CTA = ".shared::cluster", ".shared::cta"
@@ -65,7 +65,7 @@ def _edit(job: Job, code: Code, operation: Operation) -> Edit | str:
     if head.count(_CLUSTER) != 1:
         return "the state space is not written where the instruction is"
     first = start + head.index(_CLUSTER)
-    return Edit(job.module.path, Text(job.source).region(*code.span(first, first + len(_CLUSTER))), _CTA)
+    return Edit(job.module.path, SourceText(job.source).region(*code.span(first, first + len(_CLUSTER))), _CTA)
 
 
 def _prove(job: Job, same: list[int], text: str) -> Proof | str:

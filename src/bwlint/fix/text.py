@@ -19,7 +19,7 @@ from bwlint.fix.python.syntax import Syntax, between, inside, parse, span_of
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Module
 from bwlint.model.findings import Edit, Fix, Proof
-from bwlint.sources.read import Text
+from bwlint.sources.read import SourceText
 
 _NAME = r"(?<![A-Za-z0-9_])(sm[ _-]?){major}{minor}[af]?(?![A-Za-z0-9_])"
 _CAPABILITY = r"(capabilit(?:y|ies)(?: of)? )(?:{major}\.{minor}(?!\d)|\({major}, ?{minor}\))"
@@ -77,7 +77,7 @@ def reworded_in_cpp(source: str, path: str, span: Span, chips: ChipSet) -> Edit 
     if len(found) != 1:
         return _not_one(found, chips)
     literal, (start, end, words) = found[0]
-    edit = between(Text(source), path, start, end, words)
+    edit = between(SourceText(source), path, start, end, words)
     edited = source[:start] + words + source[end:]
     code_after = clean(edited).text
     if (code.text[:start], code.text[end:]) != (code_after[:start], code_after[start + len(words) :]):

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from bwlint.binaries.allowance import Allowance, Exhausted
 from bwlint.binaries.library import is_bare, joined, read_library
 from bwlint.binaries.operations import operations
-from bwlint.binaries.shipments import Flaw, Inspection, Library, Shipment
+from bwlint.binaries.shipments import DeviceLibrary, Flaw, Inspection, Shipment
 from bwlint.chips import ChipSet, parse_targets
 from bwlint.inspection.answers import answer
 from bwlint.inspection.origins import Origin, origins
@@ -21,7 +21,7 @@ from bwlint.model.fingerprint import fingerprint
 from bwlint.rules import binary_checks
 from bwlint.settings import catalog
 from bwlint.settings.config import Configs, chosen_rules
-from bwlint.sources.archives import Entry, entries
+from bwlint.sources.archives import ArchiveEntry, entries
 from bwlint.sources.errors import ReadError
 from bwlint.sources.pypi import SourceError
 
@@ -35,7 +35,7 @@ _MOST_SKIPPED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class InspectionRequest:
     """What is asked: `things` are files, folders and pypi:NAME; what is empty or None, the configuration decides."""
 
     things: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ class UsageError(Exception):
     """Something that the user has to put right; the message says what."""
 
 
-def inspect(request: Request) -> Inspected:
+def inspect(request: InspectionRequest) -> Inspected:
     """Inspect what is asked for. Raises UsageError and ConfigError."""
     config = (
         Configs()
@@ -112,7 +112,7 @@ def inspect(request: Request) -> Inspected:
     return Inspected(inspection, scanned, severity, fail_on, tuple(failures))
 
 
-def _one_by_one(request: Request) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+def _one_by_one(request: InspectionRequest) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
     """The arguments: one that cannot be had costs nothing of what the others say."""
     yield from (((thing,), ()) for thing in request.things)
     yield from (((), (name,)) for name in request.installed)
@@ -126,7 +126,7 @@ def examine(
     `allowance` is what all of them may take, together with what was read before.
     """
     unread = _Unread(list(origin.skipped))
-    libraries: list[Library] = []
+    libraries: list[DeviceLibrary] = []
     others = 0
     for library in _libraries(origin, asked, scratch, unread, allowance or Allowance(), deep=deep):
         if library.units:
@@ -162,7 +162,7 @@ class _Unread:
 
 def _libraries(
     origin: Origin, asked: ChipSet, scratch: Path, unread: _Unread, allowance: Allowance, *, deep: bool
-) -> Iterator[Library]:
+) -> Iterator[DeviceLibrary]:
     allowance.grant(sum(_size(real) for _, real in origin.files))
     for entry in _entries(origin, scratch):
         if isinstance(entry, Skipped):
@@ -204,7 +204,7 @@ def scratch_folder(stack: ExitStack) -> Path:
     return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bwlint-", ignore_cleanup_errors=True)))
 
 
-def _entries(origin: Origin, scratch: Path) -> Iterator[Entry | Skipped]:
+def _entries(origin: Origin, scratch: Path) -> Iterator[ArchiveEntry | Skipped]:
     for reported, real in origin.files:
         try:
             yield from entries(Path(real), reported, scratch, origin.wanted)
@@ -214,14 +214,14 @@ def _entries(origin: Origin, scratch: Path) -> Iterator[Entry | Skipped]:
             yield Skipped(reported, str(error).removeprefix(f"{reported}: "))
 
 
-def _gathered(libraries: Sequence[Library]) -> tuple[Library, ...]:
+def _gathered(libraries: Sequence[DeviceLibrary]) -> tuple[DeviceLibrary, ...]:
     """The libraries, with the objects of a static library and the many images of a folder as one each."""
-    groups: dict[str, list[Library]] = {}
+    groups: dict[str, list[DeviceLibrary]] = {}
     for library in libraries:
         parent = str(PurePosixPath(library.path).parent)
         together = is_bare(library) or parent.endswith(_STATIC)
         groups.setdefault(parent if together else library.path, []).append(library)
-    found: list[Library] = []
+    found: list[DeviceLibrary] = []
     for path, group in groups.items():
         is_static = path.endswith(_STATIC) and path != group[0].path
         if is_static or len(group) > _MANY:

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from bwlint.binaries.library import is_bare
 from bwlint.binaries.operations import is_spare, kernels_beside
-from bwlint.binaries.shipments import Library, Operation, Shipment, main_reason
+from bwlint.binaries.shipments import DeviceLibrary, KernelOperation, Shipment, main_reason
 from bwlint.chips import ChipSet, siblings
 from bwlint.chips import chip as chip_of
 from bwlint.chips.wording import counted, listed
@@ -61,7 +61,7 @@ def _on(shipment: Shipment, chip: str) -> str:
     return text
 
 
-def _is_missed(shipment: Shipment, library: Library, chip: str) -> bool:
+def _is_missed(shipment: Shipment, library: DeviceLibrary, chip: str) -> bool:
     """Whether a library of no use is one for the chip too: images for other generations lie beside each other."""
     if not is_bare(library):
         return True
@@ -70,11 +70,11 @@ def _is_missed(shipment: Shipment, library: Library, chip: str) -> bool:
     return not is_spare(library.units, kernels_beside(library, shipment.libraries, chip))
 
 
-def _is_shortfall(operation: Operation, chip: str) -> bool:
+def _is_shortfall(operation: KernelOperation, chip: str) -> bool:
     """Whether a chip lacks what was meant for it: not what is for exact targets, unless one is of its own family."""
     meant = not operation.is_specific or bool(siblings(chip_of(chip)) & ChipSet.of(*operation.served))
     return operation.is_sure and meant
 
 
-def _name(library: Library) -> str:
+def _name(library: DeviceLibrary) -> str:
     return PurePosixPath(library.path).name

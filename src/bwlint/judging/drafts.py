@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Related:
+class RelatedSpan:
     module: Located
     at: Span
     message: str
@@ -63,7 +63,7 @@ class Draft:
     certain: ChipSet
     legal: ChipSet | None
     gate: Gate | None = None
-    related: tuple[Related, ...] = ()
+    related: tuple[RelatedSpan, ...] = ()
     remedy: Remedy | str | None = None
     """What would mend it; a string says why nothing is proposed."""
     cause: tuple[str, Span] | None = None

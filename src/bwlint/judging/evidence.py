@@ -20,7 +20,7 @@ from bwlint.model.facts import Hop, Module, Side, Use
 from bwlint.model.findings import Claim
 from bwlint.world.libraries import PROOF, Libraries, Need, is_question, operation, operation_in
 from bwlint.world.native import Native, admits
-from bwlint.world.proofs import RANK, Place, Proof
+from bwlint.world.proofs import RANK, NeedProof, Node
 from bwlint.world.reach import Reach
 from bwlint.world.tree import Tree
 
@@ -58,7 +58,7 @@ class Evidence:
         found = self._memo[key]
         return None if found is None else replace(found, use=use)
 
-    def proofs(self, module: Module, use: Use) -> tuple[Proof, ...]:
+    def proofs(self, module: Module, use: Use) -> tuple[NeedProof, ...]:
         """What the definition that a use leads to surely shows, nearest first."""
         place = self._reach.definition(module, use)
         return self._reach.proofs(place) if place is not None else ()
@@ -83,12 +83,12 @@ class Evidence:
             return _need(proof, use)
         return self._named_in(place, use) if place is not None else None
 
-    def _named_in(self, place: Place, use: Use) -> Need | None:
+    def _named_in(self, place: Node, use: Use) -> Need | None:
         """An operation that a definition names, or that something named in it does, on whatever way through it."""
         owner = self._tree.module(place.outline.name)
         return self._operation(owner, place.definition.qualname.partition(".")[0], use) if owner is not None else None
 
-    def _chosen(self, proofs: Sequence[Proof]) -> Proof | None:
+    def _chosen(self, proofs: Sequence[NeedProof]) -> NeedProof | None:
         """The strongest that keeps a target out; else a list that names them all."""
         against = [proof for proof in proofs if self._targets & proof.against]
         if against:
@@ -138,7 +138,7 @@ def handed_out(side: Side) -> Iterator[Use]:
         yield replace(use, how="call") if use.how == "name" and use.at == whole else use
 
 
-def _need(proof: Proof, use: Use) -> Need:
+def _need(proof: NeedProof, use: Use) -> Need:
     return Need(
         proof.legal,
         PROOF,

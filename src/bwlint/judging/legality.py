@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 from bwlint.chips import EVERY_TARGET, NONE, ChipSet, Target, TargetSet, group
 from bwlint.chips.atoms import Atom, atom
-from bwlint.chips.instructions import Form, Verdict, parse, verdict
+from bwlint.chips.instructions import Form, PtxasVerdict, parse, verdict
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, Related, Remedy
+from bwlint.judging.drafts import Draft, RelatedSpan, Remedy
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Carry, Module, Operation
 from bwlint.world.builds import built
@@ -114,18 +114,18 @@ def charges(instruction: str, compiled_for: TargetSet) -> tuple[Charge, ...]:
     return tuple(found)
 
 
-def _rule(form: Form, said: Verdict, target: Target) -> str:
+def _rule(form: Form, said: PtxasVerdict, target: Target) -> str:
     if form.group in _RULES:
         return _RULES[form.group]
     return "suffix-lost" if _suffixes(said, target) else "illegal-instruction"
 
 
-def _suffixes(said: Verdict, target: Target) -> tuple[Target, ...]:
+def _suffixes(said: PtxasVerdict, target: Target) -> tuple[Target, ...]:
     """The targets of the same number, with a suffix, for which an instruction is legal."""
     return tuple(other for other in said.legal if other.number == target.number)
 
 
-def _error(head: str, form: Form, rule: str, said: Verdict, wrong: TargetSet) -> Charge:
+def _error(head: str, form: Form, rule: str, said: PtxasVerdict, wrong: TargetSet) -> Charge:
     first = next(iter(wrong))
     words = form.words(said.statement).replace("<T>", first.name)
     message = f'ptxas refuses `{head}` for {wrong}: "{words}"'
@@ -134,7 +134,7 @@ def _error(head: str, form: Form, rule: str, said: Verdict, wrong: TargetSet) ->
     return Charge(rule, _CATEGORIES[rule], "error", wrong, said.legal, message, "refused", _advice(rule, said, first))
 
 
-def _advice(rule: str, said: Verdict, target: Target) -> str:
+def _advice(rule: str, said: PtxasVerdict, target: Target) -> str:
     if rule == "suffix-lost":
         names = " or ".join(other.name for other in _suffixes(said, target))
         return f"compile it for {names}"
@@ -143,7 +143,7 @@ def _advice(rule: str, said: Verdict, target: Target) -> str:
     return f"keep it to {plain(said.legal.chips)}, and give {target.chip} a path of its own"
 
 
-def _slow(head: str, form: Form, said: Verdict, slow: TargetSet) -> Charge:
+def _slow(head: str, form: Form, said: PtxasVerdict, slow: TargetSet) -> Charge:
     chips = plain(slow.chips)
     if form.group == "multicast":
         advice = f"give {chips} a load by each block"
@@ -234,7 +234,7 @@ def _draft(module: Module, charge: Charge, operations: list[Operation], chips: C
         chips,
         chips,
         charge.legal.chips,
-        related=tuple(Related(module, other.at, "here too") for other in others[:_SHOWN]),
+        related=tuple(RelatedSpan(module, other.at, "here too") for other in others[:_SHOWN]),
         claims=(_claimed(first, charge),),
     )
 
@@ -325,8 +325,8 @@ def _source_draft(context: Context, module: Module, found: list[_Placed]) -> Dra
     charge, chips = first.charge, first.charge.targets.chips
     severity, confidence, why = _level(module, first)
     guard = _innermost(context, module, first.operation) if first.guarded else None
-    related = [Related(module, guard, "this guard lets it through")] if guard else []
-    related += [Related(module, other.operation.at, short(other.operation)) for other in others[:_SHOWN]]
+    related = [RelatedSpan(module, guard, "this guard lets it through")] if guard else []
+    related += [RelatedSpan(module, other.operation.at, short(other.operation)) for other in others[:_SHOWN]]
     more = f" (and {len(others)} more)" if others else ""
     return Draft(
         charge.rule,

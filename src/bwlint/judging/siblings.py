@@ -16,7 +16,7 @@ from bwlint.judging.context import Context
 from bwlint.model.facts import Hop, Module, Side, Use
 from bwlint.world.gates import Judged
 from bwlint.world.libraries import named_for_others
-from bwlint.world.proofs import Proof
+from bwlint.world.proofs import NeedProof
 
 _TARGET_IN_NAME = re.compile(r"(?<![a-z])sm_?(\d{2,3})[afx]?(?!\d)")
 _FAMILY = group("consumer-blackwell")
@@ -48,7 +48,7 @@ def admission(context: Context, module: Module, use: Use) -> Admission | None:
     return Admission(use.name.rpartition(".")[2], chips, said.hops[-1], said.kind)
 
 
-def _names_chips(proof: Proof) -> bool:
+def _names_chips(proof: NeedProof) -> bool:
     """A list names chips; a guard may be a bound that knows nothing of them, unless it leaves one family alone."""
     return proof.kind in ("list", "build") or (proof.kind == "gate" and proof.legal <= _FAMILY)
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from bwlint.chips import EVERY, parse_targets, sold_chips
-from bwlint.matrix.cells import Cells, Place, Ruling
-from bwlint.matrix.rows import ANSWERS, Entry, Interfaces, entries, span_of
-from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, Gate, Matrix, Row
+from bwlint.matrix.cells import Cells, GatePlace, Ruling
+from bwlint.matrix.rows import ANSWERS, Interfaces, RowEntry, entries, span_of
+from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, CellGate, Matrix, MatrixRow
 from bwlint.model.facts import Module
 from bwlint.run.engine import linked
-from bwlint.run.gather import Advance, Gathered, Request, UsageError, gather
+from bwlint.run.gather import Advance, CheckRequest, Gathered, UsageError, gather
 from bwlint.sources.texts import Names, Texts
 from bwlint.sources.walk import SourceFile
 from bwlint.world.budget import Budget
@@ -41,7 +41,7 @@ def matrix(
     Raises UsageError and ConfigError.
     """
     with ExitStack() as own:
-        gathered = gather(Request(tuple(paths), jobs=jobs), stack or own, advance, frozenset({"python"}))
+        gathered = gather(CheckRequest(tuple(paths), jobs=jobs), stack or own, advance, frozenset({"python"}))
         return _matrix(gathered, _chips(targets), select)
 
 
@@ -65,7 +65,9 @@ def _matrix(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str]) -
         if _selected(entry, select)
     ]
     near = files[0] if files else None
-    table = _Table(chips, gathered.texts, gathered.names, {file.real: file for file in files}, near, interfaces.path)
+    table = _TableBuilder(
+        chips, gathered.texts, gathered.names, {file.real: file for file in files}, near, interfaces.path
+    )
     judged = [(entry, judge.ruling(entry)) for entry in wanted]
     kept = _kept(judged)
     above = {(entry.module, entry.name) for entry, _ in kept if entry.backend is None}
@@ -97,12 +99,12 @@ def _refusing_in(module: Module) -> Iterable[str]:
             yield f"{module.name}.{gate.qualname}"
 
 
-def _selected(entry: Entry, patterns: Sequence[str]) -> bool:
+def _selected(entry: RowEntry, patterns: Sequence[str]) -> bool:
     name = f"{entry.module}.{entry.name}"
     return not patterns or any(fnmatchcase(name, pattern) or fnmatchcase(entry.name, pattern) for pattern in patterns)
 
 
-def _kept(judged: Sequence[tuple[Entry, Ruling]]) -> list[tuple[Entry, Ruling]]:
+def _kept(judged: Sequence[tuple[RowEntry, Ruling]]) -> list[tuple[RowEntry, Ruling]]:
     """The rows that tell chips apart, with the operation or the table around them."""
     telling = {(entry.module, entry.name) for entry, ruling in judged if _tells(ruling)}
     return [
@@ -117,7 +119,7 @@ def _tells(ruling: Ruling) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class _TableBuilder:
     """Turns rulings into rows with reported paths and the text of gates."""
 
     chips: tuple[str, ...]
@@ -127,9 +129,9 @@ class _Table:
     near: SourceFile | None
     paths: Callable[[str], str]
     """The real path of a module."""
-    _gates: dict[Place, Gate] = field(default_factory=dict)
+    _gates: dict[GatePlace, CellGate] = field(default_factory=dict)
 
-    def row(self, entry: Entry, ruling: Ruling, below: bool) -> Row:
+    def row(self, entry: RowEntry, ruling: Ruling, below: bool) -> MatrixRow:
         at = span_of(entry)
         path = entry.site.path if entry.site else ""
         if entry.site is None and entry.check is not None:
@@ -139,7 +141,7 @@ class _Table:
         cells = {chip: self._cell(ruling, chip) for chip in self.chips}
         backend = entry.backend.name if entry.backend else ""
         nested = below and entry.backend is not None
-        return Row(entry.module, entry.name, backend, self._reported(path), at[0] if at else 1, cells, nested)
+        return MatrixRow(entry.module, entry.name, backend, self._reported(path), at[0] if at else 1, cells, nested)
 
     def _cell(self, ruling: Ruling, chip: str) -> Cell:
         if chip in ruling.refused:
@@ -149,16 +151,16 @@ class _Table:
             return Cell(FALLBACK, self._gate(place), arm)
         return Cell(YES, self._gate(ruling.by)) if ruling.by else Cell(UNKNOWN)
 
-    def _gate(self, place: Place) -> Gate:
+    def _gate(self, place: GatePlace) -> CellGate:
         if place not in self._gates:
             self._gates[place] = self._read(place)
         return self._gates[place]
 
-    def _read(self, place: Place) -> Gate:
+    def _read(self, place: GatePlace) -> CellGate:
         line, column, end_line, end_column = place.at
         text = self.texts.of(place.path)
         code = "" if text is None else _slice(text.lines, line, column, end_line, end_column)
-        return Gate(self._reported(place.path), line, column + 1, code)
+        return CellGate(self._reported(place.path), line, column + 1, code)
 
     def _reported(self, real: str) -> str:
         near = self.files.get(real, self.near)

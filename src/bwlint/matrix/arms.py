@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from bwlint.chips import EVERY, NONE, ChipSet
-from bwlint.evaluate.objects import Frame
+from bwlint.evaluate.objects import EvaluationFrame
 from bwlint.evaluate.values import CHIPS, Vec
 from bwlint.model.expr import Span, negate
 from bwlint.model.facts import Gate, Module, Side
@@ -36,14 +36,14 @@ def arms(tree: Tree, module: Module, qualname: str, bound: Mapping[str, str], na
     for gate in module.gates:
         if gate.qualname == qualname and gate.kind in ("condition", "expression"):
             chains[(gate.chain, None if gate.chain else gate.at)].append(gate)
-    frame = Frame(module, {(qualname, name): Vec((text,)) for name, text in bound.items()})
+    frame = EvaluationFrame(module, {(qualname, name): Vec((text,)) for name, text in bound.items()})
     found: list[Arm] = []
     for gates in chains.values():
         found += _of_chain(tree, module, sorted(gates, key=lambda gate: gate.position), frame, name_of)
     return found
 
 
-def _of_chain(tree: Tree, module: Module, gates: list[Gate], frame: Frame, name_of: Names) -> list[Arm]:
+def _of_chain(tree: Tree, module: Module, gates: list[Gate], frame: EvaluationFrame, name_of: Names) -> list[Arm]:
     left = _reached(tree, module, gates[0], frame)
     found: list[Arm] = []
     for gate in gates:
@@ -67,7 +67,7 @@ def _of_chain(tree: Tree, module: Module, gates: list[Gate], frame: Frame, name_
     return [Arm(arm.name, arm.chips, arm.at, oldest in arm.chips) for arm in taken]
 
 
-def _reached(tree: Tree, module: Module, gate: Gate, frame: Frame) -> ChipSet:
+def _reached(tree: Tree, module: Module, gate: Gate, frame: EvaluationFrame) -> ChipSet:
     """The chips that surely come to a gate, but for those that an error above stops."""
     function = module.functions.get(gate.qualname)
     errors = {

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bwlint.chips import EVERY, NONE, ChipSet
-from bwlint.evaluate.objects import Frame, FunctionValue
+from bwlint.evaluate.objects import EvaluationFrame, FunctionValue
 from bwlint.evaluate.values import CHIPS, Raises, Ref, Vec
 from bwlint.matrix import arms
-from bwlint.matrix.rows import ANSWERS, Entry, Interfaces, Site
+from bwlint.matrix.rows import ANSWERS, DefinitionSite, Interfaces, RowEntry
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Function, Gate, Module, Side
 from bwlint.readers.python.calls import Call, Option
@@ -41,7 +41,7 @@ _RUNS = ("__init__", "plan", "run", "forward", "__call__", "apply")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class GatePlace:
     """A gate: the real path of its file, and its span."""
 
     path: str
@@ -56,9 +56,9 @@ class Ruling:
     arm for whatever nobody names, with what that arm is called.
     """
 
-    refused: Mapping[str, Place] = field(default_factory=dict)
-    by: Place | None = None
-    other: Mapping[str, tuple[str, Place]] = field(default_factory=dict)
+    refused: Mapping[str, GatePlace] = field(default_factory=dict)
+    by: GatePlace | None = None
+    other: Mapping[str, tuple[str, GatePlace]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return self.by is not None or bool(self.refused)
@@ -72,8 +72,8 @@ _Answer = Callable[[object, int], "bool | None"]
 def together(rulings: Iterable[Ruling]) -> Ruling:
     """All have to let a chip through."""
     found = [ruling for ruling in rulings if ruling]
-    refused: dict[str, Place] = {}
-    other: dict[str, tuple[str, Place]] = {}
+    refused: dict[str, GatePlace] = {}
+    other: dict[str, tuple[str, GatePlace]] = {}
     for ruling in found:
         other |= ruling.other
         for chip, place in ruling.refused.items():
@@ -106,7 +106,7 @@ class Cells:
     def of(cls, world: Linked, interfaces: Interfaces) -> Cells:
         return cls(world.tree, interfaces, world.outlines, world.reach, Refusals(world.tree))
 
-    def ruling(self, entry: Entry) -> Ruling:
+    def ruling(self, entry: RowEntry) -> Ruling:
         """The gates of a row."""
         if entry.site is None:
             return self._of_definition(entry.check) if entry.check else OPEN
@@ -118,7 +118,7 @@ class Cells:
         own, any_other = self._of_definition(entry.site, bound), self._of_definition(entry.site)
         return OPEN if own == any_other else own  # the name decides nothing
 
-    def _of_operation(self, site: Site) -> Ruling:
+    def _of_operation(self, site: DefinitionSite) -> Ruling:
         choices = site.offer.choices
         if not choices:
             return together((self._of_definition(site), self._dispatched(site)))
@@ -126,7 +126,7 @@ class Cells:
         own = [self._of_choice(site, check, {}) for check in checks]
         return together((self._of_definition(site, lists=False), either(own)))
 
-    def _dispatched(self, site: Site) -> Ruling:
+    def _dispatched(self, site: DefinitionSite) -> Ruling:
         """What an operation chooses by itself, where it asks for the device and for nothing else."""
         module = self.module(site)
         if module is None or site.offer.kind != "function" or _ASKS.match(site.offer.name):
@@ -142,7 +142,7 @@ class Cells:
 
         parts = []
         for arm in arms.arms(self.tree, module, site.offer.name, bound, name_of):
-            place = Place(module.path, arm.at)
+            place = GatePlace(module.path, arm.at)
             other = {chip.name: (arm.name, place) for chip in arm.chips} if arm.general else {}
             parts.append(Ruling({}, place, other))
             if arm.name in backends:
@@ -150,24 +150,26 @@ class Cells:
                 parts.append(Ruling({chip: at for chip, at in behind.refused.items() if chip in arm.chips}))
         return together(parts)
 
-    def _is_own(self, site: Site, name: str) -> bool:
+    def _is_own(self, site: DefinitionSite, name: str) -> bool:
         return self.interfaces.called(site.module, site.offer.name, name) is not None
 
-    def _of_choice(self, site: Site, check: Site | None, bound: Mapping[str, str]) -> Ruling:
+    def _of_choice(self, site: DefinitionSite, check: DefinitionSite | None, bound: Mapping[str, str]) -> Ruling:
         """A backend that has a check. What its check declares counts instead of what a check for all declares."""
         own = self._of_check(check)
         declared = check is not None and bool(self._declared(check))
         return together((own, self._of_definition(site, bound, lists=not declared)))
 
-    def _check(self, site: Site, name: str) -> Site | None:
+    def _check(self, site: DefinitionSite, name: str) -> DefinitionSite | None:
         return self.interfaces.local(site.module, name)
 
-    def module(self, site: Site) -> Module | None:
+    def module(self, site: DefinitionSite) -> Module | None:
         """The facts of the file in which a definition stands."""
         found = self.tree.module(site.module)
         return found if found is not None and found.path == site.path else None
 
-    def _of_definition(self, site: Site, bound: Mapping[str, str] | None = None, lists: bool = True) -> Ruling:
+    def _of_definition(
+        self, site: DefinitionSite, bound: Mapping[str, str] | None = None, lists: bool = True
+    ) -> Ruling:
         """A definition and the checks for all its backends; `lists` says whether those count that they declare."""
         checks = [check for name in site.offer.checks if (check := self._check(site, name)) is not None]
         parts = [self._declared(site), *(self._of_check(check, lists) for check in checks)]
@@ -177,7 +179,7 @@ class Cells:
             parts += self._of_class(site, bound or {})
         return together(parts)
 
-    def _of_check(self, site: Site | None, lists: bool = True) -> Ruling:
+    def _of_check(self, site: DefinitionSite | None, lists: bool = True) -> Ruling:
         """A function that answers whether something may be used, or a class that does."""
         if site is None:
             return OPEN
@@ -186,7 +188,7 @@ class Cells:
         declared = self._declared(site) if lists else OPEN
         return together((declared, self._body(site, site.offer.name, {}, _says_no)))
 
-    def _of_class(self, site: Site, bound: Mapping[str, str]) -> Iterator[Ruling]:
+    def _of_class(self, site: DefinitionSite, bound: Mapping[str, str]) -> Iterator[Ruling]:
         for name in sorted(self._answers(site)):
             owner = self._owner(site, name)
             if owner is not None:
@@ -197,7 +199,7 @@ class Cells:
             if owner is not None:
                 yield self._runs(owner, f"{owner.offer.name}.{name}", bound)
 
-    def _runs(self, site: Site, qualname: str, bound: Mapping[str, str]) -> Ruling:
+    def _runs(self, site: DefinitionSite, qualname: str, bound: Mapping[str, str]) -> Ruling:
         """What a function and those that it calls let through, memorised."""
         key = (site.path, qualname, tuple(sorted(bound.items())))
         if key not in self._known:
@@ -210,7 +212,7 @@ class Cells:
             self._known[key] = together((*parts, *self._led_to(site, qualname, bound)))
         return self._known[key]
 
-    def _led_to(self, site: Site, qualname: str, bound: Mapping[str, str]) -> Iterator[Ruling]:
+    def _led_to(self, site: DefinitionSite, qualname: str, bound: Mapping[str, str]) -> Iterator[Ruling]:
         """The rulings of what a function surely calls."""
         found = self.interfaces.get(site.module)
         for call in found.calls.get(qualname, ()) if found and len(self._open) < MAX_CALLS else ():
@@ -227,7 +229,7 @@ class Cells:
             self._open.pop()
             yield behind if coming == EVERY else _only(behind, coming)
 
-    def _coming(self, site: Site, qualname: str, call: Call, bound: Mapping[str, str]) -> ChipSet:
+    def _coming(self, site: DefinitionSite, qualname: str, call: Call, bound: Mapping[str, str]) -> ChipSet:
         """The chips that surely come to a call, by the tests around it that the device alone decides."""
         module = self.module(site)
         coming = EVERY
@@ -236,26 +238,26 @@ class Cells:
             gate = next((gate for gate in gates if gate.at == at and gate.kind == "condition"), None)
             if module is None or gate is None:
                 return NONE
-            frame = Frame(module, {(qualname, name): Vec((text,)) for name, text in bound.items()})
+            frame = EvaluationFrame(module, {(qualname, name): Vec((text,)) for name, text in bound.items()})
             self.tree.interpreter.start()
             lanes = self.tree.interpreter.truth(gate.test, frame).spread()
             coming &= ChipSet.joining(chip for chip, lane in zip(CHIPS, lanes, strict=True) if lane is outcome)
         return coming
 
-    def _proved(self, site: Site, qualname: str) -> Ruling:
+    def _proved(self, site: DefinitionSite, qualname: str) -> Ruling:
         """What a function surely comes to in the end: instructions, and libraries, that not every chip has."""
         outline = self.outlines.named(site.module)
         definition = outline.definitions.get(qualname) if outline and outline.path == site.path else None
         if outline is None or definition is None:
             return OPEN
         parts = []
-        for proof in self.graph.proofs(proofs.Place(outline, definition)):
+        for proof in self.graph.proofs(proofs.Node(outline, definition)):
             if proof.kind in _PROVING and proof.legal and proof.against and proof.hops and self._counts(proof):
-                place = Place(proof.hops[-1].path, proof.hops[-1].at)
+                place = GatePlace(proof.hops[-1].path, proof.hops[-1].at)
                 parts.append(Ruling({chip.name: place for chip in proof.against}))
         return together(parts)
 
-    def _counts(self, proof: proofs.Proof) -> bool:
+    def _counts(self, proof: proofs.NeedProof) -> bool:
         """Not a string, which may be compared with, and not a module of the tree that is called like a library."""
         if proof.kind != "library":
             return True
@@ -266,7 +268,7 @@ class Cells:
         name = how.get("call") or how.get("import")
         return name is not None and not self.interfaces.path(name.partition(".")[0])
 
-    def _listed(self, site: Site, qualname: str) -> Ruling:
+    def _listed(self, site: DefinitionSite, qualname: str) -> Ruling:
         """Lists of what is supported that a function hands to what builds its kernels."""
         module = self.module(site)
         if module is None:
@@ -275,21 +277,21 @@ class Cells:
         parts = []
         for refusal in self.refusals.of(module, qualname):
             if refusal.kind == "build" and _DECLARES.search(lists.get(refusal.at, "")):
-                place = Place(module.path, refusal.at)
+                place = GatePlace(module.path, refusal.at)
                 parts.append(Ruling({chip.name: place for chip in EVERY - refusal.legal}, place))
         return together(parts)
 
-    def _answers(self, site: Site) -> set[str]:
+    def _answers(self, site: DefinitionSite) -> set[str]:
         """The methods by which a class and its bases say where they work."""
         return {name for owner in self._line(site) for name in owner.offer.methods if ANSWERS.fullmatch(name)}
 
-    def _owner(self, site: Site, method: str) -> Site | None:
+    def _owner(self, site: DefinitionSite, method: str) -> DefinitionSite | None:
         """The class that defines a method, the class itself or the first of its bases."""
         return next((owner for owner in self._line(site) if method in owner.offer.methods), None)
 
-    def _line(self, site: Site) -> list[Site]:
+    def _line(self, site: DefinitionSite) -> list[DefinitionSite]:
         """A class and its bases, each once, the bases of the first before the second."""
-        found: dict[tuple[str, str], Site] = {}
+        found: dict[tuple[str, str], DefinitionSite] = {}
         waiting = [site]
         while waiting and len(found) < MAX_BASES:
             owner = waiting.pop()
@@ -300,7 +302,7 @@ class Cells:
             waiting += [base for base in above if base is not None]
         return list(found.values())
 
-    def _declared(self, site: Site) -> Ruling:
+    def _declared(self, site: DefinitionSite) -> Ruling:
         """The lists that decorators of a definition declare."""
         module = self.module(site)
         if module is None:
@@ -311,11 +313,11 @@ class Cells:
         sets = self.tree.sets(module, gate)
         if sets is None or not sets.decided:
             return OPEN
-        place = Place(module.path, gate.at)
+        place = GatePlace(module.path, gate.at)
         return Ruling({chip.name: place for chip in EVERY - sets.may}, place)
 
     def _body(
-        self, site: Site, qualname: str, bound: Mapping[str, str], answer: _Answer, says_all: bool = False
+        self, site: DefinitionSite, qualname: str, bound: Mapping[str, str], answer: _Answer, says_all: bool = False
     ) -> Ruling:
         """What the ways out of a function say. With `says_all` its answer counts though it is one for all chips."""
         module = self.module(site)
@@ -323,10 +325,12 @@ class Cells:
         if module is None or function is None or len(function.returns) >= _ALL_RETURNS:
             return OPEN
         args = {(qualname, name): Vec((text,)) for name, text in bound.items() if name in function.params}
-        ways = self._ways(module, function, Frame(module, args), answer)
-        behind = [self._behind(module, way.value, Frame(module, args)) if not says_all else OPEN for way in ways]
+        ways = self._ways(module, function, EvaluationFrame(module, args), answer)
+        behind = [
+            self._behind(module, way.value, EvaluationFrame(module, args)) if not says_all else OPEN for way in ways
+        ]
         ways = [way.refusing(ruling.refused) for way, ruling in zip(ways, behind, strict=True)]
-        own = Place(module.path, function.at)
+        own = GatePlace(module.path, function.at)
         found = (_refusal(ways, index, own if says_all else None) for index in range(len(CHIPS)))
         refused = {chip.name: place for chip, place in zip(CHIPS, found, strict=True) if place is not None}
         if not refused or (len(refused) == len(CHIPS) and not says_all):
@@ -335,7 +339,7 @@ class Cells:
         proved = {place for ruling in behind if ruling.by is None for place in ruling.refused.values()}
         return Ruling(refused, next((place for place in refused.values() if place not in proved), None))
 
-    def _ways(self, module: Module, function: Function, frame: Frame, answer: _Answer) -> list[_Way]:
+    def _ways(self, module: Module, function: Function, frame: EvaluationFrame, answer: _Answer) -> list[_Way]:
         found = []
         run = self.tree.interpreter
         for path, value in function.returns:
@@ -347,7 +351,7 @@ class Cells:
             found.append(_Way(module.path, tuple(tests), says, outcome.device, value))
         return found
 
-    def _behind(self, module: Module, value: Expr, frame: Frame) -> Ruling:
+    def _behind(self, module: Module, value: Expr, frame: EvaluationFrame) -> Ruling:
         """The ruling of the definition whose result a function returns."""
         while value.op == "attr" or (value.op == "call" and value.args[0].op == "attr" and _on_call(value.args[0])):
             value = value.args[0]
@@ -377,10 +381,10 @@ class _Way:
     says: tuple[bool | None, ...]
     device: bool
     value: Expr
-    gates: tuple[Place | None, ...] = ()
+    gates: tuple[GatePlace | None, ...] = ()
     """What refuses each chip further on."""
 
-    def refusing(self, refused: Mapping[str, Place]) -> _Way:
+    def refusing(self, refused: Mapping[str, GatePlace]) -> _Way:
         """The same way where what it leads to refuses some chips."""
         says = tuple(False if chip.name in refused else said for chip, said in zip(CHIPS, self.says, strict=True))
         return replace(self, says=says, gates=tuple(refused.get(chip.name) for chip in CHIPS))
@@ -395,7 +399,7 @@ class _Way:
             sure = sure and lane is True
         return True if sure else None
 
-    def gate(self, index: int, near: bool) -> Place | None:
+    def gate(self, index: int, near: bool) -> GatePlace | None:
         """What it leads to that refuses a chip, or a test on it that asks for the device; None without.
 
         With `near` only the last test counts: others may just stand above.
@@ -405,10 +409,10 @@ class _Way:
         tests = self.tests[-1:] if near else self.tests
         asking = [test.at for test, outcome in tests if outcome.device and outcome.spread()[index] is True]
         at = self.value.at if self.device else asking[-1] if asking else None
-        return None if at is None else Place(self.path, at)
+        return None if at is None else GatePlace(self.path, at)
 
 
-def _refusal(ways: Sequence[_Way], index: int, anyway: Place | None) -> Place | None:
+def _refusal(ways: Sequence[_Way], index: int, anyway: GatePlace | None) -> GatePlace | None:
     """The gate that refuses a chip; None where some way may be left to it.
 
     `anyway` is what refuses it where no gate asks for the device.
@@ -429,12 +433,12 @@ def _refusal(ways: Sequence[_Way], index: int, anyway: Place | None) -> Place | 
     return found or (None if left else _stopped(ways, index)) or (anyway if ways else None)
 
 
-def _stopped(ways: Sequence[_Way], index: int) -> Place | None:
+def _stopped(ways: Sequence[_Way], index: int) -> GatePlace | None:
     """The call that does not return on a chip, where that leaves no way out."""
     for way in ways:
         for test, outcome in way.tests:
             if test.op == "completes" and test.at and outcome.device and outcome.spread()[index] is False:
-                return Place(way.path, test.at)
+                return GatePlace(way.path, test.at)
     return None
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bwlint.model.expr import Span
-from bwlint.readers.python.interface import Choice, Interface, Offer, interface
+from bwlint.readers.python.interface import BackendChoice, Interface, Offer, interface
 from bwlint.readers.python.vocabulary import arch_text
 from bwlint.sources.errors import ReadError
 from bwlint.sources.read import Unread, decode, read_bytes
@@ -45,7 +45,7 @@ _OUTSIDE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class DefinitionSite:
     """A definition and where it stands; `path` is real, `module` dotted."""
 
     module: str
@@ -54,7 +54,7 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RowEntry:
     """One row to be judged: `name` in `module` as users write it, and `backend` for one of its backends.
 
     `backend` holds the name and the place that names it; `check` is the definition that stands for it, `parameter` the
@@ -63,9 +63,9 @@ class Entry:
 
     module: str
     name: str
-    site: Site | None
-    backend: Choice | None = None
-    check: Site | None = None
+    site: DefinitionSite | None
+    backend: BackendChoice | None = None
+    check: DefinitionSite | None = None
     parameter: str = ""
 
 
@@ -78,7 +78,7 @@ class Interfaces:
     _roots: tuple[str, ...] = ()
     _known: dict[str, Interface | None] = field(default_factory=dict)
     _paths: dict[str, str] = field(default_factory=dict)
-    _sites: dict[tuple[str, str], Site | None] = field(default_factory=dict)
+    _sites: dict[tuple[str, str], DefinitionSite | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, files: Iterable[SourceFile], budget: Budget) -> Interfaces:
@@ -117,7 +117,7 @@ class Interfaces:
                     return os.path.realpath(path)
         return ""
 
-    def find(self, dotted: str, hops: int = MAX_HOPS) -> Site | None:
+    def find(self, dotted: str, hops: int = MAX_HOPS) -> DefinitionSite | None:
         """The definition that a dotted path ends in, through imports; None where it leaves the tree."""
         owner, _, name = dotted.rpartition(".")
         while owner and not self.path(owner):
@@ -125,7 +125,7 @@ class Interfaces:
             name = f"{above}.{name}"
         return self.local(owner, name, hops) if owner else None
 
-    def called(self, module: str, qualname: str, name: str) -> Site | None:
+    def called(self, module: str, qualname: str, name: str) -> DefinitionSite | None:
         """The definition that a call in a function leads to."""
         found = self.get(module)
         if found is None:
@@ -136,7 +136,7 @@ class Interfaces:
             return self.find(f"{target}.{rest}" if rest else target)
         return self.local(module, name)
 
-    def local(self, module: str, name: str, hops: int = MAX_HOPS) -> Site | None:
+    def local(self, module: str, name: str, hops: int = MAX_HOPS) -> DefinitionSite | None:
         """The definition that a name in a module stands for."""
         key = (module, name)
         if key not in self._sites:
@@ -144,14 +144,14 @@ class Interfaces:
             self._sites[key] = self._local(module, name, hops)
         return self._sites[key]
 
-    def _local(self, module: str, name: str, hops: int) -> Site | None:
+    def _local(self, module: str, name: str, hops: int) -> DefinitionSite | None:
         first, _, rest = name.partition(".")
         for owner in self._with_stars(module) if hops else ():
             found = self.get(owner)
             if found is None:
                 continue
             if first in found.offers:
-                return None if rest else Site(owner, self.path(owner), found.offers[first])
+                return None if rest else DefinitionSite(owner, self.path(owner), found.offers[first])
             if first in found.imports:
                 target = found.imports[first]
                 return self.find(f"{target}.{rest}" if rest else target, hops - 1)
@@ -181,7 +181,7 @@ def _read(path: str, dotted: str) -> Interface | None:
         return None
 
 
-def entries(interfaces: Interfaces, gated: frozenset[str], refusing: frozenset[str]) -> list[Entry]:
+def entries(interfaces: Interfaces, gated: frozenset[str], refusing: frozenset[str]) -> list[RowEntry]:
     """The rows of a tree, by module and name, those of backends after their operation.
 
     `gated` are dotted names of definitions that declare or answer where they work: public ones are rows though no
@@ -190,7 +190,7 @@ def entries(interfaces: Interfaces, gated: frozenset[str], refusing: frozenset[s
     """
     inside = {name: file for name, file in interfaces.files.items() if not _OUTSIDE.search(file.path)}
     names = inside or interfaces.files
-    found: dict[tuple[str, str], Entry] = {}
+    found: dict[tuple[str, str], RowEntry] = {}
     public = dict(_public(interfaces, names))
     packages = any(os.path.basename(file.real) == "__init__.py" for file in interfaces.files.values())
     loose = () if packages else _loose(interfaces, names)
@@ -200,7 +200,7 @@ def entries(interfaces: Interfaces, gated: frozenset[str], refusing: frozenset[s
     gated |= set(_checked(interfaces, {name.rpartition(".")[0] for name in gated}))
     for dotted, site in (*public.items(), *loose, *_gated(interfaces, names, gated, public)):
         module, _, name = dotted.rpartition(".")
-        found.setdefault((module, name), Entry(module, name, site))
+        found.setdefault((module, name), RowEntry(module, name, site))
     tables = list(_tables(interfaces, names))
     listed = {(row.check.path, row.check.offer.name) for row in tables if row.check}
     own = [row for key, row in sorted(found.items()) if key in shared_names or _place(row) not in listed]
@@ -208,11 +208,11 @@ def entries(interfaces: Interfaces, gated: frozenset[str], refusing: frozenset[s
     return [row for row in (*rows, *tables) if not _elsewhere(row)]
 
 
-def _place(entry: Entry) -> tuple[str, str]:
+def _place(entry: RowEntry) -> tuple[str, str]:
     return (entry.site.path, entry.site.offer.name) if entry.site else ("", "")
 
 
-def _elsewhere(entry: Entry) -> bool:
+def _elsewhere(entry: RowEntry) -> bool:
     """Whether names say that a row is for another maker's devices."""
     site = entry.site or entry.check
     backend = entry.backend.name.lower() if entry.backend else ""
@@ -220,9 +220,9 @@ def _elsewhere(entry: Entry) -> bool:
     return any(_ELSEWHERE.search(name) for name in (entry.name, backend, place))
 
 
-def _public(interfaces: Interfaces, names: dict[str, SourceFile]) -> Iterator[tuple[str, Site]]:
+def _public(interfaces: Interfaces, names: dict[str, SourceFile]) -> Iterator[tuple[str, DefinitionSite]]:
     """What packages hand on, each definition once, by the shortest name."""
-    best: dict[tuple[str, str], tuple[tuple[int, str], Site]] = {}
+    best: dict[tuple[str, str], tuple[tuple[int, str], DefinitionSite]] = {}
     for package, file in names.items():
         if os.path.basename(file.real) != "__init__.py" or _private(package):
             continue
@@ -255,18 +255,18 @@ def _exports(interfaces: Interfaces, package: str) -> Sequence[str]:
     return tuple(names)[:MAX_EXPORTS]
 
 
-def _loose(interfaces: Interfaces, names: dict[str, SourceFile]) -> Iterator[tuple[str, Site]]:
+def _loose(interfaces: Interfaces, names: dict[str, SourceFile]) -> Iterator[tuple[str, DefinitionSite]]:
     """Top-level definitions, where there is no package to hand them on."""
     for module in names:
         found = interfaces.get(module)
         for name, offer in ({} if found is None else found.offers).items():
             if not name.startswith("_"):
-                yield f"{module}.{name}", Site(module, interfaces.path(module), offer)
+                yield f"{module}.{name}", DefinitionSite(module, interfaces.path(module), offer)
 
 
 def _gated(
-    interfaces: Interfaces, names: dict[str, SourceFile], gated: frozenset[str], public: dict[str, Site]
-) -> Iterator[tuple[str, Site]]:
+    interfaces: Interfaces, names: dict[str, SourceFile], gated: frozenset[str], public: dict[str, DefinitionSite]
+) -> Iterator[tuple[str, DefinitionSite]]:
     known = {(site.path, site.offer.name) for site in public.values()}
     for dotted in sorted(gated):
         module, _, name = dotted.rpartition(".")
@@ -286,25 +286,27 @@ def _checked(interfaces: Interfaces, modules: Iterable[str]) -> Iterator[str]:
                 yield f"{module}.{name}"
 
 
-def _backends(interfaces: Interfaces, entry: Entry) -> Iterator[Entry]:
+def _backends(interfaces: Interfaces, entry: RowEntry) -> Iterator[RowEntry]:
     site = entry.site
     if site is None:
         return
     for choice in site.offer.choices:
         check = interfaces.local(site.module, choice.stands_for)
-        yield Entry(entry.module, entry.name, site, choice, check, _parameter(site.offer, choice.name))
+        yield RowEntry(entry.module, entry.name, site, choice, check, _parameter(site.offer, choice.name))
     if not site.offer.choices:
         for parameter, strings in site.offer.options:
             for text in strings:
                 if "backend" in parameter and text != "auto" and not arch_text(text):
-                    yield Entry(entry.module, entry.name, site, Choice(text, "", site.offer.at), None, parameter)
+                    yield RowEntry(
+                        entry.module, entry.name, site, BackendChoice(text, "", site.offer.at), None, parameter
+                    )
 
 
 def _parameter(offer: Offer, backend: str) -> str:
     return next((name for name, strings in offer.options if backend in strings), "backend")
 
 
-def _tables(interfaces: Interfaces, names: dict[str, SourceFile]) -> Iterator[Entry]:
+def _tables(interfaces: Interfaces, names: dict[str, SourceFile]) -> Iterator[RowEntry]:
     """Registries: enumerations and dicts of paths, and what decorators register, by name."""
     for module in sorted(names):
         found = interfaces.get(module) if _may_hold(interfaces.path(module)) else None
@@ -316,7 +318,7 @@ def _tables(interfaces: Interfaces, names: dict[str, SourceFile]) -> Iterator[En
                 path = choice.stands_for.replace(":", ".")
                 site = interfaces.local(module, path) or interfaces.find(path)
                 if site is not None or interfaces.path(path.rpartition(".")[0]):
-                    yield Entry(module, table, None, choice, site)
+                    yield RowEntry(module, table, None, choice, site)
 
 
 _TABLE = re.compile(rb"['\"][A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*[.:][A-Za-z_]\w*['\"]|@[\w.]*register")
@@ -331,7 +333,7 @@ def _private(dotted: str) -> bool:
     return any(part.startswith("_") for part in dotted.split("."))
 
 
-def span_of(entry: Entry) -> Span | None:
+def span_of(entry: RowEntry) -> Span | None:
     """Where a row is declared."""
     if entry.backend is not None and entry.backend.stands_for:
         return entry.backend.at

@@ -11,7 +11,7 @@ YES, NO, FALLBACK, UNKNOWN = "yes", "no", "fallback", "unknown"
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class CellGate:
     """Where a cell is decided: `path` as reported, 1-based `line` and `column`, the code there in one line."""
 
     path: str
@@ -27,12 +27,12 @@ class Cell:
     """
 
     word: str
-    gate: Gate | None = None
+    gate: CellGate | None = None
     arm: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MatrixRow:
     """An operation of `module`, or with `backend` one of its backends. `cells` are by chip, `path` and `line` where
     it is declared. `nested` says that a row of the operation itself stands above.
     """
@@ -51,7 +51,7 @@ class Matrix:
     """`unasked` counts the public operations without a gate, `scanned` the files that were read."""
 
     chips: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[MatrixRow, ...]
     unasked: int = 0
     scanned: int = 0
     skipped: tuple[Skipped, ...] = ()

@@ -29,7 +29,7 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class Prose:
     """A string a person reads: the message of a raise, skip, assert or log call, a docstring or a comment."""
 
     text: str
@@ -58,7 +58,7 @@ class Side:
     at: Span | None
     value: Expr | None = None
     uses: tuple[Use, ...] = ()
-    texts: tuple[Text, ...] = ()
+    texts: tuple[Prose, ...] = ()
     empty: bool = False
     tuning: bool = False
     rest: bool = False
@@ -178,7 +178,7 @@ class Module:
     classes: dict[str, Class]
     gates: tuple[Gate, ...]
     uses: dict[str, tuple[Use, ...]]
-    targets: tuple[Text, ...] = ()
+    targets: tuple[Prose, ...] = ()
     language: str = "python"
     guards: tuple[Gate, ...] = ()
     operations: tuple[Operation, ...] = ()
@@ -309,5 +309,5 @@ def _uses(data: list[Any]) -> tuple[Use, ...]:
     return tuple([Use(name, how, tuple(at), sure, role, call) for name, how, at, sure, role, call in data])
 
 
-def _texts(data: list[Any]) -> tuple[Text, ...]:
-    return tuple([Text(text, tuple(at)) for text, at in data])
+def _texts(data: list[Any]) -> tuple[Prose, ...]:
+    return tuple([Prose(text, tuple(at)) for text, at in data])

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bwlint.model.findings import Edit
-from bwlint.sources.read import Text
+from bwlint.sources.read import SourceText
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Change:
+class TextChange:
     """Put `text` in place of what stands between two offsets (code points, half open)."""
 
     start: int
@@ -19,7 +19,7 @@ class Change:
     text: str
 
     @classmethod
-    def of(cls, edit: Edit, text: Text) -> Change:
+    def of(cls, edit: Edit, text: SourceText) -> TextChange:
         """An edit of `text` by offsets."""
         region = edit.region
         start = text.offset(region.line, region.column)
@@ -34,29 +34,29 @@ class Change:
 class Changes:
     """Changes of one text that get on with each other, in order."""
 
-    kept: list[Change] = field(default_factory=list)
+    kept: list[TextChange] = field(default_factory=list)
 
-    def takes(self, change: Change) -> bool:
+    def takes(self, change: TextChange) -> bool:
         """Whether nothing here stands in the way of `change`. The same change once more never does."""
         at = bisect_left(self.kept, change)
         if at < len(self.kept) and self.kept[at] == change:
             return True
         return not any(_collide(other, change) for other in self.kept[max(at - 1, 0) : at + 1])
 
-    def add(self, change: Change) -> None:
+    def add(self, change: TextChange) -> None:
         at = bisect_left(self.kept, change)
         if at == len(self.kept) or self.kept[at] != change:
             insort(self.kept, change)
 
 
-def _collide(one: Change, other: Change) -> bool:
+def _collide(one: TextChange, other: TextChange) -> bool:
     if one.start == one.end or other.start == other.end:
         # two insertions at one place have no order, nor have one and what is replaced right beside it
         return one.start <= other.end and other.start <= one.end
     return one.start < other.end and other.start < one.end
 
 
-def get_on(changes: Iterable[Change]) -> bool:
+def get_on(changes: Iterable[TextChange]) -> bool:
     """Whether changes of one text can all be made."""
     kept = Changes()
     for change in changes:
@@ -66,7 +66,7 @@ def get_on(changes: Iterable[Change]) -> bool:
     return True
 
 
-def changed(source: str, changes: Iterable[Change]) -> str:
+def changed(source: str, changes: Iterable[TextChange]) -> str:
     """`source` after changes that are in order and get on."""
     pieces, position = [], 0
     for change in changes:
@@ -75,7 +75,7 @@ def changed(source: str, changes: Iterable[Change]) -> str:
     return "".join([*pieces, source[position:]])
 
 
-def moved(offset: int, changes: Iterable[Change]) -> int:
+def moved(offset: int, changes: Iterable[TextChange]) -> int:
     """Where a place stands after changes; what was replaced is where its replacement begins."""
     growth = 0
     for change in changes:
@@ -87,12 +87,12 @@ def moved(offset: int, changes: Iterable[Change]) -> int:
     return offset + growth
 
 
-def origin(start: int, end: int, changes: Sequence[Change]) -> tuple[int, int]:
+def origin(start: int, end: int, changes: Sequence[TextChange]) -> tuple[int, int]:
     """The stretch of the first text from which a stretch of the text after `changes` came."""
     return _back(start, changes, at_end=False), _back(end, changes, at_end=True)
 
 
-def _back(offset: int, changes: Sequence[Change], *, at_end: bool) -> int:
+def _back(offset: int, changes: Sequence[TextChange], *, at_end: bool) -> int:
     growth = 0
     for begins, ends, change in _placed(changes):
         if offset < begins:
@@ -103,13 +103,13 @@ def _back(offset: int, changes: Sequence[Change], *, at_end: bool) -> int:
     return offset - growth
 
 
-def combined(source: str, first: Sequence[Change], second: Sequence[Change]) -> tuple[Change, ...]:
+def combined(source: str, first: Sequence[TextChange], second: Sequence[TextChange]) -> tuple[TextChange, ...]:
     """`first` on `source`, then `second` on what came of it, as changes of `source`."""
     between = changed(source, first)
     return tuple(_merged(between, _placed(first), [(c.start, c.end, c) for c in second]))
 
 
-def _placed(first: Sequence[Change]) -> list[tuple[int, int, Change]]:
+def _placed(first: Sequence[TextChange]) -> list[tuple[int, int, TextChange]]:
     """Each change with the stretch that its text takes afterwards."""
     placed, growth = [], 0
     for change in first:
@@ -120,24 +120,24 @@ def _placed(first: Sequence[Change]) -> list[tuple[int, int, Change]]:
 
 
 def _merged(
-    between: str, first: list[tuple[int, int, Change]], second: list[tuple[int, int, Change]]
-) -> Iterator[Change]:
+    between: str, first: list[tuple[int, int, TextChange]], second: list[tuple[int, int, TextChange]]
+) -> Iterator[TextChange]:
     """Changes that touch in the text between the two rounds become one."""
     growth = 0
     for start, end, ours, theirs in _groups(first, second):
         opening = start - growth
         growth += sum(change.growth for change in ours)
-        shifted = [Change(c.start - start, c.end - start, c.text) for c in theirs]
-        yield Change(opening, end - growth, changed(between[start:end], shifted))
+        shifted = [TextChange(c.start - start, c.end - start, c.text) for c in theirs]
+        yield TextChange(opening, end - growth, changed(between[start:end], shifted))
 
 
 def _groups(
-    first: list[tuple[int, int, Change]], second: list[tuple[int, int, Change]]
-) -> Iterator[tuple[int, int, list[Change], list[Change]]]:
+    first: list[tuple[int, int, TextChange]], second: list[tuple[int, int, TextChange]]
+) -> Iterator[tuple[int, int, list[TextChange], list[TextChange]]]:
     entries = sorted([(*entry, True) for entry in first] + [(*entry, False) for entry in second])
     start, end = -1, -1
-    ours: list[Change] = []
-    theirs: list[Change] = []
+    ours: list[TextChange] = []
+    theirs: list[TextChange] = []
     for begins, ends, change, is_first in entries:
         if begins > end and (ours or theirs):
             yield start, end, ours, theirs

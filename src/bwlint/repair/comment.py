@@ -12,24 +12,24 @@ from dataclasses import dataclass
 
 from bwlint.model.findings import Finding
 from bwlint.readers.comments import Comments, comments_of
-from bwlint.repair.changes import Change, changed
+from bwlint.repair.changes import TextChange, changed
 from bwlint.settings import catalog
 from bwlint.settings.suppress import scan
-from bwlint.sources.read import Text
+from bwlint.sources.read import SourceText
 from bwlint.sources.walk import SourceFile
 
 _LONGEST_LINE = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CommentPlace:
     """Where a comment may go, and the line of the finding afterwards."""
 
-    change: Change
+    change: TextChange
     line: int
 
 
-def comment(file: SourceFile, text: Text, finding: Finding, reason: str) -> Change | None:
+def comment(file: SourceFile, text: SourceText, finding: Finding, reason: str) -> TextChange | None:
     """The comment as a change of the text; None where no place is fit for one, or the reason for no comment."""
     language = comments_of(file.kind, os.path.basename(file.real))
     words = " ".join(reason.split())
@@ -47,7 +47,7 @@ def comment(file: SourceFile, text: Text, finding: Finding, reason: str) -> Chan
     return None
 
 
-def _places(text: Text, finding: Finding, reason: str, language: Comments) -> Iterator[Place]:
+def _places(text: SourceText, finding: Finding, reason: str, language: Comments) -> Iterator[CommentPlace]:
     """At the end of the line if it is not too long, else above it; before the backslash of a line that goes on."""
     number = finding.region.line
     line, start = text.line(number), text.offset(number, 1)
@@ -57,21 +57,21 @@ def _places(text: Text, finding: Finding, reason: str, language: Comments) -> It
     goes_on = line.rstrip().endswith("\\")
     if goes_on and language.mark == "//":
         at = start + len(line.rstrip()[:-1].rstrip())
-        yield Place(Change(at, at, f" /* {directive} */"), number)
+        yield CommentPlace(TextChange(at, at, f" /* {directive} */"), number)
     if goes_on or text.line(number - 1).rstrip().endswith("\\"):
         return
-    above = Place(Change(start, start, _above(line, language, directive, text)), number + 1)
-    beside = Place(Change(end, end, note), number)
+    above = CommentPlace(TextChange(start, start, _above(line, language, directive, text)), number + 1)
+    beside = CommentPlace(TextChange(end, end, note), number)
     yield from (beside, above) if len(line.rstrip()) + len(note) <= _LONGEST_LINE else (above, beside)
 
 
-def _above(line: str, language: Comments, directive: str, text: Text) -> str:
+def _above(line: str, language: Comments, directive: str, text: SourceText) -> str:
     indent = line[: len(line) - len(line.lstrip())]
     newline = "\r\n" if "\r\n" in text.source else "\n"
     return f"{indent}{language.mark} {directive}{newline}"
 
 
-def _same_program(file: SourceFile, source: str, change: Change) -> bool:
+def _same_program(file: SourceFile, source: str, change: TextChange) -> bool:
     if file.kind != "python":
         return True
     try:

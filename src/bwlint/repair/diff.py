@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from bwlint.repair.changes import Change
-from bwlint.repair.source import Source
+from bwlint.repair.changes import TextChange
+from bwlint.repair.source import EditedFile
 from bwlint.sources.read import Unread
 
 CONTEXT = 3
@@ -30,7 +30,7 @@ def lines_of(data: bytes) -> list[bytes]:
     return [line + b"\n" for line in whole] + [last] * bool(last)
 
 
-def blocks(source: Source) -> list[Block]:
+def blocks(source: EditedFile) -> list[Block]:
     """What the changes of a file do to its lines, in order; those of one line are one block."""
     after = source.after
     if isinstance(after, Unread):
@@ -46,7 +46,7 @@ def blocks(source: Source) -> list[Block]:
     return found
 
 
-def _stretches(text: str, changes: Sequence[Change]) -> Iterator[tuple[int, int, int]]:
+def _stretches(text: str, changes: Sequence[TextChange]) -> Iterator[tuple[int, int, int]]:
     """The lines that changes touch, and how many lines these become more."""
     position, line = 0, 0
     start, end, grows = -1, -1, 0

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bwlint.model.escape import visible
-from bwlint.repair.changes import Change
+from bwlint.repair.changes import TextChange
 from bwlint.repair.comment import comment
 from bwlint.repair.diff import blocks, lines_of, unified
 from bwlint.repair.plan import Decision, Quit, Wish, silenced
-from bwlint.repair.source import Source
+from bwlint.repair.source import EditedFile
 from bwlint.report.words import words
 from bwlint.run.check import Outcome
 
@@ -96,8 +96,8 @@ def _diffs(wish: Wish, outcome: Outcome) -> list[str]:
         file, text = outcome.names.files[real], outcome.texts.of(real)
         if text is not None:
             data = text.source.encode("utf-8", "surrogatepass")
-            changes: tuple[Change, ...] = tuple(sorted(set(wish.in_file(real))))
-            source = Source(file, data, "utf-8", text.source, changes)
+            changes: tuple[TextChange, ...] = tuple(sorted(set(wish.in_file(real))))
+            source = EditedFile(file, data, "utf-8", text.source, changes)
             patch = unified(file.path, lines_of(data), blocks(source)).decode("utf-8", "replace")
             shown += [visible(line) for line in patch.removesuffix("\n").split("\n")]
     return shown

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 
 from bwlint.chips import NONE, ChipSet
 from bwlint.repair.changes import moved, origin
-from bwlint.repair.plan import Decision, Key, Plan, Quit, Refusal, Wish, connected, plan, wishes
-from bwlint.repair.source import Source
+from bwlint.repair.plan import Decision, Key, PassPlan, Quit, Unrepaired, Wish, connected, plan, wishes
+from bwlint.repair.source import EditedFile
 from bwlint.run.check import GateSets, Outcome, judge
-from bwlint.run.gather import Advance, Gathered, Request, again, gather
-from bwlint.sources.read import Text, Unread, given
+from bwlint.run.gather import Advance, CheckRequest, Gathered, again, gather
+from bwlint.sources.read import SourceText, Unread, given
 
 MOST_PASSES = 12
 
@@ -45,9 +45,9 @@ class Repaired:
 
     before: Outcome
     outcome: Outcome
-    changed: tuple[Source, ...]
+    changed: tuple[EditedFile, ...]
     done: tuple[Done, ...]
-    refused: tuple[Refusal, ...]
+    refused: tuple[Unrepaired, ...]
     passes: int
     left: int = 0
 
@@ -61,7 +61,7 @@ def everything(wish: Wish, outcome: Outcome) -> Decision:
 
 
 def repaired(
-    request: Request,
+    request: CheckRequest,
     stack: ExitStack,
     advance: Advance | None = None,
     *,
@@ -83,9 +83,9 @@ class _Run:
     unsafe: bool
     decide: Decide
     outcome: Outcome
-    sources: dict[str, Source | str] = field(default_factory=dict)
+    sources: dict[str, EditedFile | str] = field(default_factory=dict)
     done: list[Done] = field(default_factory=list)
-    refused: dict[Key, Refusal] = field(default_factory=dict)
+    refused: dict[Key, Unrepaired] = field(default_factory=dict)
     alone: set[str] = field(default_factory=set)
     """Files in which several fixes at once went wrong."""
     decided: dict[Wish, Wish] = field(default_factory=dict)
@@ -105,10 +105,10 @@ class _Run:
                 break
             self._apply(made, number, at_first)
             wanted = [] if self.ended else self._wanted()
-        changed = tuple(source for source in self.sources.values() if isinstance(source, Source) and source.changes)
+        changed = tuple(source for source in self.sources.values() if isinstance(source, EditedFile) and source.changes)
         return Repaired(before, self.outcome, changed, tuple(self.done), self._refusals(), number, len(wanted))
 
-    def _refusals(self) -> tuple[Refusal, ...]:
+    def _refusals(self) -> tuple[Unrepaired, ...]:
         """What was refused of what there is still to be found."""
         there = {Wish(finding, ()).key for finding in self.outcome.report.findings}
         return tuple(refusal for key, refusal in self.refused.items() if key in there)
@@ -121,7 +121,7 @@ class _Run:
         return [wish for wish in found if wish.key not in known and self._can_change(wish)]
 
     def _refuse(self, wish: Wish, reason: str) -> None:
-        self.refused.setdefault(wish.key, Refusal(wish.finding, reason))
+        self.refused.setdefault(wish.key, Unrepaired(wish.finding, reason))
 
     def _can_change(self, wish: Wish) -> bool:
         for real in sorted(wish.files):
@@ -131,17 +131,17 @@ class _Run:
                 return False
         return True
 
-    def _source(self, real: str) -> Source | str:
+    def _source(self, real: str) -> EditedFile | str:
         if real not in self.sources:
             text = self.outcome.texts.of(real)
             unpacked = real.startswith(self.gathered.found.mounts)
             if unpacked or text is None:
                 self.sources[real] = "a file of a package is not rewritten" if unpacked else "not readable any more"
             else:
-                self.sources[real] = Source.of(self.outcome.names.files[real], text.source)
+                self.sources[real] = EditedFile.of(self.outcome.names.files[real], text.source)
         return self.sources[real]
 
-    def _plan(self, wanted: Sequence[Wish]) -> Plan:
+    def _plan(self, wanted: Sequence[Wish]) -> PassPlan:
         """The fixes of a pass after which every file can be read; where it cannot, one fix at a time is tried."""
         own = self.gathered.settings.own_words()
         while True:
@@ -169,17 +169,17 @@ class _Run:
             self.ended = True
         return decision
 
-    def _faults(self, made: Plan, own: frozenset[str]) -> dict[str, str]:
+    def _faults(self, made: PassPlan, own: frozenset[str]) -> dict[str, str]:
         found = {}
         for real, changes in made.changes().items():
             source = self.sources[real]
-            if isinstance(source, Source) and (fault := source.then(changes).fault(own)):
+            if isinstance(source, EditedFile) and (fault := source.then(changes).fault(own)):
                 found[real] = fault
         return found
 
-    def _apply(self, made: Plan, number: int, at_first: frozenset[Key]) -> None:
+    def _apply(self, made: PassPlan, number: int, at_first: frozenset[Key]) -> None:
         """Change the files and judge them again; what does not turn out as proved is taken back."""
-        before = {real: source for real in made.changes() if isinstance(source := self.sources[real], Source)}
+        before = {real: source for real in made.changes() if isinstance(source := self.sources[real], EditedFile)}
         expected = _Expected.of(self.outcome, made)
         self._set({real: before[real].then(changes) for real, changes in made.changes().items()})
         wrong = expected.wrong(self.outcome)
@@ -196,7 +196,7 @@ class _Run:
                 spots = tuple(_spot(before[real], real, c.start, c.end) for real, c in wish.changes)
                 self.done.append(Done(wish, number, spots, wish.key in at_first))
 
-    def _set(self, sources: dict[str, Source]) -> None:
+    def _set(self, sources: dict[str, EditedFile]) -> None:
         self.sources |= sources
         contents = {real: data for real, s in sources.items() if not isinstance(data := s.after, Unread)}
         self.stack.enter_context(given(contents))
@@ -205,7 +205,7 @@ class _Run:
         gc.collect()  # a run makes cycles by the million, and `check` has switched the collector off
 
 
-def _spot(source: Source, real: str, start: int, end: int) -> Spot:
+def _spot(source: EditedFile, real: str, start: int, end: int) -> Spot:
     return Spot(real, *origin(start, end, source.changes))
 
 
@@ -220,7 +220,7 @@ class _Expected:
     """Those that the proofs let move."""
 
     @classmethod
-    def of(cls, outcome: Outcome, made: Plan) -> _Expected:
+    def of(cls, outcome: Outcome, made: PassPlan) -> _Expected:
         changes = made.changes()
         places: dict[Key, tuple[int, str]] = {}
         for wish in made.chosen:
@@ -252,7 +252,7 @@ class _Expected:
         paths = {wish.finding.path for wish in self.chosen}
         found = set()
         for finding in after.report.findings:
-            text: Text | None = after.texts.of(after.names.real(finding.path)) if finding.path in paths else None
+            text: SourceText | None = after.texts.of(after.names.real(finding.path)) if finding.path in paths else None
             if text is not None:
                 offset = text.offset(finding.region.line, finding.region.column)
                 found.add((finding.path, finding.rule, offset, finding.message))

@@ -21,7 +21,7 @@ from bwlint.model.escape import visible
 from bwlint.model.findings import Fix, Proof
 from bwlint.repair.diff import Block, blocks, lines_of, near, spliced, unified
 from bwlint.repair.passes import Done, Repaired
-from bwlint.repair.source import Source
+from bwlint.repair.source import EditedFile
 from bwlint.report.words import words
 from bwlint.settings import catalog
 from bwlint.sources.worktree import base_of, identity, relative
@@ -47,7 +47,7 @@ class Hunk:
 
 
 @dataclass(slots=True)
-class Change:
+class LogicalChange:
     """One logical change: the fixes in it and the hunks that they come to."""
 
     done: list[Done] = field(default_factory=list)
@@ -92,26 +92,26 @@ def series(repaired: Repaired) -> Series:
 
 
 def _logical(
-    done: Sequence[Done], sources: Mapping[str, Source], grouped: Mapping[str, list[list[Block]]]
-) -> tuple[list[Change], int]:
+    done: Sequence[Done], sources: Mapping[str, EditedFile], grouped: Mapping[str, list[list[Block]]]
+) -> tuple[list[LogicalChange], int]:
     """The changes in the order of reports, and the number of fixes that stand in none."""
-    parts: list[Change] = []
+    parts: list[LogicalChange] = []
     for one in done:
-        _join(parts, Change([one], _hunks(one, sources, grouped)))
-    found: dict[tuple[tuple[str, ...], bool, str], Change] = {}
+        _join(parts, LogicalChange([one], _hunks(one, sources, grouped)))
+    found: dict[tuple[tuple[str, ...], bool, str], LogicalChange] = {}
     later = 0
     for part in parts:
         if not any(one.seen_at_first for one in part.done):
             later += len(part.done)
             continue
         key = (tuple(sorted(part.rules)), part.unsafe, str(PurePosixPath(part.place[0]).parent))
-        change = found.setdefault(key, Change())
+        change = found.setdefault(key, LogicalChange())
         change.done += part.done
         change.hunks |= part.hunks
     return sorted(found.values(), key=lambda change: (change.unsafe, change.place)), later
 
 
-def _join(parts: list[Change], new: Change) -> None:
+def _join(parts: list[LogicalChange], new: LogicalChange) -> None:
     """Add a part; parts that share a hunk with it become one with it."""
     touching = [part for part in parts if part.hunks & new.hunks]
     for part in touching:
@@ -122,7 +122,7 @@ def _join(parts: list[Change], new: Change) -> None:
         parts.append(new)
 
 
-def _hunks(done: Done, sources: Mapping[str, Source], grouped: Mapping[str, list[list[Block]]]) -> set[Hunk]:
+def _hunks(done: Done, sources: Mapping[str, EditedFile], grouped: Mapping[str, list[list[Block]]]) -> set[Hunk]:
     """The hunks in which the changes of a fix stand."""
     found = set()
     for spot in done.spots:
@@ -137,7 +137,7 @@ def _hunks(done: Done, sources: Mapping[str, Source], grouped: Mapping[str, list
     return found
 
 
-def _subject(change: Change, sources: Mapping[str, Source], base: str) -> str:
+def _subject(change: LogicalChange, sources: Mapping[str, EditedFile], base: str) -> str:
     """What a change does and where, in one line."""
     titles = dict.fromkeys(_head(fix.title) for done in change.done if (fix := done.wish.finding.fix))
     where = _where(sorted({relative(hunk.real, base) for hunk in change.hunks}))
@@ -164,8 +164,8 @@ def _slug(subject: str) -> str:
 
 
 def _mail(
-    change: Change,
-    sources: Mapping[str, Source],
+    change: LogicalChange,
+    sources: Mapping[str, EditedFile],
     grouped: Mapping[str, list[list[Block]]],
     base: str,
     subject: str,
@@ -201,7 +201,7 @@ def _counts(name: str, found: Sequence[Block]) -> str:
     return f" {visible(name)} | {added + removed} {'+' * min(added, 20)}{'-' * min(removed, 20)}"
 
 
-def _message(change: Change, sources: Mapping[str, Source], base: str) -> str:
+def _message(change: LogicalChange, sources: Mapping[str, EditedFile], base: str) -> str:
     """What, why, and the proof."""
     rules = [catalog.lookup(name) for name in change.rules]
     parts = [_wrapped(rule.summary.rstrip(".") + ".") for rule in rules]
@@ -212,7 +212,7 @@ def _message(change: Change, sources: Mapping[str, Source], base: str) -> str:
     return "\n\n".join(parts)
 
 
-def _proofs(change: Change, sources: Mapping[str, Source], base: str) -> list[str]:
+def _proofs(change: LogicalChange, sources: Mapping[str, EditedFile], base: str) -> list[str]:
     """What was found and the proof of its fix; places with the same proof share it."""
     grouped: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for done in change.done:
@@ -223,7 +223,7 @@ def _proofs(change: Change, sources: Mapping[str, Source], base: str) -> list[st
     ]
 
 
-def _found(done: Done, sources: Mapping[str, Source], base: str) -> str:
+def _found(done: Done, sources: Mapping[str, EditedFile], base: str) -> str:
     finding = done.wish.finding
     real = next((spot.real for spot in done.spots if sources[spot.real].file.path == finding.path), None)
     path = finding.path if real is None else relative(real, base)
@@ -255,7 +255,7 @@ def _wrapped(text: str, first: str = "", rest: str = "") -> str:
     return "\n".join(lines)
 
 
-def _diff(source: Source, name: str, found: Sequence[Block]) -> bytes:
+def _diff(source: EditedFile, name: str, found: Sequence[Block]) -> bytes:
     old = lines_of(source.data)
     mode = "100755" if _is_executable(source.file.real) else "100644"
     return unified(name, old, found, f"index {_blob(source.data)}..{_blob(spliced(old, found))} {mode}")
@@ -307,6 +307,6 @@ def _is_ours(path: Path) -> bool:
         return file.read(len(_FIRST_LINE)) == _FIRST_LINE
 
 
-def returns(sources: Iterable[Source]) -> bool:
+def returns(sources: Iterable[EditedFile]) -> bool:
     """Whether a repaired file ends its lines in a carriage return, which `git am` drops unless told."""
     return any(b"\r\n" in source.data for source in sources)

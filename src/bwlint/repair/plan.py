@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from bwlint.model.findings import Finding
-from bwlint.repair.changes import Change, Changes, get_on
+from bwlint.repair.changes import Changes, TextChange, get_on
 from bwlint.report.summary import at_least
 from bwlint.run.check import Outcome
 
@@ -26,7 +26,7 @@ class Wish:
     """
 
     finding: Finding
-    changes: tuple[tuple[str, Change], ...]
+    changes: tuple[tuple[str, TextChange], ...]
     note: bool = False
 
     @property
@@ -37,12 +37,12 @@ class Wish:
     def files(self) -> frozenset[str]:
         return frozenset(real for real, _ in self.changes)
 
-    def in_file(self, real: str) -> list[Change]:
+    def in_file(self, real: str) -> list[TextChange]:
         return [change for path, change in self.changes if path == real]
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class Unrepaired:
     """A finding that is not repaired, and why."""
 
     finding: Finding
@@ -59,31 +59,31 @@ Decision: TypeAlias = Wish | Quit | None
 
 
 @dataclass(slots=True)
-class Plan:
+class PassPlan:
     """One pass. `waiting` are fixes that touch the same places as chosen ones."""
 
     chosen: list[Wish] = field(default_factory=list)
     waiting: list[Wish] = field(default_factory=list)
 
-    def changes(self) -> dict[str, list[Change]]:
+    def changes(self) -> dict[str, list[TextChange]]:
         """What happens to each file, by real path, in order; what several fixes ask for once."""
-        by_file: dict[str, set[Change]] = defaultdict(set)
+        by_file: dict[str, set[TextChange]] = defaultdict(set)
         for wish in self.chosen:
             for real, change in wish.changes:
                 by_file[real].add(change)
         return {real: sorted(found) for real, found in by_file.items()}
 
 
-def wishes(outcome: Outcome, *, unsafe: bool) -> tuple[list[Wish], list[Refusal]]:
+def wishes(outcome: Outcome, *, unsafe: bool) -> tuple[list[Wish], list[Unrepaired]]:
     """The fixes of the shown findings, safe ones first, and those that may not be applied."""
     found: list[Wish] = []
-    refused: list[Refusal] = []
+    refused: list[Unrepaired] = []
     for finding in at_least(outcome.report, outcome.severity).findings:
         if finding.fix is None:
             continue
         wish = _wish(outcome, finding, unsafe=unsafe)
         if isinstance(wish, str):
-            refused.append(Refusal(finding, wish))
+            refused.append(Unrepaired(finding, wish))
         else:
             found.append(wish)
     return sorted(found, key=lambda wish: wish.finding.fix is not None and wish.finding.fix.applicability), refused
@@ -95,22 +95,22 @@ def _wish(outcome: Outcome, finding: Finding, *, unsafe: bool) -> Wish | str:
         return "the fix changes nothing"
     if fix.applicability == "unsafe" and not unsafe:
         return NEEDS_LEAVE
-    changes: list[tuple[str, Change]] = []
+    changes: list[tuple[str, TextChange]] = []
     for edit in fix.edits:
         real = outcome.names.real(edit.path)
         text = outcome.texts.of(real) if real in outcome.names.files else None
         if text is None:
             return OUTSIDE
-        changes.append((real, Change.of(edit, text)))
+        changes.append((real, TextChange.of(edit, text)))
     wish = Wish(finding, tuple(changes))
     if not all(get_on(wish.in_file(real)) for real in wish.files):
         return "its edits overlap"
     return wish
 
 
-def plan(wanted: Iterable[Wish], alone: frozenset[str], decide: Callable[[Wish], Decision]) -> Plan:
+def plan(wanted: Iterable[Wish], alone: frozenset[str], decide: Callable[[Wish], Decision]) -> PassPlan:
     """The fixes of one pass. Of those that touch the files `alone` (real paths), the first one is taken."""
-    made, taken = Plan(), defaultdict[str, Changes](Changes)
+    made, taken = PassPlan(), defaultdict[str, Changes](Changes)
     closed: set[str] = set()
     for wish in wanted:
         if not _fits(wish, taken) or wish.files & closed:
@@ -147,6 +147,6 @@ def connected(found: Iterable[Wish], start: Iterable[str]) -> Iterator[Wish]:
         reached |= {real for wish in near for real in wish.files}
 
 
-def silenced(wish: Wish, changes: tuple[tuple[str, Change], ...]) -> Wish:
+def silenced(wish: Wish, changes: tuple[tuple[str, TextChange], ...]) -> Wish:
     """The same finding with a comment in place of its fix."""
     return replace(wish, changes=changes, note=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from bwlint.readers import ReadError
-from bwlint.repair.changes import Change, changed, combined
+from bwlint.repair.changes import TextChange, changed, combined
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.walk import SourceFile
 from bwlint.world.collect import module_of
@@ -23,17 +23,17 @@ _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Source:
+class EditedFile:
     """One file. `data` is its content and `text` what that says, without a byte order mark; `changes` are of `text`."""
 
     file: SourceFile
     data: bytes
     codec: str
     text: str
-    changes: tuple[Change, ...] = ()
+    changes: tuple[TextChange, ...] = ()
 
     @classmethod
-    def of(cls, file: SourceFile, text: str) -> Source | str:
+    def of(cls, file: SourceFile, text: str) -> EditedFile | str:
         """The file that was read as `text`; a string says why it cannot be changed."""
         if os.path.islink(file.path):
             return "a symbolic link is not written through"
@@ -60,7 +60,7 @@ class Source:
         except UnicodeError:
             return Unread(f"the new text cannot be written in {self.codec}")
 
-    def then(self, changes: Sequence[Change]) -> Source:
+    def then(self, changes: Sequence[TextChange]) -> EditedFile:
         """The file after further changes, of `current`; they are in order and get on."""
         return replace(self, changes=combined(self.text, self.changes, changes))
 

@@ -18,7 +18,7 @@ from types import FrameType
 
 from bwlint.repair.passes import Repaired
 from bwlint.repair.plan import connected
-from bwlint.repair.source import Source
+from bwlint.repair.source import EditedFile
 from bwlint.sources.read import Unread, read_from_disk, special_file, why
 
 _LEFT_BEHIND = re.compile(r"\.bwlint-([0-9]+)-[0-9a-f]{16}\.tmp")
@@ -62,7 +62,7 @@ def groups(repaired: Repaired) -> list[list[Replacement]]:
     return found
 
 
-def _after(source: Source) -> bytes | None:
+def _after(source: EditedFile) -> bytes | None:
     return None if isinstance(source.after, Unread) else source.after
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from bwlint.model.findings import Report
-    from bwlint.report.sarif import Rule
+    from bwlint.report.sarif_rules import SarifRule
 
 Lines = Callable[[str], "Sequence[str] | None"]
 """The lines of the file at a path as a finding names it, or None where it cannot be read.
@@ -41,7 +41,7 @@ class Setting:
 
     lines: Lines = no_source
     version: str = "0"
-    rules: Sequence[Rule] = ()
+    rules: Sequence[SarifRule] = ()
     color: bool = False
     width: int = 120
 

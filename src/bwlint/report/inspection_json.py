@@ -6,7 +6,18 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from bwlint.binaries.needs import dotted, driver, faults, judged
-from bwlint.binaries.shipments import ALL, NONE, PARTIAL, Inspection, Library, Operation, Shipment, Tally, Unit, Verdict
+from bwlint.binaries.shipments import (
+    ALL,
+    NONE,
+    PARTIAL,
+    DeviceLibrary,
+    Inspection,
+    KernelOperation,
+    LoadUnit,
+    LoadVerdict,
+    Shipment,
+    Tally,
+)
 from bwlint.model.images import Cubin, Image, Kernel, Version
 from bwlint.report import Setting
 from bwlint.report.encode import dumps, in_a_line
@@ -38,7 +49,7 @@ def pieces(inspection: Inspection, setting: Setting, kernels: bool = False) -> I
         yield after
 
 
-def _in_pieces(library: Library, asked: tuple[str, ...], kernels: bool) -> Iterator[str]:
+def _in_pieces(library: DeviceLibrary, asked: tuple[str, ...], kernels: bool) -> Iterator[str]:
     before, *after = _indented(_library(library, asked, kernels), _DEPTH).split(_NO_UNITS)
     yield before
     if after:
@@ -60,7 +71,7 @@ def _indented(value: Any, depth: int) -> str:
     return dumps(value).rstrip().replace("\n", "\n" + " " * depth)
 
 
-def _sorted(shipment: Shipment) -> list[Library]:
+def _sorted(shipment: Shipment) -> list[DeviceLibrary]:
     return sorted(shipment.libraries, key=lambda library: library.path)
 
 
@@ -79,7 +90,7 @@ def _shipment(shipment: Shipment) -> dict[str, Any]:
     }
 
 
-def _words(libraries: Iterable[Library]) -> dict[str, str]:
+def _words(libraries: Iterable[DeviceLibrary]) -> dict[str, str]:
     """One word a chip for all of the libraries that have containers."""
     words: dict[str, set[str]] = {}
     for library in libraries:
@@ -89,7 +100,7 @@ def _words(libraries: Iterable[Library]) -> dict[str, str]:
     return {chip: found.pop() if found in ({ALL}, {NONE}) else PARTIAL for chip, found in words.items()}
 
 
-def _library(library: Library, asked: tuple[str, ...], kernels: bool) -> dict[str, Any]:
+def _library(library: DeviceLibrary, asked: tuple[str, ...], kernels: bool) -> dict[str, Any]:
     """A library with no units yet."""
     binary = library.binary
     found: dict[str, Any] = {
@@ -120,7 +131,7 @@ def _tally(tally: Tally) -> dict[str, Any]:
     }
 
 
-def _operation(operation: Operation) -> dict[str, Any]:
+def _operation(operation: KernelOperation) -> dict[str, Any]:
     return {
         "name": operation.name,
         "library": operation.library,
@@ -130,7 +141,7 @@ def _operation(operation: Operation) -> dict[str, Any]:
     }
 
 
-def _unit(unit: Unit) -> dict[str, Any]:
+def _unit(unit: LoadUnit) -> dict[str, Any]:
     container = unit.container
     return {
         "path": unit.path,
@@ -145,7 +156,7 @@ def _unit(unit: Unit) -> dict[str, Any]:
     }
 
 
-def _verdict(verdict: Verdict, image: Image | None) -> dict[str, Any]:
+def _verdict(verdict: LoadVerdict, image: Image | None) -> dict[str, Any]:
     return {
         "way": verdict.way,
         "image": None if image is None else image.at,

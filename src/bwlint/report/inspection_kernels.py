@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from bwlint.binaries.needs import dotted, faults
-from bwlint.binaries.shipments import FAMILY, NATIVE, NONE, Library, Shipment, Unit, Verdict
+from bwlint.binaries.shipments import FAMILY, NATIVE, NONE, DeviceLibrary, LoadUnit, LoadVerdict, Shipment
 from bwlint.model.escape import visible
 from bwlint.model.images import Cubin, Image, Kernel
 from bwlint.report.inspection_table import relative
@@ -28,7 +28,7 @@ def listing(shipment: Shipment, asked: Sequence[str], paint: Paint, readable: Re
 
 
 def _library(
-    library: Library, shipment: Shipment, asked: Sequence[str], paint: Paint, readable: Readable
+    library: DeviceLibrary, shipment: Shipment, asked: Sequence[str], paint: Paint, readable: Readable
 ) -> Iterator[str]:
     binary = library.binary
     kind = " ".join(part for part in (binary.form, visible(binary.machine)) if part)
@@ -41,7 +41,7 @@ def _library(
         yield from _unit(unit, file, asked, paint, readable)
 
 
-def _unit(unit: Unit, file: str, asked: Sequence[str], paint: Paint, readable: Readable) -> Iterator[str]:
+def _unit(unit: LoadUnit, file: str, asked: Sequence[str], paint: Paint, readable: Readable) -> Iterator[str]:
     container = unit.container
     part = f" in {visible(container.part)}" if container.part else ""
     yield f"  container at {container.at:#x}{part}{file}"
@@ -63,7 +63,7 @@ def _unit(unit: Unit, file: str, asked: Sequence[str], paint: Paint, readable: R
         yield from _counted(f"    kernel {visible(readable(name))}" for name in unit.kernels)
 
 
-def _verdict(verdict: Verdict, paint: Paint) -> str:
+def _verdict(verdict: LoadVerdict, paint: Paint) -> str:
     style = "good" if verdict.way in (NATIVE, FAMILY) else "bad" if verdict.way == NONE else "fair"
     reason = f": {visible(verdict.reason)}" if verdict.reason else ""
     return f"{paint(verdict.way, style)}{reason}"

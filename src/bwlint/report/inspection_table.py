@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 
 from bwlint.binaries.needs import dotted
-from bwlint.binaries.shipments import PARTIAL, Library, Shipment, Tally
+from bwlint.binaries.shipments import PARTIAL, DeviceLibrary, Shipment, Tally
 from bwlint.model.escape import visible
 from bwlint.report.snippet import Paint, columns
 
@@ -35,7 +35,7 @@ _MEANINGS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class InspectionCell:
     """What one chip makes of one file: a word of `_MEANINGS`, or `PARTIAL` with its numbers."""
 
     word: str
@@ -43,7 +43,7 @@ class Cell:
     total: int = 0
 
     @classmethod
-    def of(cls, tally: Tally | None) -> Cell:
+    def of(cls, tally: Tally | None) -> InspectionCell:
         if tally is None:
             return cls("?")
         if not tally.total:
@@ -63,17 +63,17 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class InspectionRow:
     """One file, or many that are alike; `total` is the number of containers in each."""
 
     names: tuple[str, ...]
     toolkit: str
     total: int
-    cells: tuple[Cell, ...]
+    cells: tuple[InspectionCell, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Layout:
+class _TableLayout:
     """How a table is drawn: some of the chips at a time, and the columns that names may take."""
 
     compact: bool
@@ -121,7 +121,7 @@ def _fitting(text: str, room: int) -> str:
     return text[:end]
 
 
-def _rows(shipment: Shipment, chips: Sequence[str]) -> tuple[list[Row], int]:
+def _rows(shipment: Shipment, chips: Sequence[str]) -> tuple[list[InspectionRow], int]:
     """The rows by path, and the number of files that they leave out."""
     libraries = sorted(shipment.libraries, key=lambda library: library.path)
     rows = [_row(library, shipment, chips) for library in libraries]
@@ -130,30 +130,30 @@ def _rows(shipment: Shipment, chips: Sequence[str]) -> tuple[list[Row], int]:
     return rows[:MOST_ROWS], sum(len(row.names) for row in rows[MOST_ROWS:])
 
 
-def _row(library: Library, shipment: Shipment, chips: Sequence[str]) -> Row:
+def _row(library: DeviceLibrary, shipment: Shipment, chips: Sequence[str]) -> InspectionRow:
     toolkit = "" if library.toolkit is None else dotted(library.toolkit)
-    cells = tuple(Cell.of(library.tallies.get(chip)) for chip in chips)
-    return Row((relative(library.path, shipment),), toolkit, len(library.units), cells)
+    cells = tuple(InspectionCell.of(library.tallies.get(chip)) for chip in chips)
+    return InspectionRow((relative(library.path, shipment),), toolkit, len(library.units), cells)
 
 
-def _merged(rows: Iterable[Row]) -> list[Row]:
-    alike: dict[tuple[str, int, tuple[Cell, ...]], list[str]] = {}
+def _merged(rows: Iterable[InspectionRow]) -> list[InspectionRow]:
+    alike: dict[tuple[str, int, tuple[InspectionCell, ...]], list[str]] = {}
     for row in rows:
         alike.setdefault((row.toolkit, row.total, row.cells), []).extend(row.names)
-    return [Row(tuple(names), *key) for key, names in alike.items()]
+    return [InspectionRow(tuple(names), *key) for key, names in alike.items()]
 
 
-def _layout(rows: Sequence[Row], chips: Sequence[str], width: int) -> _Layout:
+def _layout(rows: Sequence[InspectionRow], chips: Sequence[str], width: int) -> _TableLayout:
     """The widest layout that leaves room for the names: all chips at once, compact, then fewer at a time."""
     longest = max(columns(row.names[0][: width + 1]) + len(_more(row)) for row in rows)
     longest = max(longest, len(_FILE))
     least = min(longest, _LEAST_ROOM)
     ways = [(False, 1), (True, 1), *((False, number) for number in range(2, len(chips) + 1))]
-    layout = _Layout(False, (), least)
+    layout = _TableLayout(False, (), least)
     for compact, number in ways:
         parts = _parts(len(chips), number)
         room = width - max(_taken(rows, chips, part, compact) for part in parts)
-        layout = _Layout(compact, parts, max(room, least))
+        layout = _TableLayout(compact, parts, max(room, least))
         enough = min(longest, _GOOD_ROOM) if (compact, number) == (False, 1) else least
         if room >= enough:
             break
@@ -166,7 +166,7 @@ def _parts(count: int, number: int) -> tuple[range, ...]:
     return tuple(range(first, last) for first, last in pairwise(edges))
 
 
-def _taken(rows: Sequence[Row], chips: Sequence[str], part: range, compact: bool) -> int:
+def _taken(rows: Sequence[InspectionRow], chips: Sequence[str], part: range, compact: bool) -> int:
     """The columns that a table takes beside the names."""
     cuda = max(len(row.toolkit) for row in rows)
     widths = _widths(rows, chips, part, compact)
@@ -174,7 +174,7 @@ def _taken(rows: Sequence[Row], chips: Sequence[str], part: range, compact: bool
     return gaps + 2 + len(_CONTAINERS) + (2 + max(cuda, len(_CUDA)) if cuda else 0)
 
 
-def _widths(rows: Sequence[Row], chips: Sequence[str], part: range, compact: bool) -> list[int]:
+def _widths(rows: Sequence[InspectionRow], chips: Sequence[str], part: range, compact: bool) -> list[int]:
     return [max(len(chips[at]), *(len(row.cells[at].text(compact)) for row in rows)) for at in part]
 
 
@@ -182,11 +182,11 @@ def _gap(compact: bool) -> int:
     return 1 if compact else 2
 
 
-def _more(row: Row) -> str:
+def _more(row: InspectionRow) -> str:
     return f" and {len(row.names) - 1:,} more" if len(row.names) > 1 else ""
 
 
-def _shown_names(rows: Sequence[Row], room: int) -> list[str]:
+def _shown_names(rows: Sequence[InspectionRow], room: int) -> list[str]:
     """The names in `room` columns, cut at a place that keeps them apart if there is one."""
     found: list[str] = []
     for tags, head in product((False, True), (room // 3, 0, room // 2, room * 2 // 3, room)):
@@ -197,7 +197,7 @@ def _shown_names(rows: Sequence[Row], room: int) -> list[str]:
     return found
 
 
-def _shown_name(row: Row, room: int, head: int, *, tags: bool) -> str:
+def _shown_name(row: InspectionRow, room: int, head: int, *, tags: bool) -> str:
     """Where there is no room for all, the tag that extension modules end with is the first to go."""
     name, room = row.names[0], room - len(_more(row))
     short = name if tags or len(name) <= room else _MODULE_TAG.sub(".*", name)
@@ -205,7 +205,12 @@ def _shown_name(row: Row, room: int, head: int, *, tags: bool) -> str:
 
 
 def _part(
-    rows: Sequence[Row], names: Sequence[str], chips: Sequence[str], part: range, layout: _Layout, paint: Paint
+    rows: Sequence[InspectionRow],
+    names: Sequence[str],
+    chips: Sequence[str],
+    part: range,
+    layout: _TableLayout,
+    paint: Paint,
 ) -> Iterator[str]:
     """The lines of a table with some of the chips."""
     widths = _widths(rows, chips, part, layout.compact)
@@ -223,13 +228,13 @@ def _part(
         yield "  ".join(fields) + "".join(gap + cell for cell in cells)
 
 
-def _painted(cell: Cell, width: int, compact: bool, paint: Paint) -> str:
+def _painted(cell: InspectionCell, width: int, compact: bool, paint: Paint) -> str:
     text = cell.text(compact)
     style = _STYLES.get(cell.word)
     return " " * (width - len(text)) + (paint(text, style) if style else text)
 
 
-def _legend(rows: Sequence[Row], compact: bool) -> str:
+def _legend(rows: Sequence[InspectionRow], compact: bool) -> str:
     """What the words in the table mean, those that occur in it."""
     cells = [cell for row in rows for cell in row.cells]
     found = {cell.word for cell in cells}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
 from bwlint.binaries.needs import cuda_libraries, dotted, faults, jit_isas, judged
-from bwlint.binaries.shipments import ALL, NONE, Inspection, Library, Shipment, Tally, reasons
+from bwlint.binaries.shipments import ALL, NONE, DeviceLibrary, Inspection, Shipment, Tally, reasons
 from bwlint.chips import chip, sold_chips
 from bwlint.chips.drivers import driver_for_chip, driver_for_cubin, driver_for_jit, newer, toolkit_of_isa
 from bwlint.model.escape import visible
@@ -118,7 +118,7 @@ def _counts(tally: Tally, paint: Paint) -> str:
     return f"{', '.join(ways)}: {word}{special}"
 
 
-def _reason(library: Library, chip: str) -> str:
+def _reason(library: DeviceLibrary, chip: str) -> str:
     """Why the chip does not run containers, in the words that are true of most of them."""
     found = reasons([library], chip)
     if not found:
@@ -154,7 +154,7 @@ def _new_chips(toolkits: Iterable[Version], asked: Sequence[str]) -> Iterator[st
             yield f"{name} itself: Linux driver {first} or newer (CUDA {chip(name).min_cuda})"
 
 
-def _jit_drivers(libraries: Sequence[Library], asked: Sequence[str]) -> Iterator[str]:
+def _jit_drivers(libraries: Sequence[DeviceLibrary], asked: Sequence[str]) -> Iterator[str]:
     """The driver that compiles the newest PTX which a chip takes; chips with the same need once."""
     chips: dict[Version, list[str]] = {}
     for name in asked:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bwlint.matrix.table import Cell, Gate, Matrix, Row
+from bwlint.matrix.table import Cell, CellGate, Matrix, MatrixRow
 from bwlint.report import Setting
 from bwlint.report.encode import dumps
 
@@ -23,7 +23,7 @@ def render(matrix: Matrix, setting: Setting) -> str:
     )
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: MatrixRow) -> dict[str, Any]:
     return {
         "module": row.module,
         "name": row.name,
@@ -42,5 +42,5 @@ def _cell(cell: Cell) -> dict[str, Any]:
     }
 
 
-def _gate(gate: Gate) -> dict[str, Any]:
+def _gate(gate: CellGate) -> dict[str, Any]:
     return {"path": gate.path, "line": gate.line, "column": gate.column, "text": gate.text}

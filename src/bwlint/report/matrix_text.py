@@ -7,7 +7,7 @@ from itertools import groupby
 from posixpath import commonpath
 
 from bwlint.chips.wording import counted
-from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, Gate, Matrix, Row
+from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, CellGate, Matrix, MatrixRow
 from bwlint.model.escape import visible
 from bwlint.report import Setting, text
 from bwlint.report.inspection_table import shortened
@@ -71,14 +71,14 @@ def _lines(matrix: Matrix, setting: Setting, verbose: bool) -> Iterator[str]:
     yield "; ".join(f"{_WORDS[word]}: {meaning}" for word, meaning in _MEANINGS.items() if word in words)
 
 
-def _name(row: Row) -> str:
+def _name(row: MatrixRow) -> str:
     """The name as it is indented below its module; a backend below its operation."""
     if not row.backend:
         return f"  {row.name}"
     return f"    [{row.backend}]" if row.nested else f"  {row.name}[{row.backend}]"
 
 
-def _cells(row: Row, matrix: Matrix) -> list[Cell]:
+def _cells(row: MatrixRow, matrix: Matrix) -> list[Cell]:
     return [row.cells[chip] for chip in matrix.chips]
 
 
@@ -88,7 +88,7 @@ def _painted(cell: Cell, width: int, paint: Paint) -> str:
     return " " * (width - len(word)) + (paint(word, style) if style else word)
 
 
-def _reason(row: Row, matrix: Matrix, room: int, folder: str) -> str:
+def _reason(row: MatrixRow, matrix: Matrix, room: int, folder: str) -> str:
     """The gate of the first "no", or what the first chip falls back to; its code where there is room."""
     first = next((cell for word in (NO, FALLBACK) for cell in _cells(row, matrix) if cell.word == word), None)
     if first is None or first.gate is None:
@@ -99,7 +99,7 @@ def _reason(row: Row, matrix: Matrix, room: int, folder: str) -> str:
     return f"{place}  {shortened(code, left, left)}" if left >= min(_LEAST_CODE, columns(code)) else place
 
 
-def _place(gate: Gate, folder: str) -> str:
+def _place(gate: CellGate, folder: str) -> str:
     return f"{visible(gate.path.removeprefix(folder))}:{gate.line}"
 
 
@@ -118,9 +118,9 @@ def _code(cell: Cell) -> str:
     return f"{code} -> {visible(cell.arm)}" if cell.arm else code
 
 
-def _gates(row: Row, matrix: Matrix, folder: str) -> Iterator[str]:
+def _gates(row: MatrixRow, matrix: Matrix, folder: str) -> Iterator[str]:
     """Every gate of a row with the chips that it decides, refusals first."""
-    found: dict[tuple[str, Gate, str], list[str]] = {}
+    found: dict[tuple[str, CellGate, str], list[str]] = {}
     for chip, cell in zip(matrix.chips, _cells(row, matrix), strict=True):
         if cell.gate is not None:
             found.setdefault((cell.word, cell.gate, cell.arm), []).append(chip)

@@ -18,10 +18,8 @@ from bwlint.report import Lines, Setting, json_report
 from bwlint.report.encode import dumps
 from bwlint.report.line_hash import joined, line_hashes
 from bwlint.report.sarif_json import plain
-from bwlint.report.sarif_rules import Rule, descriptors
+from bwlint.report.sarif_rules import descriptors
 from bwlint.report.words import sets
-
-__all__ = ["Rule", "render"]
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 ROOT = "%SRCROOT%"
@@ -35,7 +33,7 @@ _CONFIDENCES = ("high", "medium", "low")
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _Result:
     """A result to be: a finding, and the reason of the comment that silences it, if one does."""
 
     finding: Finding
@@ -56,8 +54,8 @@ def render(report: Report, setting: Setting) -> str:
 
 
 def _log(report: Report, setting: Setting) -> om.SarifLog:
-    entries = [_Entry(finding) for finding in report.findings]
-    entries += [_Entry(suppressed.finding, suppressed.reason) for suppressed in report.suppressed]
+    entries = [_Result(finding) for finding in report.findings]
+    entries += [_Result(suppressed.finding, suppressed.reason) for suppressed in report.suppressed]
     kept = sorted(sorted(entries, key=_weight)[:MAX_RESULTS], key=_place)
     rules = descriptors(setting.rules, [entry.finding for entry in kept])
     lookup = _Lookup({rule.id: index for index, rule in enumerate(rules)}, _hashes(kept, setting.lines))
@@ -72,7 +70,7 @@ def _log(report: Report, setting: Setting) -> om.SarifLog:
     return om.SarifLog(version="2.1.0", schema_uri=SCHEMA, runs=[run])
 
 
-def _weight(entry: _Entry) -> tuple[bool, int, int, str, int, int]:
+def _weight(entry: _Result) -> tuple[bool, int, int, str, int, int]:
     finding = entry.finding
     severity = -SEVERITIES.index(finding.severity)
     confidence = _CONFIDENCES.index(finding.confidence)
@@ -80,7 +78,7 @@ def _weight(entry: _Entry) -> tuple[bool, int, int, str, int, int]:
     return entry.silenced is not None, severity, confidence, finding.path, region.line, region.column
 
 
-def _place(entry: _Entry) -> tuple[str, int, int, str, str]:
+def _place(entry: _Result) -> tuple[str, int, int, str, str]:
     finding = entry.finding
     return finding.path, finding.region.line, finding.region.column, finding.rule, finding.message
 
@@ -90,7 +88,7 @@ def _driver(version: str, rules: list[om.ReportingDescriptor]) -> om.ToolCompone
     return om.ToolComponent(name="bwlint", version=version, semantic_version=semantic, rules=rules)
 
 
-def _result(entry: _Entry, lookup: _Lookup) -> om.Result:
+def _result(entry: _Result, lookup: _Lookup) -> om.Result:
     finding = entry.finding
     related = finding.related[:MAX_RELATED]
     index = lookup.rules[finding.rule]
@@ -221,7 +219,7 @@ def _fingerprints(finding: Finding, lookup: _Lookup) -> dict[str, str]:
     return {**found, "primaryLocationLineHash": line} if line else found
 
 
-def _hashes(entries: Iterable[_Entry], lines: Lines) -> dict[tuple[str, int], str]:
+def _hashes(entries: Iterable[_Result], lines: Lines) -> dict[tuple[str, int], str]:
     wanted: dict[str, set[int]] = {}
     for entry in entries:
         wanted.setdefault(entry.finding.path, set()).add(entry.finding.region.line)
@@ -255,7 +253,7 @@ def _replacement(edit: Edit) -> om.Replacement:
     return om.Replacement(deleted_region=_region(edit.region), inserted_content=inserted)
 
 
-def _invocation(skipped: Iterable[Skipped], kept: Iterable[_Entry], dropped: int) -> om.Invocation:
+def _invocation(skipped: Iterable[Skipped], kept: Iterable[_Result], dropped: int) -> om.Invocation:
     notes = [_notification(f"Not read: {file.reason}", file.path) for file in skipped]
     if dropped:
         text = f"{dropped} results are left out, the least severe: a run holds {MAX_RESULTS}."

@@ -15,7 +15,7 @@ MAX_TAGS = 20
 _CONFIDENCES: tuple[Confidence, ...] = ("low", "medium", "high")
 
 
-class Rule(Protocol):
+class SarifRule(Protocol):
     """What a report needs to know of a rule."""
 
     @property
@@ -38,7 +38,7 @@ class Rule(Protocol):
     def sources(self) -> Sequence[str]: ...
 
 
-def descriptors(rules: Iterable[Rule], findings: Sequence[Finding]) -> list[om.ReportingDescriptor]:
+def descriptors(rules: Iterable[SarifRule], findings: Sequence[Finding]) -> list[om.ReportingDescriptor]:
     """The descriptor of every rule, by code; for one that no rule has, what a finding knows of it."""
     precisions = _precisions(findings)
     found = {rule.code: _descriptor(rule, precisions.get(rule.code, "medium")) for rule in rules}
@@ -63,7 +63,7 @@ def _precisions(findings: Iterable[Finding]) -> dict[str, Confidence]:
     return found
 
 
-def _descriptor(rule: Rule, precision: Confidence) -> om.ReportingDescriptor:
+def _descriptor(rule: SarifRule, precision: Confidence) -> om.ReportingDescriptor:
     return om.ReportingDescriptor(
         id=rule.code,
         name=_pascal(rule.name),
@@ -100,7 +100,7 @@ def _properties(name: str, category: str, severity: Severity, precision: Confide
     return {"tags": tags, "precision": precision, "problem.severity": problem}
 
 
-def _help(rule: Rule) -> str:
+def _help(rule: SarifRule) -> str:
     parts = [
         rule.summary,
         rule.why,
@@ -111,7 +111,7 @@ def _help(rule: Rule) -> str:
     return _joined(parts, rule.name)
 
 
-def _help_markdown(rule: Rule) -> str:
+def _help_markdown(rule: SarifRule) -> str:
     parts = [
         f"**{rule.code} {rule.name}**: {rule.summary.strip() or rule.name}",
         rule.why,

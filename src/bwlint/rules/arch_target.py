@@ -12,8 +12,8 @@ from bwlint.chips.pairs import refusal, same_cubin
 from bwlint.chips.toolkits import Toolkits, first_toolkit, version, within
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
-from bwlint.judging.behind import elsewhere
 from bwlint.judging.claims import Claimed
+from bwlint.judging.compiled import elsewhere
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, Remedy
 from bwlint.model.facts import Carry, Module
@@ -68,7 +68,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
     if not module.carries or (module.path.endswith(".py") and context.in_test(module)):
         return
     stated = (carry for carry in module.carries if carry.kind != "extension")  # made of the others
-    file = _File(context, module, tuple(_Built(carry) for carry in stated))
+    file = _BuildFile(context, module, tuple(_Built(carry) for carry in stated))
     for built in file.built:
         yield from file.faults(built)
         if built.carry.kind in _ACCEPT:
@@ -80,7 +80,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 
 
 @dataclass(frozen=True)
-class _File:
+class _BuildFile:
     context: Context
     module: Module
     built: tuple[_Built, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from bwlint.binaries.operations import is_spare, kernels_beside
-from bwlint.binaries.shipments import ALL, Flaw, Library, Operation, Shipment, Unit, main_reason
+from bwlint.binaries.shipments import ALL, DeviceLibrary, Flaw, KernelOperation, LoadUnit, Shipment, main_reason
 from bwlint.binaries.shipments import NONE as NOTHING
 from bwlint.chips import NONE, ChipSet, siblings
 from bwlint.chips.wording import counted, listed, plain
@@ -47,7 +47,7 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
     yield from _operations(shipment, asked, judged)
 
 
-def _cut(shipment: Shipment, library: Library, present: ChipSet, missing: ChipSet) -> list[Unit]:
+def _cut(shipment: Shipment, library: DeviceLibrary, present: ChipSet, missing: ChipSet) -> list[LoadUnit]:
     """The containers that one chip runs and its sibling does not, nor their kernels from beside them."""
     cut = [unit for unit in library.units if _serves(unit, present) and not _serves(unit, missing)]
     if not cut:
@@ -57,7 +57,9 @@ def _cut(shipment: Shipment, library: Library, present: ChipSet, missing: ChipSe
     return [unit for unit in cut if not is_spare([unit], running)]
 
 
-def _half(library: Library, cut: Sequence[Unit], present: ChipSet, missing: ChipSet, *, is_judged: bool) -> Flaw:
+def _half(
+    library: DeviceLibrary, cut: Sequence[LoadUnit], present: ChipSet, missing: ChipSet, *, is_judged: bool
+) -> Flaw:
     reason = cut[0].verdicts[missing.names[0]].reason
     run = "runs" if len(cut) == 1 else "run"
     places = "it" if len(library.units) == 1 else f"{len(cut)} of {len(library.units)} containers"
@@ -97,7 +99,7 @@ def _nothing(shipment: Shipment, dead: ChipSet) -> Flaw:
     )
 
 
-def _absent(library: Library, absent: ChipSet) -> Flaw:
+def _absent(library: DeviceLibrary, absent: ChipSet) -> Flaw:
     """A library without use for a chip that others of the shipment serve: meant so, where all is for exact targets."""
     specific = all(unit.is_specific for unit in library.units)
     reason = main_reason([library], absent.names[0])
@@ -115,7 +117,7 @@ def _absent(library: Library, absent: ChipSet) -> Flaw:
     )
 
 
-def _compiled(library: Library, judged: ChipSet) -> Iterator[Flaw]:
+def _compiled(library: DeviceLibrary, judged: ChipSet) -> Iterator[Flaw]:
     tallies = ((chip, library.tallies[chip.name]) for chip in judged)
     chips = ChipSet.joining(chip for chip, tally in tallies if tally.word == ALL and not tally.native + tally.family)
     if not chips:
@@ -137,7 +139,7 @@ def _compiled(library: Library, judged: ChipSet) -> Iterator[Flaw]:
 
 def _operations(shipment: Shipment, asked: ChipSet, judged: ChipSet) -> Iterator[Flaw]:
     """Operations without a variant, together by file, chips and reason; what a sibling runs is told as a half."""
-    groups: dict[tuple[str, ChipSet, str, bool], list[Operation]] = {}
+    groups: dict[tuple[str, ChipSet, str, bool], list[KernelOperation]] = {}
     for one in shipment.operations:
         served = ChipSet.of(*one.served) & asked
         chips = ChipSet.joining(chip for chip in ChipSet.of(*one.unserved) & judged if not siblings(chip) & served)
@@ -168,7 +170,7 @@ def _variant(shipment: Shipment, path: str, name: str) -> str:
     return next((kernel for unit in units for kernel in unit.kernels if operation(kernel) == name), name)
 
 
-def _of_files(libraries: Sequence[Library], chips: ChipSet, path: str) -> tuple[Claim, ...]:
+def _of_files(libraries: Sequence[DeviceLibrary], chips: ChipSet, path: str) -> tuple[Claim, ...]:
     """That none of the files has an image for the chips; `path` is the file of the finding."""
     found: list[Claim] = []
     for library in libraries:
@@ -179,9 +181,9 @@ def _of_files(libraries: Sequence[Library], chips: ChipSet, path: str) -> tuple[
     return tuple(found[:_CLAIMS])
 
 
-def _of_units(library: Library, units: Sequence[Unit], chips: ChipSet) -> tuple[Claim, ...]:
+def _of_units(library: DeviceLibrary, units: Sequence[LoadUnit], chips: ChipSet) -> tuple[Claim, ...]:
     """The same of containers: one of each kind, as those with images for the same targets share their verdicts."""
-    kinds: dict[tuple[tuple[str, str], ...], Unit] = {}
+    kinds: dict[tuple[tuple[str, str], ...], LoadUnit] = {}
     for unit in units:
         kinds.setdefault(tuple((image.kind, image.target) for image in unit.container.images), unit)
     first = list(kinds.values())[:_CLAIMS]
@@ -197,17 +199,17 @@ def _families(asked: ChipSet) -> Iterator[tuple[ChipSet, ChipSet]]:
                 yield ChipSet.of(chip.name), ChipSet.of(other.name)
 
 
-def _serves(unit: Unit, chips: ChipSet) -> bool:
+def _serves(unit: LoadUnit, chips: ChipSet) -> bool:
     return any(unit.verdicts[name].way != NOTHING for name in chips.names)
 
 
-def _unserved(libraries: Sequence[Library], chips: ChipSet) -> ChipSet:
+def _unserved(libraries: Sequence[DeviceLibrary], chips: ChipSet) -> ChipSet:
     return ChipSet.joining(
         chip for chip in chips if libraries and not any(library.tallies[chip.name].served for library in libraries)
     )
 
 
-def _served(libraries: Sequence[Library]) -> ChipSet:
+def _served(libraries: Sequence[DeviceLibrary]) -> ChipSet:
     return ChipSet.where(lambda chip: any(library.tallies[chip.name].served for library in libraries))
 
 

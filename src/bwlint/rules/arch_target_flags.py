@@ -10,8 +10,8 @@ from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, Related, Remedy
-from bwlint.judging.grounds import place_in
+from bwlint.judging.drafts import Draft, RelatedSpan, Remedy
+from bwlint.judging.family_evidence import place_in
 from bwlint.judging.siblings import Admission, admission, calls
 from bwlint.model.facts import Use
 from bwlint.world.gates import Judged
@@ -71,7 +71,7 @@ def _draft(context: Context, judged: Judged, missing: ChipSet, places: list[tupl
     what = f"`{name}`" if len(places) == 1 else f"`{name}` and {len(places) - 1} more"
     compiled = "which compiles" if len(places) == 1 else "which compile"
     related = [
-        Related(place.at, place.at.at, f"`{place.name}` is compiled for {place.chips}") for _, place in places[:8]
+        RelatedSpan(place.at, place.at.at, f"`{place.name}` is compiled for {place.chips}") for _, place in places[:8]
     ]
     return Draft(
         NAME,

@@ -11,7 +11,7 @@ from bwlint.chips import Chip, ChipSet, Target, TargetSet, group
 from bwlint.chips.instructions import verdict
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
-from bwlint.judging.asked import BUILT, OURS, THEIRS, Asked, asked
+from bwlint.judging.amounts import BUILT, OURS, THEIRS, Asked, asked
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft

@@ -11,7 +11,7 @@ from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, Related
+from bwlint.judging.drafts import Draft, RelatedSpan
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, Module, Operation
 from bwlint.world.builds import built
@@ -37,7 +37,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
                 guard = next((test.at for part in parts for test in reversed(part.path) if test.at), None)
                 found = _draft(context, module, name, at, carry, empty)
                 found = replace(found, claims=tuple(_claims(context, module, parts, asked, empty)))
-                yield replace(found, related=(Related(module, guard, "the guard"),)) if guard else found
+                yield replace(found, related=(RelatedSpan(module, guard, "the guard"),)) if guard else found
 
 
 def _claims(

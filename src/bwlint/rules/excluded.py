@@ -9,7 +9,7 @@ from bwlint.chips import ChipSet, group
 from bwlint.chips.wording import plain
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, Related
+from bwlint.judging.drafts import Draft, RelatedSpan
 from bwlint.judging.evidence import claimed
 from bwlint.model.expr import walk
 from bwlint.rules.leak import behind
@@ -37,7 +37,7 @@ class Kept:
     severity: str
     confidence: str
     reason: str
-    related: Related | None = None
+    related: RelatedSpan | None = None
     claimed: Claimed | None = None
 
 
@@ -86,10 +86,10 @@ def excluded(context: Context, judged: Judged) -> Kept | None:
         hop = need.hops[-1]
         reason = f"behind the gate is `{need.use.name.rpartition('.')[2]}`, {need.what}"
         behind = claimed(need, judged.module, out)
-        return Kept(out, "warning", "high", reason, Related(hop, hop.at, hop.text), behind)
+        return Kept(out, "warning", "high", reason, RelatedSpan(hop, hop.at, hop.text), behind)
     known = context.evidence.libraries.works(judged.module.path, judged.working.uses)
     if known is not None and known.use.sure:
-        related = Related(judged.module, known.use.at, f"{known.what}: {known.source}")
+        related = RelatedSpan(judged.module, known.use.at, f"{known.what}: {known.source}")
         reason = f"behind the gate is `{known.use.name}`, {known.what}"
         return Kept(out, "warning", "medium", reason, related, claimed(known, judged.module, out))
     if judged.admitted & _SMALL_SHARED and judged.admitted & _DATACENTER:
@@ -170,7 +170,7 @@ def _other_path(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
     need: Need | None = context.need_of(judged, judged.other)
     if need is None or out & need.legal or need.strength != PROOF:
         return None
-    related = Related(judged.module, need.use.at, f"`{need.use.name}` is {need.what}")
+    related = RelatedSpan(judged.module, need.use.at, f"`{need.use.name}` is {need.what}")
     reason = f"it takes the branch of {need.legal} instead of that of 8.x"
     return Kept(out, "warning", "medium", reason, related, claimed(need, judged.module, out))
 

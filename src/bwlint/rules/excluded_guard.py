@@ -9,7 +9,7 @@ from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, Related, Remedy
+from bwlint.judging.drafts import Draft, RelatedSpan, Remedy
 from bwlint.judging.guards import Guarded
 from bwlint.judging.legality import legal, short, slow
 from bwlint.model.facts import Operation
@@ -43,7 +43,7 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
         guarded.certain.chips,
         None,
         guarded.guard,
-        tuple(Related(guarded.module, one.at, "legal there") for one in proved[:1]),
+        tuple(RelatedSpan(guarded.module, one.at, "legal there") for one in proved[:1]),
         remedy=_remedy(guarded, out) if proved else None,
         claims=(guarded.claimed(TargetSet.native(out | _OLDER | _NEWER)), _behind(guarded, out, proved)),
     )

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from bwlint.chips import EVERY, NONE, ChipSet, families, group
 from bwlint.chips.wording import plain
-from bwlint.evaluate.objects import ClassValue, Frame
+from bwlint.evaluate.objects import ClassValue, EvaluationFrame
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, Related, Remedy
-from bwlint.judging.grounds import Parted, against, ground, old_library
+from bwlint.judging.drafts import Draft, RelatedSpan, Remedy
+from bwlint.judging.family_evidence import Parted, against, ground, old_library
 from bwlint.judging.siblings import Admission, admits, elsewhere, peer
 from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import Side
@@ -89,7 +89,7 @@ def _has_family_name(context: Context, judged: Judged, name: str, node: Expr) ->
     """Whether the enum that a name is a member of has the family's name too."""
     if node.op != "attr":
         return False
-    owner = context.tree.interpreter.evaluate(node.args[0], Frame(judged.module)).only()
+    owner = context.tree.interpreter.evaluate(node.args[0], EvaluationFrame(judged.module)).only()
     return isinstance(owner, ClassValue) and f"{name[:-1]}f" in owner.body.names
 
 
@@ -282,12 +282,14 @@ def _gives_number(text: str, chips: ChipSet) -> bool:
     return any(re.search(rf"(?<![\d.]){re.escape(str(chip))}(?![\d.])", text) for chip in chips)
 
 
-def _other_places(context: Context, judged: Judged, missing: ChipSet, sibling: Admission | None) -> tuple[Related, ...]:
+def _other_places(
+    context: Context, judged: Judged, missing: ChipSet, sibling: Admission | None
+) -> tuple[RelatedSpan, ...]:
     """Where the tree says otherwise."""
     if sibling is not None:
-        return (Related(sibling.at, sibling.at.at, sibling.at.text),)
+        return (RelatedSpan(sibling.at, sibling.at.at, sibling.at.text),)
     other = peer(context, judged, missing) if judged.gate.kind in ("list", "table") else None
-    return (Related(other.module, other.at, f"this {other.gate.kind} has {plain(missing)} too"),) if other else ()
+    return (RelatedSpan(other.module, other.at, f"this {other.gate.kind} has {plain(missing)} too"),) if other else ()
 
 
 def _sibling(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> Admission | None:
@@ -304,11 +306,11 @@ def _names_members(judged: Judged) -> bool:
     return judged.gate.kind in ("list", "table") or len(judged.core) <= len(EVERY) // 2
 
 
-def _seen_sides(judged: Judged) -> tuple[Related, ...]:
+def _seen_sides(judged: Judged) -> tuple[RelatedSpan, ...]:
     side = judged.gate.yes if judged.denies and refuses(judged.other) else judged.gate.no
     if side.at is None or side.empty:
         return ()
-    return (Related(judged.module, side.at, "where the sibling ends up"),)
+    return (RelatedSpan(judged.module, side.at, "where the sibling ends up"),)
 
 
 def _level(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> tuple[str, str, str]:

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from bwlint.chips import ChipSet, TargetSet, families, group
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, Related, Remedy
+from bwlint.judging.drafts import Draft, RelatedSpan, Remedy
+from bwlint.judging.guarded_macros import defined, only_errors, served_elsewhere, tuned
 from bwlint.judging.guards import Guarded
-from bwlint.judging.switches import defined, only_errors, served_elsewhere, tuned
 from bwlint.judging.wrappers import served, wrapper
 from bwlint.model.expr import Span, walk
 from bwlint.model.facts import Module
@@ -39,7 +39,7 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
         "instructions",
         f"compiles for {guarded.admitted & TargetSet.native(held | lost)}",
         "test the family: a half-open range of __CUDA_ARCH__, or every member's macro",
-        (Related(guarded.module, guarded.other.at, "what the sibling gets"),) if guarded.other.at else (),
+        (RelatedSpan(guarded.module, guarded.other.at, "what the sibling gets"),) if guarded.other.at else (),
         _remedy(context, guarded, held, lost),
     )
 
@@ -62,7 +62,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             f"compiles for {plain(held)} alone",
             "wrapped for one member of the family",
             "wrap it in a class whose guard tests the family",
-            (Related(guarded.module, guarded.guard.at, "the guard"),),
+            (RelatedSpan(guarded.module, guarded.guard.at, "the guard"),),
             f"the guard of `{operation.name}` is what is to be mended",
         )
 
@@ -76,7 +76,7 @@ def _draft(
     message: str,
     label: str,
     advice: str,
-    related: tuple[Related, ...],
+    related: tuple[RelatedSpan, ...],
     remedy: Remedy | str,
 ) -> Draft:
     severity, confidence, what = _level(guarded, lost)

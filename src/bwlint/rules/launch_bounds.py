@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from bwlint.chips import Chip, ChipSet
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
-from bwlint.judging.asked import BUILT, OURS, asked
+from bwlint.judging.amounts import BUILT, OURS, asked
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft

@@ -12,7 +12,7 @@ from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, Related, Remedy
+from bwlint.judging.drafts import Draft, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
 from bwlint.judging.siblings import namesake
 from bwlint.model.expr import walk
@@ -81,7 +81,7 @@ def _confirmed(context: Context, judged: Judged, found: Draft, wrong: ChipSet) -
         return found
     theirs = other.gate.qualname.rpartition(".")[2]
     message = f"this list has {plain(wrong)} too, for which `{theirs}` is there"
-    related = (Related(judged.module, other.at, f"`{theirs}` is for {other.core}"), *found.related)
+    related = (RelatedSpan(judged.module, other.at, f"`{theirs}` is for {other.core}"), *found.related)
     return replace(found, severity="warning", confidence="medium", message=message, related=related)
 
 
@@ -351,8 +351,8 @@ def _names_it(judged: Judged, wrong: ChipSet) -> bool:
 def draft(rule: str, judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
     proved = need.strength == PROOF and not (need.use.how in ("define", "text") and _names_it(judged, wrong))
     named = need.use.name if need.use.how == "text" else need.use.name.rpartition(".")[2]
-    related = [Related(judged.module, need.use.at, f"`{named}`: {need.what}")]
-    related += [Related(hop, hop.at, hop.text) for hop in need.hops]
+    related = [RelatedSpan(judged.module, need.use.at, f"`{named}`: {need.what}")]
+    related += [RelatedSpan(hop, hop.at, hop.text) for hop in need.hops]
     return Draft(
         rule,
         TEST if judged.in_test else rule,

@@ -8,7 +8,7 @@ from bwlint.chips.wording import listed, plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, Related
+from bwlint.judging.drafts import Draft, RelatedSpan
 from bwlint.model.facts import Carry, Hop, Module
 from bwlint.world.builds import pairs_of, runs_on
 from bwlint.world.gates import Judged, refuses
@@ -52,6 +52,6 @@ def _passing(context: Context, judged: Judged, placed: tuple[tuple[str, Carry], 
         judged.must,
         legal,
         judged.gate,
-        (Related(Hop(origin, first.at, ""), first.at, f"what its setup.py compiles for: {built}"),),
+        (RelatedSpan(Hop(origin, first.at, ""), first.at, f"what its setup.py compiles for: {built}"),),
         claims=(Claimed(claims.build(pairs, wrong), first.at, Hop(origin, first.at, "")),),
     )

@@ -10,7 +10,7 @@ from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, Related, Remedy
+from bwlint.judging.drafts import Draft, RelatedSpan, Remedy
 from bwlint.judging.guards import Guarded
 from bwlint.judging.wrappers import wrapper
 from bwlint.model.facts import Module
@@ -58,7 +58,7 @@ def _draft(
         guarded.certain.chips,
         None,
         None,
-        (Related(guarded.module, guarded.guard.at, "the guard"),) if at != guarded.guard.at else (),
+        (RelatedSpan(guarded.module, guarded.guard.at, "the guard"),) if at != guarded.guard.at else (),
         remedy=_remedy(guarded, wrong)
         if at == guarded.guard.at
         else "the guard of the wrapper is what is to be mended",

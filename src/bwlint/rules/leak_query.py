@@ -11,11 +11,11 @@ from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, Related
+from bwlint.judging.drafts import Draft, RelatedSpan
 from bwlint.model.expr import Span
 from bwlint.model.facts import Function, Module
 from bwlint.readers.cuda.program import spoken
-from bwlint.world.exits import refused
+from bwlint.world.error_exits import refused
 
 NAME = "leak"
 _ASKS = frozenset({"support", "supports", "supported", "available", "usable", "implemented"})
@@ -123,6 +123,6 @@ def _draft(
         admitted,
         NONE,
         admitted - out,
-        related=(Related(module, at, f"`{dispatcher.qualname}` has no arm for {plain(wrong)} and ends here"),),
+        related=(RelatedSpan(module, at, f"`{dispatcher.qualname}` has no arm for {plain(wrong)} and ends here"),),
         claims=(Claimed(claims.need(dispatcher.qualname, wrong, NONE, says), at),),
     )

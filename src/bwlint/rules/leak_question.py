@@ -10,11 +10,11 @@ from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, Related
+from bwlint.judging.drafts import Draft, RelatedSpan
 from bwlint.model.facts import Module, Use
 from bwlint.rules.leak import bounded
 from bwlint.world.gates import Judged
-from bwlint.world.proofs import Proof
+from bwlint.world.proofs import NeedProof
 
 NAME = "leak"
 _QUESTION = re.compile(r"_*(?:supports?|can_(?:use|run)|is|has)_(\w+?)(?:_(?:supported|available|usable|eligible))?$")
@@ -34,7 +34,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
                 break
 
 
-def _proofs(context: Context, judged: Judged) -> Iterator[Proof]:
+def _proofs(context: Context, judged: Judged) -> Iterator[NeedProof]:
     """What the thing says of itself that a question is named after, where the file has it or imports it."""
     asked = _QUESTION.match(judged.gate.name)
     if asked is None or "." in judged.gate.qualname:
@@ -45,7 +45,7 @@ def _proofs(context: Context, judged: Judged) -> Iterator[Proof]:
                 yield proof
 
 
-def _draft(judged: Judged, wrong: ChipSet, proof: Proof) -> Draft:
+def _draft(judged: Judged, wrong: ChipSet, proof: NeedProof) -> Draft:
     return Draft(
         NAME,
         NAME,
@@ -60,13 +60,13 @@ def _draft(judged: Judged, wrong: ChipSet, proof: Proof) -> Draft:
         judged.must,
         proof.legal,
         judged.gate,
-        tuple(Related(hop, hop.at, hop.text) for hop in proof.hops[:8]),
+        tuple(RelatedSpan(hop, hop.at, hop.text) for hop in proof.hops[:8]),
         remedy=bounded(judged, wrong, f"on {plain(wrong)} {proof.what}"),
         claims=(_behind(proof, wrong),),
     )
 
 
-def _behind(proof: Proof, wrong: ChipSet) -> Claimed:
+def _behind(proof: NeedProof, wrong: ChipSet) -> Claimed:
     name = proof.where.rpartition(".")[2]
     claim = claims.need(name, wrong, NONE, f"`{name}` does not work on {plain(wrong)}")
     return Claimed(claim, proof.hops[-1].at, proof.hops[-1])

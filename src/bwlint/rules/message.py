@@ -10,9 +10,9 @@ from bwlint.chips import ChipSet, group
 from bwlint.chips.mentions import Mention, mentioned
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, Related, Remedy
+from bwlint.judging.drafts import Draft, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
-from bwlint.model.facts import Text
+from bwlint.model.facts import Prose
 from bwlint.rules import family_split, leak
 from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import PROOF, instruction
@@ -39,7 +39,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         yield from _refusal(context, judged, text)
 
 
-def _refusal(context: Context, judged: Judged, text: Text) -> Iterator[Draft]:
+def _refusal(context: Context, judged: Judged, text: Prose) -> Iterator[Draft]:
     said = mentioned(text.text)
     here = judged.must & context.targets
     negative = _NEGATIVE.search(text.text) and not _DEMAND.search(text.text)
@@ -73,7 +73,7 @@ def _names_one_sibling(context: Context, text: str, said: Mention) -> bool:
     return not context.targets <= mentioned(re.sub(rf"sm[ _-]?(?:{numbers})[af]?(?!\d)", "", text, flags=re.I)).named
 
 
-def _repeats(context: Context, judged: Judged, text: Text, said: Mention) -> Iterator[Draft]:
+def _repeats(context: Context, judged: Judged, text: Prose, said: Mention) -> Iterator[Draft]:
     """The text of a refusal that cuts a family says the same as the test: mend both."""
     if family_split.split(context, judged) is None or len(said.exact & context.targets) != 1:
         return
@@ -82,7 +82,7 @@ def _repeats(context: Context, judged: Judged, text: Text, said: Mention) -> Ite
     yield replace(found, remedy="the test beside it has to be mended first")
 
 
-def _promises(context: Context, judged: Judged, text: Text, said: Mention) -> Iterator[Draft]:
+def _promises(context: Context, judged: Judged, text: Prose, said: Mention) -> Iterator[Draft]:
     """The text sends users of a chip to something that is illegal there."""
     for _, need, wrong in leak.leaks(context, judged):
         if need.strength == PROOF and need.kind in ("operation", "library") and wrong & said.named:
@@ -122,7 +122,7 @@ def _only(chips: ChipSet) -> str:
     return words if words.endswith("only") else f"{words} only"
 
 
-def _draft(judged: Judged, text: Text, severity: str, message: str, advice: str) -> Draft:
+def _draft(judged: Judged, text: Prose, severity: str, message: str, advice: str) -> Draft:
     return Draft(
         NAME,
         NAME,
@@ -137,7 +137,7 @@ def _draft(judged: Judged, text: Text, severity: str, message: str, advice: str)
         judged.must,
         None,
         None,
-        (Related(judged.module, judged.at, f"the test admits {judged.admitted}"),),
+        (RelatedSpan(judged.module, judged.at, f"the test admits {judged.admitted}"),),
         remedy="nothing here says which is wrong, the text or the test",
         rests_on=(judged.gate,),
     )

@@ -11,7 +11,7 @@ from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, Related
+from bwlint.judging.drafts import Draft, RelatedSpan
 from bwlint.model.facts import Module, Operation
 from bwlint.readers.proofs import proved
 
@@ -77,17 +77,17 @@ _ORDER = tuple(_PATHS)
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _Switch:
     """A switch without a proof, and what it leads to where that was seen."""
 
     switch: Operation
-    works: tuple[Related, ...] = ()
+    works: tuple[RelatedSpan, ...] = ()
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
     if not context.targets & _NO_NVLINK:
         return
-    entries: dict[str, list[_Entry]] = defaultdict(list)
+    entries: dict[str, list[_Switch]] = defaultdict(list)
     for switch in module.operations:
         if switch.kind != "peer-switch":
             continue
@@ -97,13 +97,13 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             yield from _option(context, module, switch)
         else:
             for path, works in _paths(context, module, switch):
-                entries[path].append(_Entry(switch, works))
+                entries[path].append(_Switch(switch, works))
                 break
     for path, found in entries.items():
         yield _draft(context, module, path, found)
 
 
-def _paths(context: Context, module: Module, switch: Operation) -> Iterator[tuple[str, tuple[Related, ...]]]:
+def _paths(context: Context, module: Module, switch: Operation) -> Iterator[tuple[str, tuple[RelatedSpan, ...]]]:
     """The paths that a switch enters unproved, the most demanding first."""
     shown = _texts(switch, 1)
     works = _works(context, module, _texts(switch, 0))
@@ -114,9 +114,9 @@ def _paths(context: Context, module: Module, switch: Operation) -> Iterator[tupl
             yield path, tuple(works[path])
 
 
-def _works(context: Context, module: Module, functions: frozenset[str]) -> dict[str, list[Related]]:
+def _works(context: Context, module: Module, functions: frozenset[str]) -> dict[str, list[RelatedSpan]]:
     """What the functions of a file do to memory of peers, themselves or by what they hand on to headers, by path."""
-    found: dict[str, list[Related]] = defaultdict(list)
+    found: dict[str, list[RelatedSpan]] = defaultdict(list)
     handed: dict[str, set[int]] = defaultdict(set)
     for operation in module.operations:
         if _last(operation.qualname) not in functions:
@@ -138,11 +138,11 @@ def _works(context: Context, module: Module, functions: frozenset[str]) -> dict[
     return found
 
 
-def _draft(context: Context, module: Module, path: str, entries: list[_Entry]) -> Draft:
+def _draft(context: Context, module: Module, path: str, entries: list[_Switch]) -> Draft:
     entries = sorted(entries, key=lambda entry: entry.switch.name != "launch")
     first, text = entries[0], _PATHS[path]
     works = tuple({(work.module.path, work.at): work for entry in entries for work in entry.works}.values())
-    others = tuple(Related(module, entry.switch.at, "and here") for entry in entries[1:])
+    others = tuple(RelatedSpan(module, entry.switch.at, "and here") for entry in entries[1:])
     asked = _asked_near(context, module) if path == "remote-atomic" else ()
     sure = path == "remote-atomic" and works and not asked and not context.in_test(module)
     return Draft(
@@ -217,7 +217,7 @@ def _option(context: Context, module: Module, switch: Operation) -> Iterator[Dra
     )
 
 
-def _asked_near(context: Context, module: Module) -> tuple[Related, ...]:
+def _asked_near(context: Context, module: Module) -> tuple[RelatedSpan, ...]:
     """Where a header of this file, or a file beside it, asks for native atomics: a caller may then know."""
     folder = module.path.rpartition("/")[0]
     headers = context.tree.headers
@@ -225,12 +225,12 @@ def _asked_near(context: Context, module: Module) -> tuple[Related, ...]:
     for other in (*headers.included(module), *beside):
         for operation in other.operations:
             if operation.kind == "peer-proof":
-                return (Related(other, operation.at, "native atomics are asked for here"),)
+                return (RelatedSpan(other, operation.at, "native atomics are asked for here"),)
     return ()
 
 
-def _seen(module: Module, operation: Operation) -> Related:
-    return Related(module, operation.at, f"{operation.name.replace('-', ' ')} in `{_last(operation.qualname)}`")
+def _seen(module: Module, operation: Operation) -> RelatedSpan:
+    return RelatedSpan(module, operation.at, f"{operation.name.replace('-', ' ')} in `{_last(operation.qualname)}`")
 
 
 def _texts(switch: Operation, index: int) -> frozenset[str]:

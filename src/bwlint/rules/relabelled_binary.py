@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from bwlint.binaries.shipments import Flaw, Library, Shipment, Unit
+from bwlint.binaries.shipments import DeviceLibrary, Flaw, LoadUnit, Shipment
 from bwlint.binaries.verdicts import runs
 from bwlint.chips import NONE, ChipSet, chip_of_number
 from bwlint.judging import claims
@@ -16,7 +16,7 @@ NAME = "relabelled"
 
 def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
     for library in shipment.libraries:
-        false: dict[tuple[str, str], list[tuple[Unit, Cubin]]] = {}
+        false: dict[tuple[str, str], list[tuple[LoadUnit, Cubin]]] = {}
         for unit in library.units:
             for found in unit.cubins.values():
                 if found.relabelled:
@@ -29,7 +29,7 @@ def _names(cubin: Cubin) -> tuple[str, str]:
     return f"sm_{cubin.number}{cubin.suffix}", f"sm_{cubin.noted}{cubin.noted_suffix}"
 
 
-def _flaw(library: Library, claimed: str, noted: str, some: Sequence[tuple[Unit, Cubin]]) -> Flaw:
+def _flaw(library: DeviceLibrary, claimed: str, noted: str, some: Sequence[tuple[LoadUnit, Cubin]]) -> Flaw:
     cubins = "a cubin" if len(some) == 1 else f"{len(some)} cubins"
     return Flaw(
         NAME,
@@ -45,7 +45,7 @@ def _flaw(library: Library, claimed: str, noted: str, some: Sequence[tuple[Unit,
     )
 
 
-def _claim(library: Library, unit: Unit, cubin: Cubin, noted: str) -> Claim:
+def _claim(library: DeviceLibrary, unit: LoadUnit, cubin: Cubin, noted: str) -> Claim:
     """That the chips which the header names do not run it, where the code in it is of another generation."""
     named = runs(CUBIN, cubin.number, cubin.suffix)
     code = chip_of_number(cubin.noted) if cubin.noted is not None else None

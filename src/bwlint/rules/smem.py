@@ -9,10 +9,10 @@ from bwlint.chips import NONE, Chip, ChipSet, TargetSet
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import kib, plain
 from bwlint.judging import claims
-from bwlint.judging.asked import BUILT, OURS, THEIRS, Asked, asked, fitting
+from bwlint.judging.amounts import BUILT, OURS, THEIRS, Asked, asked, fitting
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, Related, Remedy
+from bwlint.judging.drafts import Draft, RelatedSpan, Remedy
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Module
 from bwlint.model.findings import Claim
@@ -88,7 +88,7 @@ def _together(context: Context, module: Module) -> Iterator[Draft]:
             "static arrays come out of the same limit: take as much less of dynamic shared memory",
             claims.shared_together(total, over),
             "warning" if one.meant == OURS else "note",
-            related=(Related(static.module, static.operation.at, "the static arrays"),),
+            related=(RelatedSpan(static.module, static.operation.at, "the static arrays"),),
         )
 
 
@@ -268,11 +268,11 @@ def _draft(
     severity: str = "warning",
     at: Span | None = None,
     remedy: Remedy | str | None = None,
-    related: tuple[Related, ...] = (),
+    related: tuple[RelatedSpan, ...] = (),
 ) -> Draft:
     theirs = one.meant == THEIRS
     place = at or one.operation.at
-    asked_for = (Related(one.module, one.operation.at, "asked for here"),) if place != one.operation.at else ()
+    asked_for = (RelatedSpan(one.module, one.operation.at, "asked for here"),) if place != one.operation.at else ()
     return Draft(
         NAME,
         NAME,

@@ -11,11 +11,11 @@ from bwlint.chips import NONE, Chip, ChipSet, all_chips, sold_chips
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import kib, plain
 from bwlint.judging import claims
-from bwlint.judging.asked import BUILT, THEIRS, meant
+from bwlint.judging.amounts import BUILT, THEIRS, meant
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, Related
-from bwlint.judging.residue import Answers, Left, satisfiable
+from bwlint.judging.drafts import Draft, RelatedSpan
+from bwlint.judging.path_conditions import Answers, Left, satisfiable
 from bwlint.model.expr import Span, walk
 from bwlint.model.facts import HANDLER, Module, Operation, Path
 from bwlint.model.findings import Claim
@@ -180,7 +180,10 @@ def _tile(
         Claimed(_too_large(pick, ours), pick.at),
         "warning" if sure else "note",
         "medium" if sure else "low",
-        (Related(module, pick.at, "picked here"), Related(module, small.at, f"what {plain(peers)} {_take(peers)}")),
+        (
+            RelatedSpan(module, pick.at, "picked here"),
+            RelatedSpan(module, small.at, f"what {plain(peers)} {_take(peers)}"),
+        ),
         judged,
     )
 
@@ -229,7 +232,7 @@ def _amounts(context: Context, module: Module, answers: Answers, picks: list[Pic
             Claimed(claims.shared("dynamic", size, wrong), pick.at),
             "warning",
             "medium",
-            (Related(module, pick.at, "picked here"),),
+            (RelatedSpan(module, pick.at, "picked here"),),
             judged,
         )
 
@@ -330,7 +333,7 @@ def _draft(
     claimed: Claimed,
     severity: str,
     confidence: str,
-    related: tuple[Related, ...] = (),
+    related: tuple[RelatedSpan, ...] = (),
     judged: Judged | None = None,
 ) -> Draft:
     admitted = judged.admitted if judged is not None else chips

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from bwlint.chips import Chip, ChipSet, Target, TargetSet
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, Related, Remedy
+from bwlint.judging.drafts import Draft, RelatedSpan, Remedy
 from bwlint.judging.guards import Guarded
 from bwlint.judging.legality import legal
 from bwlint.judging.wrappers import served
@@ -39,7 +39,7 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
         guarded.certain.chips,
         None,
         guarded.guard,
-        (Related(guarded.module, guarded.other.at, "what an f build gets"),) if guarded.other.at else (),
+        (RelatedSpan(guarded.module, guarded.other.at, "what an f build gets"),) if guarded.other.at else (),
         remedy=_remedy(guarded, lost),
         claims=(guarded.claimed(_own_targets(lost) | _family_targets(lost)),),
     )

@@ -12,8 +12,8 @@ from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, Related, Remedy
-from bwlint.judging.grounds import against
+from bwlint.judging.drafts import Draft, RelatedSpan, Remedy
+from bwlint.judging.family_evidence import against
 from bwlint.judging.siblings import Admission, admits
 from bwlint.rules import excluded, family_split, leak
 from bwlint.rules.message import EXCEPTION
@@ -113,7 +113,7 @@ def _helper_splits(context: Context, judged: Judged) -> bool:
 
 def _against(judged: Judged, out: ChipSet, api: Admission) -> Draft:
     """The test is skipped where what it calls says that it works."""
-    related = Related(api.at, api.at.at, api.at.text)
+    related = RelatedSpan(api.at, api.at.at, api.at.text)
     found = _skipped(judged, out & api.chips, "warning", f"`{api.name}` admits {api.chips}", related)
     works = claims.need(api.name, out & api.chips, api.chips, f"`{api.name}` works on {plain(out & api.chips)} too")
     evidence = f"`{api.name}`, which the test calls, is for {api.chips}"
@@ -138,7 +138,7 @@ def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
         said = mentioned(text.text)
         if said.open_ended and out <= said.named and judged.admitted & said.named:
             reason = f"the reason it gives names {said.named}"
-            found = _skipped(judged, out, "note", reason, Related(judged.module, text.at, "the reason"))
+            found = _skipped(judged, out, "note", reason, RelatedSpan(judged.module, text.at, "the reason"))
             yield replace(found, remedy=_as_said(context, judged, text.text, reason))
             return
     kept_out = excluded.excluded(context, judged)
@@ -160,7 +160,7 @@ def _named(context: Context, judged: Judged) -> Need | None:
     return context.evidence.libraries.by_name(path, (judged.gate.qualname, path), judged.at)
 
 
-def _skipped(judged: Judged, out: ChipSet, severity: str, reason: str, related: Related | None) -> Draft:
+def _skipped(judged: Judged, out: ChipSet, severity: str, reason: str, related: RelatedSpan | None) -> Draft:
     return Draft(
         NAME,
         NAME,

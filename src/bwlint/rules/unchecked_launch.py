@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from bwlint.chips import ChipSet
 from bwlint.judging import claims
-from bwlint.judging.asked import BUILT, THEIRS, Asked, asked, fitting
+from bwlint.judging.amounts import BUILT, THEIRS, Asked, asked, fitting
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from bwlint.chips import ChipSet
 from bwlint.model.findings import Finding, Report, Severity, Skipped
 from bwlint.run.engine import Analysis, analyse
-from bwlint.run.finish import finish
-from bwlint.run.gather import Advance, Gathered, Request, gather
+from bwlint.run.findings_of_drafts import finish
+from bwlint.run.gather import Advance, CheckRequest, Gathered, gather
 from bwlint.sources.kinds import BINARY
 from bwlint.sources.texts import Names, Texts
 from bwlint.world.budget import Budget
@@ -41,7 +41,7 @@ class Outcome:
         return None if text is None else text.lines
 
 
-def check(request: Request, stack: ExitStack, advance: Advance | None = None) -> Outcome:
+def check(request: CheckRequest, stack: ExitStack, advance: Advance | None = None) -> Outcome:
     """Run a request. What it unpacks lives as long as `stack`.
 
     Raises UsageError and ConfigError.

@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 
 from bwlint.chips import ChipSet
 from bwlint.evaluate.sources import Sources
-from bwlint.judging.away import Away
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, Related
+from bwlint.judging.drafts import Draft, RelatedSpan
 from bwlint.judging.evidence import Evidence
 from bwlint.judging.guards import guards_of, wrappers_of
+from bwlint.judging.unreached import Away
 from bwlint.model.expr import Span
 from bwlint.model.facts import Gate, Module
 from bwlint.rules import checks, file_checks, guard_checks
-from bwlint.run.faults import one_each
+from bwlint.run.merging import one_each
 from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.tree import project_folder
 from bwlint.sources.walk import SourceFile
@@ -189,7 +189,7 @@ def _at_origins(context: Context, module: Module, drafts: Sequence[Draft]) -> li
         own = lists.get((rule, at))  # a comment above a list counts for all who read it
         first = own or max(group, key=lambda draft: _RANK[draft.severity])
         kept = [draft for draft in kept if draft is not own]
-        related = tuple(Related(module, d.at, "used here") for d in group[:8])
+        related = tuple(RelatedSpan(module, d.at, "used here") for d in group[:8])
         kept.append(replace(first, at=at, related=(*first.related, *related)))
     return kept
 

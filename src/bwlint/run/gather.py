@@ -39,7 +39,7 @@ class UsageError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class CheckRequest:
     """What is asked for. Empty tuples and None mean that the configuration decides.
 
     `stdin` is the content to check under the name `paths[0]`. `fixes` asks for repairs with the findings.
@@ -74,7 +74,7 @@ class Found:
 
 
 def gather(
-    request: Request, stack: ExitStack, advance: Advance | None = None, kinds: frozenset[str] | None = None
+    request: CheckRequest, stack: ExitStack, advance: Advance | None = None, kinds: frozenset[str] | None = None
 ) -> Gathered:
     """The facts of what a request names, of files of some kinds where that is all it takes.
 
@@ -122,7 +122,7 @@ class Settings:
     arguments.
     """
 
-    request: Request
+    request: CheckRequest
     mounts: tuple[str, ...] = ()
     run: Config = field(init=False)
     _configs: Configs = field(default_factory=Configs)
@@ -223,7 +223,7 @@ def _common_folder(paths: Sequence[str]) -> str:
     return common if os.path.isdir(common) else os.path.dirname(common)
 
 
-def _discovered(request: Request, settings: Settings, stack: ExitStack) -> Found:
+def _discovered(request: CheckRequest, settings: Settings, stack: ExitStack) -> Found:
     paths: list[str | Mount] = []
     wheels: list[tuple[str, str]] = []
     refused: list[Skipped] = []
@@ -255,7 +255,7 @@ def _scratch(stack: ExitStack) -> Path:
     return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bwlint-", ignore_cleanup_errors=True)))
 
 
-def _from_stdin(request: Request, data: bytes, settings: Settings) -> tuple[Found, Collected]:
+def _from_stdin(request: CheckRequest, data: bytes, settings: Settings) -> tuple[Found, Collected]:
     """Standard input as the one file of the run, standing where its name says."""
     name = request.paths[0]
     real = os.path.realpath(name)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from bwlint.model.findings import Finding, Region, Suppressed
 from bwlint.readers.buildfiles.places import Places
 from bwlint.readers.comments import PYTHON, Comments, Unreadable
-from bwlint.sources.read import Text
+from bwlint.sources.read import SourceText
 
 MARK = "bwlint:"
 """Without this literal a file has no suppression; `scan` then costs one search."""
@@ -64,7 +64,7 @@ def scan(
     """
     if MARK not in source:
         return [], []
-    comments, bad = _comments(Text(source), language)
+    comments, bad = _comments(SourceText(source), language)
     targets = _targets(comments)
     suppressions: list[Suppression] = []
     for comment in comments:
@@ -113,7 +113,7 @@ def _unused(suppressions: Sequence[Suppression], used: set[tuple[int, str]]) -> 
     return unused
 
 
-def _comments(text: Text, language: Comments) -> tuple[list[_Comment], list[BadSuppression]]:
+def _comments(text: SourceText, language: Comments) -> tuple[list[_Comment], list[BadSuppression]]:
     found: list[_Comment] = []
     bad: list[BadSuppression] = []
     places = Places(text.source)
@@ -128,7 +128,7 @@ def _comments(text: Text, language: Comments) -> tuple[list[_Comment], list[BadS
     return found, bad
 
 
-def _directives(text: Text, places: Places, start: int, end: int) -> Iterator[_Comment]:
+def _directives(text: SourceText, places: Places, start: int, end: int) -> Iterator[_Comment]:
     """Each ``# bwlint:`` of one comment, which may hold others (``# noqa  # bwlint: ...``)."""
     comment = text.source[start:end]
     begins = [match.start() for match in _START[comment[0]].finditer(comment)]

@@ -7,7 +7,7 @@ from functools import partial
 
 from bwlint.sources.errors import ReadError
 from bwlint.sources.member import Member, Meter
-from bwlint.sources.stretch import Source
+from bwlint.sources.stretch import ByteSource
 
 MAGIC = b"!<arch>\n"
 THIN_MAGIC = b"!<thin>\n"
@@ -22,16 +22,16 @@ _GNU_TABLES = frozenset({_NAMES, "/", "/SYM64/", "/<ECSYMBOLS>/"})
 _BSD_TABLE = "__.SYMDEF"
 
 
-def is_ar(source: Source) -> bool:
+def is_ar(source: ByteSource) -> bool:
     """Whether it begins as a static library does, a thin one included."""
     return source.size >= len(MAGIC) and source.read(0, len(MAGIC)) in (MAGIC, THIN_MAGIC)
 
 
-def members(source: Source, _: Meter) -> Iterator[Member]:
+def members(source: ByteSource, _: Meter) -> Iterator[Member]:
     """The object files of a static library, symbol tables passed over; raises `ReadError`."""
     if source.size < len(MAGIC) or source.read(0, len(MAGIC)) != MAGIC:
         raise ReadError("a thin archive: its members are files of their own" if is_ar(source) else "no ar signature")
-    names: Source | None = None
+    names: ByteSource | None = None
     tables, at = 0, len(MAGIC)
     while at < source.size:
         field, size = _header(source, at)
@@ -48,11 +48,11 @@ def members(source: Source, _: Meter) -> Iterator[Member]:
             raise ReadError(f"more than {_MOST_TABLES} tables")
 
 
-def _as_it_lies(content: Source) -> Source:
+def _as_it_lies(content: ByteSource) -> ByteSource:
     return content
 
 
-def _header(source: Source, at: int) -> tuple[str, int]:
+def _header(source: ByteSource, at: int) -> tuple[str, int]:
     """The name field and the size of the member whose header is at `at`."""
     header = source.read(at, _HEADER)
     size = header[48:58].rstrip(b" ")
@@ -61,7 +61,7 @@ def _header(source: Source, at: int) -> tuple[str, int]:
     return _text(header[:16]).rstrip(" "), int(size)
 
 
-def _named(field: str, data: Source, names: Source | None) -> tuple[str, Source]:
+def _named(field: str, data: ByteSource, names: ByteSource | None) -> tuple[str, ByteSource]:
     """The name of a member, and its data: BSD puts a long name before it."""
     if field.startswith("#1/") and field[3:].isdecimal():
         length = int(field[3:])
@@ -73,7 +73,7 @@ def _named(field: str, data: Source, names: Source | None) -> tuple[str, Source]
     return field.removesuffix("/"), data
 
 
-def _long_name(at: int, names: Source | None) -> str:
+def _long_name(at: int, names: ByteSource | None) -> str:
     if names is None or at >= names.size:
         raise ReadError("a long name that is not in the table of names")
     start = names.read(at, min(_LONGEST_NAME, names.size - at))

@@ -21,7 +21,7 @@ from bwlint.sources.errors import ReadError
 from bwlint.sources.member import Member, Meter
 from bwlint.sources.pypi import MOST_MEMBERS, SourceError, plain
 from bwlint.sources.read import special_file, why
-from bwlint.sources.stretch import Source
+from bwlint.sources.stretch import ByteSource
 
 LARGEST_MEMBER = 6 * 1024**3
 LARGEST_TOTAL = 24 * 1024**3
@@ -36,12 +36,12 @@ _SPARE_SPACE = 64 * 1024**2
 _LONGEST_NAME = 1024
 _MOST_HOPS = 8
 
-_READERS: Mapping[str, Callable[[Source, Meter], Iterator[Member]]] = {
+_READERS: Mapping[str, Callable[[ByteSource, Meter], Iterator[Member]]] = {
     "zip": zips.members,
     "tar": tars.members,
     "ar": ar.members,
 }
-_BY_CONTENT: Mapping[str, Callable[[Source], bool]] = {"zip": zips.is_zip, "ar": ar.is_ar, "tar": tars.is_tar}
+_BY_CONTENT: Mapping[str, Callable[[ByteSource], bool]] = {"zip": zips.is_zip, "ar": ar.is_ar, "tar": tars.is_tar}
 _BY_SUFFIX = {
     **dict.fromkeys((".whl", ".zip", ".conda", ".egg"), "zip"),
     **dict.fromkeys((".tar", ".tgz", ".tbz2", ".txz", ".tzst"), "tar"),
@@ -51,14 +51,16 @@ _BY_SUFFIX = {
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ArchiveEntry:
     """One file that may hold device code; `path` is for reports."""
 
     path: str
-    source: Source
+    source: ByteSource
 
 
-def entries(path: Path, reported: str, scratch: Path, wanted: Callable[[str], bool]) -> Iterator[Entry | Skipped]:
+def entries(
+    path: Path, reported: str, scratch: Path, wanted: Callable[[str], bool]
+) -> Iterator[ArchiveEntry | Skipped]:
     """The file at `path` itself, or the members of an archive whose names are `wanted`, at any depth up to `DEEPEST`.
 
     `wanted` is asked about names without their folder; every member of a static library is an object file and is not
@@ -67,14 +69,14 @@ def entries(path: Path, reported: str, scratch: Path, wanted: Callable[[str], bo
     """
     handle = _opened(path, reported)
     try:
-        source = Source.of_file(handle)
+        source = ByteSource.of_file(handle)
         kind = _kind_by_name(path.name) or next((kind for kind, test in _BY_CONTENT.items() if test(source)), None)
         if kind == "ar" and not ar.is_ar(source):
             kind = None
         if kind is None:
-            yield Entry(reported, source)
+            yield ArchiveEntry(reported, source)
             return
-        yield from _Walk(scratch, wanted).archive(source, kind, reported)
+        yield from _ArchiveWalk(scratch, wanted).archive(source, kind, reported)
     finally:
         os.close(handle)
 
@@ -83,7 +85,7 @@ class _Exhausted(Exception):
     """The limits for a whole archive are reached; the message says which."""
 
 
-class _Walk:
+class _ArchiveWalk:
     """One archive with all that is in it."""
 
     def __init__(self, scratch: Path, wanted: Callable[[str], bool]) -> None:
@@ -92,14 +94,14 @@ class _Walk:
         self._bytes_left = LARGEST_TOTAL
         self._members_left = MOST_IN_ALL
 
-    def archive(self, source: Source, kind: str, path: str) -> Iterator[Entry | Skipped]:
+    def archive(self, source: ByteSource, kind: str, path: str) -> Iterator[ArchiveEntry | Skipped]:
         """Everything in the archive; raises SourceError when not even its first member can be made out."""
         try:
             yield from self._inside(source, kind, path, 1)
         except _Exhausted as error:
             yield Skipped(path, f"archive not read to its end: {error}")
 
-    def _inside(self, source: Source, kind: str, path: str, depth: int) -> Iterator[Entry | Skipped]:
+    def _inside(self, source: ByteSource, kind: str, path: str, depth: int) -> Iterator[ArchiveEntry | Skipped]:
         names: set[str] = set()
         links: dict[str, str] = {}
         count = 0
@@ -125,7 +127,7 @@ class _Walk:
             yield Skipped(path, f"archive not read{' to its end' if count else ''}: {error}")
         yield from _lost_links(path, names, links)
 
-    def _member(self, member: Member, path: str, depth: int) -> Iterator[Entry | Skipped]:
+    def _member(self, member: Member, path: str, depth: int) -> Iterator[ArchiveEntry | Skipped]:
         kind = _kind_by_name(posixpath.basename(member.name))
         refusal = _name_refusal(member.name) or member.refusal or _refusal(member, kind, depth)
         if refusal:
@@ -140,7 +142,7 @@ class _Walk:
             if kind == "ar" and not ar.is_ar(source):
                 kind = None
             if kind is None:
-                yield Entry(path, source)
+                yield ArchiveEntry(path, source)
             else:
                 yield from self._inside(source, kind, path, depth + 1)
 
@@ -148,13 +150,13 @@ class _Walk:
         name = posixpath.basename(name)
         return kind == "ar" or self._wanted(name) or _kind_by_name(name) is not None
 
-    def _spooled(self, member: Member, stack: ExitStack) -> Source:
+    def _spooled(self, member: Member, stack: ExitStack) -> ByteSource:
         """The bytes of a member, in a file that `stack` closes where they are many; raises `ReadError`."""
         content = member.content()
-        if isinstance(content, Source):
+        if isinstance(content, ByteSource):
             return content
         if member.size < SMALL:
-            return Source.of_bytes(b"".join(content))
+            return ByteSource.of_bytes(b"".join(content))
         try:
             free = shutil.disk_usage(self._scratch).free
             if member.size + _SPARE_SPACE > free:
@@ -165,7 +167,7 @@ class _Walk:
             file.flush()
         except OSError as error:
             raise ReadError(why(error)) from None
-        return Source.of_file(file.fileno())
+        return ByteSource.of_file(file.fileno())
 
     def _unpacked(self, size: int) -> None:
         self._bytes_left -= size

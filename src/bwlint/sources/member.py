@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bwlint.sources.errors import ReadError
-from bwlint.sources.stretch import Source
+from bwlint.sources.stretch import ByteSource
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -32,7 +32,7 @@ class Member:
 
     name: str
     size: int
-    content: Callable[[], Source | Iterator[bytes]]
+    content: Callable[[], ByteSource | Iterator[bytes]]
     link: str = ""
     refusal: str = ""
 
@@ -40,7 +40,7 @@ class Member:
 class SourceReader(io.RawIOBase):
     """A source as a file for the standard library; `largest` bytes are read at once at most, or `ReadError`."""
 
-    def __init__(self, source: Source, largest: int = CHUNK) -> None:
+    def __init__(self, source: ByteSource, largest: int = CHUNK) -> None:
         self._source = source
         self._largest = largest
         self._at = 0
@@ -78,7 +78,7 @@ class SourceReader(io.RawIOBase):
         return data
 
 
-def chunks_of(source: Source) -> Iterator[bytes]:
+def chunks_of(source: ByteSource) -> Iterator[bytes]:
     """All of a source, a chunk at a time."""
     for at in range(0, source.size, CHUNK):
         yield source.read(at, min(CHUNK, source.size - at))

@@ -11,7 +11,7 @@ from typing import IO, Protocol, cast
 from bwlint.sources.errors import ReadError
 from bwlint.sources.member import CHUNK, Meter, SourceReader
 from bwlint.sources.pypi import HIGHEST_RATIO
-from bwlint.sources.stretch import Source
+from bwlint.sources.stretch import ByteSource
 
 # A stream may begin with a large empty file: the ratio counts from here on.
 RATIO_COUNTS_FROM = 64 * 1024**2
@@ -22,13 +22,13 @@ _PIECE = 256 * 1024
 _MAGIC = ((b"\x1f\x8b", "gzip"), (b"BZh", "bzip2"), (b"\xfd7zXZ\x00", "xz"), (b"\x28\xb5\x2f\xfd", "zstd"))
 
 
-def packing_of(source: Source) -> str:
+def packing_of(source: ByteSource) -> str:
     """How a file is packed as a whole, by its first bytes: gzip, bzip2, xz, zstd or "" ."""
     start = source.read(0, min(6, source.size))
     return next((name for magic, name in _MAGIC if start.startswith(magic)), "")
 
 
-def unpacked(source: Source, packing: str, meter: Meter) -> Iterator[bytes]:
+def unpacked(source: ByteSource, packing: str, meter: Meter) -> Iterator[bytes]:
     """The bytes that `source` holds packed as `packing`: one of `packing_of`, or deflate.
 
     Streams behind each other count as one, as for gzip and xz themselves. Raises `ReadError` for what is

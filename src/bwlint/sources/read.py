@@ -111,7 +111,7 @@ def why(error: OSError | ValueError) -> str:
     return (error.strerror or str(error)).lower()
 
 
-class Text:
+class SourceText:
     """Decoded source as lines with columns.
 
     Lines end where Python ends them: at line feed, carriage return and the two together, so a form feed,

@@ -10,7 +10,7 @@ from bwlint.sources.errors import ReadError
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ByteSource:
     """A stretch of an open file, or of bytes in memory; offsets count from its start."""
 
     size: int
@@ -19,11 +19,11 @@ class Source:
     start: int = 0
 
     @classmethod
-    def of_bytes(cls, data: bytes) -> Source:
+    def of_bytes(cls, data: bytes) -> ByteSource:
         return cls(len(data), data=data)
 
     @classmethod
-    def of_file(cls, handle: int) -> Source:
+    def of_file(cls, handle: int) -> ByteSource:
         """The whole of a file that is open for reading and stays so."""
         return cls(os.fstat(handle).st_size, handle)
 
@@ -48,11 +48,11 @@ class Source:
             return at
         return min(self.size, _next_data(self.handle, self.start + at, self.start + self.size) - self.start)
 
-    def part(self, at: int, size: int) -> Source:
+    def part(self, at: int, size: int) -> ByteSource:
         """A stretch of it as a source; raises `ReadError` where the source is shorter."""
         if at < 0 or size < 0 or at + size > self.size:
             raise ReadError(f"{size} bytes wanted at offset {at}, and it ends at {self.size}")
-        return Source(size, self.handle, self.data, self.start + at)
+        return ByteSource(size, self.handle, self.data, self.start + at)
 
 
 def _next_data(handle: int, at: int, size: int) -> int:

@@ -16,7 +16,7 @@ from tarfile import TarInfo
 from bwlint.sources.errors import ReadError
 from bwlint.sources.member import Member, Meter, chunks_of
 from bwlint.sources.packed import packing_of, unpacked
-from bwlint.sources.stretch import Source
+from bwlint.sources.stretch import ByteSource
 
 _BLOCK = tarfile.BLOCKSIZE
 _LARGEST_EXTENSION = 1024 * 1024
@@ -30,7 +30,7 @@ _SPARSE_GOES_ON, _SPARSE_GOES_ON_AGAIN = 482, 504
 _MOST_SPARSE_BLOCKS = 4096
 
 
-def is_tar(source: Source) -> bool:
+def is_tar(source: ByteSource) -> bool:
     """Whether it may be one: by its first header, or because it is packed as a whole."""
     end = _MAGIC_AT + len(_MAGIC)
     return bool(packing_of(source)) or (
@@ -38,7 +38,7 @@ def is_tar(source: Source) -> bool:
     )
 
 
-def members(source: Source, meter: Meter) -> Iterator[Member]:
+def members(source: ByteSource, meter: Meter) -> Iterator[Member]:
     """The members of a tar archive, folders with a slash; raises `ReadError` where it is damaged or cut short."""
     packing = packing_of(source)
     stream = _Stream(unpacked(source, packing, meter)) if packing else _Stream(chunks_of(source), source)
@@ -60,7 +60,7 @@ def members(source: Source, meter: Meter) -> Iterator[Member]:
 class _Stream:
     """Chunks taken apart by count; `at` is how many bytes were. `source` is what they are of, if not packed."""
 
-    def __init__(self, chunks: Iterator[bytes], source: Source | None = None) -> None:
+    def __init__(self, chunks: Iterator[bytes], source: ByteSource | None = None) -> None:
         self._chunks = chunks
         self._source = source
         self._held = b""
@@ -215,7 +215,7 @@ def _has_data(header: TarInfo) -> bool:
     return header.isreg() or header.type not in tarfile.SUPPORTED_TYPES
 
 
-def _member(header: TarInfo, said: _Said, size: int, stream: _Stream, place: Source | None) -> Member:
+def _member(header: TarInfo, said: _Said, size: int, stream: _Stream, place: ByteSource | None) -> Member:
     name = _plain(said.name or header.name) + ("/" if header.type == tarfile.DIRTYPE else "")
     link = said.link or header.linkname
     if header.type == tarfile.SYMTYPE:
@@ -229,7 +229,7 @@ def _member(header: TarInfo, said: _Said, size: int, stream: _Stream, place: Sou
     )
 
 
-def _content(stream: _Stream, size: int, place: Source | None) -> Source | Iterator[bytes]:
+def _content(stream: _Stream, size: int, place: ByteSource | None) -> ByteSource | Iterator[bytes]:
     return place if place is not None else stream.pieces(size)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from bwlint.sources.read import Text, Unread, decode, read_bytes
+from bwlint.sources.read import SourceText, Unread, decode, read_bytes
 from bwlint.sources.walk import SourceFile
 
 
@@ -17,9 +17,9 @@ from bwlint.sources.walk import SourceFile
 class Texts:
     """Sources by real path, each read once."""
 
-    _known: dict[str, Text | None] = field(default_factory=dict)
+    _known: dict[str, SourceText | None] = field(default_factory=dict)
 
-    def of(self, real: str) -> Text | None:
+    def of(self, real: str) -> SourceText | None:
         """The text of a file; None where it cannot be read."""
         if real not in self._known:
             self._known[real] = self._read(real)
@@ -31,9 +31,9 @@ class Texts:
         source = data if isinstance(data, Unread) else decode(data)
         return None if isinstance(source, Unread) else source
 
-    def _read(self, real: str) -> Text | None:
+    def _read(self, real: str) -> SourceText | None:
         source = self.source(real)
-        return None if source is None else Text(source)
+        return None if source is None else SourceText(source)
 
 
 @dataclass(slots=True)

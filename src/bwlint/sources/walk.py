@@ -91,7 +91,7 @@ def discover(
     A walk ends where it has seen `most_entries` files and folders of any kind.
     Raises `ignore.BadPattern` for a bad pattern in `exclude`.
     """
-    walk = _Walk(use_gitignore, tuple(exclude), force_exclude, most_entries)
+    walk = _FolderWalk(use_gitignore, tuple(exclude), force_exclude, most_entries)
     for path in paths:
         walk.argument(path if isinstance(path, Mount) else Mount(path, path), mounted=isinstance(path, Mount))
     skipped = sorted(set(walk.skipped), key=lambda skip: (skip.path, skip.reason))
@@ -112,7 +112,7 @@ class _Link(NamedTuple):
     real: str
 
 
-class _Walk:
+class _FolderWalk:
     def __init__(
         self, use_gitignore: bool, exclude: tuple[str, ...], force_exclude: bool, most_entries: int | None
     ) -> None:

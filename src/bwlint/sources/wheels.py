@@ -157,7 +157,7 @@ def _cannot(spec: Spec, output: str) -> SourceError:
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
+class _IndexFile:
     """One file of a package on the index; `tags` are those of a wheel, none for a source distribution."""
 
     version: Version
@@ -168,20 +168,20 @@ class _File:
         return frozenset(platform for _, _, platform in self.tags)
 
 
-def _listed(output: str, name: str) -> tuple[_File, ...]:
+def _listed(output: str, name: str) -> tuple[_IndexFile, ...]:
     """The files of the package `name` that the long output of pip speaks of."""
     from packaging.utils import canonicalize_name, parse_sdist_filename, parse_wheel_filename
 
-    found: dict[str, _File] = {}
+    found: dict[str, _IndexFile] = {}
     for match in _LISTED_FILE.finditer(output):
         filename = unquote(match.group(1))
         try:
             if filename.endswith(".whl"):
                 its_name, version, _, tags = parse_wheel_filename(filename)
-                file = _File(version, frozenset((tag.interpreter, tag.abi, tag.platform) for tag in tags))
+                file = _IndexFile(version, frozenset((tag.interpreter, tag.abi, tag.platform) for tag in tags))
             else:
                 its_name, version = parse_sdist_filename(filename)
-                file = _File(version)
+                file = _IndexFile(version)
         except ValueError:
             continue
         if its_name == canonicalize_name(name):
@@ -189,7 +189,7 @@ def _listed(output: str, name: str) -> tuple[_File, ...]:
     return tuple(found.values())
 
 
-def _of_version(spec: Spec, files: tuple[_File, ...], failure: str, listing: str) -> tuple[_File, ...]:
+def _of_version(spec: Spec, files: tuple[_IndexFile, ...], failure: str, listing: str) -> tuple[_IndexFile, ...]:
     """The files of the version that is asked for; raises SourceError when there is no such version or package."""
     from packaging.specifiers import SpecifierSet
 
@@ -209,7 +209,7 @@ def _of_version(spec: Spec, files: tuple[_File, ...], failure: str, listing: str
     return found
 
 
-def _python_of(files: Iterable[_File], platform: str) -> str | None:
+def _python_of(files: Iterable[_IndexFile], platform: str) -> str | None:
     """A Python that a wheel for the platform is for, when there is one; of several, the newest."""
     tags = set(_tags(platform))
     fitting = [tag for file in files for tag in file.tags if tag[2] in tags or tag[2] == ANY]
@@ -220,7 +220,7 @@ def _python_of(files: Iterable[_File], platform: str) -> str | None:
     return f"3.{max(exact)}" if exact else _NEWEST_PYTHON
 
 
-def _reason(spec: Spec, platform: str, files: tuple[_File, ...]) -> str:
+def _reason(spec: Spec, platform: str, files: tuple[_IndexFile, ...]) -> str:
     what = f"{spec.name} {spec.version}" if spec.version else spec.name
     where = f"Linux {platform}" if platform in LINUX else platform
     others = sorted({one for file in files for one in file.platforms})

@@ -17,7 +17,7 @@ from bwlint.sources.errors import ReadError
 from bwlint.sources.member import Member, Meter, SourceReader, chunks_of
 from bwlint.sources.packed import unpacked
 from bwlint.sources.pypi import HIGHEST_RATIO, MOST_MEMBERS, RATIO_COUNTS_FROM
-from bwlint.sources.stretch import Source
+from bwlint.sources.stretch import ByteSource
 
 if TYPE_CHECKING:
     from zipfile import ZipInfo
@@ -32,12 +32,12 @@ _PACKINGS = {8: "deflate", 12: "bzip2", 93: "zstd"}
 _ENCRYPTED, _STRONGLY_ENCRYPTED, _UTF8 = 0x1, 0x40, 0x800
 
 
-def is_zip(source: Source) -> bool:
+def is_zip(source: ByteSource) -> bool:
     """Whether it begins as a zip archive does. (Some begin with a program.)"""
     return source.size >= 4 and source.read(0, 4) in MAGICS
 
 
-def members(source: Source, meter: Meter) -> Iterator[Member]:
+def members(source: ByteSource, meter: Meter) -> Iterator[Member]:
     """The members of a zip archive by its directory, folders passed over; raises `ReadError`."""
     infos, end = _directory(source)
     starts = sorted(info.header_offset for info in infos)
@@ -62,7 +62,7 @@ class _DirectoryReader(SourceReader):
         return data
 
 
-def _directory(source: Source) -> tuple[Sequence[ZipInfo], int]:
+def _directory(source: ByteSource) -> tuple[Sequence[ZipInfo], int]:
     """The members, and where the directory begins."""
     import zipfile
 
@@ -91,7 +91,7 @@ def _refusal(info: ZipInfo, room: int, *, alone: bool) -> str:
     return ""
 
 
-def _content(source: Source, info: ZipInfo, room: int, meter: Meter) -> Source | Iterator[bytes]:
+def _content(source: ByteSource, info: ZipInfo, room: int, meter: Meter) -> ByteSource | Iterator[bytes]:
     packed = _place(source, info, room)
     if info.compress_type != _STORED:
         return _checked(unpacked(packed, _PACKINGS[info.compress_type], meter), info)
@@ -100,7 +100,7 @@ def _content(source: Source, info: ZipInfo, room: int, meter: Meter) -> Source |
     return packed
 
 
-def _place(source: Source, info: ZipInfo, room: int) -> Source:
+def _place(source: ByteSource, info: ZipInfo, room: int) -> ByteSource:
     """Where the packed bytes of a member lie, by its own header."""
     magic, name_size, extra_size = _LOCAL.unpack(source.read(info.header_offset, _LOCAL.size))
     header = _LOCAL.size + name_size + extra_size

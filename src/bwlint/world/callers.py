@@ -23,8 +23,8 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Gate, Module, Side
 from bwlint.readers import ReadError
 from bwlint.readers.python import read_sites
-from bwlint.readers.python.flow import Site
-from bwlint.readers.python.occurrences import Index, Occurrence, Scope, index
+from bwlint.readers.python.flow import StatementSite
+from bwlint.readers.python.occurrences import Index, NameScope, Occurrence, index
 from bwlint.sources.search import Hit, Search, search_of
 from bwlint.sources.tree import is_project, module_name
 from bwlint.sources.walk import SourceFile
@@ -76,7 +76,7 @@ Source = Callable[[str], str | None]
 
 
 @dataclass(slots=True)
-class _File:
+class _MentioningFile:
     """A file that mentions something, by its real path; `sites` are the statements that were asked for, by line."""
 
     real: str
@@ -84,7 +84,7 @@ class _File:
     name: str
     index: Index
     source: str
-    sites: dict[int, tuple[Module, tuple[Site, ...]]] = field(default_factory=dict)
+    sites: dict[int, tuple[Module, tuple[StatementSite, ...]]] = field(default_factory=dict)
     wanted: set[int] = field(default_factory=set)
     """Lines that somebody may ask for soon: a file is read for all of them at once."""
 
@@ -119,7 +119,7 @@ class Callers:
         self._budget = budget
         self._source = source
         self._searches = searches
-        self._files: dict[str, _File | None] = {}
+        self._files: dict[str, _MentioningFile | None] = {}
         self._known: dict[tuple[str, str], Arrival] = {}
         self._busy: set[tuple[str, str]] = set()
         self._steps = 0
@@ -137,7 +137,7 @@ class Callers:
 
     # -- definitions
 
-    def _arriving(self, file: _File, qualname: str) -> Arrival:
+    def _arriving(self, file: _MentioningFile, qualname: str) -> Arrival:
         scope = file.index.scopes.get(qualname)
         if scope is None:
             return ANY
@@ -156,7 +156,7 @@ class Callers:
             self._known[key] = found
         return found
 
-    def _of_scope(self, file: _File, scope: Scope) -> Arrival:
+    def _of_scope(self, file: _MentioningFile, scope: NameScope) -> Arrival:
         outer = file.index.scopes.get(scope.inner)
         if outer is not None and outer.kind == "function":
             return self._reaching(file, scope.at, scope.inner)
@@ -170,7 +170,7 @@ class Callers:
             return defined
         return _both(defined, self._arriving(file, scope.inner))
 
-    def _together(self, uses: Iterator[tuple[_File, Occurrence]]) -> Arrival:
+    def _together(self, uses: Iterator[tuple[_MentioningFile, Occurrence]]) -> Arrival:
         """What all uses let through; every chip where one of them does, or where there is none to be seen."""
         chips, stops, seen = NONE, list[Stop](), 0
         try:
@@ -184,7 +184,7 @@ class Callers:
             return ANY
         return Arrival(chips, tuple(dict.fromkeys(stops))) if seen else ANY
 
-    def _by_use(self, file: _File, use: Occurrence) -> Arrival:
+    def _by_use(self, file: _MentioningFile, use: Occurrence) -> Arrival:
         found = self._reaching(file, use.at, use.qualname)
         if use.how != "base" or not found.chips & self._targets:
             return found
@@ -192,7 +192,7 @@ class Callers:
 
     # -- who uses it
 
-    def _has_other_users(self, file: _File, scope: Scope, outer: Scope | None) -> bool:
+    def _has_other_users(self, file: _MentioningFile, scope: NameScope, outer: NameScope | None) -> bool:
         """Whether others may use a definition than those who write its name."""
         name = scope.qualname.rpartition(".")[2]
         if any(item.rpartition(".")[2] not in _HARMLESS for item in scope.decorators) or scope.special:
@@ -209,7 +209,9 @@ class Callers:
         except _Untold:
             return True
 
-    def _uses(self, file: _File, scope: Scope, outer: Scope | None) -> Iterator[tuple[_File, Occurrence]]:
+    def _uses(
+        self, file: _MentioningFile, scope: NameScope, outer: NameScope | None
+    ) -> Iterator[tuple[_MentioningFile, Occurrence]]:
         """The places that use a definition, those of its own file first. Raises `_Untold`."""
         name = scope.qualname.rpartition(".")[2]
         for one in self._mentioning(file, name):
@@ -217,7 +219,7 @@ class Callers:
             for use in uses:
                 yield one, use
 
-    def _uses_of_method(self, file: _File, name: str) -> Iterator[Occurrence]:
+    def _uses_of_method(self, file: _MentioningFile, name: str) -> Iterator[Occurrence]:
         for use in file.index.names.get(name, ()):
             if use.qualname.rpartition(".")[2] == name:
                 continue  # an override that calls its base is itself reached by another use of the name
@@ -226,7 +228,7 @@ class Callers:
             if use.how == "text" or (use.of and not self._outside(file, use)) or of_class:
                 yield use
 
-    def _uses_of_global(self, file: _File, home: _File, name: str) -> Iterator[Occurrence]:
+    def _uses_of_global(self, file: _MentioningFile, home: _MentioningFile, name: str) -> Iterator[Occurrence]:
         locals_ = self._locals(file, home, name)
         for local in sorted(locals_ | {name}):
             for use in file.index.names.get(local, ()):
@@ -235,7 +237,7 @@ class Callers:
                 if self._uses_it(file, use, local, locals_):
                     yield use
 
-    def _uses_it(self, file: _File, use: Occurrence, local: str, locals_: set[str]) -> bool:
+    def _uses_it(self, file: _MentioningFile, use: Occurrence, local: str, locals_: set[str]) -> bool:
         if use.how == "text":
             return True
         if use.how == "import":
@@ -246,7 +248,7 @@ class Callers:
             return local in locals_
         return use.of.partition(".")[0] not in ("self", "cls") and not self._outside(file, use)
 
-    def _locals(self, file: _File, home: _File, name: str) -> set[str]:
+    def _locals(self, file: _MentioningFile, home: _MentioningFile, name: str) -> set[str]:
         """The names under which a file has something of another one."""
         if file is home:
             return {name}
@@ -259,7 +261,7 @@ class Callers:
             own.add(name)
         return own
 
-    def _leads(self, dotted: str, name: str, home: _File) -> bool:
+    def _leads(self, dotted: str, name: str, home: _MentioningFile) -> bool:
         """Whether a name of a module may be that of `home`: in doubt it is."""
         if dotted == home.name:
             return True
@@ -271,28 +273,28 @@ class Callers:
         index_ = self._file(real.real, real.root).index
         return name not in index_.scopes and name not in index_.assigned
 
-    def _outside(self, file: _File, use: Occurrence) -> bool:
+    def _outside(self, file: _MentioningFile, use: Occurrence) -> bool:
         """Whether what stands in front of a name is imported from outside the project."""
         target = file.index.imports.get(use.of.partition(".")[0])
         return target is not None and self._foreign(target, file)
 
-    def _foreign(self, dotted: str, near: _File) -> bool:
+    def _foreign(self, dotted: str, near: _MentioningFile) -> bool:
         top = dotted.partition(".")[0]
         return top not in self._tops(near)
 
-    def _tops(self, file: _File) -> frozenset[str]:
+    def _tops(self, file: _MentioningFile) -> frozenset[str]:
         """The names with which modules of a project begin."""
         search = search_of(file.root, self._searches)
         return search.tops
 
-    def _hands_on(self, package: _File, home: _File, name: str) -> bool:
+    def _hands_on(self, package: _MentioningFile, home: _MentioningFile, name: str) -> bool:
         """Whether a package offers a name to everybody."""
         return any(
             use.how == "export" or (use.how == "import" and self._leads(use.of, name, home))
             for use in package.index.names.get(name, ())
         )
 
-    def _learned_by_base(self, file: _File, scope: Scope, depth: int = 0) -> bool:
+    def _learned_by_base(self, file: _MentioningFile, scope: NameScope, depth: int = 0) -> bool:
         """Whether a base class of the project takes note of its subclasses, or nobody can tell."""
         if depth > MAX_DEPTH:
             return True
@@ -301,7 +303,7 @@ class Callers:
         except _Untold:
             return True
 
-    def _takes_note(self, file: _File, name: str, below: Scope, depth: int) -> bool:
+    def _takes_note(self, file: _MentioningFile, name: str, below: NameScope, depth: int) -> bool:
         if any(re.search(rf"\b{name}\.__subclasses__", hit.text) for hit in self._lines(file, "__subclasses__")):
             return True
         for hit in self._lines(file, name):
@@ -317,14 +319,14 @@ class Callers:
 
     # -- places
 
-    def _reaching(self, file: _File, at: Span, qualname: str) -> Arrival:
+    def _reaching(self, file: _MentioningFile, at: Span, qualname: str) -> Arrival:
         """The chips that get to a place: past the tests in front of it, and to the definition around it."""
         passed = self._passing(file, at)
         if not passed.chips & self._targets or not qualname:
             return passed
         return _both(passed, self._arriving(file, qualname))
 
-    def _passing(self, file: _File, at: Span) -> Arrival:
+    def _passing(self, file: _MentioningFile, at: Span) -> Arrival:
         """The chips that pass the tests in front of a place, as far as the function around it goes."""
         if at[0] not in file.sites:
             lines = range(1, file.source.count("\n") + 2) if file.sites else (at[0], *file.wanted)
@@ -348,9 +350,9 @@ class Callers:
             chips &= through
         return Arrival(chips, tuple(stops))
 
-    def _read_sites(self, file: _File, lines: set[int]) -> None:
+    def _read_sites(self, file: _MentioningFile, lines: set[int]) -> None:
         nothing = Module(file.real, file.name, file.is_package, {}, (), (), {}, {}, (), {})
-        found: tuple[Module, tuple[Site, ...]] = nothing, ()
+        found: tuple[Module, tuple[StatementSite, ...]] = nothing, ()
         with suppress(ReadError):  # no test is known there then: every chip passes
             found = read_sites(file.real, file.source, file.name, file.is_package, frozenset(lines))
         for line in lines:
@@ -358,19 +360,19 @@ class Callers:
 
     # -- files
 
-    def _lines(self, file: _File, name: str) -> tuple[Hit, ...]:
+    def _lines(self, file: _MentioningFile, name: str) -> tuple[Hit, ...]:
         """The lines of the project on which a name stands. Raises `_Untold` where they cannot all be known."""
         search = search_of(file.root, self._searches)
         if not search.complete("python"):
             raise _Untold
         return search.word("python", name)
 
-    def _hits(self, file: _File, name: str) -> list[SourceFile]:
+    def _hits(self, file: _MentioningFile, name: str) -> list[SourceFile]:
         """The files of the project in which a name stands, its own first. Raises `_Untold`."""
         found = dict.fromkeys(hit.file for hit in self._lines(file, name))
         return sorted(found, key=lambda one: (one.real != file.real, one.real))
 
-    def _mentioning(self, file: _File, name: str) -> Iterator[_File]:
+    def _mentioning(self, file: _MentioningFile, name: str) -> Iterator[_MentioningFile]:
         """The files of `_hits`, read. Raises `_Untold`."""
         for hit in self._hits(file, name):
             one = self._file(hit.real, hit.root)
@@ -378,7 +380,7 @@ class Callers:
             one.wanted = {line for use in uses for line in (use.at[0], *one.definitions(use.qualname))}
             yield one
 
-    def _file(self, real: str, root: str) -> _File:
+    def _file(self, real: str, root: str) -> _MentioningFile:
         if real not in self._files:
             self._files[real] = self._read(real, root)
         found = self._files[real]
@@ -386,7 +388,7 @@ class Callers:
             raise _Untold
         return found
 
-    def _read(self, real: str, root: str) -> _File | None:
+    def _read(self, real: str, root: str) -> _MentioningFile | None:
         if not self._budget.allows(real):
             return None
         source = self._source(real)
@@ -398,7 +400,7 @@ class Callers:
             return None
         package = name if os.path.basename(real) == "__init__.py" else name.rpartition(".")[0]
         found = index(source, package)
-        return None if found is None else _File(real, root, name, found, source)
+        return None if found is None else _MentioningFile(real, root, name, found, source)
 
 
 def _beside(module: Module, at: Span) -> Iterator[tuple[Gate, Side]]:
@@ -419,7 +421,7 @@ def _both(first: Arrival, second: Arrival) -> Arrival:
     return Arrival(first.chips & second.chips, tuple(dict.fromkeys((*first.stops, *second.stops))))
 
 
-def _called_by_name_alone(file: _File, name: str, owner: Scope) -> bool:
+def _called_by_name_alone(file: _MentioningFile, name: str, owner: NameScope) -> bool:
     """Whether a method is run only where its name is written: no operator, and no library, calls it."""
     if name.startswith("__") or any(name.startswith(start) for start in file.index.built):
         return False

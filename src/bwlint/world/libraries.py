@@ -46,7 +46,7 @@ class Need:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LibraryRow:
     """One row of the table, or of the user's.
 
     `name` is matched whole, between word borders. For strings, `role` is searched in what the string is assigned to or
@@ -84,7 +84,7 @@ def _parts(how: str, name: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class OperationFamily:
     """A family of operations of a kernel DSL, by the word with which their names begin."""
 
     begins: str
@@ -93,19 +93,20 @@ class Operation:
 
 
 @cache
-def _operations() -> tuple[Operation, ...]:
+def _operations() -> tuple[OperationFamily, ...]:
     return tuple(
-        Operation(row["begins"], ChipSet.of(*row["chips"]), row["what"]) for row in table("libraries")["operation"]
+        OperationFamily(row["begins"], ChipSet.of(*row["chips"]), row["what"])
+        for row in table("libraries")["operation"]
     )
 
 
-def operation(name: str) -> Operation | None:
+def operation(name: str) -> OperationFamily | None:
     """The hardware operation that a name begins with."""
     word = name.lower()
     return next((row for row in _operations() if word.startswith(row.begins)), None)
 
 
-def operation_in(dotted: str) -> Operation | None:
+def operation_in(dotted: str) -> OperationFamily | None:
     """The hardware operation that a part of a dotted name is: `nvgpu.tcgen05.mma`."""
     for part in dotted.split("."):
         found = operation(part)
@@ -115,14 +116,14 @@ def operation_in(dotted: str) -> Operation | None:
 
 
 @cache
-def _rows(kind: str) -> tuple[Row, ...]:
+def _rows(kind: str) -> tuple[LibraryRow, ...]:
     return tuple(row_of(row) for row in table("libraries")[kind])
 
 
-def row_of(row: dict[str, Any]) -> Row:
+def row_of(row: dict[str, Any]) -> LibraryRow:
     """A row of the table, parsed."""
     call = row.get("call")
-    return Row(
+    return LibraryRow(
         _bordered(row["name"]),
         frozenset(row.get("how", ())),
         ChipSet.of(*row["chips"]) if "chips" in row else _with_machine(row["needs"]),
@@ -137,11 +138,11 @@ def row_of(row: dict[str, Any]) -> Row:
     )
 
 
-def own_row(name: str, chips: Iterable[str], what: str, source: str) -> Row:
+def own_row(name: str, chips: Iterable[str], what: str, source: str) -> LibraryRow:
     """A row of the user's: a dotted name, at its full length or without its first parts, with `*` within a part."""
     parts = (re.escape(part).replace(r"\*", r"\w*") for part in name.split("."))
     pattern = re.compile(r"(?:[\w.]*\.)?" + r"\.".join(parts))
-    return Row(pattern, frozenset({"call", "import"}), ChipSet.of(*chips), PROOF, what, source)
+    return LibraryRow(pattern, frozenset({"call", "import"}), ChipSet.of(*chips), PROOF, what, source)
 
 
 def _bordered(name: str) -> re.Pattern[str]:
@@ -175,7 +176,7 @@ class Libraries:
     `path` is the real path of the file that asks: the versions are those that its project pins.
     """
 
-    def __init__(self, own: tuple[Row, ...] = ()) -> None:
+    def __init__(self, own: tuple[LibraryRow, ...] = ()) -> None:
         self._own = own
         self._pins: dict[str, Pins] = {}
         self._counted: dict[tuple[str, str, str, bool], bool] = {}
@@ -207,13 +208,13 @@ class Libraries:
         rows = ((row, use) for use in uses for row in self._matching("works", use))
         return next((need_of(row, use) for row, use in rows if self._counts(row, path)), None)
 
-    def _matching(self, kind: str, use: Use) -> Iterator[Row]:
+    def _matching(self, kind: str, use: Use) -> Iterator[LibraryRow]:
         if kind == "need":
             yield from (row for row in self._own if row.matches(use))
         if _is_named(kind, use.how, use.name):
             yield from (row for row in _rows(kind) if row.matches(use))
 
-    def _counts(self, row: Row, path: str) -> bool:
+    def _counts(self, row: LibraryRow, path: str) -> bool:
         """Whether the project of a file may use a version for which a row is true."""
         if not row.versions:
             return True
@@ -242,7 +243,7 @@ def _any_name(kind: str, how: str) -> re.Pattern[str]:
     return re.compile("|".join(row.name.pattern for row in _rows(kind) if how in row.how) or "(?!)")
 
 
-def need_of(row: Row, use: Use) -> Need:
+def need_of(row: LibraryRow, use: Use) -> Need:
     """A row as what a use needs."""
     return Need(row.chips, row.strength, row.what, row.source, use)
 

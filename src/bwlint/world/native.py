@@ -21,8 +21,8 @@ from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.search import Search, search_of
 from bwlint.sources.tree import package_root
 from bwlint.world.builds import Builds, ends_in, pairs_of, runs_on
-from bwlint.world.exits import refused
-from bwlint.world.proofs import RANK, Place, Proof
+from bwlint.world.error_exits import refused
+from bwlint.world.proofs import RANK, NeedProof, Node
 from bwlint.world.tree import Tree
 
 MAX_HOPS = 4
@@ -43,7 +43,7 @@ _NOT_OURS = frozenset({"std", "at", "torch", "c10", "cuda", "thrust", "cub", "tv
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
+class _CppFile:
     outline: Outline
     device: bool
     """Whether something in it may be code for a device."""
@@ -57,15 +57,15 @@ class Native:
     builds: Builds
     searches: dict[str, Search] = field(default_factory=dict)
     read: Callable[[str], bytes | Unread] = read_bytes
-    _files: dict[str, _File | None] = field(default_factory=dict)
+    _files: dict[str, _CppFile | None] = field(default_factory=dict)
     _modules: dict[str, Module | None] = field(default_factory=dict)
     _full: dict[str, Module | None] = field(default_factory=dict)
     _generators: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
-    _named: dict[tuple[str, str], tuple[Place, ...]] = field(default_factory=dict)
-    _proofs: dict[tuple[str, str], tuple[Proof, ...]] = field(default_factory=dict)
-    _own: dict[tuple[str, str], tuple[Proof, ...]] = field(default_factory=dict)
+    _named: dict[tuple[str, str], tuple[Node, ...]] = field(default_factory=dict)
+    _proofs: dict[tuple[str, str], tuple[NeedProof, ...]] = field(default_factory=dict)
+    _own: dict[tuple[str, str], tuple[NeedProof, ...]] = field(default_factory=dict)
 
-    def proofs(self, name: str, near: str) -> tuple[Proof, ...]:
+    def proofs(self, name: str, near: str) -> tuple[NeedProof, ...]:
         """What a C++ name, a `torch.ops.ns.op` or a bound name leads to, as a file at the real path `near` uses it.
 
         Nearest first; empty where nothing is known.
@@ -75,7 +75,7 @@ class Native:
             return ()
         return self._agreed([self._reached(place) for place in places])
 
-    def definitions(self, name: str, near: str) -> tuple[Place, ...]:
+    def definitions(self, name: str, near: str) -> tuple[Node, ...]:
         """The definitions that a name may mean, those of the file that uses it first.
 
         In Python it means what is registered under it.
@@ -103,7 +103,7 @@ class Native:
         found = (real for name in named for real in files if ends_in(real, name))
         return tuple(dict.fromkeys(found))
 
-    def generated(self, path: str, qualname: str) -> tuple[Proof, ...]:
+    def generated(self, path: str, qualname: str) -> tuple[NeedProof, ...]:
         """What a Python function compiles at run time: kernels in it that some chips have no instructions for.
 
         One such kernel is enough, for the compiler then refuses all of it.
@@ -114,11 +114,11 @@ class Native:
             for proof in self._refused_by_the_compiler(real)
         )
 
-    def _refused_by_the_compiler(self, real: str) -> Iterator[Proof]:
+    def _refused_by_the_compiler(self, real: str) -> Iterator[NeedProof]:
         file = self._file(real)
         for definition in file.outline.definitions.values() if file is not None else ():
             if file is not None and definition.kind == "kernel":
-                yield from _operations(Place(file.outline, definition))
+                yield from _operations(Node(file.outline, definition))
 
     def _kernels(self, path: str) -> dict[str, tuple[str, ...]]:
         data = self.read(path)
@@ -155,16 +155,16 @@ class Native:
         """Whether a file has a definition of that name."""
         return any(self._in_file(name, path))
 
-    def _in_file(self, short: str, path: str) -> Iterator[Place]:
+    def _in_file(self, short: str, path: str) -> Iterator[Node]:
         """The free functions, kernels and classes of that name in a file."""
         file = self._file(path)
         if file is None:
             return
         for definition in file.outline.definitions.values():
             if definition.qualname == short:
-                yield Place(file.outline, definition)
+                yield Node(file.outline, definition)
 
-    def _anywhere(self, short: str, near: str) -> Iterator[Place]:
+    def _anywhere(self, short: str, near: str) -> Iterator[Node]:
         for path in self._naming(short, near):
             yield from self._in_file(short, path)
 
@@ -176,10 +176,10 @@ class Native:
         paths = tuple(dict.fromkeys(hit.file.real for hit in search.word("cuda", word)))
         return paths if len(paths) <= MAX_FILES else ()
 
-    def _bound(self, name: str, near: str) -> tuple[Place, ...]:
+    def _bound(self, name: str, near: str) -> tuple[Node, ...]:
         """The definitions that are registered as `op` or `ns.op`."""
         short = name.rpartition(".")[2]
-        found: dict[tuple[str, str, int], Place] = {}
+        found: dict[tuple[str, str, int], Node] = {}
         for path in self._naming(short, near):
             file = self._file(path)
             imports = file.outline.imports if file is not None else {}
@@ -189,7 +189,7 @@ class Native:
                     found[(place.outline.path, place.definition.qualname, place.definition.at[0])] = place
         return tuple(found.values())
 
-    def _file(self, path: str) -> _File | None:
+    def _file(self, path: str) -> _CppFile | None:
         if path not in self._files:
             if len(self._files) >= MAX_READ:
                 return None
@@ -198,7 +198,7 @@ class Native:
             data = self.read(path)
             source = data if isinstance(data, Unread) else decode(data)
             known = None if isinstance(source, Unread) else source
-            self._files[path] = _File(outline(path, known), bool(_DEVICE_CODE.search(known))) if known else None
+            self._files[path] = _CppFile(outline(path, known), bool(_DEVICE_CODE.search(known))) if known else None
         return self._files[path]
 
     def _facts(self, path: str) -> Module | None:
@@ -208,7 +208,7 @@ class Native:
 
     # -- proofs
 
-    def _reached(self, start: Place) -> tuple[Proof, ...]:
+    def _reached(self, start: Node) -> tuple[NeedProof, ...]:
         """What a definition and what it surely uses show."""
         key = _key(start)
         if key not in self._proofs:
@@ -216,9 +216,9 @@ class Native:
             self._proofs[key] = tuple(self._walk(start))
         return self._proofs[key]
 
-    def _walk(self, start: Place) -> Iterator[Proof]:
+    def _walk(self, start: Node) -> Iterator[NeedProof]:
         seen = {_key(start)}
-        waiting: deque[tuple[Place, tuple[Hop, ...]]] = deque([(start, ())])
+        waiting: deque[tuple[Node, tuple[Hop, ...]]] = deque([(start, ())])
         while waiting:
             place, hops = waiting.popleft()
             for proof in self._shown(place):
@@ -232,18 +232,18 @@ class Native:
                     hop = Hop(place.outline.path, use.at, f"`{place.definition.qualname}` uses `{use.name}`")
                     waiting.append((after, (*hops, hop)))
 
-    def _only(self, use: Use, place: Place) -> Place | None:
+    def _only(self, use: Use, place: Node) -> Node | None:
         """The definition of what is used, where there is just one."""
         found = self.definitions(use.name, place.outline.path)
         return found[0] if len(found) == 1 else None
 
-    def _shown(self, place: Place) -> tuple[Proof, ...]:
+    def _shown(self, place: Node) -> tuple[NeedProof, ...]:
         key = _key(place)
         if key not in self._own:
             self._own[key] = (*_operations(place), *self._refusal(place), *self._build(place))
         return self._own[key]
 
-    def _refusal(self, place: Place) -> Iterator[Proof]:
+    def _refusal(self, place: Node) -> Iterator[NeedProof]:
         """The error that a function surely ends in on some chips."""
         name, path = place.definition.qualname, place.outline.path
         if f"{name}#2" in place.outline.definitions:
@@ -256,9 +256,9 @@ class Native:
         if at is not None and out != EVERY:
             legal = EVERY - out
             what = f"`{name}` ends in an error on {plain(out)}"
-            yield Proof(legal, "gate", what, f"the checks of {name}", (Hop(path, at, "the error"),), where=name)
+            yield NeedProof(legal, "gate", what, f"the checks of {name}", (Hop(path, at, "the error"),), where=name)
 
-    def _build(self, place: Place) -> Iterator[Proof]:
+    def _build(self, place: Node) -> Iterator[NeedProof]:
         """The targets for which the file of a definition is compiled."""
         path, name = place.outline.path, place.definition.qualname
         file = self._file(path)
@@ -277,9 +277,9 @@ class Native:
         )
         pairs = tuple(dict.fromkeys(pair for carry in carries for pair in pairs_of(carry)))
         what = f"code compiled for {targets} alone"
-        yield Proof(runs_on(carries), "build", what, script, hops, where=name, pairs=pairs)
+        yield NeedProof(runs_on(carries), "build", what, script, hops, where=name, pairs=pairs)
 
-    def _agreed(self, found: list[tuple[Proof, ...]]) -> tuple[Proof, ...]:
+    def _agreed(self, found: list[tuple[NeedProof, ...]]) -> tuple[NeedProof, ...]:
         """The proofs of one definition; of several, what all of them say together."""
         if len(found) == 1:
             return found[0]
@@ -296,7 +296,7 @@ class Native:
         return (replace(weakest, legal=legal, operation=None, pairs=()),)
 
 
-def _operations(place: Place) -> Iterator[Proof]:
+def _operations(place: Node) -> Iterator[NeedProof]:
     """The instructions and atoms that a definition surely has, where some chip has no target with them."""
     for use in place.definition.uses:
         if not use.sure or use.how not in ("instruction", "atom"):
@@ -308,7 +308,7 @@ def _operations(place: Place) -> Iterator[Proof]:
             hop = Hop(place.outline.path, use.at, f"`{name}` works on {legal}")
             what = row.what if row is not None else f"`{name}`"
             source = f"{name} in {place.definition.qualname}"
-            yield Proof(legal, "operation", what, source, (hop,), where=place.definition.qualname, operation=use)
+            yield NeedProof(legal, "operation", what, source, (hop,), where=place.definition.qualname, operation=use)
 
 
 def _base(path: str) -> str:
@@ -325,10 +325,10 @@ def _known(carry: Carry) -> bool:
     return bool(carry.sass or carry.ptx)
 
 
-def _key(place: Place) -> tuple[str, str]:
+def _key(place: Node) -> tuple[str, str]:
     return place.outline.path, f"{place.definition.qualname}:{place.definition.at[0]}"
 
 
-def admits(proofs: tuple[Proof, ...], chips: ChipSet) -> bool:
+def admits(proofs: tuple[NeedProof, ...], chips: ChipSet) -> bool:
     """Whether a build names what was found for all of `chips`, and nothing speaks against them."""
     return any(proof.kind == "build" for proof in proofs) and all(chips <= proof.legal for proof in proofs)

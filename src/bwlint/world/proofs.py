@@ -17,7 +17,7 @@ RANK = ("operation", "list", "gate", "build", "library", "name")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Node:
     """A definition and the file that it stands in: a node."""
 
     outline: Outline
@@ -25,7 +25,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class NeedProof:
     """What is behind a definition works on `legal` and on nothing else.
 
     `kind` is one of `RANK`; `what` is how a message calls it, `source` where it was read, `hops` the way there from

@@ -24,7 +24,7 @@ from bwlint.model.facts import Hop, Module, Outline, Use
 from bwlint.sources.errors import ReadError
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.world.libraries import PROOF, Libraries, operation
-from bwlint.world.proofs import Place, Proof
+from bwlint.world.proofs import NeedProof, Node
 from bwlint.world.refusals import Refusals
 from bwlint.world.tree import Tree
 
@@ -85,9 +85,9 @@ class Reach:
         self._libraries = libraries
         self._outlines = outlines
         self._refusals = Refusals(tree)
-        self._proofs: dict[tuple[str, str], tuple[Proof, ...]] = {}
+        self._proofs: dict[tuple[str, str], tuple[NeedProof, ...]] = {}
 
-    def definition(self, module: Module, use: Use) -> Place | None:
+    def definition(self, module: Module, use: Use) -> Node | None:
         """The definition that a use in a file leads to; None where it is not in the tree or not known."""
         if module.language != "python" or use.how == "text":
             return None
@@ -100,17 +100,17 @@ class Reach:
         outline = self._outlines.of(module.path, module.name)
         return self._resolved(outline, use.name, use.at) if outline is not None else None
 
-    def proofs(self, place: Place) -> tuple[Proof, ...]:
+    def proofs(self, place: Node) -> tuple[NeedProof, ...]:
         """What a definition surely leads to, nearest first."""
         key = (place.outline.path, place.definition.qualname)
         if key not in self._proofs:
-            shown: dict[object, Proof] = {}
+            shown: dict[object, NeedProof] = {}
             for found in self._walk(place):
                 shown.setdefault(found.hops[-1:] or found.source, found)  # a class and its method: the same place
             self._proofs[key] = tuple(shown.values())
         return self._proofs[key]
 
-    def _walk(self, start: Place) -> Iterator[Proof]:
+    def _walk(self, start: Node) -> Iterator[NeedProof]:
         seen = {_key(start)}
         waiting: deque[_Arrived] = deque([_Arrived(start, EVERY, ())])
         while waiting:
@@ -133,7 +133,7 @@ class Reach:
                 seen.add(_key(made))
                 waiting.append(replace(here, place=made))
 
-    def _outside(self, path: str, use: Use) -> Iterator[Proof]:
+    def _outside(self, path: str, use: Use) -> Iterator[NeedProof]:
         """What is known of a name that no Python of the tree defines: C++ that is bound to it, or a library."""
         yield from self.bound(path, use)
         if use.how != "text" and self._tree.file(use.name.partition(".")[0]):
@@ -142,23 +142,23 @@ class Reach:
             use = replace(use, name=use.name.rpartition(".")[2])
         row = self._libraries.need(path, use)
         if row is not None and row.strength == PROOF:
-            yield Proof(row.legal, "library", row.what, row.source, (), where=use.name.rpartition(".")[2])
+            yield NeedProof(row.legal, "library", row.what, row.source, (), where=use.name.rpartition(".")[2])
 
-    def bound(self, path: str, use: Use) -> tuple[Proof, ...]:
+    def bound(self, path: str, use: Use) -> tuple[NeedProof, ...]:
         """What the C++ behind an operation of torch (`torch.ops.ns.op`) shows."""
         is_operation = use.how == "call" and "ops." in use.name
         return self._native.proofs(use.name, path) if is_operation else ()
 
-    def _made(self, place: Place) -> Place | None:
+    def _made(self, place: Node) -> Node | None:
         """What runs when a class is called."""
         return self._member(place, "__init__") if place.definition.kind == "class" else None
 
-    def _passing(self, place: Place, at: Span) -> ChipSet:
+    def _passing(self, place: Node, at: Span) -> ChipSet:
         """The chips that the gates within a definition may let come to a place in it."""
         module = self._facts(place.outline)
         return EVERY if module is None else self._refusals.passing(module, at)
 
-    def _own(self, place: Place) -> Iterator[Proof]:
+    def _own(self, place: Node) -> Iterator[NeedProof]:
         """What the file of a definition says of it: its hardware operations, and what it refuses."""
         module = self._facts(place.outline)
         if module is None:
@@ -168,13 +168,15 @@ class Reach:
             row = operation(use.name)
             if row is not None and at[:2] <= use.at[:2] and use.at[2:] <= at[2:]:
                 hop = Hop(module.path, use.at, f"`{use.name}` works on {row.chips}")
-                yield Proof(row.chips, "operation", row.what, f"{use.name} in {module.name}.{name}", (hop,), where=name)
+                yield NeedProof(
+                    row.chips, "operation", row.what, f"{use.name} in {module.name}.{name}", (hop,), where=name
+                )
         for refusal in self._refusals.of(module, name):
             hop = Hop(module.path, refusal.at, refusal.text)
             what = _WORDS[refusal.kind].format(plain(refusal.legal))
-            yield Proof(refusal.legal, refusal.kind, what, f"the gate of {module.name}.{name}", (hop,), where=name)
+            yield NeedProof(refusal.legal, refusal.kind, what, f"the gate of {module.name}.{name}", (hop,), where=name)
 
-    def _generated(self, place: Place) -> tuple[Proof, ...]:
+    def _generated(self, place: Node) -> tuple[NeedProof, ...]:
         """What is in the files that a generator hands to the compiler."""
         hands = any(use.how == "text" and use.name.endswith(".cu") for use in place.definition.uses)
         return self._native.generated(place.outline.path, place.definition.qualname) if hands else ()
@@ -185,7 +187,7 @@ class Reach:
 
     # -- names
 
-    def _resolved(self, outline: Outline, name: str, at: Span | None, depth: int = 0) -> Place | None:
+    def _resolved(self, outline: Outline, name: str, at: Span | None, depth: int = 0) -> Node | None:
         """The definition that a dotted name means in a file, at a place in it (None: from outside)."""
         root, _, rest = name.partition(".")
         if at is not None:
@@ -194,7 +196,7 @@ class Reach:
                 return inner
         found = outline.definitions.get(root)
         if found is not None:
-            return self._part(Place(outline, found), rest)
+            return self._part(Node(outline, found), rest)
         if root in outline.imports and depth < _MAX_NAMES:
             target = outline.imports[root]
             if target == root:
@@ -210,7 +212,7 @@ class Reach:
                 return found_there
         return self._absolute(name, depth + 1) if at is not None and rest else None
 
-    def _absolute(self, dotted: str, depth: int) -> Place | None:
+    def _absolute(self, dotted: str, depth: int) -> Node | None:
         """A definition by its module's dotted name and its own."""
         parts = dotted.split(".")
         for cut in range(len(parts) - 1, 0, -1):
@@ -219,19 +221,19 @@ class Reach:
                 return self._resolved(outline, ".".join(parts[cut:]), None, depth) if depth < _MAX_NAMES else None
         return None
 
-    def _inside(self, outline: Outline, root: str, rest: str, at: Span) -> Place | None:
+    def _inside(self, outline: Outline, root: str, rest: str, at: Span) -> Node | None:
         """A name as the definitions around a place mean it: `self`, and what they define themselves."""
         around = [d for d in outline.definitions.values() if d.at[:2] <= at[:2] and at[2:] <= d.at[2:]]
         if root in ("self", "cls"):
             owner = next((d for d in reversed(around) if d.kind == "class"), None)
-            return self._of_self(Place(outline, owner), rest) if owner and rest else None
+            return self._of_self(Node(outline, owner), rest) if owner and rest else None
         for outer in reversed(around):
             found = outline.definitions.get(f"{outer.qualname}.{root}")
             if found is not None and outer.kind != "class":
-                return self._part(Place(outline, found), rest)
+                return self._part(Node(outline, found), rest)
         return None
 
-    def _of_self(self, owner: Place, rest: str) -> Place | None:
+    def _of_self(self, owner: Node, rest: str) -> Node | None:
         """A method of an object, or of what one of its attributes is an instance of."""
         name, _, more = rest.partition(".")
         if not more:
@@ -239,7 +241,7 @@ class Reach:
         target = owner.outline.imports.get(f"{owner.definition.qualname}.{name}")
         return self._resolved(owner.outline, f"{target}.{more}", owner.definition.at) if target else None
 
-    def _part(self, place: Place, rest: str) -> Place | None:
+    def _part(self, place: Node, rest: str) -> Node | None:
         """An attribute of a definition; a function has none."""
         if not rest:
             return place
@@ -248,11 +250,11 @@ class Reach:
             return None
         return self._member(place, "forward" if name == "apply" else name)
 
-    def _member(self, place: Place, name: str, depth: int = 0) -> Place | None:
+    def _member(self, place: Node, name: str, depth: int = 0) -> Node | None:
         """A method of a class or of the nearest base that has it."""
         found = place.outline.definitions.get(f"{place.definition.qualname}.{name}")
         if found is not None:
-            return Place(place.outline, found)
+            return Node(place.outline, found)
         for base in place.definition.bases if depth < _MAX_NAMES else ():
             owner = self._resolved(place.outline, base, None, 1) or self._absolute(base, 1)
             member = self._member(owner, name, depth + 1) if owner and _key(owner) != _key(place) else None
@@ -265,15 +267,15 @@ class Reach:
 class _Arrived:
     """A definition, the chips that may come there, and the way."""
 
-    place: Place
+    place: Node
     chips: ChipSet
     hops: tuple[Hop, ...]
 
 
-def _limited(proof: Proof, arrived: _Arrived) -> Proof:
+def _limited(proof: NeedProof, arrived: _Arrived) -> NeedProof:
     """A proof at the end of a way."""
     return replace(proof, arriving=arrived.chips, hops=(*arrived.hops, *proof.hops))
 
 
-def _key(place: Place) -> tuple[str, str]:
+def _key(place: Node) -> tuple[str, str]:
     return place.outline.path, place.definition.qualname

@@ -14,7 +14,7 @@ from functools import cache
 
 from bwlint.chips import ALL_TARGETS, EVERY, EVERY_TARGET, ChipSet, TargetSet
 from bwlint.evaluate.interpreter import Interpreter
-from bwlint.evaluate.objects import Clash, Frame
+from bwlint.evaluate.objects import Clash, EvaluationFrame
 from bwlint.evaluate.sources import Sources
 from bwlint.evaluate.values import CHIPS, Raises, Unknown, Vec
 from bwlint.model.expr import Expr, Span, walk
@@ -71,7 +71,7 @@ class Tree:
         self._files: dict[str, str | None] = {}
         self._roots: dict[str, None] = {}
         self._load = load
-        self._frames: dict[int, Frame] = {}
+        self._frames: dict[int, EvaluationFrame] = {}
         self._literals: dict[tuple[str, str], frozenset[str]] = {}
         self._passed: dict[tuple[int, str, Span | None], ChipSet] = {}
         self.interpreter = Interpreter(self, sources)
@@ -137,7 +137,7 @@ class Tree:
     def numbers(self, module: Module, node: Expr) -> list[object]:
         """The value of an amount for each of `ALL_TARGETS`; what is not known is no number."""
         self.compiler.start()
-        return list(self.compiler.evaluate(node, Frame(module)).spread(len(ALL_TARGETS)))
+        return list(self.compiler.evaluate(node, EvaluationFrame(module)).spread(len(ALL_TARGETS)))
 
     def surely_compiled(self, module: Module, path: Path) -> TargetSet:
         """The targets for which what stands under these tests compiles whatever nobody knows."""
@@ -167,18 +167,18 @@ class Tree:
         key = (id(module), test)
         if key not in self._compiled:
             self.compiler.start()
-            outcome = self.compiler.truth(test, Frame(module))
+            outcome = self.compiler.truth(test, EvaluationFrame(module))
             lanes = outcome.spread(len(ALL_TARGETS))
             may = TargetSet(_mask(lanes, lambda lane: lane is not False and not isinstance(lane, Raises)))
             must = TargetSet(_mask(lanes, lambda lane: lane is True))
             self._compiled[key] = (may, must, outcome.device)
         return self._compiled[key]
 
-    def frame(self, module: Module) -> Frame:
+    def frame(self, module: Module) -> EvaluationFrame:
         """The frame in which all gates of a module run: parameters unbound, definitions shared."""
         found = self._frames.get(id(module))
         if found is None:
-            found = self._frames[id(module)] = Frame(module)
+            found = self._frames[id(module)] = EvaluationFrame(module)
         return found
 
     def sets(self, module: Module, gate: Gate) -> Sets | None:
@@ -196,7 +196,7 @@ class Tree:
         core = outcome
         if any(isinstance(lane, Unknown) for lane in outcome.lanes):
             run.start(neutral=True)
-            core = run.truth(gate.test, Frame(module))
+            core = run.truth(gate.test, EvaluationFrame(module))
         if not decided and all(isinstance(lane, Unknown) for lane in core.lanes):
             return None
         return Sets(
@@ -257,7 +257,7 @@ class Tree:
         """The chips on which a test of a module may hold."""
         return self._let_through(module, test, self.frame(module))
 
-    def _let_through(self, module: Module, test: Expr, frame: Frame) -> ChipSet:
+    def _let_through(self, module: Module, test: Expr, frame: EvaluationFrame) -> ChipSet:
         """The chips on which a test above a gate may hold; the same test stands above many gates."""
         key = (id(module), test.op, test.at)
         found = self._passed.get(key)
@@ -286,7 +286,7 @@ class Tree:
             return False
         for values in itertools.product((True, False), repeat=len(atoms)):
             run.start(dict(zip(atoms, values, strict=True)))
-            lanes = run.truth(test, Frame(module)).spread()
+            lanes = run.truth(test, EvaluationFrame(module)).spread()
             if lanes[second] is False and lanes[first] is not False:
                 return True
         return False

@@ -12,7 +12,7 @@ import toolkit as wheels
 
 from bwlint.confirm.receipt import Attempt
 from bwlint.confirm.rungs.assemble import attempt
-from bwlint.confirm.world import Subject, Toolkit, World
+from bwlint.confirm.workbench import Subject, Toolkit, Workbench
 from bwlint.model.findings import Claim, Finding, Region
 
 OLD, OURS = ("sm_90a",), ("sm_120a",)
@@ -26,7 +26,7 @@ def ask(nvcc: wheels.Toolkit, tmp_path_factory: pytest.TempPathFactory) -> Ask:
     host = shutil.which("g++")
     assert host is not None
     kit = Toolkit(nvcc.programs / "ptxas", nvcc.programs / "nvcc", "13", "a wheel", Path(host))
-    world = World(tmp_path_factory.mktemp("scratch"), (kit,), compile_limit=60)
+    world = Workbench(tmp_path_factory.mktemp("scratch"), (kit,), compile_limit=60)
 
     def asked(
         text: str,

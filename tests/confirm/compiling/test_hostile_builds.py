@@ -14,7 +14,7 @@ import toolkit as wheels
 from bwlint.confirm.compiling import compiler
 from bwlint.confirm.receipt import Attempt
 from bwlint.confirm.rungs.assemble import attempt
-from bwlint.confirm.world import Subject, Toolkit, World
+from bwlint.confirm.workbench import Subject, Toolkit, Workbench
 from bwlint.model.findings import Claim, Finding, Region
 
 FENCE = "tcgen05.fence::before_thread_sync"
@@ -44,7 +44,7 @@ def ask(nvcc: wheels.Toolkit, root: Path, tmp_path: Path, monkeypatch: pytest.Mo
         at = Region(line, 1, line, 2)
         claim = Claim(kind, "", targets=("sm_120a",), subject=FENCE, at=at)  # type: ignore[arg-type]
         finding = Finding("BW000", "test", "other", "note", "high", name, at, "", (), (), None)
-        world = World(scratch, (kit,), nvcc_args=own, compile_limit=limit)
+        world = Workbench(scratch, (kit,), nvcc_args=own, compile_limit=limit)
         return attempt(Subject(finding, claim, str(root / name), str(root)), world)
 
     return asked

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from bwlint.confirm.compiling.includes import Tree
+from bwlint.confirm.compiling.includes import IncludeTree
 
 
-def tree(root: Path, files: dict[str, str]) -> Tree:
+def tree(root: Path, files: dict[str, str]) -> IncludeTree:
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
-    return Tree.at(str(root))
+    return IncludeTree.at(str(root))
 
 
 def including(*names: str) -> str:
@@ -83,7 +83,7 @@ def test_neither_pipes_nor_devices_nor_links_out_of_it_are_walked(tmp_path: Path
     (root / "round.h").symlink_to(root / "round.h")
     (root / "loop").symlink_to(root)
     assert found.folders(str(root / "a.cu")) == ()
-    assert Tree.at(str(root)).folders(str(root / "a.cu")) == ()
+    assert IncludeTree.at(str(root)).folders(str(root / "a.cu")) == ()
 
 
 @pytest.mark.parametrize(

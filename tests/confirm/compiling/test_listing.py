@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bwlint.confirm.compiling.listing import Frame, Listing
+from bwlint.confirm.compiling.listing import Listing, SourceFrame
 
 TEXT = """\
 .version 9.0
@@ -67,7 +67,11 @@ $L__info_string1:
 .b8 0
 \t}
 """
-INNER = (Frame("/tree/a.cuh", 40, "_Z1gv"), Frame("/tree/a.cuh", 30, "_Z1f"), Frame("/tree/a.cu", 12, ""))
+INNER = (
+    SourceFrame("/tree/a.cuh", 40, "_Z1gv"),
+    SourceFrame("/tree/a.cuh", 30, "_Z1f"),
+    SourceFrame("/tree/a.cu", 12, ""),
+)
 
 
 @pytest.fixture
@@ -89,7 +93,7 @@ def test_what_stands_on_one_line_is_told_apart(listing: Listing) -> None:
 
 def test_statements_that_nobody_wrote_by_hand_count_too(listing: Listing) -> None:
     (found,) = listing.statements("setmaxnreg")
-    assert found.frames == (Frame("/tree/a.cu", 13, ""),)
+    assert found.frames == (SourceFrame("/tree/a.cu", 13, ""),)
     assert list(listing.statements("setmaxnreg", inline=True)) == []
 
 
@@ -106,14 +110,14 @@ def test_functions_and_their_bounds(listing: Listing) -> None:
     found = {one.name: one for one in listing.functions()}
     kernel = found["kernel"]
     assert (kernel.is_kernel, kernel.threads, kernel.blocks) == (True, 512, 3)
-    assert kernel.frames == (Frame("/tree/a.cu", 10, ""),)
+    assert kernel.frames == (SourceFrame("/tree/a.cu", 10, ""),)
     assert [name for name, one in found.items() if one.is_kernel] == ["kernel"]
 
 
 def test_a_place_before_the_first_line_of_a_function_is_not_that_of_another(listing: Listing) -> None:
     assert listing.frames_at(23) == ()
     assert listing.function_at(23) == "kernel"
-    assert listing.frames_at(25) == (Frame("/tree/a.cu", 10, ""),)
+    assert listing.frames_at(25) == (SourceFrame("/tree/a.cu", 10, ""),)
 
 
 def test_lines_of_a_file_that_was_written_by_hand(listing: Listing) -> None:

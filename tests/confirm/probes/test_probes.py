@@ -8,9 +8,9 @@ import pytest
 from toolkit import Toolkit as Tools
 
 from bwlint.confirm import probes
-from bwlint.confirm.world import Device, Toolkit, World
+from bwlint.confirm.workbench import Device, Toolkit, Workbench
 from bwlint.readers.binary import read
-from bwlint.sources.stretch import Source
+from bwlint.sources.stretch import ByteSource
 
 
 @pytest.mark.parametrize(
@@ -56,30 +56,30 @@ def device(driver: str) -> Device:
 
 
 def test_without_a_toolkit_the_driver_assembles(tmp_path: Path) -> None:
-    made = probes.written("cluster", "sm_90", World(tmp_path, devices=(device("13.0"),)))
+    made = probes.written("cluster", "sm_90", Workbench(tmp_path, devices=(device("13.0"),)))
     assert (made.path.suffix, made.made_by, made.said) == (".ptx", "the driver's JIT", "")
 
 
 @pytest.mark.parametrize(("driver", "suffix"), [("13.0", ".cubin"), ("14.0", ".cubin"), ("12.9", ".ptx")])
 def test_a_toolkit_that_the_driver_is_not_behind(tmp_path: Path, toolkit: Tools, driver: str, suffix: str) -> None:
     tools = (Toolkit(toolkit.programs / "ptxas", None, "13.0.88", "a test"),)
-    made = probes.written("cluster", "sm_90", World(tmp_path, tools, (device(driver),)))
+    made = probes.written("cluster", "sm_90", Workbench(tmp_path, tools, (device(driver),)))
     assert made.path.suffix == suffix
     if suffix == ".cubin":
-        found = read(Source.of_bytes(made.path.read_bytes())).cubin
+        found = read(ByteSource.of_bytes(made.path.read_bytes())).cubin
         assert found is not None
         assert [kernel.name for kernel in found.kernels] == ["cluster_exchange"]
 
 
 def test_what_a_ptxas_refuses_is_kept(tmp_path: Path, toolkit: Tools) -> None:
     tools = (Toolkit(toolkit.programs / "ptxas", None, "13.0.88", "a test"),)
-    made = probes.written("shared", "sm_90", World(tmp_path, tools), static=49153)
+    made = probes.written("shared", "sm_90", Workbench(tmp_path, tools), static=49153)
     assert (made.path.suffix, made.made_by) == (".ptx", "the driver's JIT")
     assert "uses too much shared data (0xc001 bytes, 0xc000 max)" in made.said
 
 
 def test_a_ptxas_that_does_not_start(tmp_path: Path) -> None:
     tools = (Toolkit(tmp_path / "absent", None, "13.0.88", "a test"),)
-    made = probes.written("peer", "sm_90", World(tmp_path, tools))
+    made = probes.written("peer", "sm_90", Workbench(tmp_path, tools))
     assert made.path.suffix == ".ptx"
     assert "No such file" in made.said

@@ -14,7 +14,7 @@ import toolkit as wheels
 
 from bwlint.confirm.receipt import Attempt
 from bwlint.confirm.rungs.assemble import attempt, pairs_of, targets_tried
-from bwlint.confirm.world import Subject, Toolkit, World
+from bwlint.confirm.workbench import Subject, Toolkit, Workbench
 from bwlint.model.findings import Claim, Finding, Region, Related
 
 ALLOC = "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32"
@@ -48,7 +48,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def ask(tree: Path, kit: Toolkit, tmp_path_factory: pytest.TempPathFactory) -> Attempts:
     """Asks about the line of a file that carries a mark."""
-    world = World(tmp_path_factory.mktemp("scratch"), (kit,), compile_limit=60)
+    world = Workbench(tmp_path_factory.mktemp("scratch"), (kit,), compile_limit=60)
 
     def asked(
         kind: str,
@@ -431,7 +431,7 @@ def test_without_a_toolkit_nothing_is_executed(tree: Path, tmp_path: Path, kit: 
     subject = Subject(_finding("refused.cu"), claim, str(tree / "refused.cu"), str(tree))
     lacking = Toolkit(kit.ptxas, kit.nvcc, "13", "PATH", None)
     for toolkits, why in (((), "no nvcc: "), ((lacking,), "no C++ compiler")):
-        found = attempt(subject, World(tmp_path, toolkits))
+        found = attempt(subject, Workbench(tmp_path, toolkits))
         assert (found.requested, found.eligible, found.executed) == (True, False, False)
         assert found.reason.startswith(why)
 
@@ -440,14 +440,14 @@ def test_a_program_that_does_not_start_executed_nothing(tree: Path, tmp_path: Pa
     claim = Claim("instruction", "", targets=A, subject=FENCE, at=Region(3, 1, 3, 2))
     gone = Toolkit(Path("/nowhere/ptxas"), Path("/nowhere/nvcc"), "13", "PATH", kit.host_compiler)
     subject = Subject(_finding("refused.cu"), claim, str(tree / "refused.cu"), str(tree))
-    found = attempt(subject, World(tmp_path, (gone,)))
+    found = attempt(subject, Workbench(tmp_path, (gone,)))
     assert (found.executed, found.outcome) == (False, None)
 
 
 def test_a_compiler_that_takes_too_long_is_inconclusive(tree: Path, tmp_path: Path, kit: Toolkit) -> None:
     claim = Claim("instruction", "", targets=A, subject=FENCE, at=Region(3, 1, 3, 2))
     subject = Subject(_finding("refused.cu"), claim, str(tree / "refused.cu"), str(tree))
-    found = attempt(subject, World(tmp_path, (kit,), compile_limit=0.05))
+    found = attempt(subject, Workbench(tmp_path, (kit,), compile_limit=0.05))
     assert (found.outcome, found.executed) == ("inconclusive", True)
     assert "not done after 0.05 s" in found.reason
 
@@ -480,7 +480,7 @@ def test_a_header_is_compiled_alone_where_what_includes_it_is_not(ask: Attempts,
 def test_commands_that_cannot_be_read_are_told(tree: Path, tmp_path: Path, kit: Toolkit) -> None:
     claim = Claim("instruction", "", targets=A, subject=FENCE, at=Region(3, 1, 3, 2))
     subject = Subject(_finding("broken.cu"), claim, str(tree / "broken.cu"), str(tree))
-    found = attempt(subject, World(tmp_path, (kit,), commands=tmp_path / "none.json"))
+    found = attempt(subject, Workbench(tmp_path, (kit,), commands=tmp_path / "none.json"))
     assert found.details["options from"].startswith("guessed from its includes (compile commands: no file ")
 
 

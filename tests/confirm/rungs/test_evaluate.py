@@ -12,7 +12,7 @@ import pytest
 from bwlint.confirm.receipt import Attempt
 from bwlint.confirm.rungs import evaluate
 from bwlint.confirm.slicing import seccomp
-from bwlint.confirm.world import Device, Subject, World
+from bwlint.confirm.workbench import Device, Subject, Workbench
 from bwlint.model.findings import Claim, Finding, Region
 
 pytestmark = pytest.mark.skipif(seccomp.unavailable() is not None, reason="there is no filter of system calls here")
@@ -205,14 +205,14 @@ def claims(real: str) -> list[Claim]:
         return [claim for _, claim, _ in gate_agreement.claims(real, stack)]
 
 
-def world(folder: Path, *devices: str, limit: float = 20.0) -> World:
+def world(folder: Path, *devices: str, limit: float = 20.0) -> Workbench:
     scratch = folder / "scratch"
     scratch.mkdir()
     found = tuple(Device(0, "a GPU", "", capability, "13.0") for capability in devices)
-    return World(scratch, devices=found, may_slice=True, limit=limit)
+    return Workbench(scratch, devices=found, may_slice=True, limit=limit)
 
 
-def attempt(real: str, claim: Claim, given: World) -> Attempt:
+def attempt(real: str, claim: Claim, given: Workbench) -> Attempt:
     finding = Finding("", "", "", "note", "low", real, Region(1, 1, 1, 1), "", (), (), None, claims=(claim,))
     return evaluate.attempt(Subject(finding, claim, real, ""), given)
 
@@ -300,7 +300,7 @@ def test_a_chip_that_does_not_get_there(tmp_path: Path) -> None:
     assert found.outcome == "confirmed"
     assert "on 12.0, where the program gets to it" in found.reason
     nowhere = replace(claim, chips=("7.0",), holds=(), certain=())
-    again = attempt(real, nowhere, World(tmp_path, may_slice=True))
+    again = attempt(real, nowhere, Workbench(tmp_path, may_slice=True))
     assert (again.outcome, again.reason) == ("inconclusive", "the program does not get to the test")
 
 

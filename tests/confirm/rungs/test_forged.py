@@ -10,9 +10,9 @@ import toolkit as wheels
 
 from bwlint.confirm import ladder
 from bwlint.confirm.compiling import evidence
-from bwlint.confirm.compiling.compiler import Made
+from bwlint.confirm.compiling.compiler import CompilerRun
 from bwlint.confirm.rungs.assemble import attempt, pairs_of
-from bwlint.confirm.world import Subject, Toolkit, World
+from bwlint.confirm.workbench import Subject, Toolkit, Workbench
 from bwlint.model.findings import Claim, Finding, Region
 
 FENCE = "tcgen05.fence::before_thread_sync"
@@ -21,11 +21,11 @@ HEAD = ".version {}\n.target {}\n.address_size 64\n.visible .entry k() {{\n.reg 
 
 
 @pytest.fixture
-def world(toolkit: wheels.Toolkit, tmp_path: Path) -> World:
-    return World(tmp_path, (Toolkit(toolkit.programs / "ptxas", None, "13", "a wheel"),), compile_limit=60)
+def world(toolkit: wheels.Toolkit, tmp_path: Path) -> Workbench:
+    return Workbench(tmp_path, (Toolkit(toolkit.programs / "ptxas", None, "13", "a wheel"),), compile_limit=60)
 
 
-def of_ptx(world: World, body: str, subject: str, line: int, **said: str) -> tuple[str | None, str]:
+def of_ptx(world: Workbench, body: str, subject: str, line: int, **said: str) -> tuple[str | None, str]:
     """What comes of a claim about a line of a PTX file; that of the body is the sixth."""
     target, version = said.get("target", "sm_120a"), said.get("version", "8.8")
     path = world.scratch / "k.ptx"
@@ -64,18 +64,20 @@ def of_ptx(world: World, body: str, subject: str, line: int, **said: str) -> tup
         ("bra architecture;", "bra", 6, "inconclusive", "Unknown symbol"),
     ],
 )
-def test_what_ptxas_is_made_to_say(world: World, body: str, subject: str, line: int, outcome: str, says: str) -> None:
+def test_what_ptxas_is_made_to_say(
+    world: Workbench, body: str, subject: str, line: int, outcome: str, says: str
+) -> None:
     assert (outcome, True) == ((found := of_ptx(world, body, subject, line))[0], says in found[1]), found
 
 
-def test_an_old_version_says_nothing_of_a_target(world: World) -> None:
+def test_an_old_version_says_nothing_of_a_target(world: Workbench) -> None:
     outcome, reason = of_ptx(
         world, "wgmma.fence.sync.aligned;", "wgmma.fence.sync.aligned", 6, target="sm_90a", version="7.0"
     )
     assert outcome == "inconclusive" and "requires PTX ISA" in reason
 
 
-def test_a_version_that_ptxas_does_not_know_yet(world: World) -> None:
+def test_a_version_that_ptxas_does_not_know_yet(world: Workbench) -> None:
     outcome, reason = of_ptx(world, f"{FENCE};", FENCE, 6, version="99.0")
     assert outcome == "inconclusive" and "Unsupported .version 99.0" in reason
 
@@ -114,7 +116,7 @@ def test_errors_about_the_target(text: str, is_about: bool) -> None:
     ],
 )
 def test_a_build_that_fails(output: str, about: bool, unknown: str) -> None:
-    made = Made(None, 1, output, 0.0, "")
+    made = CompilerRun(None, 1, output, 0.0, "")
     assert (evidence.is_about_targets(made), evidence.too_new(made)) == (about, unknown)
 
 
@@ -140,6 +142,6 @@ def test_claims_that_nobody_made_reach_no_rung(kind: str, fields: dict[str, obje
     place = Region(1, 1, 1, 1)
     finding = Finding("BW000", "test", "other", "note", "high", "x.cu", place, "", (), (), None)
     claim = replace(Claim(kind, ""), **fields)  # type: ignore[arg-type]
-    tried = ladder.climb(Subject(finding, claim, "", ""), World(tmp_path))
+    tried = ladder.climb(Subject(finding, claim, "", ""), Workbench(tmp_path))
     assert tried.outcome == "inconclusive" and not any(one.executed for one in tried.attempts)
     assert says in tried.reason and len(tried.attempts[0].reason) <= 200

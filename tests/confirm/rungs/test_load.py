@@ -15,7 +15,7 @@ from toolkit import Toolkit as Tools
 from bwlint.confirm.gpu import containers
 from bwlint.confirm.receipt import Attempt
 from bwlint.confirm.rungs import load
-from bwlint.confirm.world import Toolkit
+from bwlint.confirm.workbench import Toolkit
 
 KERNELS = binaries.ptx(90, kernels=("k", "l"))
 OLD = binaries.ptx(80, kernels=("old",))

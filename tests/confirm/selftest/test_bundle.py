@@ -17,10 +17,10 @@ from bwlint.chips.devices import chip
 from bwlint.confirm import gpu, machine
 from bwlint.confirm.child import Ended
 from bwlint.confirm.selftest import bundle
-from bwlint.confirm.selftest.case import Case
+from bwlint.confirm.selftest.case import SelftestCase
 from bwlint.confirm.selftest.cases import all_cases
 from bwlint.confirm.selftest.run import NoDevice, run
-from bwlint.confirm.world import Device, Toolkit, World
+from bwlint.confirm.workbench import Device, Toolkit, Workbench
 from bwlint.report.selftest import render
 
 CASES = {case.name: case for case in all_cases()}
@@ -29,7 +29,7 @@ SCHEMA = json.loads(Path(bwlint.report.__file__).with_name("selftest.schema.json
 H100 = Device(0, "H100", "GPU-0", "9.0", "13.0")
 
 
-def few(*names: str) -> list[Case]:
+def few(*names: str) -> list[SelftestCase]:
     return [CASES[name] for name in names or FEW]
 
 
@@ -155,8 +155,8 @@ def test_a_pipe_is_no_bundle(tmp_path: Path) -> None:
         bundle.unpack(tmp_path / "bundle.zip", tmp_path / "there")
 
 
-def world(folder: Path, *devices: Device) -> World:
-    return World(folder, devices=devices, no_device="no libcuda.so.1")
+def world(folder: Path, *devices: Device) -> Workbench:
+    return Workbench(folder, devices=devices, no_device="no libcuda.so.1")
 
 
 def test_no_device_of_that_chip(built: bundle.Opened, tmp_path: Path) -> None:

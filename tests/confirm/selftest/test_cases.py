@@ -7,7 +7,7 @@ import re
 import pytest
 
 from bwlint.chips.devices import chip
-from bwlint.confirm.selftest.case import INPUTS, Case, NotForChip, Program, Text, Words, rendered
+from bwlint.confirm.selftest.case import INPUTS, BuiltProgram, NotForChip, PtxText, SelftestCase, Words, rendered
 from bwlint.confirm.selftest.cases import all_cases
 from bwlint.settings import catalog
 
@@ -15,7 +15,7 @@ HOLE = re.compile(r"@[A-Z_]+(?:[+-]\d+)?@")
 CHIPS = ("9.0", "12.0", "12.1")
 
 
-def of(name: str) -> list[Case]:
+def of(name: str) -> list[SelftestCase]:
     """The cases that a chip can have."""
     found = []
     for case in all_cases():
@@ -47,7 +47,7 @@ def test_rules_are_those_of_the_catalog() -> None:
 def test_every_input_is_used() -> None:
     used = {case.template for case in all_cases()} | {"report.h"}
     for case in all_cases():
-        if isinstance(case.make, Program):
+        if isinstance(case.make, BuiltProgram):
             used |= {*case.make.others, case.make.code} - {""}
     assert {path.name.removesuffix(".in") for path in INPUTS.iterdir()} == used
 
@@ -78,7 +78,7 @@ def test_what_a_chip_does_not_have(name: str, word: str) -> None:
 
 
 def test_a_value_that_no_text_names_counts_too() -> None:
-    case = Case("one", "smem", "image", "plain.ptx", Text(), {"TARGET": "75", "OF": "FAMILY"})
+    case = SelftestCase("one", "smem", "image", "plain.ptx", PtxText(), {"TARGET": "75", "OF": "FAMILY"})
     assert "sm_75" in rendered(case, chip("12.0"))
     with pytest.raises(NotForChip, match="no suffix 'f'"):
         rendered(case, chip("9.0"))

@@ -11,16 +11,16 @@ import pytest
 from bwlint.chips.devices import chip
 from bwlint.confirm import gpu
 from bwlint.confirm.child import Ended
-from bwlint.confirm.selftest.case import Case, Gate, Program, Question, Text, rendered
+from bwlint.confirm.selftest.case import BuiltProgram, PickingGate, PtxText, Question, SelftestCase, rendered
 from bwlint.confirm.selftest.cases import all_cases
-from bwlint.confirm.selftest.hardware import Seen, seen
-from bwlint.confirm.world import Device
+from bwlint.confirm.selftest.hardware import DeviceAnswer, seen
+from bwlint.confirm.workbench import Device
 
 H100 = Device(0, "H100", "GPU-0", "9.0", "13.0")
 DONE = {"error": 0, "name": "CUDA_SUCCESS"}
-PLAIN = Case("plain", "arch-target", "image", "plain.ptx", Text(), {"TARGET": "75"})
+PLAIN = SelftestCase("plain", "arch-target", "image", "plain.ptx", PtxText(), {"TARGET": "75"})
 BOUNDS = next(case for case in all_cases() if case.name == "bounds-ptx-1024-2")
-GATES = {case.name: case for case in all_cases() if isinstance(case.make, Gate)}
+GATES = {case.name: case for case in all_cases() if isinstance(case.make, PickingGate)}
 
 
 def refused(error: int, name: str = "CUDA_ERROR") -> dict[str, Any]:
@@ -37,7 +37,7 @@ def answering(monkeypatch: pytest.MonkeyPatch, answer: dict[str, Any] | None, tr
     monkeypatch.setattr(gpu, "ask", lambda job, *, folder, limit: gpu.Answered(answer, ended))
 
 
-def asked(case: Case, folder: Path) -> Seen:
+def asked(case: SelftestCase, folder: Path) -> DeviceAnswer:
     source = folder / case.template
     source.write_text(rendered(case, chip("9.0")))
     return seen(case, chip("9.0"), source, source, H100, folder, 20)
@@ -143,20 +143,20 @@ RAN = [("launch", 0), ("cudaDeviceSynchronize", 0)]
     ],
 )
 def test_programs(tmp_path: Path, question: Question, text: str, verdict: str) -> None:
-    case = Case("one", "smem", question, "simple.cu", Program())
+    case = SelftestCase("one", "smem", question, "simple.cu", BuiltProgram())
     made = program(tmp_path, text)
     assert seen(case, chip("9.0"), made, made, H100, tmp_path, 20).verdict == verdict
 
 
 def test_a_program_that_does_not_end(tmp_path: Path) -> None:
-    case = Case("one", "smem", "program", "simple.cu", Program())
+    case = SelftestCase("one", "smem", "program", "simple.cu", BuiltProgram())
     made = program(tmp_path, "sleep 60")
     found = seen(case, chip("9.0"), made, made, H100, tmp_path, 0.5)
     assert found.verdict == "unknown" and "not done after" in found.reason
 
 
 def test_a_program_that_does_not_start(tmp_path: Path) -> None:
-    case = Case("one", "smem", "program", "simple.cu", Program())
+    case = SelftestCase("one", "smem", "program", "simple.cu", BuiltProgram())
     made = tmp_path / "program"
     found = seen(case, chip("9.0"), made, made, H100, tmp_path, 5)
     assert found.verdict == "unknown" and not found.executed

@@ -15,7 +15,7 @@ from ptxas import Folder, Ptxas
 
 from bwlint.chips import Chip
 from bwlint.chips.devices import chip
-from bwlint.confirm.selftest.case import Case, NotForChip, Text, rendered
+from bwlint.confirm.selftest.case import NotForChip, PtxText, SelftestCase, rendered
 from bwlint.confirm.selftest.cases import all_cases
 from bwlint.confirm.selftest.statics import Static, compiled_for, static
 
@@ -50,7 +50,7 @@ def tool(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 class Written:
     """The text of a case for a chip."""
 
-    case: Case
+    case: SelftestCase
     asked: Chip
     path: Path
 
@@ -75,7 +75,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Written]]:
                 text = rendered(case, chip(name))
             except NotForChip:
                 continue
-            if isinstance(case.make, Text):
+            if isinstance(case.make, PtxText):
                 path = folder / case.name / case.template
                 path.parent.mkdir()
                 path.write_text(text)

@@ -12,8 +12,8 @@ import pytest
 from bwlint.chips import chip
 from bwlint.confirm import child
 from bwlint.confirm.slicing import sandbox, seccomp
-from bwlint.confirm.slicing.closure import Plan
-from bwlint.confirm.slicing.sandbox import Ran, run_slice
+from bwlint.confirm.slicing.closure import Cutout
+from bwlint.confirm.slicing.sandbox import SandboxRun, run_slice
 from bwlint.confirm.slicing.slices import Slice
 
 pytestmark = pytest.mark.skipif(seccomp.unavailable() is not None, reason="there is no filter of system calls here")
@@ -24,9 +24,9 @@ MODULES = f"{SYSTEM}['sys'].modules"
 KILLED = "it asked the system for something"
 
 
-def run(body: str, folder: Path, limit: float = 3.0) -> Ran:
+def run(body: str, folder: Path, limit: float = 3.0) -> SandboxRun:
     source = "def __gate__():\n" + "".join(f"    {line}\n" for line in body.splitlines())
-    plan = Plan("", [(source, ["__gate__"])])
+    plan = Cutout("", [(source, ["__gate__"])])
     return run_slice(Slice("m", "test", {"m": plan}, frozenset()), [chip("12.0")], folder, limit)
 
 
@@ -104,7 +104,7 @@ def test_what_has_no_end(body: str, reason: str, tmp_path: Path) -> None:
 
 
 def test_a_slice_that_is_none(tmp_path: Path) -> None:
-    plan = Plan("", [("def __gate__(:", ["__gate__"])])
+    plan = Cutout("", [("def __gate__(:", ["__gate__"])])
     ran = run_slice(Slice("m", "test", {"m": plan}, frozenset()), [chip("12.0")], tmp_path, 10)
     assert "does not compile" in ran.trouble
 

@@ -12,7 +12,7 @@ import pytest
 from bwlint.fix.apply import apply
 from bwlint.model.findings import Finding, Fix
 from bwlint.run.check import check
-from bwlint.run.gather import Request
+from bwlint.run.gather import CheckRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,9 @@ def mend(tmp_path: Path) -> Mend:
             path = tmp_path / place
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content.encode("utf-8"))
-        request = Request((str(tmp_path / name),), ("sm_120", "sm_121"), ("arch-target",), severity="note", fixes=True)
+        request = CheckRequest(
+            (str(tmp_path / name),), ("sm_120", "sm_121"), ("arch-target",), severity="note", fixes=True
+        )
         with ExitStack() as stack:
             outcome = check(request, stack)
         assert not outcome.report.skipped

@@ -17,7 +17,7 @@ from bwlint.model.facts import Gate, Module
 from bwlint.model.findings import Finding, Fix
 from bwlint.readers.python import read
 from bwlint.run.check import check
-from bwlint.run.gather import Request
+from bwlint.run.gather import CheckRequest
 from bwlint.world.tree import Sets, Tree
 
 
@@ -107,7 +107,7 @@ def project(tmp_path: Path) -> Project:
         for path, text in files.items():
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / path).write_text(text)
-        request = Request((str(tmp_path),), severity="note", jobs=1, fixes=True)
+        request = CheckRequest((str(tmp_path),), severity="note", jobs=1, fixes=True)
         with ExitStack() as stack:
             return Checked(tmp_path, check(request, stack).report.findings)
 

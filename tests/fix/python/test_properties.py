@@ -15,8 +15,8 @@ from bwlint.chips import EVERY, ChipSet, siblings
 from bwlint.fix.apply import apply
 from bwlint.model.findings import Edit, Finding
 from bwlint.run.check import check
-from bwlint.run.gather import Request
-from bwlint.sources.read import Text
+from bwlint.run.gather import CheckRequest
+from bwlint.sources.read import SourceText
 
 HEAD = """import torch
 from vllm.platforms import current_platform
@@ -96,7 +96,7 @@ def findings_of(text: str) -> tuple[Finding, ...]:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "m.py"
         path.write_bytes(text.encode())
-        request = Request((str(path),), severity="note", jobs=1, fixes=True)
+        request = CheckRequest((str(path),), severity="note", jobs=1, fixes=True)
         with ExitStack() as stack:
             return check(request, stack).report.findings
 
@@ -151,7 +151,7 @@ def test_text_outside_is_the_same(text: str) -> None:
     for finding in findings_of(text):
         if finding.fix is None:
             continue
-        after, old = apply(text, finding.fix.edits), Text(text)
+        after, old = apply(text, finding.fix.edits), SourceText(text)
         ast.parse(after)
         position, rest = 0, after
         for edit in sorted(finding.fix.edits, key=lambda edit: (edit.region.line, edit.region.column)):

@@ -19,7 +19,7 @@ from toolkit import Toolkit
 from bwlint.model.images import Cubin, Kernel
 from bwlint.readers.binary import cubin, elf
 from bwlint.sources.errors import ReadError
-from bwlint.sources.stretch import Source
+from bwlint.sources.stretch import ByteSource
 
 TARGETS = ("75", "80", "90", "90a", "100", "100a", "100f", "103a", "120", "120a", "120f", "121", "121a", "121f")
 CUDA_12 = "12.9.86"
@@ -114,7 +114,7 @@ def module(target: str, *parts: str, version: str = "9.0") -> str:
 
 
 def read(data: bytes) -> Cubin:
-    return cubin.read(Source.of_bytes(data))
+    return cubin.read(ByteSource.of_bytes(data))
 
 
 def without_registers(found: Cubin) -> dict[str, Kernel]:
@@ -139,7 +139,7 @@ def test_every_target(toolkit: Toolkit, target: str) -> None:
 @pytest.mark.parametrize("target", TARGETS)
 def test_names_alone(toolkit: Toolkit, target: str) -> None:
     data = built(toolkit, target)
-    assert cubin.kernel_names(Source.of_bytes(data)) == tuple(kernel.name for kernel in read(data).kernels)
+    assert cubin.kernel_names(ByteSource.of_bytes(data)) == tuple(kernel.name for kernel in read(data).kernels)
 
 
 SHOWN: dict[str, Callable[[Kernel], bool]] = {
@@ -376,7 +376,7 @@ def test_without_notes_nothing_is_noted(toolkit: Toolkit) -> None:
 
 def place_of(data: bytes, name: str) -> tuple[int, elf.Section]:
     """Where a section's header stands, and what it says."""
-    found = elf.read(Source.of_bytes(data))
+    found = elf.read(ByteSource.of_bytes(data))
     index = next(index for index, section in enumerate(found.sections) if section.name == name)
     return struct.unpack_from("<Q", data, 40)[0] + 64 * index, found.sections[index]
 
@@ -417,7 +417,7 @@ def test_damage_with_its_reason(toolkit: Toolkit) -> None:
 def test_cut_anywhere(toolkit: Toolkit, target: str) -> None:
     """The section table stands at the end: a cubin that lacks any byte of it is refused."""
     data = built(toolkit, target)
-    found = elf.read(Source.of_bytes(data))
+    found = elf.read(ByteSource.of_bytes(data))
     edges = {0, 16, 64, len(data) - 1, *(section.offset for section in found.sections)}
     edges |= {section.offset + section.size for section in found.sections if section.type != elf.NOBITS}
     for end in sorted(edge + step for edge, step in product(edges, (-1, 0, 1)) if 0 <= edge + step < len(data)):
@@ -429,7 +429,7 @@ def test_cut_anywhere(toolkit: Toolkit, target: str) -> None:
 def names_or_reason(data: bytes) -> tuple[str, ...] | str:
     """What the names alone are: fewer places that can contradict each other are read for them."""
     try:
-        return cubin.kernel_names(Source.of_bytes(data))
+        return cubin.kernel_names(ByteSource.of_bytes(data))
     except ReadError as error:
         return str(error)
 
@@ -439,7 +439,7 @@ VALUES = (0, 1, 0xFF, 0x7FFFFFFF, 0xFFFFFFFF)
 
 def lies(data: bytes) -> Iterator[bytes]:
     """Each field of the header and of each section with values that are wrong in it."""
-    found = elf.read(Source.of_bytes(data))
+    found = elf.read(ByteSource.of_bytes(data))
     (table,) = struct.unpack_from("<Q", data, 40)
     for at, value in product(range(4, 64), (0, 1, 0x7F, 0xFF)):
         yield patched(data, at, "<B", value)

@@ -15,7 +15,7 @@ from elftools.elf.elffile import ELFFile
 
 from bwlint.readers.binary import elf
 from bwlint.sources.errors import ReadError
-from bwlint.sources.stretch import Source
+from bwlint.sources.stretch import ByteSource
 
 HEADER = {64: "<4sBBBBB7xHHIQQQIHHHHHH", 32: "<4sBBBBB7xHHIIIIIHHHHHH"}
 SECTION = {64: "<IIQQQQIIQQ", 32: "<IIIIIIIIII"}
@@ -92,7 +92,7 @@ class Made:
 
 
 def read(data: bytes) -> elf.Elf:
-    return elf.read(Source.of_bytes(data))
+    return elf.read(ByteSource.of_bytes(data))
 
 
 def libraries() -> list[str]:
@@ -113,7 +113,7 @@ def libraries() -> list[str]:
 def test_what_pyelftools_reads(path: str) -> None:
     with Path(path).open("rb") as file:
         theirs: Any = ELFFile(file)  # its types lack what its objects have
-        ours = elf.read(Source.of_file(file.fileno()))
+        ours = elf.read(ByteSource.of_file(file.fileno()))
         assert [
             (one.name, one.address, one.offset, one.size, one.link, one.info, one.flags, one.entry)
             for one in ours.sections
@@ -314,10 +314,10 @@ def test_every_length_of_a_file() -> None:
 def test_every_byte_of_the_headers() -> None:
     """Whatever a byte says, the answer is an ELF file or a reason."""
     data = asking(64, (1, 1), (5, 0x5000), (10, len(STRINGS)), (0, 0))
-    tried: list[Callable[[Source], object]] = [lambda source: elf.needed(elf.read(source)), elf.names_of_sections]
+    tried: list[Callable[[ByteSource], object]] = [lambda source: elf.needed(elf.read(source)), elf.names_of_sections]
     for at in range(len(data)):
         for value in (0, 1, 0x7F, 0xFF):
-            source = Source.of_bytes(data[:at] + bytes([value]) + data[at + 1 :])
+            source = ByteSource.of_bytes(data[:at] + bytes([value]) + data[at + 1 :])
             for one in tried:
                 try:
                     one(source)

@@ -12,7 +12,7 @@ from toolkit import Toolkit
 
 from bwlint.readers.binary import cubin, elf
 from bwlint.readers.binary.names import operation, readable
-from bwlint.sources.stretch import Source
+from bwlint.sources.stretch import ByteSource
 
 READABLE = {
     "_Z4normPf": "norm",
@@ -184,7 +184,7 @@ def test_a_library_of_cxx() -> None:
     """All functions of libstdc++ but operators and constructors: the same as c++filt, or left as they are."""
     said = subprocess.run(["g++", "-print-file-name=libstdc++.so"], capture_output=True, text=True, check=True)
     with Path(said.stdout.strip()).open("rb") as file:
-        found = elf.read(Source.of_file(file.fileno()))
+        found = elf.read(ByteSource.of_file(file.fileno()))
         table = found.section(".dynstr")
         assert table is not None
         names = [name.decode() for name in found.data(table).split(b"\0") if re.match(rb"_Z(?!T|G|Z)", name)]
@@ -243,7 +243,7 @@ void go(int *p, float *q) {
 
 def test_what_nvcc_mangles(nvcc: Toolkit) -> None:
     data = nvcc.made("nvcc", {"ops.cu": CXX}, "-cubin", "-arch=sm_90", "-std=c++17", "--extended-lambda", "ops.cu")
-    names = cubin.kernel_names(Source.of_bytes(data))
+    names = cubin.kernel_names(ByteSource.of_bytes(data))
     inside = re.findall(r"__global__ void (\w+)\(", CXX.decode().partition("static")[0])
     wanted = {"quiet", "flat", *(f"ops::{name.removesuffix('_sm90')}" for name in inside)}
     assert (set(map(operation, names)), len(names), len(wanted)) == (wanted, 16, 15)

@@ -9,7 +9,7 @@ import pytest
 
 from bwlint.readers.binary import pe, read
 from bwlint.sources.errors import ReadError
-from bwlint.sources.stretch import Source
+from bwlint.sources.stretch import ByteSource
 
 BASE = 0x180000000
 AT = 0x1000
@@ -46,19 +46,19 @@ def dll(names: Sequence[str], *, imports: int = AT, shift: int = 0) -> bytes:
     ],
 )
 def test_needed(data: bytes, expected: tuple[str, ...]) -> None:
-    assert pe.needed(pe.read(Source.of_bytes(data))) == expected
-    assert (read(Source.of_bytes(data)).needed, read(Source.of_bytes(data)).machine) == (expected, "x86_64")
+    assert pe.needed(pe.read(ByteSource.of_bytes(data))) == expected
+    assert (read(ByteSource.of_bytes(data)).needed, read(ByteSource.of_bytes(data)).machine) == (expected, "x86_64")
 
 
 def test_a_name_that_no_section_holds() -> None:
     data = dll(["cudart64_12.dll"], shift=0x100000)
     with pytest.raises(ReadError, match="which no section holds"):
-        pe.needed(pe.read(Source.of_bytes(data)))
-    assert "which no section holds" in read(Source.of_bytes(data)).faults[0]
+        pe.needed(pe.read(ByteSource.of_bytes(data)))
+    assert "which no section holds" in read(ByteSource.of_bytes(data)).faults[0]
 
 
 def test_a_table_that_does_not_end() -> None:
     data = dll(["a.dll"])
     endless = data[:FILE] + (data[FILE : FILE + 20]) * 40
     with pytest.raises(ReadError):
-        pe.needed(pe.read(Source.of_bytes(endless[: FILE + 30])))
+        pe.needed(pe.read(ByteSource.of_bytes(endless[: FILE + 30])))

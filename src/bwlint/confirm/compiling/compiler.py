@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bwlint.confirm import child
 from bwlint.confirm.compiling.paths import is_plain, within
-from bwlint.confirm.world import Toolkit
+from bwlint.confirm.workbench import Toolkit
 
 KEPT = 2 << 20
 """Bytes of messages that are read: ptxas has one for every line that it refuses."""
@@ -47,7 +47,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class CompilerRun:
     """What a run made: `path` is None where there is nothing. `trouble` is why it did not end by itself.
 
     `folders` are those of which messages may tell.
@@ -133,23 +133,23 @@ class Bench:
         return (self.root, str(program.resolve().parents[1])) if program is not None else (self.root,)
 
 
-def to_ptx(bench: Bench, source: str, options: tuple[str, ...], target: str) -> Made:
+def to_ptx(bench: Bench, source: str, options: tuple[str, ...], target: str) -> CompilerRun:
     """PTX of a source for one target ("sm_120a"), with the lines that it came from."""
     return _nvcc(bench, source, ("-ptx", "-lineinfo", *options), target, "unit.ptx")
 
 
-def preprocessed(bench: Bench, source: str, options: tuple[str, ...], target: str) -> Made:
+def preprocessed(bench: Bench, source: str, options: tuple[str, ...], target: str) -> CompilerRun:
     """The text of a source behind the preprocessor, as device code of one target sees it."""
     return _nvcc(bench, source, ("-E", *options), target, "unit.ii")
 
 
-def built(bench: Bench, source: str, options: tuple[str, ...]) -> Made:
+def built(bench: Bench, source: str, options: tuple[str, ...]) -> CompilerRun:
     """A fatbin of a source, for the targets that the options name."""
     return _nvcc(bench, source, ("-fatbin", *options), "", "unit.fatbin")
 
 
 @lru_cache(maxsize=256)
-def assembled(bench: Bench, ptx: Path, target: str) -> Made:
+def assembled(bench: Bench, ptx: Path, target: str) -> CompilerRun:
     """A cubin of PTX for one target ("sm_120a")."""
     folder = _folder(bench.scratch)
     assert bench.toolkit.ptxas is not None
@@ -160,7 +160,7 @@ def assembled(bench: Bench, ptx: Path, target: str) -> Made:
 
 
 @lru_cache(maxsize=256)
-def _nvcc(bench: Bench, source: str, options: tuple[str, ...], target: str, out: str) -> Made:
+def _nvcc(bench: Bench, source: str, options: tuple[str, ...], target: str, out: str) -> CompilerRun:
     """Each is made once a run: several findings are of one file."""
     folder, toolkit = _folder(bench.scratch), bench.toolkit
     (folder / "unit.cu").write_text(source, encoding="utf-8", errors="surrogateescape")
@@ -171,7 +171,7 @@ def _nvcc(bench: Bench, source: str, options: tuple[str, ...], target: str, out:
     return _run(bench, command, toolkit.nvcc, folder, out)
 
 
-def _run(bench: Bench, command: Sequence[str], program: Path, folder: Path, out: str) -> Made:
+def _run(bench: Bench, command: Sequence[str], program: Path, folder: Path, out: str) -> CompilerRun:
     ended = child.run(
         command, limit=bench.limit, folder=folder, path=[str(program.parent)], memory=_memory(), kept=KEPT
     )
@@ -179,7 +179,7 @@ def _run(bench: Bench, command: Sequence[str], program: Path, folder: Path, out:
     # PTX stays where ptxas, which nvcc asks at the end, refuses it. Anything else may be half of what it should be.
     whole = ended.code == 0 or (path.suffix == ".ptx" and not ended.trouble)
     made = path if whole and path.is_file() and path.stat().st_size else None
-    return Made(made, ended.code, ended.output, ended.seconds, ended.trouble, bench.folders)
+    return CompilerRun(made, ended.code, ended.output, ended.seconds, ended.trouble, bench.folders)
 
 
 def _memory() -> int:

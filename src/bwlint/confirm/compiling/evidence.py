@@ -13,16 +13,16 @@ from typing import Any
 from bwlint.chips import Target
 from bwlint.chips.atoms import atom
 from bwlint.chips.instructions import parse, verdict
-from bwlint.confirm.compiling.compiler import Made, Message, cut
+from bwlint.confirm.compiling.compiler import CompilerRun, Message, cut
 from bwlint.confirm.compiling.flagged import Lines, flagged
-from bwlint.confirm.compiling.listing import Function, Listing, Statement
+from bwlint.confirm.compiling.listing import ListedFunction, ListedStatement, Listing
 from bwlint.confirm.compiling.paths import same_file
-from bwlint.confirm.world import Subject
+from bwlint.confirm.workbench import Subject
 from bwlint.model.findings import Outcome
 from bwlint.model.images import Cubin
 from bwlint.readers.binary import cubin as cubins
 from bwlint.sources.errors import ReadError
-from bwlint.sources.stretch import Source
+from bwlint.sources.stretch import ByteSource
 
 _ABOUT_TARGET = re.compile(r"\.target\b|\bsm_\d|(?i:for|gpu|target|this) architecture")
 _ABOUT_MODULE = re.compile(r"(?:Unsupported|Conflicting|does not support|specified by) \.target|requires PTX ISA")
@@ -39,7 +39,7 @@ _NEAR = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class TargetAnswer:
     """What one target showed. `said` are the tool's own words, `line` that of the listing which they are about.
 
     `compiled` is not set where the flagged place is not in what was assembled.
@@ -65,13 +65,13 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class AssemblyCase:
     """A claim, the PTX that was assembled for a target and what came of it. `own`: the PTX is the flagged file."""
 
     subject: Subject
     target: str
     listing: Listing
-    cubin: Made
+    cubin: CompilerRun
     own: bool
 
     @property
@@ -85,7 +85,7 @@ class Case:
             return None
         return Lines(self.subject.real, at.line, at.end_line) if self.own else flagged(self.subject.real, at)
 
-    def refusals(self, found: Sequence[Statement]) -> list[tuple[Statement, Message]]:
+    def refusals(self, found: Sequence[ListedStatement]) -> list[tuple[ListedStatement, Message]]:
         """What ptxas says against some statements."""
         return [
             (one, error)
@@ -94,7 +94,7 @@ class Case:
             if one.line <= error.line <= one.end_line and self._is_meant(one, error)
         ]
 
-    def _is_meant(self, one: Statement, error: Message) -> bool:
+    def _is_meant(self, one: ListedStatement, error: Message) -> bool:
         """Whether a message is about a statement, and not about another one on its line."""
         named = (match[1].strip(".") for match in _QUOTED.finditer(error.text))
         if any(name and f".{name}." in f".{one.head}." for name in named):
@@ -110,7 +110,7 @@ def is_about_target(text: str) -> bool:
     return _ABOUT_TARGET.search(words) is not None and _ABOUT_MODULE.search(words) is None
 
 
-def refused(case: Case) -> Seen:
+def refused(case: AssemblyCase) -> TargetAnswer:
     """Whether ptxas refuses the flagged statement."""
     found = _statements(case)
     if not found:
@@ -119,17 +119,17 @@ def refused(case: Case) -> Seen:
     for statement, error in against:
         if is_about_target(error.text):
             reason = f"ptxas for {case.target}: {cut(error.text)}"
-            return Seen("confirmed", reason, error.text, statement.line, statement.head)
+            return TargetAnswer("confirmed", reason, error.text, statement.line, statement.head)
     if against:
         statement, error = against[0]
         reason = f"ptxas for {case.target} refuses the statement, but not for the target: {cut(error.text)}"
-        return Seen("inconclusive", reason, error.text, statement.line, statement.head)
+        return TargetAnswer("inconclusive", reason, error.text, statement.line, statement.head)
     if case.cubin.path is None:
         return _failed(case)
-    return Seen("refuted", f"ptxas assembles it for {case.target}", "", found[0].line, found[0].head)
+    return TargetAnswer("refuted", f"ptxas assembles it for {case.target}", "", found[0].line, found[0].head)
 
 
-def taken(case: Case) -> Seen:
+def taken(case: AssemblyCase) -> TargetAnswer:
     """Whether ptxas takes the flagged statement: the opposite of whether it refuses it."""
     found = refused(case)
     return replace(found, outcome=_OPPOSITE[found.outcome])
@@ -138,7 +138,7 @@ def taken(case: Case) -> Seen:
 _OPPOSITE: dict[Outcome, Outcome] = {"confirmed": "refuted", "refuted": "confirmed", "inconclusive": "inconclusive"}
 
 
-def slow(case: Case) -> Seen:
+def slow(case: AssemblyCase) -> TargetAnswer:
     """Whether the flagged statement became a call of the driver."""
     found = _statements(case)
     if not found:
@@ -147,20 +147,20 @@ def slow(case: Case) -> Seen:
         return _failed(case)
     said = _read(case.cubin.path)
     if isinstance(said, str):
-        return Seen("inconclusive", said)
+        return TargetAnswer("inconclusive", said)
     for one in found:
         calls = {call for kernel in said.kernels for call in kernel.driver_calls if _in_kernel(one, kernel.name, said)}
         wanted = _expected(one.head)
         if wanted and wanted in calls:
             reason = f"the cubin for {case.target} calls {wanted}"
-            return Seen("confirmed", reason, wanted, one.line, one.head)
+            return TargetAnswer("confirmed", reason, wanted, one.line, one.head)
     if any(kernel.driver_calls for kernel in said.kernels):
-        return Seen("inconclusive", f"the cubin for {case.target} does not tell what the statement became")
+        return TargetAnswer("inconclusive", f"the cubin for {case.target} does not tell what the statement became")
     reason = f"the cubin for {case.target} has the statement and calls no routine of the driver"
-    return Seen("refuted", reason, "", found[0].line, found[0].head)
+    return TargetAnswer("refuted", reason, "", found[0].line, found[0].head)
 
 
-def bounds(case: Case) -> Seen:
+def bounds(case: AssemblyCase) -> TargetAnswer:
     """Whether ptxas drops the minimum of blocks of the flagged kernel."""
     asked = tuple(case.subject.claim.amounts[:2])
     kernels = [one for one in _kernels(case) if (one.threads, one.blocks) == asked]
@@ -170,15 +170,17 @@ def bounds(case: Case) -> Seen:
     for message in case.cubin.messages:
         dropped = _OUT_OF_RANGE.search(message.text)
         if dropped and dropped[1] in names:
-            return Seen(
+            return TargetAnswer(
                 "confirmed", f"ptxas for {case.target}: {cut(message.text)}", message.text, names[dropped[1]].line
             )
     if case.cubin.path is None:
         return _failed(case)
-    return Seen("refuted", f"ptxas for {case.target} takes {asked[1]} blocks of {asked[0]} threads without a word")
+    return TargetAnswer(
+        "refuted", f"ptxas for {case.target} takes {asked[1]} blocks of {asked[0]} threads without a word"
+    )
 
 
-def static_shared(case: Case) -> Seen:
+def static_shared(case: AssemblyCase) -> TargetAnswer:
     """Whether ptxas refuses the flagged kernel for its static shared memory."""
     (amount, *_) = case.subject.claim.amounts or (0,)
     kernels = {one.name: one for one in _kernels(case)}
@@ -188,56 +190,60 @@ def static_shared(case: Case) -> Seen:
         said = _TOO_MUCH.search(error.text)
         if said and said[1] in kernels and int(said[2], 16) >= amount > 0:
             reason = f"ptxas for {case.target}: {cut(error.text)}"
-            return Seen("confirmed", reason, error.text, kernels[said[1]].line)
+            return TargetAnswer("confirmed", reason, error.text, kernels[said[1]].line)
     if case.cubin.path is None:
         return _failed(case)
     image = _read(case.cubin.path)
     if isinstance(image, str):
-        return Seen("inconclusive", image)
+        return TargetAnswer("inconclusive", image)
     large = [kernel for kernel in image.kernels if kernel.name in kernels and kernel.shared >= amount > 0]
     if not large:
-        return Seen("inconclusive", f"no kernel of the file has {amount} bytes in the cubin for {case.target}")
-    return Seen("refuted", f"ptxas for {case.target} gives a kernel {large[0].shared} bytes")
+        return TargetAnswer("inconclusive", f"no kernel of the file has {amount} bytes in the cubin for {case.target}")
+    return TargetAnswer("refuted", f"ptxas for {case.target} gives a kernel {large[0].shared} bytes")
 
 
-def of_probe(made: Made, target: str, line: int) -> Seen:
+def of_probe(made: CompilerRun, target: str, line: int) -> TargetAnswer:
     """Whether ptxas refuses a statement of our own, on a line of a module that is right for other targets."""
     if not made.knows_target:
-        return Seen("inconclusive", f"this ptxas does not know {target}")
+        return TargetAnswer("inconclusive", f"this ptxas does not know {target}")
     if made.path is not None:
-        return Seen("refuted", f"ptxas assembles it for {target}", "", line)
+        return TargetAnswer("refuted", f"ptxas assembles it for {target}", "", line)
     for error in made.messages:
         if error.line == line and is_about_target(error.text):
-            return Seen("confirmed", f"ptxas for {target}: {cut(error.text)}", error.text, line)
-    return Seen("inconclusive", f"ptxas for {target}: {made.first_error}")
+            return TargetAnswer("confirmed", f"ptxas for {target}: {cut(error.text)}", error.text, line)
+    return TargetAnswer("inconclusive", f"ptxas for {target}: {made.first_error}")
 
 
-def static_assertion(subject: Subject, target: str, made: Made) -> Seen:
+def static_assertion(subject: Subject, target: str, made: CompilerRun) -> TargetAnswer:
     """Whether a static_assert about clusters refuses the flagged file."""
     for found in _STATIC_ASSERT.finditer(made.output):
         rest = made.output[found.end() :]
         following = _OTHER_ERROR.search(rest)
         context = rest[: following.start()] if following else rest
         if re.search(r"(?i)cluster", found[0] + context[:2000]) and _names(context + found[0], subject.real):
-            return Seen("confirmed", f"nvcc for {target}: {cut(found[0].strip())}", cut(found[0].strip(), 1000))
+            return TargetAnswer("confirmed", f"nvcc for {target}: {cut(found[0].strip())}", cut(found[0].strip(), 1000))
     if made.path is None:
         return not_compiled(made, target)
-    return Seen("inconclusive", f"nvcc compiles it for {target}; whether the builder was instantiated is not known")
+    return TargetAnswer(
+        "inconclusive", f"nvcc compiles it for {target}; whether the builder was instantiated is not known"
+    )
 
 
-def not_compiled(made: Made, target: str) -> Seen:
+def not_compiled(made: CompilerRun, target: str) -> TargetAnswer:
     if not made.knows_target:
-        return Seen("inconclusive", f"this nvcc does not know {target}")
+        return TargetAnswer("inconclusive", f"this nvcc does not know {target}")
     hint = " (--nvcc-args -IFOLDER says where it is)" if "No such file" in made.first_error else ""
-    return Seen("inconclusive", f"nvcc does not compile it for {target}: {made.first_error}{hint}", made.first_error)
+    return TargetAnswer(
+        "inconclusive", f"nvcc does not compile it for {target}: {made.first_error}{hint}", made.first_error
+    )
 
 
-def is_about_targets(made: Made) -> bool:
+def is_about_targets(made: CompilerRun) -> bool:
     """Whether a refusal of a build is about its targets, not about a machine that cannot build."""
     return _PAIR_REFUSED.search(_OWN_FILES.sub("", made.first_error)) is not None
 
 
-def too_new(made: Made) -> str:
+def too_new(made: CompilerRun) -> str:
     """A target that is known here and that a compiler, older or newer than that, does not know; "" for any other."""
     if made.knows_target:
         return ""
@@ -253,11 +259,11 @@ def is_arch(name: str) -> bool:
     return _ARCH.fullmatch(name) is not None
 
 
-def _name(case: Case) -> str:
+def _name(case: AssemblyCase) -> str:
     return case.subject.claim.subject
 
 
-def is_charged(name: str, case: Case) -> bool:
+def is_charged(name: str, case: AssemblyCase) -> bool:
     """Whether another instruction or wrapper is one of which the same could be claimed."""
     found = atom(name)
     target = Target.parse(case.target)
@@ -266,11 +272,11 @@ def is_charged(name: str, case: Case) -> bool:
     return (kind == "instruction" and target not in legal) or (kind == "slow" and target in slow)
 
 
-def _is_atom(case: Case) -> bool:
+def _is_atom(case: AssemblyCase) -> bool:
     return atom(_name(case)) is not None
 
 
-def _statements(case: Case) -> list[Statement]:
+def _statements(case: AssemblyCase) -> list[ListedStatement]:
     """The flagged statement in the listing, as often as it is there."""
     if _is_atom(case):
         # Its functions hold other statements too: those count that the finding could be about.
@@ -291,10 +297,12 @@ def _statements(case: Case) -> list[Statement]:
     return [one for one in case.listing.statements(word) if one.head.startswith(head) and lines.hold(one.frames)]
 
 
-def _left_out(case: Case) -> Seen:
+def _left_out(case: AssemblyCase) -> TargetAnswer:
     listing, target = case.listing, case.target
     if case.own:
-        return Seen("inconclusive", "the flagged place does not hold what the finding names: the file has changed")
+        return TargetAnswer(
+            "inconclusive", "the flagged place does not hold what the finding names: the file has changed"
+        )
     reason, said = f"the flagged place is not in the PTX for {target}", ""
     if not any(one.is_kernel for one in listing.functions()):
         reason = f"nothing of it becomes a kernel for {target}"
@@ -303,15 +311,15 @@ def _left_out(case: Case) -> Seen:
     elif case.errors:
         said = case.errors[0].text
         reason += f", of which ptxas refuses another: {cut(said)}"
-    return Seen("inconclusive", f"not compiled in: {reason}", said, compiled=False)
+    return TargetAnswer("inconclusive", f"not compiled in: {reason}", said, compiled=False)
 
 
-def _failed(case: Case) -> Seen:
+def _failed(case: AssemblyCase) -> TargetAnswer:
     words = case.errors[0].text if case.errors else case.cubin.first_error
-    return Seen("inconclusive", f"ptxas for {case.target} refuses something else: {cut(words)}", words)
+    return TargetAnswer("inconclusive", f"ptxas for {case.target} refuses something else: {cut(words)}", words)
 
 
-def _kernels(case: Case) -> list[Function]:
+def _kernels(case: AssemblyCase) -> list[ListedFunction]:
     """The kernels that the flagged place may be in or in front of."""
     at = case.subject.claim.at
     if at is None:
@@ -328,7 +336,7 @@ def _kernels(case: Case) -> list[Function]:
     return [one for distance, one in found if distance == nearest] if nearest <= _NEAR else []
 
 
-def _is_meant(statement: Statement, case: Case) -> bool:
+def _is_meant(statement: ListedStatement, case: AssemblyCase) -> bool:
     """Whether the table of instructions says of a statement what the finding says of the name that wraps it."""
     said = verdict(statement.head)
     target = Target.parse(case.target)
@@ -370,7 +378,7 @@ def _expected(head: str) -> str:
     return f"{cubins.DRIVER_CALL}tensor_{extent}_{tile}_{way}"
 
 
-def _in_kernel(statement: Statement, kernel: str, image: Cubin) -> bool:
+def _in_kernel(statement: ListedStatement, kernel: str, image: Cubin) -> bool:
     """Whether a statement is in a kernel; one in a function that kernels call may be in each."""
     return statement.function == kernel or all(one.name != statement.function for one in image.kernels)
 
@@ -382,6 +390,6 @@ def _names(text: str, path: str) -> bool:
 @lru_cache(maxsize=8)
 def _read(path: Path) -> Cubin | str:
     try:
-        return cubins.read(Source.of_bytes(path.read_bytes()))
+        return cubins.read(ByteSource.of_bytes(path.read_bytes()))
     except (OSError, ReadError) as error:
         return f"the cubin cannot be read: {error}"

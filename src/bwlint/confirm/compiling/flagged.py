@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from bwlint.confirm.compiling.listing import Frame
+from bwlint.confirm.compiling.listing import SourceFrame
 from bwlint.confirm.compiling.paths import is_file, same_file
 from bwlint.model.findings import Region
 from bwlint.readers.cuda.lexer import clean, matching
@@ -25,7 +25,7 @@ class Lines:
     first: int
     last: int
 
-    def hold(self, frames: Iterable[Frame]) -> bool:
+    def hold(self, frames: Iterable[SourceFrame]) -> bool:
         """Whether one of these source lines is among them."""
         return any(self.first <= frame.line <= self.last and same_file(frame.path, self.path) for frame in frames)
 

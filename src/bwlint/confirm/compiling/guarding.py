@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from bwlint.confirm.compiling.compiler import Bench, Made, preprocessed
-from bwlint.confirm.compiling.evidence import Seen
+from bwlint.confirm.compiling.compiler import Bench, CompilerRun, preprocessed
+from bwlint.confirm.compiling.evidence import TargetAnswer
 from bwlint.confirm.compiling.flagged import text_of
 from bwlint.confirm.compiling.paths import same_file
-from bwlint.confirm.compiling.units import Unit, units
-from bwlint.confirm.world import Subject, World
+from bwlint.confirm.compiling.units import TranslationUnit, units
+from bwlint.confirm.workbench import Subject, Workbench
 from bwlint.readers.cuda.lexer import clean
 
 _MARK = "bwlint_is_compiled"
@@ -42,7 +42,7 @@ _MOST_DIRECTIVES = 20_000
 class Told:
     """What the preprocessor showed, with details for the receipt."""
 
-    seen: Seen
+    seen: TargetAnswer
     details: dict[str, Any]
 
 
@@ -61,7 +61,7 @@ class _Directive:
         return set(_NAME.findall(self.rest))
 
 
-def test(subject: Subject, world: World, bench: Bench, note: Callable[[str, Made], None]) -> Told | str:
+def test(subject: Subject, world: Workbench, bench: Bench, note: Callable[[str, CompilerRun], None]) -> Told | str:
     """Whether a guard compiles what it holds for the targets of the claim; a string says why it cannot be tested."""
     claim = subject.claim
     if claim.at is None or not claim.targets:
@@ -171,7 +171,7 @@ def _foreign(before: list[_Directive], conditions: list[_Directive]) -> set[str]
 
 
 def _of_skeleton(
-    bench: Bench, text: str, targets: tuple[str, ...], note: Callable[[str, Made], None]
+    bench: Bench, text: str, targets: tuple[str, ...], note: Callable[[str, CompilerRun], None]
 ) -> dict[str, bool | str]:
     found: dict[str, bool | str] = {}
     for target in targets:
@@ -187,10 +187,10 @@ def _of_skeleton(
 def _of_unit(
     subject: Subject,
     bench: Bench,
-    unit: Unit,
+    unit: TranslationUnit,
     content: range,
     targets: tuple[str, ...],
-    note: Callable[[str, Made], None],
+    note: Callable[[str, CompilerRun], None],
 ) -> dict[str, bool | str]:
     found: dict[str, bool | str] = {}
     for target in targets:
@@ -213,7 +213,7 @@ def _content(path: str, flagged: _Directive) -> range:
     return range(flagged.end_line + 1, following)
 
 
-def _survives(made: Made, path: str, wanted: range) -> bool | str:
+def _survives(made: CompilerRun, path: str, wanted: range) -> bool | str:
     """Whether one of the lines of a file is left; a string where none could be, or the file was not reached."""
     if not any(line.strip() for line in clean(text_of(path)).text.split("\n")[wanted.start - 1 : wanted.stop - 1]):
         return "no code stands between the directive and the next one"
@@ -231,7 +231,7 @@ def _survives(made: Made, path: str, wanted: range) -> bool | str:
     return False if reached else "the file is not reached by what was preprocessed"
 
 
-def _lines(made: Made) -> Iterator[bytes]:
+def _lines(made: CompilerRun) -> Iterator[bytes]:
     if made.path is None or made.path.stat().st_size > _MOST_TEXT:
         return
     with made.path.open("rb") as file:
@@ -253,11 +253,11 @@ def _compare(
     if beyond or short:
         wrong = [f"holds for {', '.join(beyond)}"] if beyond else []
         wrong += [f"fails for {', '.join(short)}"] if short else []
-        return Told(Seen("refuted", f"nvcc's preprocessor: the test {' and '.join(wrong)}"), details)
+        return Told(TargetAnswer("refuted", f"nvcc's preprocessor: the test {' and '.join(wrong)}"), details)
     if unknown or len(answers) < len(asked):
         first = next(iter(unknown.values()), "not all targets were tried")
-        return Told(Seen("inconclusive", f"nvcc's preprocessor: {first}"), details)
+        return Told(TargetAnswer("inconclusive", f"nvcc's preprocessor: {first}"), details)
     missed = [target for target in fails if target in claim.holds]
     if missed:
-        return Told(Seen("inconclusive", f"in this build the test fails for {', '.join(missed)} too"), details)
-    return Told(Seen("confirmed", f"nvcc's preprocessor gives the same: {claim.says}"), details)
+        return Told(TargetAnswer("inconclusive", f"in this build the test fails for {', '.join(missed)} too"), details)
+    return Told(TargetAnswer("confirmed", f"nvcc's preprocessor gives the same: {claim.says}"), details)

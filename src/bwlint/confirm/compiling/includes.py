@@ -30,7 +30,7 @@ _MOST_UNITS = 400
 
 
 @dataclass(slots=True)
-class Tree:
+class IncludeTree:
     """The C++ files of a tree by their names, and what each includes; read once, as it is asked for."""
 
     root: str
@@ -40,7 +40,7 @@ class Tree:
     _lacking: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
-    def at(cls, root: str) -> Tree:
+    def at(cls, root: str) -> IncludeTree:
         tree = cls(os.path.realpath(root))
         seen = 0
         for folder, folders, files in os.walk(tree.root):

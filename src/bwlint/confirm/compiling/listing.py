@@ -34,7 +34,7 @@ Place = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class SourceFrame:
     """A source line, and the mangled name of the function that it is in ("" where only the kernel is known)."""
 
     path: str
@@ -43,18 +43,18 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class ListedStatement:
     """A statement of a listing on its lines, with the function around it and the frames from the inside out."""
 
     head: str
     line: int
     end_line: int
     function: str
-    frames: tuple[Frame, ...]
+    frames: tuple[SourceFrame, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class ListedFunction:
     """A kernel (or what it calls, where `is_kernel` is not set), with its bounds and the place of its body."""
 
     name: str
@@ -62,7 +62,7 @@ class Function:
     line: int
     threads: int | None
     blocks: int | None
-    frames: tuple[Frame, ...]
+    frames: tuple[SourceFrame, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class Listing:
         that is quoted in one can look like another."""
         return any(_MISLEADS.match(line) for line in self.lines)
 
-    def functions(self) -> Iterator[Function]:
+    def functions(self) -> Iterator[ListedFunction]:
         """The functions that have a body here."""
         for index, (line, name, is_kernel) in enumerate(self._headers):
             stop = self._headers[index + 1][0] if index + 1 < len(self._headers) else len(self.lines) + 1
@@ -106,9 +106,9 @@ class Listing:
             bounds = self._bounds.get(line, {})
             threads = bounds.get("maxntid", bounds.get("reqntid"))
             frames = self._frames(first) if inside else ()
-            yield Function(name, is_kernel, line, threads, bounds.get("minnctapersm"), frames)
+            yield ListedFunction(name, is_kernel, line, threads, bounds.get("minnctapersm"), frames)
 
-    def statements(self, word: str = "", inline: bool = False) -> Iterator[Statement]:
+    def statements(self, word: str = "", inline: bool = False) -> Iterator[ListedStatement]:
         """Those whose head begins with a word; only those of inline assembly where that is asked for."""
         if not inline and word:
             yield from self._plain(word)
@@ -122,14 +122,14 @@ class Listing:
                     first = start + 1 + text.count("\n", 0, begin)
                     yield self._statement(head, first, first + text.count("\n", begin, stop))
 
-    def written(self, first: int, last: int) -> Iterator[Statement]:
+    def written(self, first: int, last: int) -> Iterator[ListedStatement]:
         """The statements on some lines of a file that somebody wrote by hand."""
         text = "\n".join(self.lines[first - 1 : last])
         for said, begin, stop in statements(text):
             line = first + text.count("\n", 0, begin)
             yield self._statement(parse(said).head, line, line + text.count("\n", begin, stop))
 
-    def frames_at(self, line: int) -> tuple[Frame, ...]:
+    def frames_at(self, line: int) -> tuple[SourceFrame, ...]:
         index = bisect.bisect_right(self._locs, line, key=_line) - 1
         header = self._header(line)
         # What stands before the first .loc of a function belongs to none of the function before it.
@@ -143,7 +143,7 @@ class Listing:
         """Whether the name of a function that is here, inlined or not, is wanted."""
         return any(wanted(name) for _, name, _ in self._headers) or any(map(wanted, map(self._name, self._labels)))
 
-    def _plain(self, word: str) -> Iterator[Statement]:
+    def _plain(self, word: str) -> Iterator[ListedStatement]:
         for number, line in enumerate(self.lines, 1):
             if word in line and not self._is_inline(number) and (head := parse(line.strip()).head).startswith(word):
                 yield self._statement(head, number, number)
@@ -152,20 +152,20 @@ class Listing:
         index = bisect.bisect_right(self._blocks, (line, 0)) - 1
         return index >= 0 and self._blocks[index][0] < line < self._blocks[index][1]
 
-    def _statement(self, head: str, line: int, end_line: int) -> Statement:
-        return Statement(head, line, end_line, self.function_at(line), self.frames_at(line))
+    def _statement(self, head: str, line: int, end_line: int) -> ListedStatement:
+        return ListedStatement(head, line, end_line, self.function_at(line), self.frames_at(line))
 
     def _header(self, line: int) -> tuple[int, str, bool] | None:
         index = bisect.bisect_right(self._headers, line, key=lambda header: header[0]) - 1
         return self._headers[index] if index >= 0 else None
 
-    def _frames(self, index: int) -> tuple[Frame, ...]:
-        found: list[Frame] = []
+    def _frames(self, index: int) -> tuple[SourceFrame, ...]:
+        found: list[SourceFrame] = []
         at: int | None = index
         while at is not None and len(found) < _DEEPEST:
             loc = self._locs[at]
             path = self._files.get(loc.at[0], "")
-            found.append(Frame(path, loc.at[1], self._name(loc.label) if loc.label else ""))
+            found.append(SourceFrame(path, loc.at[1], self._name(loc.label) if loc.label else ""))
             at = loc.parent
         return tuple(found)
 

@@ -10,10 +10,10 @@ from itertools import islice
 from pathlib import Path
 
 from bwlint.confirm.compiling.compiler import including
-from bwlint.confirm.compiling.includes import UNITS, Tree
+from bwlint.confirm.compiling.includes import UNITS, IncludeTree
 from bwlint.confirm.compiling.options import Commands, Options, commands, guessed, with_own
 from bwlint.confirm.compiling.paths import is_file
-from bwlint.confirm.world import Subject, World
+from bwlint.confirm.workbench import Subject, Workbench
 
 SOURCES = (*UNITS, ".cpp", ".cc", ".cxx")
 HEADERS = (".cuh", ".h", ".hpp", ".hh", ".hxx", ".inl")
@@ -24,7 +24,7 @@ _MOST = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class TranslationUnit:
     """A file to be compiled, the text of ours that includes it, and the options for it."""
 
     path: str
@@ -38,7 +38,7 @@ def is_source(path: str) -> bool:
     return path.endswith((*SOURCES, *HEADERS))
 
 
-def units(subject: Subject, world: World) -> Iterator[Unit]:
+def units(subject: Subject, world: Workbench) -> Iterator[TranslationUnit]:
     """What can be compiled for a claim, the best first; nothing for a file that is no C++."""
     real = subject.real
     if not is_file(real) or including(real) is None:
@@ -69,25 +69,25 @@ def _missing(root: str, path: str, system: tuple[str, ...]) -> frozenset[str]:
     return _tree(root).missing(path, system)
 
 
-def _system(world: World) -> tuple[str, ...]:
+def _system(world: Workbench) -> tuple[str, ...]:
     """Folders in which headers of toolkits and of the system lie."""
     homes = [toolkit.nvcc.resolve().parents[1] for toolkit in world.toolkits if toolkit.nvcc is not None]
     own = [option.removeprefix("-I") for option in world.nvcc_args if option.startswith("-I")]
     return (*own, *(str(home / name) for home in homes for name in ("include", "include/cccl")), *_SYSTEM)
 
 
-def _unit(path: str, subject: Subject, world: World, known: Commands, is_header: bool = False) -> Unit:
+def _unit(path: str, subject: Subject, world: Workbench, known: Commands, is_header: bool = False) -> TranslationUnit:
     options = known.options(path, subject.root)
     if options is None:
         options = guessed(_tree(subject.root).folders(path))
         if known.trouble:
             options = replace(options, origin=f"{options.origin} ({known.path or 'compile commands'}: {known.trouble})")
-    return Unit(path, including(path) or "", with_own(options, world.nvcc_args), is_header)
+    return TranslationUnit(path, including(path) or "", with_own(options, world.nvcc_args), is_header)
 
 
 @lru_cache(maxsize=4)
-def _tree(root: str) -> Tree:
-    return Tree.at(root)
+def _tree(root: str) -> IncludeTree:
+    return IncludeTree.at(root)
 
 
 @lru_cache(maxsize=4)

@@ -21,7 +21,7 @@ _MOST_PARAMETERS = 1024
 OF_KERNELS = ("CUfunction_attribute", "CU_FUNC_ATTRIBUTE_")
 
 
-class Skipped(Exception):
+class StepSkipped(Exception):
     """A step that takes what is not there."""
 
 
@@ -46,7 +46,7 @@ class Session:
     def kernel(self, name: str | None) -> Any:
         """A kernel by its name, or the only one of the image."""
         if self.module is None:
-            raise Skipped("no image is loaded")
+            raise StepSkipped("no image is loaded")
         name = name if name is not None else self.only()
         if name not in self.kernels:
             self.kernels[name] = self.driver("cuModuleGetFunction", self.module, name.encode())
@@ -55,12 +55,12 @@ class Session:
     def only(self) -> str:
         names = self.names()
         if len(names) != 1:
-            raise Skipped(f"the image has {len(names)} kernels, and none is named")
+            raise StepSkipped(f"the image has {len(names)} kernels, and none is named")
         return names[0]
 
     def names(self) -> list[str]:
         if self.module is None:
-            raise Skipped("no image is loaded")
+            raise StepSkipped("no image is loaded")
         count = min(int(self.driver("cuModuleGetFunctionCount", self.module)), MOST_NAMES)
         if not count:
             return []

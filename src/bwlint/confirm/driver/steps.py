@@ -35,7 +35,7 @@ from bwlint.confirm.driver.calls import Refused
 from bwlint.confirm.driver.errors import INVALID_VALUE
 from bwlint.confirm.driver.images import link, load
 from bwlint.confirm.driver.launches import Arguments, configured
-from bwlint.confirm.driver.session import OF_KERNELS, Session, Skipped
+from bwlint.confirm.driver.session import OF_KERNELS, Session, StepSkipped
 
 MOST_WORDS = 1024
 
@@ -48,7 +48,7 @@ def take(session: Session, step: dict[str, Any]) -> dict[str, Any]:
     success = {"error": 0, "name": "CUDA_SUCCESS"}
     try:
         return {**success, **_STEPS[step["do"]](session, step)}
-    except Skipped as skipped:
+    except StepSkipped as skipped:
         return {"skipped": str(skipped)}
     except Refused as refused:
         return refused.answer()
@@ -139,7 +139,7 @@ def _sync(session: Session, step: dict[str, Any]) -> dict[str, Any]:
 def _read(session: Session, step: dict[str, Any]) -> dict[str, Any]:
     number = int(step["buffer"])
     if not 0 <= number < len(session.buffers):
-        raise Skipped(f"there is no buffer {number}")
+        raise StepSkipped(f"there is no buffer {number}")
     at, words = session.buffers[number]
     host = bytearray(words * 4)
     session.driver("cuMemcpyDtoH", host, at, len(host))

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bwlint.confirm import child
-from bwlint.confirm.world import Device
+from bwlint.confirm.workbench import Device
 
 _START = (
     "import json, sys; sys.path[:0] = json.loads(sys.argv[1]); from bwlint.confirm.driver.answering import main; main()"

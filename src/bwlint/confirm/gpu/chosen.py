@@ -8,11 +8,11 @@ from typing import Any
 from bwlint.chips.wording import listed
 from bwlint.confirm import gpu
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
-from bwlint.confirm.world import Device, World
+from bwlint.confirm.workbench import Device, Workbench
 from bwlint.model.findings import BUILDER, Claim
 
 
-def chosen(rung: Rung, claim: Claim, world: World) -> Device | Attempt:
+def chosen(rung: Rung, claim: Claim, world: Workbench) -> Device | Attempt:
     """The first GPU that the claim is about; else the attempt that says why none is."""
     if not world.devices:
         return not_eligible(rung, world.no_device)
@@ -26,7 +26,7 @@ def chosen(rung: Rung, claim: Claim, world: World) -> Device | Attempt:
     return not_eligible(rung, f"{have}, the claim is about {listed(claim.chips)}", {"devices": there})
 
 
-def for_amounts(rung: Rung, claim: Claim, world: World) -> Device | Attempt:
+def for_amounts(rung: Rung, claim: Claim, world: Workbench) -> Device | Attempt:
     """The same for a claim about amounts that a kernel of our own can ask for."""
     if claim.subject == BUILDER:
         return not_requested(rung, "a builder refuses it while it compiles: there is nothing to launch")
@@ -36,7 +36,7 @@ def for_amounts(rung: Rung, claim: Claim, world: World) -> Device | Attempt:
     return found
 
 
-def ask(job: Mapping[str, Any], world: World) -> gpu.Answered:
+def ask(job: Mapping[str, Any], world: Workbench) -> gpu.Answered:
     """Do a job in a child, as the world has it."""
     return gpu.ask(job, folder=world.scratch, limit=world.limit, trees=world.scanned)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bwlint.confirm.world import Subject
+from bwlint.confirm.workbench import Subject
 from bwlint.model.findings import Skipped
 from bwlint.model.images import Binary, Container
 from bwlint.readers import binary as reader
@@ -22,7 +22,7 @@ from bwlint.sources.archives import entries, is_archive
 from bwlint.sources.errors import ReadError
 from bwlint.sources.kinds import BINARY, PTX, kind_of
 from bwlint.sources.pypi import SourceError
-from bwlint.sources.stretch import Source
+from bwlint.sources.stretch import ByteSource
 
 MOST = 512
 """Containers of one file that are tried."""
@@ -33,7 +33,7 @@ _BARE = ("cubin", "ptx")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ContainerPart:
     """One container: what names it, where its bytes lie (as a job's "image"), and those it was linked from."""
 
     name: str
@@ -48,7 +48,7 @@ class Lot:
     """The containers of one file. `total` counts those beyond `parts`, too; `faults` say what was not read."""
 
     path: str
-    parts: tuple[Part, ...]
+    parts: tuple[ContainerPart, ...]
     total: int
     faults: tuple[str, ...] = ()
 
@@ -84,7 +84,7 @@ def lots(subject: Subject, folder: Path, most: int = MOST) -> Iterator[Lot]:
 def _lot(path: str, found: Binary, copies: _Copies, most: int) -> Lot:
     linked = {at for container in found.containers for at in container.linked_from}
     whole = [container for container in found.containers if container.at not in linked]
-    parts: list[Part] = []
+    parts: list[ContainerPart] = []
     faults = found.faults
     for container in whole[:most]:
         try:
@@ -96,7 +96,7 @@ def _lot(path: str, found: Binary, copies: _Copies, most: int) -> Lot:
     return Lot(path, tuple(parts), len(whole), faults)
 
 
-def _sources(subject: Subject, folder: Path) -> Iterator[tuple[str, Source | None, str]]:
+def _sources(subject: Subject, folder: Path) -> Iterator[tuple[str, ByteSource | None, str]]:
     """Each file with its bytes and, where it lies on disk by itself, its path; or None and why it is not read."""
     real = Path(subject.real)
     if real.is_dir():
@@ -113,7 +113,7 @@ def _member(path: str, archive: Path) -> str:
     return member if found else ""
 
 
-def _opened(path: Path, name: str, folder: Path, member: str) -> Iterator[tuple[str, Source | None, str]]:
+def _opened(path: Path, name: str, folder: Path, member: str) -> Iterator[tuple[str, ByteSource | None, str]]:
     lone = not is_archive(path.name)
     try:
         for entry in entries(path, "", folder, _is_wanted):
@@ -147,18 +147,18 @@ def _linked(container: Container, found: Binary) -> list[Container]:
     return [one for one in found.containers if one.at in container.linked_from]
 
 
-def _part(container: Container, found: Binary, copies: _Copies) -> Part:
+def _part(container: Container, found: Binary, copies: _Copies) -> ContainerPart:
     objects = tuple(copies.image(one, found) for one in _linked(container, found))
     targets = tuple(dict.fromkeys(f"{image.kind} {image.target}" for image in container.images))
     name = f"the {found.form}" if found.form in _BARE else f"the container at offset {container.at}"
-    return Part(name, container.at, copies.image(container, found), objects, targets)
+    return ContainerPart(name, container.at, copies.image(container, found), objects, targets)
 
 
 @dataclass(slots=True)
 class _Copies:
     """Where the bytes of containers lie: in the file itself, or in copies in the scratch folder."""
 
-    source: Source
+    source: ByteSource
     plain: str
     folder: Path
     count: int = 0

@@ -16,7 +16,7 @@ from bwlint.confirm import child
 from bwlint.confirm.driver.words import DONE as DONE
 from bwlint.confirm.driver.words import GIVEN_UP as GIVEN_UP
 from bwlint.confirm.driver.words import UNTOUCHED as UNTOUCHED
-from bwlint.confirm.world import World
+from bwlint.confirm.workbench import Workbench
 
 NAMES = ("shared", "cluster", "bulk", "peer")
 WORDS = 4
@@ -67,7 +67,7 @@ def target_of(capability: str) -> str:
     return f"sm_{capability.replace('.', '')}"
 
 
-def written(name: str, target: str, world: World, *, static: int | None = None) -> Probe:
+def written(name: str, target: str, world: Workbench, *, static: int | None = None) -> Probe:
     """A probe in the scratch folder: as a cubin of the first ptxas that takes it, else as PTX for the driver's JIT.
 
     A ptxas of a later CUDA than the driver's, by the number before the dot, makes what the driver does not load.

@@ -15,13 +15,13 @@ from typing import Any
 
 from bwlint.chips import Target, chip, targets_of
 from bwlint.confirm.compiling import evidence, guarding, statements
-from bwlint.confirm.compiling.compiler import Bench, Made, assembled, built, cut, to_ptx
-from bwlint.confirm.compiling.evidence import Case, Seen
+from bwlint.confirm.compiling.compiler import Bench, CompilerRun, assembled, built, cut, to_ptx
+from bwlint.confirm.compiling.evidence import AssemblyCase, TargetAnswer
 from bwlint.confirm.compiling.listing import MOST, Listing
 from bwlint.confirm.compiling.paths import is_file
-from bwlint.confirm.compiling.units import Unit, is_source, units
+from bwlint.confirm.compiling.units import TranslationUnit, is_source, units
 from bwlint.confirm.receipt import Attempt, not_eligible, not_requested
-from bwlint.confirm.world import Subject, Toolkit, World
+from bwlint.confirm.workbench import Subject, Toolkit, Workbench
 from bwlint.model.findings import BUILDER, Outcome
 
 KINDS = frozenset({"instruction", "legal", "slow", "bounds", "shared", "cluster", "guard", "build"})
@@ -30,7 +30,7 @@ KERNEL = "__global__ void bwlint_probe(int *out) { *out = 1; }\n"
 MISLEADS = "the PTX holds line directives, or lines that look like messages of ptxas"
 _LOG = 8000
 _MOST_PAIRS = 40
-_JUDGES: dict[str, Callable[[Case], Seen]] = {
+_JUDGES: dict[str, Callable[[AssemblyCase], TargetAnswer]] = {
     "instruction": evidence.refused,
     "legal": evidence.taken,
     "slow": evidence.slow,
@@ -39,7 +39,7 @@ _JUDGES: dict[str, Callable[[Case], Seen]] = {
 }
 
 
-def attempt(subject: Subject, world: World) -> Attempt:
+def attempt(subject: Subject, world: Workbench) -> Attempt:
     claim = subject.claim
     if claim.kind == "shared" and claim.subject != "static":
         return not_requested("assemble", "dynamic shared memory is asked for when a kernel is launched")
@@ -64,14 +64,14 @@ class _Record:
     """What was done for a claim so far."""
 
     details: dict[str, Any]
-    seen: dict[str, Seen] = field(default_factory=dict)
+    seen: dict[str, TargetAnswer] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
     seconds: float = 0.0
     late: bool = False
     """Whether a compiler had to be ended: another file will hardly take less time."""
     compiled: bool = False
 
-    def note(self, title: str, made: Made) -> None:
+    def note(self, title: str, made: CompilerRun) -> None:
         self.seconds += made.seconds
         self.late = self.late or bool(made.trouble)
         text = "\n".join(made.said)
@@ -86,7 +86,7 @@ class _Record:
         return Attempt("assemble", True, True, True, outcome, reason, details, "\n".join(self.log)[:_LOG], self.seconds)
 
 
-def _verdict(seen: dict[str, Seen]) -> tuple[Outcome, str]:
+def _verdict(seen: dict[str, TargetAnswer]) -> tuple[Outcome, str]:
     """Refuted by one target, confirmed by all, else inconclusive."""
     for outcome in ("refuted", "inconclusive"):
         found = next((one for one in seen.values() if one.outcome == outcome), None)
@@ -115,7 +115,7 @@ def targets_tried(claim_targets: Sequence[str], chips: Sequence[str]) -> tuple[s
     return tuple(dict.fromkeys(target.name for target in (*best.values(), *family)))
 
 
-def _toolkit(world: World, compiles: bool) -> Toolkit | None:
+def _toolkit(world: Workbench, compiles: bool) -> Toolkit | None:
     """The newest toolkit that has what is needed: they are in that order."""
     for toolkit in world.toolkits:
         if toolkit.ptxas is not None and (not compiles or (toolkit.nvcc and toolkit.host_compiler)):
@@ -123,13 +123,13 @@ def _toolkit(world: World, compiles: bool) -> Toolkit | None:
     return None
 
 
-def _lacking(world: World) -> str:
+def _lacking(world: Workbench) -> str:
     if any(toolkit.nvcc for toolkit in world.toolkits):
         return "no C++ compiler for nvcc to work with (g++)"
     return "no nvcc: pip install 'bwlint[assemble]', or set CUDA_HOME"
 
 
-def _bench(subject: Subject, world: World, toolkit: Toolkit) -> Bench:
+def _bench(subject: Subject, world: Workbench, toolkit: Toolkit) -> Bench:
     return Bench(world.scratch, world.compile_limit, toolkit, subject.root)
 
 
@@ -137,7 +137,7 @@ def _said(toolkit: Toolkit) -> dict[str, Any]:
     return {"toolkit": toolkit.version, "toolkit from": toolkit.origin}
 
 
-def _of_ptx(subject: Subject, world: World) -> Attempt:
+def _of_ptx(subject: Subject, world: Workbench) -> Attempt:
     toolkit = _toolkit(world, compiles=False)
     if toolkit is None:
         return not_eligible("assemble", "no ptxas: pip install 'bwlint[assemble]', or set CUDA_HOME")
@@ -150,13 +150,13 @@ def _of_ptx(subject: Subject, world: World) -> Attempt:
     for target in targets_tried(subject.claim.targets, subject.claim.chips):
         made = assembled(_bench(subject, world, toolkit), path, target)
         record.note(f"ptxas -arch={target}", made)
-        record.seen[target] = _judged(judge, Case(subject, target, listing, made, True))
+        record.seen[target] = _judged(judge, AssemblyCase(subject, target, listing, made, True))
         if record.seen[target].outcome != "confirmed":
             break
     return record.attempt() if record.seen else not_eligible("assemble", "the claim names no target")
 
 
-def _of_statement(subject: Subject, world: World) -> Attempt:
+def _of_statement(subject: Subject, world: Workbench) -> Attempt:
     """A statement of our own, where the claim is about an instruction that the flagged file does not write."""
     toolkit = _toolkit(world, compiles=False)
     if toolkit is None:
@@ -176,7 +176,7 @@ def _of_statement(subject: Subject, world: World) -> Attempt:
     return record.attempt() if record.seen else not_eligible("assemble", "the claim names no target")
 
 
-def _assembled(bench: Bench, head: str, target: str, record: _Record) -> Made | None:
+def _assembled(bench: Bench, head: str, target: str, record: _Record) -> CompilerRun | None:
     text = statements.module(head, target)
     if text is None:
         return None
@@ -187,7 +187,7 @@ def _assembled(bench: Bench, head: str, target: str, record: _Record) -> Made | 
     return made
 
 
-def _of_source(subject: Subject, world: World) -> Attempt:
+def _of_source(subject: Subject, world: Workbench) -> Attempt:
     toolkit = _toolkit(world, compiles=True)
     if toolkit is None:
         return not_eligible("assemble", _lacking(world))
@@ -218,7 +218,7 @@ def _best(records: list[_Record]) -> _Record:
     return best
 
 
-def _compile(subject: Subject, bench: Bench, unit: Unit, targets: Iterable[str], record: _Record) -> bool:
+def _compile(subject: Subject, bench: Bench, unit: TranslationUnit, targets: Iterable[str], record: _Record) -> bool:
     """Compile a unit for one target after the other, until one does not confirm; whether nvcc made PTX of it."""
     for target in targets:
         ptx = to_ptx(bench, unit.source, unit.options.taken, target)
@@ -231,25 +231,25 @@ def _compile(subject: Subject, bench: Bench, unit: Unit, targets: Iterable[str],
         else:
             cubin = assembled(bench, ptx.path, target)
             record.note(f"ptxas -arch={target}", cubin)
-            case = Case(subject, target, _listing(ptx.path), cubin, False)
+            case = AssemblyCase(subject, target, _listing(ptx.path), cubin, False)
             record.seen[target] = _judged(_JUDGES[subject.claim.kind], case)
         if record.seen[target].outcome != "confirmed":
             break
     return True
 
 
-def _judged(judge: Callable[[Case], Seen], case: Case) -> Seen:
+def _judged(judge: Callable[[AssemblyCase], TargetAnswer], case: AssemblyCase) -> TargetAnswer:
     if not case.cubin.knows_target:
-        return Seen("inconclusive", f"this ptxas does not know {case.target}")
+        return TargetAnswer("inconclusive", f"this ptxas does not know {case.target}")
     if case.cubin.trouble:
-        return Seen("inconclusive", f"ptxas for {case.target}: {case.cubin.trouble}")
+        return TargetAnswer("inconclusive", f"ptxas for {case.target}: {case.cubin.trouble}")
     if case.listing.misleads:
-        return Seen("inconclusive", MISLEADS)
+        return TargetAnswer("inconclusive", MISLEADS)
     seen = judge(case)
     return seen if seen.compiled or case.own else _elsewhere(judge, case) or seen
 
 
-def _elsewhere(judge: Callable[[Case], Seen], case: Case) -> Seen | None:
+def _elsewhere(judge: Callable[[AssemblyCase], TargetAnswer], case: AssemblyCase) -> TargetAnswer | None:
     """What is confirmed at another place of the same file that the finding names, where the first is not compiled."""
     subject = case.subject
     for related in subject.finding.related:
@@ -273,7 +273,7 @@ def _listing(path: Path) -> Listing:
     return Listing.of(path.read_text(encoding="utf-8", errors="replace"))
 
 
-def _of_guard(subject: Subject, world: World) -> Attempt:
+def _of_guard(subject: Subject, world: Workbench) -> Attempt:
     toolkit = _toolkit(world, compiles=True)
     if toolkit is None:
         return not_eligible("assemble", _lacking(world))
@@ -286,7 +286,7 @@ def _of_guard(subject: Subject, world: World) -> Attempt:
     return record.attempt()
 
 
-def _of_pairs(subject: Subject, world: World) -> Attempt:
+def _of_pairs(subject: Subject, world: Workbench) -> Attempt:
     """A kernel of our own, compiled for the pairs of a build."""
     toolkit = _toolkit(world, compiles=True)
     if toolkit is None:
@@ -301,21 +301,23 @@ def _of_pairs(subject: Subject, world: World) -> Attempt:
     return record.attempt()
 
 
-def _of_build(subject: Subject, made: Made) -> Seen:
+def _of_build(subject: Subject, made: CompilerRun) -> TargetAnswer:
     refused = made.path is None
     if made.trouble:
-        return Seen("inconclusive", f"nvcc: {made.trouble}")
+        return TargetAnswer("inconclusive", f"nvcc: {made.trouble}")
     if not subject.claim.chips:
         if not refused:
-            return Seen("refuted", "nvcc builds a kernel for these targets")
+            return TargetAnswer("refuted", "nvcc builds a kernel for these targets")
         if unknown := evidence.too_new(made):
-            return Seen("inconclusive", f"this nvcc does not know {unknown}, which others do")
+            return TargetAnswer("inconclusive", f"this nvcc does not know {unknown}, which others do")
         if not evidence.is_about_targets(made):
-            return Seen("inconclusive", f"nvcc failed: {made.first_error}")
-        return Seen("confirmed", f"nvcc refuses them: {made.first_error}", made.first_error)
+            return TargetAnswer("inconclusive", f"nvcc failed: {made.first_error}")
+        return TargetAnswer("confirmed", f"nvcc refuses them: {made.first_error}", made.first_error)
     if refused:
-        return Seen("inconclusive", f"nvcc does not build a kernel with these flags: {made.first_error}")
-    return Seen("inconclusive", "nvcc builds a kernel for these targets; whether it loads is for a driver to say")
+        return TargetAnswer("inconclusive", f"nvcc does not build a kernel with these flags: {made.first_error}")
+    return TargetAnswer(
+        "inconclusive", "nvcc builds a kernel for these targets; whether it loads is for a driver to say"
+    )
 
 
 def pairs_of(text: str) -> tuple[str, ...]:
@@ -332,7 +334,7 @@ def pairs_of(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def image_of(subject: Subject, world: World) -> Path | None:
+def image_of(subject: Subject, world: Workbench) -> Path | None:
     """A fatbin of a kernel of ours for the pairs of a claim about a build; None where nvcc makes none."""
     toolkit, options = _toolkit(world, compiles=True), pairs_of(subject.claim.subject)
     if toolkit is None or not options:

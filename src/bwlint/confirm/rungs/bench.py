@@ -8,7 +8,7 @@ from bwlint.confirm import gpu, probes
 from bwlint.confirm.gpu.chosen import about, ask, chosen
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
 from bwlint.confirm.rungs.configure import DYNAMIC
-from bwlint.confirm.world import Device, Subject, World
+from bwlint.confirm.workbench import Device, Subject, Workbench
 
 KINDS = frozenset({"slow"})
 RUNG: Rung = "bench"
@@ -18,7 +18,7 @@ _BLOCKS_OF_A_CLUSTER = 2
 _REPEAT = 200
 
 
-def attempt(subject: Subject, world: World) -> Attempt:
+def attempt(subject: Subject, world: Workbench) -> Attempt:
     if not world.bench:
         return not_requested(RUNG, "times were not asked for")
     device = chosen(RUNG, subject.claim, world)
@@ -30,7 +30,7 @@ def attempt(subject: Subject, world: World) -> Attempt:
     return world.once((RUNG, *pair, device.uuid), lambda: _benched(pair, world, device))
 
 
-def _benched(pair: tuple[str, str], world: World, device: Device) -> Attempt:
+def _benched(pair: tuple[str, str], world: Workbench, device: Device) -> Attempt:
     flagged, other = pair
     probe = probes.written("bulk", probes.target_of(device.capability), world)
     blocks = device.attributes.get("MULTIPROCESSOR_COUNT", _BLOCKS_OF_A_CLUSTER)

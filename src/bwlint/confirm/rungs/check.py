@@ -14,7 +14,7 @@ from bwlint.confirm.driver.errors import COOPERATIVE_LAUNCH_TOO_LARGE, INVALID_C
 from bwlint.confirm.gpu.chosen import about, ask, for_amounts
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible
 from bwlint.confirm.rungs.configure import DYNAMIC, MOST_CLUSTER, NON_PORTABLE, roomy_target, shape_of, together
-from bwlint.confirm.world import Device, Subject, World
+from bwlint.confirm.workbench import Device, Subject, Workbench
 from bwlint.model.findings import Claim, Outcome
 
 KINDS = frozenset({"shared", "cluster", "unchecked"})
@@ -27,7 +27,7 @@ _LAUNCH_ERRORS = TOO_MUCH_ASKED | {COOPERATIVE_LAUNCH_TOO_LARGE, INVALID_CLUSTER
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class ProbeRun:
     """How a probe ended: the word, what the driver said ("" where nothing), and how many bytes or words were wrong."""
 
     word: str
@@ -36,7 +36,7 @@ class Ran:
     error: int = 0
 
 
-def attempt(subject: Subject, world: World) -> Attempt:
+def attempt(subject: Subject, world: Workbench) -> Attempt:
     claim = subject.claim
     device = for_amounts(RUNG, claim, world)
     if isinstance(device, Attempt):
@@ -46,7 +46,7 @@ def attempt(subject: Subject, world: World) -> Attempt:
     return world.once((RUNG, claim.kind, how, claim.amounts, device.uuid), lambda: test(claim, world, device))
 
 
-def _shared(claim: Claim, world: World, device: Device) -> Attempt:
+def _shared(claim: Claim, world: Workbench, device: Device) -> Attempt:
     how = claim.subject if claim.kind == "shared" else "dynamic"
     if how not in _HOW:
         return not_eligible(RUNG, f"{how!r} is no kind of shared memory that can be had here")
@@ -101,7 +101,7 @@ def _results(blocks: int) -> dict[str, int]:
     return {"buffer": blocks * probes.WORDS * 4, "fill": probes.UNTOUCHED}
 
 
-def judged(answers: list[dict[str, Any]], *, blocks: int, checked: int | None = None) -> Ran:
+def judged(answers: list[dict[str, Any]], *, blocks: int, checked: int | None = None) -> ProbeRun:
     """What became of a probe, by the answers to its launch, the wait and the reading of its results.
 
     `checked` is how many bytes each block has to have read, where it counts them.
@@ -111,17 +111,17 @@ def judged(answers: list[dict[str, Any]], *, blocks: int, checked: int | None = 
     error = int(refused.get("error", 0)) if refused else 0
     read = answers[-1] if answers else {}
     if "words" not in read:
-        return Ran(STOPPED, said or "no answer", error=error)
+        return ProbeRun(STOPPED, said or "no answer", error=error)
     if read["equal"] == read["of"]:
-        return Ran(NOT_STARTED, said, error=error)
+        return ProbeRun(NOT_STARTED, said, error=error)
     words: list[int] = read["words"]
     rows = [words[at : at + probes.WORDS] for at in range(0, min(blocks * probes.WORDS, len(words)), probes.WORDS)]
     if any(row[0] != probes.DONE for row in rows):
-        return Ran(STOPPED, said or "a block did not end", error=error)
+        return ProbeRun(STOPPED, said or "a block did not end", error=error)
     wrong = sum(_added(row[1]) for row in rows)
     if checked is not None and any(_added(row[2]) != checked for row in rows):
-        return Ran(STOPPED, "not all bytes were read", wrong, error)
-    return Ran(WRONG if wrong else RIGHT, said, wrong, error)
+        return ProbeRun(STOPPED, "not all bytes were read", wrong, error)
+    return ProbeRun(WRONG if wrong else RIGHT, said, wrong, error)
 
 
 def _added(word: int) -> int:
@@ -129,7 +129,7 @@ def _added(word: int) -> int:
     return (word - probes.UNTOUCHED) & 0xFFFFFFFF
 
 
-def _of_shared(claim: Claim, amount: int, ran: Ran, kind: str) -> tuple[Outcome, str]:
+def _of_shared(claim: Claim, amount: int, ran: ProbeRun, kind: str) -> tuple[Outcome, str]:
     what = f"{amount} bytes of {kind}"
     if ran.word == RIGHT:
         return "refuted", f"a kernel with {what} runs, and all bytes hold what is written to them"
@@ -141,7 +141,7 @@ def _of_shared(claim: Claim, amount: int, ran: Ran, kind: str) -> tuple[Outcome,
     return "inconclusive", f"the kernel with {what} is {ran.word}: {ran.said or 'nothing says why'}"
 
 
-def _cluster(claim: Claim, world: World, device: Device) -> Attempt:
+def _cluster(claim: Claim, world: Workbench, device: Device) -> Attempt:
     shape, size = shape_of(claim), prod(claim.amounts)
     if not 0 < size <= MOST_CLUSTER:
         return not_eligible(RUNG, f"a cluster of {size} blocks is none")
@@ -193,7 +193,7 @@ def bulk_steps(kernel: str, size: int, cluster: int = 1) -> list[dict[str, Any]]
     ]
 
 
-def _of_cluster(size: int, ran: Ran, with_opt_in: Any) -> tuple[Outcome, str]:
+def _of_cluster(size: int, ran: ProbeRun, with_opt_in: Any) -> tuple[Outcome, str]:
     later = f"; with the opt-in: {with_opt_in}" if with_opt_in else ""
     if ran.word == RIGHT:
         return "refuted", f"a cluster of {size} blocks runs, and its blocks reach each other's shared memory"

@@ -12,7 +12,7 @@ from bwlint.confirm.driver.errors import INVALID_CLUSTER_SIZE, INVALID_PTX, INVA
 from bwlint.confirm.gpu.chosen import about, ask, for_amounts
 from bwlint.confirm.gpu.containers import lots
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible
-from bwlint.confirm.world import Device, Subject, World
+from bwlint.confirm.workbench import Device, Subject, Workbench
 from bwlint.model.findings import Claim, Outcome
 
 KINDS = frozenset({"shared", "cluster", "unchecked", "bounds"})
@@ -29,7 +29,7 @@ Steps = list[dict[str, Any]]
 Seen = tuple[Outcome, str]
 
 
-def attempt(subject: Subject, world: World) -> Attempt:
+def attempt(subject: Subject, world: Workbench) -> Attempt:
     claim = subject.claim
     device = for_amounts(RUNG, claim, world)
     if isinstance(device, Attempt):
@@ -43,7 +43,7 @@ def attempt(subject: Subject, world: World) -> Attempt:
     return world.once(key, lambda: test(claim, world, device))
 
 
-def _dynamic(claim: Claim, world: World, device: Device) -> Attempt:
+def _dynamic(claim: Claim, world: Workbench, device: Device) -> Attempt:
     steps: Steps = [{"do": "load"}, {"do": "function"}]
     for amount in claim.amounts:
         steps += [
@@ -69,7 +69,7 @@ def _granted(amount: int, device: Device, setting: Mapping[str, Any], fits: Mapp
     return "refuted", f"the driver grants a block {amount} bytes of dynamic shared memory"
 
 
-def _default(claim: Claim, world: World, device: Device) -> Attempt:
+def _default(claim: Claim, world: Workbench, device: Device) -> Attempt:
     """Dynamic memory without an opt-in: what a kernel may have is one of its attributes."""
     steps: Steps = [{"do": "load"}, {"do": "function"}]
 
@@ -83,7 +83,7 @@ def _default(claim: Claim, world: World, device: Device) -> Attempt:
     return _asked(("shared", steps, judge), world, device)
 
 
-def _static(claim: Claim, world: World, device: Device) -> Attempt:
+def _static(claim: Claim, world: Workbench, device: Device) -> Attempt:
     """Static memory is in the image: each amount is a probe of its own."""
     target = roomy_target(device)
     seen: list[Seen] = []
@@ -123,7 +123,7 @@ def _held(amount: int, target: str, device: Device, answers: Steps, said: str) -
     return "confirmed", f"no image with {amount} bytes of static shared memory is made for {target}: {most} at most"
 
 
-def _cluster_of_a_kernel(subject: Subject, world: World, device: Device) -> Attempt:
+def _cluster_of_a_kernel(subject: Subject, world: Workbench, device: Device) -> Attempt:
     """The kernel of a binary, which has its shape with it; nothing of it runs."""
     claim = subject.claim
     name = claim.subject
@@ -170,7 +170,7 @@ def _clusters(size: int, answer: Mapping[str, Any]) -> str:
     return f"{answer['active']} at a time" if _fits(size, answer) else f"at most {answer['largest']}"
 
 
-def _cluster(claim: Claim, world: World, device: Device) -> Attempt:
+def _cluster(claim: Claim, world: Workbench, device: Device) -> Attempt:
     shape, size = shape_of(claim), prod(claim.amounts)
     if size > MOST_CLUSTER or size < 1:
         return not_eligible(RUNG, f"a cluster of {size} blocks is none")
@@ -188,7 +188,7 @@ def _cluster(claim: Claim, world: World, device: Device) -> Attempt:
     return _asked(("cluster", steps, judge), world, device)
 
 
-def _bounds(claim: Claim, world: World, device: Device) -> Attempt:
+def _bounds(claim: Claim, world: Workbench, device: Device) -> Attempt:
     if len(claim.amounts) != 2 or not 0 < claim.amounts[0] <= _MOST_THREADS:
         return not_eligible(RUNG, "the claim does not name threads and blocks")
     threads, blocks = claim.amounts
@@ -204,19 +204,19 @@ def _bounds(claim: Claim, world: World, device: Device) -> Attempt:
     return _asked(("cluster" if device.attributes.get("CLUSTER_LAUNCH") else "shared", steps, judge), world, device)
 
 
-_SHARED: Mapping[str, Callable[[Claim, World, Device], Attempt]] = {
+_SHARED: Mapping[str, Callable[[Claim, Workbench, Device], Attempt]] = {
     "dynamic": _dynamic,
     "default": _default,
     "static": _static,
 }
-_TESTS: Mapping[str, Callable[[Claim, World, Device], Attempt]] = {
+_TESTS: Mapping[str, Callable[[Claim, Workbench, Device], Attempt]] = {
     "unchecked": _dynamic,
     "cluster": _cluster,
     "bounds": _bounds,
 }
 
 
-def _asked(test: tuple[str, Steps, Callable[[Steps], Seen]], world: World, device: Device) -> Attempt:
+def _asked(test: tuple[str, Steps, Callable[[Steps], Seen]], world: Workbench, device: Device) -> Attempt:
     """Put steps to a probe. The first two, loading and its attributes, have to succeed, and all have to be answered."""
     name, steps, judge = test
     probe = probes.written(name, probes.target_of(device.capability), world)

@@ -7,9 +7,9 @@ from typing import Any
 
 from bwlint.chips import Chip, chip
 from bwlint.confirm.receipt import Attempt, not_eligible, not_requested
-from bwlint.confirm.slicing.sandbox import Answer, Ran, run_slice, unavailable
+from bwlint.confirm.slicing.sandbox import Answer, SandboxRun, run_slice, unavailable
 from bwlint.confirm.slicing.slices import Slice, cut
-from bwlint.confirm.world import Subject, World
+from bwlint.confirm.workbench import Subject, Workbench
 from bwlint.model.findings import Claim
 
 KINDS = frozenset({"gate"})
@@ -17,7 +17,7 @@ LONGEST_TEXT = 4000
 _NO_PYTHON = "the gate is not Python: it is tested where its program runs"
 
 
-def attempt(subject: Subject, world: World) -> Attempt:
+def attempt(subject: Subject, world: Workbench) -> Attempt:
     """Whether CPython gives what the claim says, on each of its chips."""
     if not world.may_slice:
         why = "gates run in CPython only with --run-slices" if subject.real.endswith(".py") else _NO_PYTHON
@@ -30,7 +30,7 @@ def attempt(subject: Subject, world: World) -> Attempt:
     return tested(subject.claim, subject.real, world)
 
 
-def tested(claim: Claim, real: str, world: World) -> Attempt:
+def tested(claim: Claim, real: str, world: Workbench) -> Attempt:
     """The same for a claim about a gate in the Python file at `real`, whoever makes it."""
     slice_ = cut(real, claim)
     if isinstance(slice_, str):
@@ -94,11 +94,11 @@ def contradicts(claim: Claim, name: str, answer: Answer) -> bool:
     return not open_ and not agrees(claim, name, answer)
 
 
-def _inconclusive(reason: str, details: Mapping[str, Any], ran: Ran) -> Attempt:
+def _inconclusive(reason: str, details: Mapping[str, Any], ran: SandboxRun) -> Attempt:
     return Attempt("evaluate", True, True, True, "inconclusive", reason, details, ran.log, ran.seconds)
 
 
-def _present(world: World, asked: Sequence[Chip]) -> list[Chip]:
+def _present(world: Workbench, asked: Sequence[Chip]) -> list[Chip]:
     """The chips of the devices that are here, besides those asked for."""
     found: dict[str, Chip] = {}
     for device in world.devices:
@@ -122,7 +122,7 @@ def _given(answer: Answer) -> str:
     return " or ".join(reversed(answer.gives))
 
 
-def _differences(claim: Claim, wrong: Sequence[str], ran: Ran) -> str:
+def _differences(claim: Claim, wrong: Sequence[str], ran: SandboxRun) -> str:
     grouped: dict[tuple[str, str], list[str]] = {}
     for name in wrong:
         grouped.setdefault((_given(ran.answers[name]), claimed(claim, name)), []).append(name)
@@ -131,7 +131,7 @@ def _differences(claim: Claim, wrong: Sequence[str], ran: Ran) -> str:
     )
 
 
-def _details(claim: Claim, slice_: Slice, ran: Ran) -> dict[str, Any]:
+def _details(claim: Claim, slice_: Slice, ran: SandboxRun) -> dict[str, Any]:
     table = {
         name: {
             "claimed": claimed(claim, name) if name in claim.chips else None,

@@ -14,10 +14,10 @@ from bwlint.chips.wording import counted
 from bwlint.confirm import gpu
 from bwlint.confirm.driver.errors import FAULTS, INVALID_CLUSTER_SIZE, NO_MACHINE_CODE, TOO_MUCH_ASKED
 from bwlint.confirm.gpu.chosen import about, ask, chosen
-from bwlint.confirm.gpu.containers import Part, lots
+from bwlint.confirm.gpu.containers import ContainerPart, lots
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
 from bwlint.confirm.rungs.configure import DYNAMIC, SHARE, shape_of
-from bwlint.confirm.world import Device, Subject, World
+from bwlint.confirm.workbench import Device, Subject, Workbench
 from bwlint.model.findings import Claim
 from bwlint.sources.archives import is_archive
 from bwlint.sources.kinds import BINARY, kind_of
@@ -37,7 +37,7 @@ _STARTED = FAULTS | {702, 710}
 """Errors of a kernel that has begun."""
 
 
-def attempt(subject: Subject, world: World) -> Attempt:
+def attempt(subject: Subject, world: Workbench) -> Attempt:
     if not world.may_launch:
         return not_requested(RUNG, "launching runs code of the scanned tree, which nobody allowed")
     device = chosen(RUNG, subject.claim, world)
@@ -49,7 +49,7 @@ def attempt(subject: Subject, world: World) -> Attempt:
     return _launched(subject, world, device)
 
 
-def _launched(subject: Subject, world: World, device: Device) -> Attempt:
+def _launched(subject: Subject, world: Workbench, device: Device) -> Attempt:
     why = "there is no device code in the file"
     for lot in lots(subject, world.scratch):
         parts = [part for part in lot.parts if _is_meant(subject.claim.subject, part) and not part.linked_from]
@@ -59,13 +59,13 @@ def _launched(subject: Subject, world: World, device: Device) -> Attempt:
     return Attempt(RUNG, True, True, False, None, f"no kernel to launch: {why}", about(device))
 
 
-def _is_meant(subject: str, part: Part) -> bool:
+def _is_meant(subject: str, part: ContainerPart) -> bool:
     return not re.fullmatch(r"\d+|0x[0-9a-f]+", subject) or part.at == int(subject, 0)
 
 
 def _with_kernels(
-    parts: Sequence[Part], claim: Claim, world: World, device: Device
-) -> tuple[tuple[Part, list[str]] | None, str]:
+    parts: Sequence[ContainerPart], claim: Claim, world: Workbench, device: Device
+) -> tuple[tuple[ContainerPart, list[str]] | None, str]:
     """The first container that loads and has kernels to start, with their names; or why there is none."""
     steps = [step for part in parts for step in ({"do": "load", "image": part.image}, {"do": "functions"})]
     job = {"do": "image", "device": device.ordinal, "steps": steps, "seconds": world.limit * SHARE}
@@ -87,7 +87,7 @@ def _names_a_kernel(claim: Claim) -> bool:
     return bool(claim.subject) and claim.kind in ("image", "cluster") and not claim.subject[0].isdigit()
 
 
-def _each(part: Part, names: list[str], claim: Claim, world: World, device: Device) -> Attempt:
+def _each(part: ContainerPart, names: list[str], claim: Claim, world: Workbench, device: Device) -> Attempt:
     """Start the kernels one after another, each in a child of its own, until one decides."""
     details: dict[str, Any] = {**about(device), "kernels": {}}
     log, seconds = "", 0.0

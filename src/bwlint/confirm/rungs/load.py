@@ -11,16 +11,16 @@ from typing import Any
 from bwlint.chips.wording import counted, listed
 from bwlint.confirm import gpu
 from bwlint.confirm.compiling import evidence
-from bwlint.confirm.compiling.compiler import Bench, Made, built
-from bwlint.confirm.compiling.evidence import Case
+from bwlint.confirm.compiling.compiler import Bench, CompilerRun, built
+from bwlint.confirm.compiling.evidence import AssemblyCase
 from bwlint.confirm.compiling.listing import Listing
 from bwlint.confirm.driver.errors import NO_MACHINE_CODE, UNSUPPORTED_PTX_VERSION
 from bwlint.confirm.gpu.chosen import about, ask, chosen
-from bwlint.confirm.gpu.containers import Lot, Part, lots
+from bwlint.confirm.gpu.containers import ContainerPart, Lot, lots
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
 from bwlint.confirm.rungs.assemble import KERNEL, MISLEADS, pairs_of
 from bwlint.confirm.rungs.configure import SHARE
-from bwlint.confirm.world import Device, Subject, World
+from bwlint.confirm.workbench import Device, Subject, Workbench
 from bwlint.model.findings import Outcome
 
 KINDS = frozenset({"image", "build", "instruction"})
@@ -30,7 +30,7 @@ _MOST_CHILDREN = 4
 """How many times as long as one child may take all of them together may."""
 
 
-def attempt(subject: Subject, world: World) -> Attempt:
+def attempt(subject: Subject, world: Workbench) -> Attempt:
     if subject.claim.kind == "instruction":
         return _instruction(subject, world)
     device = chosen(RUNG, subject.claim, world)
@@ -44,7 +44,7 @@ def attempt(subject: Subject, world: World) -> Attempt:
 
 
 @dataclass(slots=True)
-class _Seen:
+class _LoadsSeen:
     """What became of containers, by the errors of the driver, and what was not tried, with why."""
 
     tried: int = 0
@@ -56,8 +56,8 @@ class _Seen:
     seconds: float = 0.0
 
 
-def _images(subject: Subject, world: World, device: Device) -> Attempt:
-    seen = _Seen()
+def _images(subject: Subject, world: Workbench, device: Device) -> Attempt:
+    seen = _LoadsSeen()
     for lot in lots(subject, world.scratch):
         seen.undecided += [f"{lot.path}: {fault}" for fault in lot.faults]
         parts, wanted, why = _asked(subject.claim.subject, lot)
@@ -75,7 +75,7 @@ def _images(subject: Subject, world: World, device: Device) -> Attempt:
     return _judged(seen, device)
 
 
-def _asked(subject: str, lot: Lot) -> tuple[Sequence[Part], str | None, str]:
+def _asked(subject: str, lot: Lot) -> tuple[Sequence[ContainerPart], str | None, str]:
     """The containers that a claim is about, and the kernel, if it is about one; or why there are none."""
     if not subject:
         return lot.parts, None, ""
@@ -85,7 +85,9 @@ def _asked(subject: str, lot: Lot) -> tuple[Sequence[Part], str | None, str]:
     return lot.parts, subject, ""
 
 
-def _try(parts: Sequence[Part], wanted: str | None, path: str, device: Device, world: World, seen: _Seen) -> None:
+def _try(
+    parts: Sequence[ContainerPart], wanted: str | None, path: str, device: Device, world: Workbench, seen: _LoadsSeen
+) -> None:
     asking = {"do": "functions"} if wanted is None else {"do": "function", "kernel": wanted}
     ways = [(part, loading, is_last) for part in parts for loading, is_last in _ways(part)]
     steps = [step for _, loading, _ in ways for step in (loading, asking)]
@@ -109,7 +111,7 @@ def _try(parts: Sequence[Part], wanted: str | None, path: str, device: Device, w
         seen.undecided.append(f"{path}: {part.name}: {gpu.failure(answers[-1]) or 'the time is up'}")
 
 
-def _ways(part: Part) -> list[tuple[dict[str, Any], bool]]:
+def _ways(part: ContainerPart) -> list[tuple[dict[str, Any], bool]]:
     """How a container can come to be loaded, the last one marked: as it is, else linked from its objects."""
     whole = {"do": "load", "image": part.image}
     if not part.linked_from:
@@ -118,7 +120,7 @@ def _ways(part: Part) -> list[tuple[dict[str, Any], bool]]:
 
 
 def _note(
-    part: Part, wanted: str | None, path: str, loading: dict[str, Any], found: dict[str, Any], seen: _Seen
+    part: ContainerPart, wanted: str | None, path: str, loading: dict[str, Any], found: dict[str, Any], seen: _LoadsSeen
 ) -> None:
     what = f"{path}: {part.name}"
     error = loading.get("error")
@@ -149,7 +151,7 @@ def _note(
         seen.refused["no kernels"] = seen.refused.get("no kernels", 0) + 1
 
 
-def _judged(seen: _Seen, device: Device) -> Attempt:
+def _judged(seen: _LoadsSeen, device: Device) -> Attempt:
     details: dict[str, Any] = {
         **about(device),
         "containers": seen.total,
@@ -174,7 +176,7 @@ def _judged(seen: _Seen, device: Device) -> Attempt:
     return Attempt(RUNG, True, True, True, "confirmed", f"{extent}: {errors}", details, seen.log, seen.seconds)
 
 
-def _build(subject: Subject, world: World, device: Device) -> Attempt:
+def _build(subject: Subject, world: Workbench, device: Device) -> Attempt:
     """A kernel of our own, compiled for the pairs of a build, as the assemble rung does it."""
     options = pairs_of(subject.claim.subject)
     if not options:
@@ -187,8 +189,8 @@ def _build(subject: Subject, world: World, device: Device) -> Attempt:
     if made.path is None:
         why = f"nvcc built nothing to load: {made.first_error}"
         return Attempt(RUNG, True, True, False, None, why, details, "\n".join(made.said), made.seconds)
-    seen = _Seen(total=1)
-    part = Part("a kernel built for these targets", 0, {"image": str(made.path)})
+    seen = _LoadsSeen(total=1)
+    part = ContainerPart("a kernel built for these targets", 0, {"image": str(made.path)})
     _try([part], None, subject.claim.subject[:80], device, world, seen)
     judged = _judged(seen, device)
     return replace(judged, details={**judged.details, **details})
@@ -199,7 +201,7 @@ _TARGET = re.compile(r"^[ \t]*\.target\s+sm_(\d{1,3})([af]?)(?!\w)", re.M)
 _MOST_PTX = 64 << 20
 
 
-def _instruction(subject: Subject, world: World) -> Attempt:
+def _instruction(subject: Subject, world: Workbench) -> Attempt:
     claim = subject.claim
     real = Path(subject.real)
     if not subject.real or real.suffix != ".ptx" or not real.is_file():
@@ -241,8 +243,8 @@ def _of_instruction(
         return "inconclusive", MISLEADS
     said = _PLACE.sub("ptxas unit.ptx, line ", loading.get("log", ""))
     words = said if said.strip() else gpu.failure(loading)
-    made = Made(Path(subject.real) if loads else None, None if loads else 1, words, 0.0, "")
-    seen = evidence.refused(Case(subject, target, listing, made, True))
+    made = CompilerRun(Path(subject.real) if loads else None, None if loads else 1, words, 0.0, "")
+    seen = evidence.refused(AssemblyCase(subject, target, listing, made, True))
     if seen.outcome == "confirmed":
         return "confirmed", f"the driver's JIT refuses line {seen.line}: {seen.said}"
     if seen.outcome == "refuted":

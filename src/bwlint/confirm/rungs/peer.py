@@ -9,7 +9,7 @@ from bwlint.chips.wording import counted, listed
 from bwlint.confirm import gpu, probes
 from bwlint.confirm.gpu.chosen import ask
 from bwlint.confirm.receipt import Attempt, Rung, not_eligible
-from bwlint.confirm.world import Device, Subject, World
+from bwlint.confirm.workbench import Device, Subject, Workbench
 from bwlint.model.findings import Outcome
 
 KINDS = frozenset({"peer"})
@@ -22,7 +22,7 @@ _TESTS: dict[str, Mapping[str, int]] = {
 }
 
 
-def attempt(subject: Subject, world: World) -> Attempt:
+def attempt(subject: Subject, world: Workbench) -> Attempt:
     if not world.devices:
         return not_eligible(RUNG, world.no_device)
     if len(world.devices) < 2:
@@ -36,7 +36,7 @@ def attempt(subject: Subject, world: World) -> Attempt:
     return world.once((RUNG, how, *(device.uuid for device in pair)), lambda: _tested(how, pair, world))
 
 
-def _tested(subject: str, pair: list[Device], world: World) -> Attempt:
+def _tested(subject: str, pair: list[Device], world: Workbench) -> Attempt:
     details: dict[str, Any] = {"devices": [device.name for device in pair], "driver": pair[0].driver}
     access = _ask("access", pair, world)
     details["access"] = access.answer
@@ -62,7 +62,7 @@ def _tested(subject: str, pair: list[Device], world: World) -> Attempt:
     return Attempt(RUNG, True, True, True, outcome, reason, details, "", seconds)
 
 
-def _ask(test: str, pair: list[Device], world: World) -> gpu.Answered:
+def _ask(test: str, pair: list[Device], world: Workbench) -> gpu.Answered:
     probe = probes.written("peer", probes.target_of(pair[0].capability), world)
     job = {
         "do": "peer",

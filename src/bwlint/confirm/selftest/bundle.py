@@ -26,10 +26,10 @@ from typing import Any
 
 from bwlint import __version__
 from bwlint.chips import Chip
-from bwlint.confirm.selftest.case import Case, NotForChip, Program
+from bwlint.confirm.selftest.case import BuiltProgram, NotForChip, SelftestCase
 from bwlint.confirm.selftest.cases import all_cases
-from bwlint.confirm.selftest.making import Made, NotMade, make, runtime
-from bwlint.confirm.world import Toolkit
+from bwlint.confirm.selftest.making import MadeCase, NotMade, make, runtime
+from bwlint.confirm.workbench import Toolkit
 
 MANIFEST = "manifest.json"
 _CASES = "cases"
@@ -53,7 +53,7 @@ class Opened:
     chip: str
     machine: str
     toolkit: dict[str, Any]
-    made: dict[str, Made]
+    made: dict[str, MadeCase]
     left_out: dict[str, str]
 
     def place(self, name: str) -> Path:
@@ -65,7 +65,7 @@ def build(
     toolkit: Toolkit,
     output: Path,
     *,
-    cases: Sequence[Case] | None = None,
+    cases: Sequence[SelftestCase] | None = None,
     jobs: int = 2,
 ) -> Opened:
     """Build cases into a folder `output` that is not there yet. What cannot be built is left out, with the reason."""
@@ -73,11 +73,11 @@ def build(
     places.mkdir(parents=True)
     chosen = all_cases() if cases is None else cases
 
-    def one(case: Case) -> tuple[str, Made | str]:
+    def one(case: SelftestCase) -> tuple[str, MadeCase | str]:
         folder = places / case.name
         folder.mkdir()
         try:
-            made: Made | str = make(case, chip, toolkit, folder)
+            made: MadeCase | str = make(case, chip, toolkit, folder)
         except (NotForChip, NotMade) as error:
             shutil.rmtree(folder)
             return case.name, str(error)
@@ -87,9 +87,9 @@ def build(
     with ThreadPoolExecutor(jobs) as pool:
         answers = list(pool.map(one, chosen))
     library = runtime(toolkit)
-    if library is not None and any(isinstance(case.make, Program) for case in chosen):
+    if library is not None and any(isinstance(case.make, BuiltProgram) for case in chosen):
         shutil.copyfile(library, places / library.name)
-    made = {name: answer for name, answer in answers if isinstance(answer, Made)}
+    made = {name: answer for name, answer in answers if isinstance(answer, MadeCase)}
     left_out = {name: answer for name, answer in answers if isinstance(answer, str)}
     described = {"version": toolkit.version, "origin": toolkit.origin, "nvcc": toolkit.nvcc is not None}
     opened = Opened(output, chip.name, platform.machine(), described, made, left_out)
@@ -139,7 +139,7 @@ def opened(folder: Path) -> Opened:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         if manifest["bundle"] != _VERSION:
             raise BadBundle(f"a bundle of version {manifest['bundle']}, and this bwlint reads {_VERSION}")
-        made = {name: Made(row["source"], row["file"]) for name, row in manifest["cases"].items()}
+        made = {name: MadeCase(row["source"], row["file"]) for name, row in manifest["cases"].items()}
         found = Opened(
             folder, manifest["chip"], manifest["machine"], manifest["toolkit"], made, dict(manifest["left_out"])
         )

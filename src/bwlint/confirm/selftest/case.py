@@ -18,12 +18,12 @@ Question = Literal["image", "program", "unnoticed", "bounds", "gate", "observed"
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class PtxText:
     """PTX as it is, which the driver compiles."""
 
 
 @dataclass(frozen=True, slots=True)
-class Cubin:
+class AssembledCubin:
     """What ptxas makes of the PTX for its own target; with `label` its header is edited, and names that number."""
 
     label: str = ""
@@ -38,7 +38,7 @@ class Fatbin:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class BuiltProgram:
     """An executable that nvcc makes of the input for `pairs` of -gencode ("80,sm_80").
 
     With `others` each source is an object with relocatable code, these for pairs of their own. `code` is the source
@@ -52,11 +52,11 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class PickingGate:
     """A Python file whose `pick` hands out `behind`, a PTX statement, where its one test lets the device through."""
 
 
-Make = Text | Cubin | Fatbin | Program | Gate
+Make = PtxText | AssembledCubin | Fatbin | BuiltProgram | PickingGate
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class SelftestCase:
     """One case. `rule` is the rule whose claim it tests, `template` a file of `inputs`.
 
     `values` fill in its @NAMES@; they may speak of the chip that is asked: PLAIN (90), SPECIFIC (90a), FAMILY (120f),
@@ -164,7 +164,7 @@ def template(name: str) -> str:
     return (INPUTS / (f"{name}.in" if name.endswith(".py") else name)).read_text(encoding="utf-8")
 
 
-def rendered(case: Case, chip: Chip) -> str:
+def rendered(case: SelftestCase, chip: Chip) -> str:
     """The input of a case for a chip, as bwlint and the compilers read it. Raises NotForChip."""
     words = Words(chip, case.values)
     for value in case.values.values():

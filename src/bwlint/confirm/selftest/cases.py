@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from bwlint.confirm.selftest.case import Case, Cubin, Fatbin, Gate, Launch, Program, Text
+from bwlint.confirm.selftest.case import (
+    AssembledCubin,
+    BuiltProgram,
+    Fatbin,
+    Launch,
+    PickingGate,
+    PtxText,
+    SelftestCase,
+)
 from bwlint.confirm.selftest.making import gencode
 
 _PTX_TARGETS = (
@@ -104,46 +112,48 @@ _OPTED_IN = {"portable": "PORTABLE", "largest": "LARGEST", "over": "LARGEST+1"}
 
 
 @cache
-def all_cases() -> tuple[Case, ...]:
+def all_cases() -> tuple[SelftestCase, ...]:
     """Every case, for whatever chip it may be asked, in a fixed order."""
     found = tuple(case for group in _GROUPS for case in group())
     assert len({case.name for case in found}) == len(found)
     return found
 
 
-def _images() -> Iterator[Case]:
+def _images() -> Iterator[SelftestCase]:
     for target in _PTX_TARGETS:
-        yield Case(f"ptx-for-{target}", "arch-target", "image", "plain.ptx", Text(), {"TARGET": target})
+        yield SelftestCase(f"ptx-for-{target}", "arch-target", "image", "plain.ptx", PtxText(), {"TARGET": target})
     for version in _VERSIONS:
         values = {"TARGET": "75", "LEAST": version}
-        yield Case(f"ptx-version-{version}", "arch-target", "image", "plain.ptx", Text(), values)
+        yield SelftestCase(f"ptx-version-{version}", "arch-target", "image", "plain.ptx", PtxText(), values)
     for target in _CUBIN_TARGETS:
-        yield Case(f"cubin-for-{target}", "arch-target", "image", "plain.ptx", Cubin(), {"TARGET": target})
+        yield SelftestCase(
+            f"cubin-for-{target}", "arch-target", "image", "plain.ptx", AssembledCubin(), {"TARGET": target}
+        )
     for name, (cubins, ptx) in _FATBINS.items():
-        yield Case(f"fatbin-{name}", "arch-target", "image", "plain.ptx", Fatbin(cubins, ptx), {"TARGET": "75"})
+        yield SelftestCase(f"fatbin-{name}", "arch-target", "image", "plain.ptx", Fatbin(cubins, ptx), {"TARGET": "75"})
     for target in ("80", "100a", "120"):
-        make = Cubin(label="@PLAIN@")
-        yield Case(f"relabelled-from-{target}", "relabelled", "image", "plain.ptx", make, {"TARGET": target})
+        make = AssembledCubin(label="@PLAIN@")
+        yield SelftestCase(f"relabelled-from-{target}", "relabelled", "image", "plain.ptx", make, {"TARGET": target})
     for label in ("75", "100"):
-        make = Cubin(label=label)
-        yield Case(f"relabelled-to-{label}", "relabelled", "image", "plain.ptx", make, {"TARGET": "PLAIN"})
+        make = AssembledCubin(label=label)
+        yield SelftestCase(f"relabelled-to-{label}", "relabelled", "image", "plain.ptx", make, {"TARGET": "PLAIN"})
 
 
-def _instructions() -> Iterator[Case]:
+def _instructions() -> Iterator[SelftestCase]:
     for name, (rule, statement) in _STATEMENTS.items():
         for kind, target in (("plain", "PLAIN"), ("specific", "SPECIFIC"), ("family", "FAMILY")):
             values = {"TARGET": target, "STATEMENT": statement, "LEAST": "8.8"}
-            yield Case(f"{name}-{kind}", rule, "image", "instruction.ptx", Text(), values)
+            yield SelftestCase(f"{name}-{kind}", rule, "image", "instruction.ptx", PtxText(), values)
     for name in ("tcgen05-alloc", "tcgen05-mma"):
         rule, statement = _STATEMENTS[name]
         values = {"TARGET": "100a", "STATEMENT": statement, "LEAST": "8.8"}
-        yield Case(f"{name}-100a", rule, "image", "instruction.ptx", Text(), values)
+        yield SelftestCase(f"{name}-100a", rule, "image", "instruction.ptx", PtxText(), values)
     rule, statement = _STATEMENTS["wgmma-mma"]
     values = {"TARGET": "90a", "STATEMENT": statement, "LEAST": "8.8"}
-    yield Case("wgmma-mma-cubin-90a", rule, "image", "instruction.ptx", Cubin(), values)
+    yield SelftestCase("wgmma-mma-cubin-90a", rule, "image", "instruction.ptx", AssembledCubin(), values)
 
 
-def _shared() -> Iterator[Case]:
+def _shared() -> Iterator[SelftestCase]:
     for name, size in (
         ("default", "DEFAULT"),
         ("default-and-one", "DEFAULT+1"),
@@ -157,51 +167,61 @@ def _shared() -> Iterator[Case]:
         ("multiprocessor", "PER_SM"),
         ("256k", "262144"),
     ):
-        yield Case(f"dynamic-{name}", "smem", "program", "dynamic.cu", Program(), {"BYTES": size})
+        yield SelftestCase(f"dynamic-{name}", "smem", "program", "dynamic.cu", BuiltProgram(), {"BYTES": size})
     for name, size in (("half", "24576"), ("whole", "DEFAULT"), ("and-one", "DEFAULT+1"), ("64k", "65536")):
-        yield Case(f"no-optin-{name}", "smem", "program", "default.cu", Program(), {"BYTES": size})
+        yield SelftestCase(f"no-optin-{name}", "smem", "program", "default.cu", BuiltProgram(), {"BYTES": size})
     for name, size in (("optin", "OPTIN-1024"), ("over", "OPTIN-1020"), ("far-over", "OPTIN")):
         values = {"STATIC": "1024", "BYTES": size}
-        yield Case(f"static-and-dynamic-{name}", "smem", "program", "both.cu", Program(), values)
+        yield SelftestCase(f"static-and-dynamic-{name}", "smem", "program", "both.cu", BuiltProgram(), values)
     for target, name in (("PLAIN", "plain"), ("SPECIFIC", "specific"), ("FAMILY", "family")):
         for words, size in (("48k", "49152"), ("48k-and-one", "49153"), ("56000", "56000"), ("optin", "OPTIN")):
             yield _static(f"static-{words}-{name}", target, size)
         yield _static(f"static-optin-and-one-{name}", target, "OPTIN+1")
     for words, size in (("48k", "49152"), ("56000", "56000")):
         pair = "@SPECIFIC@,sm_@SPECIFIC@"
-        yield Case(f"static-program-{words}", "smem", "program", "static.cu", Program((pair,)), {"BYTES": size})
+        yield SelftestCase(
+            f"static-program-{words}", "smem", "program", "static.cu", BuiltProgram((pair,)), {"BYTES": size}
+        )
     values = {"TARGET": "SPECIFIC", "BYTES": "56000", "LAST": "55999", "LEAST": "8.8"}
-    yield Case("static-cubin-56000", "smem", "image", "static.ptx", Cubin(), values)
+    yield SelftestCase("static-cubin-56000", "smem", "image", "static.ptx", AssembledCubin(), values)
 
 
-def _static(name: str, target: str, size: str) -> Case:
+def _static(name: str, target: str, size: str) -> SelftestCase:
     values = {"TARGET": target, "BYTES": size, "LAST": "@BYTES-1@", "LEAST": "8.8"}
-    return Case(name, "smem", "image", "static.ptx", Text(), values)
+    return SelftestCase(name, "smem", "image", "static.ptx", PtxText(), values)
 
 
-def _unnoticed() -> Iterator[Case]:
+def _unnoticed() -> Iterator[SelftestCase]:
     for name, size in (("optin", "OPTIN"), ("optin-and-one", "OPTIN+1"), ("256k", "262144"), ("64k", "65536")):
         for kind in ("unchecked", "checked"):
-            yield Case(f"{kind}-{name}", "unchecked-launch", "unnoticed", f"{kind}.cu", Program(), {"BYTES": size})
+            yield SelftestCase(
+                f"{kind}-{name}", "unchecked-launch", "unnoticed", f"{kind}.cu", BuiltProgram(), {"BYTES": size}
+            )
 
 
-def _clusters() -> Iterator[Case]:
+def _clusters() -> Iterator[SelftestCase]:
     for size in ("1", "2", "6", "8", "16", "17"):
-        yield Case(f"cluster-{size}", "cluster", "program", "cluster.cu", Program(), {"SIZE": size})
+        yield SelftestCase(f"cluster-{size}", "cluster", "program", "cluster.cu", BuiltProgram(), {"SIZE": size})
     for name, size in _OPTED_IN.items():
-        yield Case(f"cluster-{name}-opted-in", "cluster", "program", "cluster_opted.cu", Program(), {"SIZE": size})
+        yield SelftestCase(
+            f"cluster-{name}-opted-in", "cluster", "program", "cluster_opted.cu", BuiltProgram(), {"SIZE": size}
+        )
     for size in ("2", "8", "16"):
-        yield Case(f"cluster-dims-{size}", "cluster", "program", "cluster_fixed.cu", Program(), {"SIZE": size})
+        yield SelftestCase(
+            f"cluster-dims-{size}", "cluster", "program", "cluster_fixed.cu", BuiltProgram(), {"SIZE": size}
+        )
     for name, size in _OPTED_IN.items():
         template = "cluster_fixed_opted.cu"
-        yield Case(f"cluster-dims-{name}-opted-in", "cluster", "program", template, Program(), {"SIZE": size})
+        yield SelftestCase(
+            f"cluster-dims-{name}-opted-in", "cluster", "program", template, BuiltProgram(), {"SIZE": size}
+        )
     for name, size in {"2": "2", **_OPTED_IN}.items():
         values = {"TARGET": "PLAIN", "SIZE": size, "LEAST": "8.8"}
         launch = Launch(grid=size, opt_in=True)
-        yield Case(f"cluster-cubin-{name}", "cluster", "image", "cluster.ptx", Cubin(), values, launch)
+        yield SelftestCase(f"cluster-cubin-{name}", "cluster", "image", "cluster.ptx", AssembledCubin(), values, launch)
 
 
-def _bounds() -> Iterator[Case]:
+def _bounds() -> Iterator[SelftestCase]:
     for threads, blocks in (
         ("1024", "1"),
         ("1024", "2"),
@@ -214,12 +234,12 @@ def _bounds() -> Iterator[Case]:
         ("32", "33"),
     ):
         values = {"THREADS_ASKED": threads, "BLOCKS_ASKED": blocks}
-        yield Case(f"bounds-{threads}-{blocks}", "launch-bounds", "bounds", "bounds.cu", Program(), values)
+        yield SelftestCase(f"bounds-{threads}-{blocks}", "launch-bounds", "bounds", "bounds.cu", BuiltProgram(), values)
         values = {**values, "TARGET": "PLAIN", "LEAST": "8.8"}
-        yield Case(f"bounds-ptx-{threads}-{blocks}", "launch-bounds", "bounds", "bounds.ptx", Text(), values)
+        yield SelftestCase(f"bounds-ptx-{threads}-{blocks}", "launch-bounds", "bounds", "bounds.ptx", PtxText(), values)
 
 
-def _programs() -> Iterator[Case]:
+def _programs() -> Iterator[SelftestCase]:
     """Executables for other targets than the device: what nvcc's pairs make of the same source."""
     for name, pairs in {
         "own": ("@PLAIN@,sm_@PLAIN@",),
@@ -230,32 +250,34 @@ def _programs() -> Iterator[Case]:
         "90a-and-120f": ("90a,sm_90a", "120f,sm_120f"),
         "ptx-100f": ("100f,compute_100f",),
     }.items():
-        yield Case(f"program-for-{name}", "arch-target", "program", "simple.cu", Program(pairs))
+        yield SelftestCase(f"program-for-{name}", "arch-target", "program", "simple.cu", BuiltProgram(pairs))
     both = ("80,sm_80", "80,compute_80")
     for name, mine, others in (
         ("all-ptx", both, both),
         ("one-without-ptx", both, ("80,sm_80",)),
         ("none-with-ptx", ("80,sm_80",), ("80,sm_80",)),
     ):
-        make = Program(mine, ("linked_one.cu",), others)
-        yield Case(f"linked-{name}", "arch-target", "program", "linked.cu", make)
+        make = BuiltProgram(mine, ("linked_one.cu",), others)
+        yield SelftestCase(f"linked-{name}", "arch-target", "program", "linked.cu", make)
     own = ("@PLAIN@,sm_@PLAIN@",)
-    make = Program(own, ("linked_one.cu",), own)
-    yield Case("linked-own", "arch-target", "program", "linked.cu", make)
+    make = BuiltProgram(own, ("linked_one.cu",), own)
+    yield SelftestCase("linked-own", "arch-target", "program", "linked.cu", make)
     for name, pairs in {
         "up-to-89": ("75,sm_75", "80,sm_80", "86,sm_86", "89,sm_89"),
         "up-to-89-and-ptx": ("80,sm_80", "86,sm_86", "89,sm_89", "89,compute_89"),
         "for-all-and-own": ("80,sm_80", "86,sm_86", "@PLAIN@,sm_@PLAIN@"),
     }.items():
         flags = " ".join(gencode(dict.fromkeys(pairs)))
-        make = Program(tuple(dict.fromkeys(pairs)), code="simple.cu")
-        yield Case(f"makefile-{name}", "arch-target", "program", "Makefile", make, {"FLAGS": flags})
+        make = BuiltProgram(tuple(dict.fromkeys(pairs)), code="simple.cu")
+        yield SelftestCase(f"makefile-{name}", "arch-target", "program", "Makefile", make, {"FLAGS": flags})
     for number in ("1200", "1210"):
         guard = {"TEST": f"__CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == {number}", "OF": "FAMILY"}
-        yield Case(f"guard-of-one-sibling-{number}", "family-split", "program", "guarded.cu", Program(), guard)
+        yield SelftestCase(
+            f"guard-of-one-sibling-{number}", "family-split", "program", "guarded.cu", BuiltProgram(), guard
+        )
 
 
-def _gates() -> Iterator[Case]:
+def _gates() -> Iterator[SelftestCase]:
     """Tests of the device in Python, in front of a statement for its most specific target."""
     for name, (rule, statement, test) in {
         "leak-of-tcgen05": ("leak", "tcgen05-fence", "major >= 9"),
@@ -279,16 +301,18 @@ def _gates() -> Iterator[Case]:
         "both-siblings-of-12": ("family-split", "cvt-e2m1", "(major, minor) in ((12, 0), (12, 1))"),
     }.items():
         values = {"STATEMENT": _STATEMENTS[statement][1], "TEST": test, "TARGET": "SPECIFIC", "LEAST": "8.8"}
-        yield Case(f"gate-{name}", rule, "gate", "gate.py", Gate(), values)
+        yield SelftestCase(f"gate-{name}", rule, "gate", "gate.py", PickingGate(), values)
 
 
-def _observed() -> Iterator[Case]:
+def _observed() -> Iterator[SelftestCase]:
     """What no rule speaks of, looked at for the receipt alone."""
     for name, more in (("that-fits", ""), ("too-large", "+ 1")):
-        make = Program()
-        yield Case(f"cooperative-grid-{name}", "", "observed", "cooperative.cu", make, {"MORE": more})
+        make = BuiltProgram()
+        yield SelftestCase(f"cooperative-grid-{name}", "", "observed", "cooperative.cu", make, {"MORE": more})
     for size in ("9", "12", "16", "17"):
-        yield Case(f"cluster-of-{size}-with-opt-in", "", "observed", "cluster_opted.cu", Program(), {"SIZE": size})
+        yield SelftestCase(
+            f"cluster-of-{size}-with-opt-in", "", "observed", "cluster_opted.cu", BuiltProgram(), {"SIZE": size}
+        )
 
 
 _GROUPS = (_images, _instructions, _shared, _unnoticed, _clusters, _bounds, _programs, _gates, _observed)

@@ -40,9 +40,9 @@ from bwlint.confirm.driver.errors import (
     UNSUPPORTED_PTX_VERSION,
 )
 from bwlint.confirm.receipt import Rung
-from bwlint.confirm.selftest.case import Case, Text, Words, template
+from bwlint.confirm.selftest.case import PtxText, SelftestCase, Words, template
 from bwlint.confirm.selftest.statics import Verdict
-from bwlint.confirm.world import Device
+from bwlint.confirm.workbench import Device
 
 BAD_IMAGE = NO_MACHINE_CODE | {INVALID_IMAGE, UNSUPPORTED_PTX_VERSION}
 REFUSED = TOO_MUCH_ASKED | {98, 500, COOPERATIVE_LAUNCH_TOO_LARGE, INVALID_CLUSTER_SIZE} | BAD_IMAGE
@@ -50,7 +50,7 @@ THREADS = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class DeviceAnswer:
     """What a device said: the rung that decided, its verdict, why, and the numbers."""
 
     verdict: Verdict
@@ -62,18 +62,20 @@ class Seen:
     executed: bool = True
 
 
-def seen(case: Case, chip: Chip, source: Path, made: Path, device: Device, folder: Path, limit: float) -> Seen:
+def seen(
+    case: SelftestCase, chip: Chip, source: Path, made: Path, device: Device, folder: Path, limit: float
+) -> DeviceAnswer:
     """Ask the device. Never raises for what it does."""
     if case.question == "image":
         return image(case, Words(chip, case.values), made, device, folder, limit)
-    if case.question == "bounds" and isinstance(case.make, Text):
+    if case.question == "bounds" and isinstance(case.make, PtxText):
         return _bounds(Words(chip, case.values), made, device, folder, limit)
     if case.question == "gate":
         return _gate(case, chip, source, device, folder, limit)
     return _program(case, made, device, folder, limit)
 
 
-def image(case: Case, words: Words, made: Path, device: Device, folder: Path, limit: float) -> Seen:
+def image(case: SelftestCase, words: Words, made: Path, device: Device, folder: Path, limit: float) -> DeviceAnswer:
     """Load an image, launch its kernel and read what it wrote: one word a thread."""
     blocks = words.number(case.launch.grid)
     count = blocks * THREADS
@@ -83,8 +85,8 @@ def image(case: Case, words: Words, made: Path, device: Device, folder: Path, li
     details: dict[str, Any] = {"steps": [_shown(step, found) for step, found in zip(steps, asked.steps, strict=False)]}
     took, log = asked.ended.seconds, _log(asked.steps) or asked.ended.output
 
-    def told(verdict: Verdict, rung: Rung, reason: str, *, executed: bool = True) -> Seen:
-        return Seen(verdict, rung, reason, details, log, took, executed)
+    def told(verdict: Verdict, rung: Rung, reason: str, *, executed: bool = True) -> DeviceAnswer:
+        return DeviceAnswer(verdict, rung, reason, details, log, took, executed)
 
     if asked.trouble:
         return told("unknown", "load", asked.trouble, executed=bool(asked.steps))
@@ -103,7 +105,7 @@ def image(case: Case, words: Words, made: Path, device: Device, folder: Path, li
     return told("works", "check", "loaded, launched, and every word is right")
 
 
-def _steps(case: Case, blocks: int) -> list[dict[str, Any]]:
+def _steps(case: SelftestCase, blocks: int) -> list[dict[str, Any]]:
     steps: list[dict[str, Any]] = [{"do": "load"}]
     if case.launch.opt_in:
         name = "NON_PORTABLE_CLUSTER_SIZE_ALLOWED"
@@ -139,7 +141,7 @@ def _log(steps: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(str(step["log"]) for step in steps if step.get("log"))
 
 
-def _bounds(words: Words, made: Path, device: Device, folder: Path, limit: float) -> Seen:
+def _bounds(words: Words, made: Path, device: Device, folder: Path, limit: float) -> DeviceAnswer:
     threads, asked_for = words.number("THREADS_ASKED"), words.number("BLOCKS_ASKED")
     steps: list[dict[str, Any]] = [{"do": "load"}, {"do": "occupancy", "kernel": "k", "threads": threads}]
     job = {"do": "image", "device": device.ordinal, "image": str(made), "steps": steps}
@@ -147,18 +149,18 @@ def _bounds(words: Words, made: Path, device: Device, folder: Path, limit: float
     found = asked.steps[-1] if len(asked.steps) == len(steps) else {}
     trouble = asked.trouble or next((why for step in asked.steps if (why := gpu.failure(step))), "")
     if trouble or "blocks" not in found:
-        return Seen("unknown", "configure", trouble or "no answer", {}, _log(asked.steps), asked.ended.seconds)
+        return DeviceAnswer("unknown", "configure", trouble or "no answer", {}, _log(asked.steps), asked.ended.seconds)
     reason = f"a multiprocessor holds {found['blocks']} blocks, and {asked_for} are asked for"
     details = {"blocks": found["blocks"], "asked": asked_for, "threads": threads}
     verdict: Verdict = "works" if found["blocks"] >= asked_for else "fails"
-    return Seen(verdict, "configure", reason, details, _log(asked.steps), asked.ended.seconds)
+    return DeviceAnswer(verdict, "configure", reason, details, _log(asked.steps), asked.ended.seconds)
 
 
 _PICKING = Path(__file__).with_name("picking.py")
 _BEHIND = "instruction.ptx"
 
 
-def _gate(case: Case, chip: Chip, source: Path, device: Device, folder: Path, limit: float) -> Seen:
+def _gate(case: SelftestCase, chip: Chip, source: Path, device: Device, folder: Path, limit: float) -> DeviceAnswer:
     major, minor = device.capability.split(".")
     given = {"source": str(source), "capability": [int(major), int(minor)]}
     try:
@@ -168,7 +170,7 @@ def _gate(case: Case, chip: Chip, source: Path, device: Device, folder: Path, li
         answer = json.loads(ended.answer)
         behind = answer["behind"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        return Seen("unknown", "evaluate", f"the gate gave no answer: {error}", executed=False)
+        return DeviceAnswer("unknown", "evaluate", f"the gate gave no answer: {error}", executed=False)
     words = Words(chip, {**case.values, "STATEMENT": behind})
     image_of = folder / _BEHIND
     image_of.write_text(words.filled(template(_BEHIND)), encoding="utf-8")
@@ -178,31 +180,31 @@ def _gate(case: Case, chip: Chip, source: Path, device: Device, folder: Path, li
     details = {"gate": answer, **ran.details}
     if "raised" in answer and answer["raised"] != "RuntimeError":
         reason = f"the gate raises {answer['raised']}: {answer['text']}"
-        return Seen("fails", "evaluate", reason, details, ran.log, ended.seconds)
+        return DeviceAnswer("fails", "evaluate", reason, details, ran.log, ended.seconds)
     passes, runs = answer.get("picked") == behind, ran.verdict == "works"
     told = f"the gate {'lets' if passes else 'does not let'} the device through; what is behind it: {ran.reason}"
-    return Seen("works" if passes == runs else "fails", ran.rung, told, details, ran.log, ran.seconds)
+    return DeviceAnswer("works" if passes == runs else "fails", ran.rung, told, details, ran.log, ran.seconds)
 
 
 _INHERITED = ("LD_LIBRARY_PATH",)
 
 
-def _program(case: Case, made: Path, device: Device, folder: Path, limit: float) -> Seen:
+def _program(case: SelftestCase, made: Path, device: Device, folder: Path, limit: float) -> DeviceAnswer:
     environment = {name: os.environ[name] for name in _INHERITED if name in os.environ}
     environment |= {"CUDA_VISIBLE_DEVICES": device.uuid, "CUDA_CACHE_DISABLE": "1"}
     try:
         ended = child.run([str(made)], limit=limit, folder=folder, environment=environment)
     except OSError as error:
-        return Seen("unknown", "launch", f"the program does not start: {error}", executed=False)
+        return DeviceAnswer("unknown", "launch", f"the program does not start: {error}", executed=False)
     said = _last_line(ended.output)
     if ended.trouble or ended.code or said is None:
         reason = ended.trouble or f"the program said nothing to read (exit status {ended.code})"
-        return Seen("unknown", "launch", reason, {}, ended.output, ended.seconds)
+        return DeviceAnswer("unknown", "launch", reason, {}, ended.output, ended.seconds)
     verdict, rung, reason = _judged(case, said)
-    return Seen(verdict, rung, reason, said, ended.output, ended.seconds)
+    return DeviceAnswer(verdict, rung, reason, said, ended.output, ended.seconds)
 
 
-def _judged(case: Case, said: Mapping[str, Any]) -> tuple[Verdict, Rung, str]:
+def _judged(case: SelftestCase, said: Mapping[str, Any]) -> tuple[Verdict, Rung, str]:
     """The verdict on what a program says of itself."""
     errors = {str(name): int(code) for name, code in said["steps"]}
     refused = {name: code for name, code in errors.items() if code}

@@ -12,18 +12,18 @@ from bwlint.chips import Chip
 from bwlint.confirm import child
 from bwlint.confirm.selftest.case import (
     INPUTS,
-    Case,
-    Cubin,
+    AssembledCubin,
+    BuiltProgram,
     Fatbin,
-    Gate,
     NotForChip,
-    Program,
-    Text,
+    PickingGate,
+    PtxText,
+    SelftestCase,
     Words,
     rendered,
     template,
 )
-from bwlint.confirm.world import Toolkit
+from bwlint.confirm.workbench import Toolkit
 
 LIMIT = 300.0
 RUNTIME = re.compile(r"libcudart\.so\.\d+")
@@ -37,27 +37,27 @@ class NotMade(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class MadeCase:
     """What became of a case, in a folder: `source` is what bwlint reads of it as text, `file` what a GPU is given."""
 
     source: str
     file: str
 
 
-def make(case: Case, chip: Chip, toolkit: Toolkit, folder: Path) -> Made:
+def make(case: SelftestCase, chip: Chip, toolkit: Toolkit, folder: Path) -> MadeCase:
     """Build a case in an empty folder. Raises NotForChip, NotMade."""
     words = Words(chip, case.values)
     source = case.template
     (folder / source).write_text(rendered(case, chip), encoding="utf-8")
     maker = _Maker(toolkit, folder, words)
     built = case.make
-    if isinstance(built, Text | Gate):
-        return Made(source, source)
-    if isinstance(built, Cubin):
-        return Made(source, maker.cubin(source, words.value("TARGET"), words.value(built.label)))
+    if isinstance(built, PtxText | PickingGate):
+        return MadeCase(source, source)
+    if isinstance(built, AssembledCubin):
+        return MadeCase(source, maker.cubin(source, words.value("TARGET"), words.value(built.label)))
     if isinstance(built, Fatbin):
-        return Made(source, maker.fatbin(case.template, built))
-    return Made(source, maker.program(built, source))
+        return MadeCase(source, maker.fatbin(case.template, built))
+    return MadeCase(source, maker.program(built, source))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class _Maker:
         words = Words(self.words.chip, {**self.words.values, "TARGET": target})
         (self.folder / name).write_text(words.filled(template(source)), encoding="utf-8")
 
-    def program(self, built: Program, source: str) -> str:
+    def program(self, built: BuiltProgram, source: str) -> str:
         shutil.copyfile(INPUTS / _HEADER, self.folder / _HEADER)
         if built.code:
             shutil.copyfile(INPUTS / built.code, self.folder / built.code)

@@ -12,11 +12,11 @@ from bwlint.chips.devices import chip as chip_of
 from bwlint.confirm import gpu
 from bwlint.confirm.receipt import Attempt
 from bwlint.confirm.selftest.bundle import Opened
-from bwlint.confirm.selftest.case import Case, Question
+from bwlint.confirm.selftest.case import Question, SelftestCase
 from bwlint.confirm.selftest.cases import all_cases
 from bwlint.confirm.selftest.hardware import seen
 from bwlint.confirm.selftest.statics import Static, Verdict, static
-from bwlint.confirm.world import Device, World
+from bwlint.confirm.workbench import Device, Workbench
 from bwlint.model.findings import Outcome
 
 
@@ -86,7 +86,7 @@ class SelfTest:
 Advance = Callable[[Result], None]
 
 
-def run(bundle: Opened, world: World, *, only: str = "", advance: Advance | None = None) -> SelfTest:
+def run(bundle: Opened, world: Workbench, *, only: str = "", advance: Advance | None = None) -> SelfTest:
     """Run the cases of a bundle whose names hold `only`, each in a child of its own. Raises NoDevice."""
     device = next((device for device in world.devices if device.capability == bundle.chip), None)
     if device is None:
@@ -104,7 +104,7 @@ def run(bundle: Opened, world: World, *, only: str = "", advance: Advance | None
     return SelfTest(device, gpu.kernel_module(), bundle, tuple(results), started)
 
 
-def _tried(case: Case, bundle: Opened, device: Device, world: World) -> Result:
+def _tried(case: SelftestCase, bundle: Opened, device: Device, world: Workbench) -> Result:
     made, place, chip = bundle.made[case.name], bundle.place(case.name), chip_of(bundle.chip)
     source, file = place / made.source, place / made.file
     ours = static(case, chip, source, file, device.driver)

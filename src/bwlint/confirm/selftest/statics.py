@@ -15,11 +15,11 @@ from typing import Literal
 
 from bwlint import inspection
 from bwlint.binaries.needs import jit_isas
-from bwlint.binaries.shipments import NONE, Library
+from bwlint.binaries.shipments import NONE, DeviceLibrary
 from bwlint.chips import Chip
 from bwlint.chips.drivers import toolkit_of_isa
 from bwlint.chips.toolkits import version
-from bwlint.confirm.selftest.case import Case, Cubin, Fatbin, Program, Question, Text, Words
+from bwlint.confirm.selftest.case import AssembledCubin, BuiltProgram, Fatbin, PtxText, Question, SelftestCase, Words
 from bwlint.model.findings import Claim, ClaimKind, Finding
 from bwlint.run import check, gather
 
@@ -47,7 +47,9 @@ class Static:
     rules: tuple[str, ...] = ()
 
 
-def static(case: Case, chip: Chip, source: Path, made: Path, cuda: str, compiler: Compiler = "driver") -> Static:
+def static(
+    case: SelftestCase, chip: Chip, source: Path, made: Path, cuda: str, compiler: Compiler = "driver"
+) -> Static:
     """The verdict on a case that lies in `source` (text) and `made`. `cuda` is the version of the compiler, or of the
     driver, that is to take it.
     """
@@ -61,13 +63,15 @@ def static(case: Case, chip: Chip, source: Path, made: Path, cuda: str, compiler
     return Static("fails", tuple(dict.fromkeys(why for _, why in said)), tuple(dict.fromkeys(rule for rule, _ in said)))
 
 
-def _said(case: Case, chip: Chip, source: Path, made: Path, cuda: str, compiler: Compiler) -> Iterator[tuple[str, str]]:
+def _said(
+    case: SelftestCase, chip: Chip, source: Path, made: Path, cuda: str, compiler: Compiler
+) -> Iterator[tuple[str, str]]:
     """Rules and words that say that the case fails."""
-    if not isinstance(case.make, Cubin | Fatbin):
+    if not isinstance(case.make, AssembledCubin | Fatbin):
         yield from _claimed(case, chip, _checked(source, chip).report.findings, compiler)
-    if isinstance(case.make, Cubin | Fatbin | Program | Text):
+    if isinstance(case.make, AssembledCubin | Fatbin | BuiltProgram | PtxText):
         found = inspection.inspect(
-            inspection.Request((str(made),), target=(chip.name,), severity="note", kernels=True)
+            inspection.InspectionRequest((str(made),), target=(chip.name,), severity="note", kernels=True)
         ).inspection
         yield from _claimed(case, chip, found.report.findings, compiler)
         for shipment in found.shipments:
@@ -77,11 +81,11 @@ def _said(case: Case, chip: Chip, source: Path, made: Path, cuda: str, compiler:
 
 def _checked(source: Path, chip: Chip) -> check.Outcome:
     with ExitStack() as stack:
-        request = gather.Request((str(source),), target=(chip.name,), severity="note", jobs=1, use_gitignore=False)
+        request = gather.CheckRequest((str(source),), target=(chip.name,), severity="note", jobs=1, use_gitignore=False)
         return check.check(request, stack)
 
 
-def _gate(case: Case, chip: Chip, source: Path) -> Static:
+def _gate(case: SelftestCase, chip: Chip, source: Path) -> Static:
     """Whether the gate lets the chip through, and whether what is behind it assembles there: both or neither works."""
     outcome = _checked(source, chip)
     gates = [gate for found in outcome.sets.values() for gate in found]
@@ -104,14 +108,16 @@ def _gate(case: Case, chip: Chip, source: Path) -> Static:
     return Static("works" if (chip in must) != bool(refused) else "fails", reasons, rules)
 
 
-def _claimed(case: Case, chip: Chip, findings: tuple[Finding, ...], compiler: Compiler) -> Iterator[tuple[str, str]]:
+def _claimed(
+    case: SelftestCase, chip: Chip, findings: tuple[Finding, ...], compiler: Compiler
+) -> Iterator[tuple[str, str]]:
     for finding in findings:
         for claim in finding.claims:
             if claim.kind in _COUNT[case.question] and _denies(claim, case, chip, compiler):
                 yield finding.name, claim.says
 
 
-def _denies(claim: Claim, case: Case, chip: Chip, compiler: Compiler) -> bool:
+def _denies(claim: Claim, case: SelftestCase, chip: Chip, compiler: Compiler) -> bool:
     """Whether a claim is about this chip, or the target of the case."""
     target = compiled_for(case, chip)
     if claim.kind == "guard":
@@ -128,21 +134,21 @@ def _denies(claim: Claim, case: Case, chip: Chip, compiler: Compiler) -> bool:
     return chip.name in claim.chips or target in claim.targets
 
 
-def _pairs(case: Case, chip: Chip) -> str:
+def _pairs(case: SelftestCase, chip: Chip) -> str:
     """All pairs of a program as claims tell them: "compute_90,sm_90;compute_90,compute_90"."""
-    pairs = case.make.pairs if isinstance(case.make, Program) else ()
+    pairs = case.make.pairs if isinstance(case.make, BuiltProgram) else ()
     return ";".join(f"compute_{Words(chip, case.values).filled(pair)}" for pair in pairs)
 
 
-def compiled_for(case: Case, chip: Chip) -> str:
+def compiled_for(case: SelftestCase, chip: Chip) -> str:
     """The target that the text of a case is compiled for: "sm_90a"."""
     words = Words(chip, case.values)
-    if isinstance(case.make, Program):
+    if isinstance(case.make, BuiltProgram):
         return words.filled(case.make.pairs[0]).partition(",")[2]
     return f"sm_{words.value('TARGET')}" if "TARGET" in case.values else f"sm_{chip.joined}"
 
 
-def _served(library: Library, chip: Chip, cuda: str) -> Iterator[tuple[str, str]]:
+def _served(library: DeviceLibrary, chip: Chip, cuda: str) -> Iterator[tuple[str, str]]:
     """What of a file the chip, or this driver, does not run."""
     for unit in library.units:
         verdict = unit.verdicts[chip.name]

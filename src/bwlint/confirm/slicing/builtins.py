@@ -6,8 +6,8 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
-from bwlint.confirm.slicing.standins import Properties, World
-from bwlint.confirm.slicing.unread import Unread, related
+from bwlint.confirm.slicing.standins import LibrariesOnChip, Properties
+from bwlint.confirm.slicing.unread import UnknownValue, related
 
 _NAMES = (
     *("abs", "all", "any", "bool", "bytes", "callable", "chr", "classmethod", "complex", "dict"),
@@ -19,7 +19,7 @@ _NAMES = (
 )
 
 
-def reduced(world: World) -> dict[str, Any]:
+def reduced(world: LibrariesOnChip) -> dict[str, Any]:
     """Those that compute; those that want a plain value give an unknown one for an unknown one."""
     found = {name: getattr(builtins, name) for name in _NAMES if hasattr(builtins, name)}
     found |= {
@@ -29,7 +29,7 @@ def reduced(world: World) -> dict[str, Any]:
     }
 
     def has(owner: Any, name: str) -> Any:
-        if isinstance(owner, Unread):
+        if isinstance(owner, UnknownValue):
             # every build of PyTorch has this module, whatever it is built for
             return True if (owner._bw_key, name) == ("torch", "cuda") else related("hasattr", owner, name)
         answer = hasattr(owner, name)
@@ -50,7 +50,7 @@ def reduced(world: World) -> dict[str, Any]:
 
 def _careful(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any) -> Any:
-        if any(isinstance(arg, Unread) for arg in args):
+        if any(isinstance(arg, UnknownValue) for arg in args):
             return related(name, args[0], args[1] if len(args) > 1 else None)
         return real(*args)
 
@@ -62,7 +62,7 @@ def _converting(kind: type) -> type:
 
     class _Converting(type):
         def __call__(cls, *args: Any, **keywords: Any) -> Any:
-            if args and isinstance(args[0], Unread):
+            if args and isinstance(args[0], UnknownValue):
                 return related(kind.__name__, args[0], None)
             return kind(*args, **keywords)
 

@@ -11,7 +11,7 @@ from bwlint.confirm.slicing.unread import NotReached
 
 
 @dataclass(frozen=True, slots=True)
-class Chip:
+class ChipNumbers:
     """A compute capability; `smem` are the bytes of shared memory that a block may ask for, None: not known."""
 
     major: int
@@ -67,7 +67,7 @@ class Arch(Enum):
         return self.major == arch.major and self.minor >= arch.minor and self.suffix in ("a", "f")
 
     @classmethod
-    def of(cls, chip: Chip) -> Arch:
+    def of(cls, chip: ChipNumbers) -> Arch:
         """The member that the DSL takes for the resident device; where it has none it raises before any test."""
         found = cls.__members__.get(f"sm_{chip.major}{chip.minor}{'a' if chip.major >= 9 else ''}")
         if found is None or found._pair != (chip.major, chip.minor):
@@ -91,7 +91,7 @@ class Arch(Enum):
         return (self.major, self.minor)
 
 
-VALUES: dict[str, Callable[[Chip], Any]] = {
+VALUES: dict[str, Callable[[ChipNumbers], Any]] = {
     "tuple": lambda chip: (chip.major, chip.minor),
     "named": lambda chip: DeviceCapability(chip.major, chip.minor),
     "joined": lambda chip: chip.major * 10 + chip.minor,
@@ -108,21 +108,21 @@ VALUES: dict[str, Callable[[Chip], Any]] = {
 
 
 # What vLLM's `Platform` does: a tuple is compared with the NamedTuple, a number with the joined digits.
-def _is_capability(chip: Chip, capability: Any) -> bool:
+def _is_capability(chip: ChipNumbers, capability: Any) -> bool:
     current = DeviceCapability(chip.major, chip.minor)
     return current == capability if isinstance(capability, tuple) else current.to_int() == capability
 
 
-def _has_capability(chip: Chip, capability: Any) -> bool:
+def _has_capability(chip: ChipNumbers, capability: Any) -> bool:
     current = DeviceCapability(chip.major, chip.minor)
     return current >= capability if isinstance(capability, tuple) else bool(current.to_int() >= capability)
 
 
-def _is_family(chip: Chip, capability: Any) -> bool:
+def _is_family(chip: ChipNumbers, capability: Any) -> bool:
     return bool(DeviceCapability(chip.major, chip.minor).to_int() // 10 == capability // 10)
 
 
-def _at_least_parts(chip: Chip, major: Any, minor: Any = 0) -> bool:
+def _at_least_parts(chip: ChipNumbers, major: Any, minor: Any = 0) -> bool:
     return bool((chip.major, chip.minor) >= (major, minor))
 
 

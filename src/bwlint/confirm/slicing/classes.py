@@ -22,7 +22,7 @@ def is_small(node: ast.ClassDef) -> bool:
     return not stored and (node.end_lineno or 0) - node.lineno <= MAX_WHOLE_CLASS and not bases
 
 
-class Part:
+class ClassPart:
     """A class of which the members come that the slice names."""
 
     def __init__(self, file: File, node: ast.ClassDef) -> None:

@@ -7,7 +7,7 @@ import re
 import time
 from dataclasses import dataclass, field
 
-from bwlint.confirm.slicing.classes import Part, is_small
+from bwlint.confirm.slicing.classes import ClassPart, is_small
 from bwlint.confirm.slicing.enclosing import keep
 from bwlint.confirm.slicing.modules import File, Files
 from bwlint.confirm.slicing.syntax import GATE, bound, changed, imported, loads
@@ -28,7 +28,7 @@ _LOGS = re.compile(r"_*(?:logger|logging|log|warnings|warn|warning_once)$", re.I
 
 
 @dataclass(slots=True)
-class Plan:
+class Cutout:
     """What is cut out of one module. `elsewhere` are names that a star import brings, with their module, `missing`
     names that cannot be cut, with the reason; `defined` are all names that its statements bind."""
 
@@ -45,13 +45,13 @@ class Cutter:
     def __init__(self, files: Files, owner: str) -> None:
         self._files = files
         self._owner = owner
-        self.plans: dict[str, Plan] = {}
+        self.plans: dict[str, Cutout] = {}
         self.names: set[str] = set()
         """Every identifier of the slice."""
         self._seen: set[tuple[str, str]] = set()
         self._taken: set[tuple[str, int]] = set()
         self._work: list[tuple[File, str]] = []
-        self._parts: list[Part] = []
+        self._parts: list[ClassPart] = []
         self._handed: dict[str, File] = {}
         self._size = self._count = 0
         self._deadline = time.monotonic() + MAX_SECONDS
@@ -72,10 +72,10 @@ class Cutter:
         for part in self._parts:
             self._plan(part.file).statements.append((ast.unparse(part.reduced()), [part.node.name]))
 
-    def _plan(self, file: File) -> Plan:
+    def _plan(self, file: File) -> Cutout:
         if file.dotted not in self.plans:
             known = tuple(name for name in file.bindings if name not in file.written)
-            self.plans[file.dotted] = Plan(file.package, defined=known)
+            self.plans[file.dotted] = Cutout(file.package, defined=known)
         return self.plans[file.dotted]
 
     def _need(self, file: File, name: str) -> None:
@@ -123,7 +123,7 @@ class Cutter:
     def _take(self, file: File, node: ast.stmt) -> None:
         own = isinstance(node, ast.ClassDef) and (file.dotted, node.name) == (self._home, self._owner)
         if isinstance(node, ast.ClassDef) and (own or not is_small(node)):
-            part = Part(file, node)
+            part = ClassPart(file, node)
             self._parts.append(part)
             for base in node.bases:
                 self._visit(file, base)

@@ -13,13 +13,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from bwlint.confirm.slicing import seccomp
-from bwlint.confirm.slicing.capabilities import TESTS, Chip
+from bwlint.confirm.slicing.capabilities import TESTS, ChipNumbers
 from bwlint.confirm.slicing.libraries import load_libraries
 from bwlint.confirm.slicing.linking import PARTIAL, Linker, Units
 from bwlint.confirm.slicing.rewriting import compiled
-from bwlint.confirm.slicing.standins import World
+from bwlint.confirm.slicing.standins import LibrariesOnChip
 from bwlint.confirm.slicing.syntax import GATE
-from bwlint.confirm.slicing.unread import Choices, NotReached, Skipped, Undecided
+from bwlint.confirm.slicing.unread import Choices, NotReached, SkipRaised, Undecided
 
 MAX_RUNS = 1 << 6
 """Combinations of values that nobody knows, on one chip."""
@@ -45,7 +45,7 @@ def main() -> None:
     except (OSError, ValueError) as error:
         _answer(descriptor, {"refused": str(error)})
         return
-    _answer(descriptor, {"chips": {name: _outcomes(job, units, Chip(*chip)) for name, *chip in job["chips"]}})
+    _answer(descriptor, {"chips": {name: _outcomes(job, units, ChipNumbers(*chip)) for name, *chip in job["chips"]}})
 
 
 def _leave_streams() -> None:
@@ -71,14 +71,14 @@ def _answer(descriptor: int, answer: Mapping[str, Any]) -> None:
     os._exit(0)
 
 
-def _outcomes(job: Mapping[str, Any], units: Units, chip: Chip) -> dict[str, Any]:
+def _outcomes(job: Mapping[str, Any], units: Units, chip: ChipNumbers) -> dict[str, Any]:
     """What the gate gives on one chip: an outcome for each way that the values nobody knows may be."""
     found: list[dict[str, Any]] = []
     assumed: dict[str, None] = {}
     given: list[bool] = []
     while True:
         choices = Choices(tuple(given))
-        world = World(chip, job["rows"], frozenset(job["devices"]), choices)
+        world = LibrariesOnChip(chip, job["rows"], frozenset(job["devices"]), choices)
         outcome = _run(job, units, world)
         assumed |= world.assumed
         found.append({"outcome": outcome, "chosen": choices.taken, "guessed": list(choices.guessed)})
@@ -94,7 +94,7 @@ def _outcomes(job: Mapping[str, Any], units: Units, chip: Chip) -> dict[str, Any
     return {"runs": found, "assumed": list(assumed)}
 
 
-def _run(job: Mapping[str, Any], units: Units, world: World) -> str:
+def _run(job: Mapping[str, Any], units: Units, world: LibrariesOnChip) -> str:
     linker = Linker(units, world)
     try:
         gate = linker.module(job["module"])[GATE]
@@ -131,7 +131,7 @@ def _raised(error: BaseException) -> str:
 
 def _is_ours(error: BaseException) -> bool:
     """Whether an exception comes from this program and not from the slice, nor from what a library would raise."""
-    if isinstance(error, Skipped | SystemExit):
+    if isinstance(error, SkipRaised | SystemExit):
         return False
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:

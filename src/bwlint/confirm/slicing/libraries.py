@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from bwlint.confirm.slicing.unread import Unread, related
+from bwlint.confirm.slicing.unread import UnknownValue, related
 
 _WHOLE = frozenset({"math", "operator", "itertools", "functools", "re", "enum", "typing", "dataclasses", "abc"})
 
@@ -55,7 +55,7 @@ def _careful(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
     """A function that gives an unknown value for an unknown one."""
 
     def call(*args: Any, **keywords: Any) -> Any:
-        unread = next((arg for arg in args if isinstance(arg, Unread)), None)
+        unread = next((arg for arg in args if isinstance(arg, UnknownValue)), None)
         return real(*args, **keywords) if unread is None else related(name, unread, None)
 
     return call

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 from bwlint.confirm.slicing.builtins import reduced
 from bwlint.confirm.slicing.operations import OPERATIONS
-from bwlint.confirm.slicing.standins import World
-from bwlint.confirm.slicing.unread import Unread
+from bwlint.confirm.slicing.standins import LibrariesOnChip
+from bwlint.confirm.slicing.unread import UnknownValue
 
 Units = dict[str, tuple[list[tuple[CodeType, list[str]]], dict[str, Any]]]
 """By module: its statements, compiled, with the names that they bind; and the rest of the module's plan."""
@@ -89,7 +89,7 @@ class Space(dict[str, Any]):
 class Linker:
     """The modules of a slice in one run."""
 
-    def __init__(self, units: Units, world: World) -> None:
+    def __init__(self, units: Units, world: LibrariesOnChip) -> None:
         self._units, self.world = units, world
         self._spaces: dict[str, Space] = {}
         self.builtins = reduced(world)
@@ -166,13 +166,13 @@ def _part_of(linker: Linker) -> type:
         def __getattr__(cls, name: str) -> Any:
             return lookup(cls, None, name)
 
-    class Part(metaclass=Meta):
+    class SlicePart(metaclass=Meta):
         def __init__(self, *_: Any, **__: Any) -> None: ...
 
         def __getattr__(self, name: str) -> Any:
             return lookup(type(self), self, name)
 
-    return Part
+    return SlicePart
 
 
 PARTIAL: set[str] = set()
@@ -182,7 +182,7 @@ PARTIAL: set[str] = set()
 def _stand_in(space: Space, name: str, made: bool) -> Any:
     """An object of a class that nobody has initialised (or the class itself)."""
     owner = space[name]
-    if isinstance(owner, Unread) or not made:
+    if isinstance(owner, UnknownValue) or not made:
         return owner
     owner.__abstractmethods__ = frozenset()
     return object.__new__(owner)

@@ -9,32 +9,32 @@ from collections.abc import Callable
 from typing import Any
 
 from bwlint.confirm.slicing.builtins import plain
-from bwlint.confirm.slicing.unread import NotReached, Unread, among, related
+from bwlint.confirm.slicing.unread import NotReached, UnknownValue, among, related
 
 
 def _is(left: Any, right: Any, negated: bool) -> Any:
-    if isinstance(left, Unread) or isinstance(right, Unread):
+    if isinstance(left, UnknownValue) or isinstance(right, UnknownValue):
         return related("is", left, right, negated)
     left, right = plain(left), plain(right)
     return (left is not right) if negated else (left is right)
 
 
 def _in(item: Any, container: Any, negated: bool) -> Any:
-    if isinstance(item, Unread) and not isinstance(container, Unread):
+    if isinstance(item, UnknownValue) and not isinstance(container, UnknownValue):
         return among(item, container, negated)
-    if isinstance(container, Unread):
+    if isinstance(container, UnknownValue):
         return related("in", item, container, negated)
     return (item not in container) if negated else (item in container)
 
 
 def _type(value: Any) -> Any:
-    return related("type", value, None) if isinstance(value, Unread) else type(value)
+    return related("type", value, None) if isinstance(value, UnknownValue) else type(value)
 
 
 def _text(*parts: Any) -> Any:
     """An f-string: its texts, and values with their conversions and formats."""
     for part in parts:
-        if isinstance(part, tuple) and isinstance(part[0], Unread):
+        if isinstance(part, tuple) and isinstance(part[0], UnknownValue):
             return related("text", part[0], None)
     return "".join(part if isinstance(part, str) else _formatted(*part) for part in parts)
 
@@ -48,18 +48,18 @@ def _formatted(value: Any, conversion: int, spec: str) -> str:
 
 
 def _decorator(found: Any) -> Any:
-    return (lambda thing: thing) if isinstance(found, Unread) else found
+    return (lambda thing: thing) if isinstance(found, UnknownValue) else found
 
 
 def _caught(types: Any) -> Any:
     """What an `except` catches: nobody here raises an exception that nobody knows."""
     if isinstance(types, tuple):
-        return tuple(each for each in types if not isinstance(each, Unread))
-    return () if isinstance(types, Unread) else types
+        return tuple(each for each in types if not isinstance(each, UnknownValue))
+    return () if isinstance(types, UnknownValue) else types
 
 
 def _bases(*bases: Any) -> tuple[Any, ...]:
-    return tuple(plain(base) for base in bases if not isinstance(base, Unread))
+    return tuple(plain(base) for base in bases if not isinstance(base, UnknownValue))
 
 
 OPERATIONS: dict[str, Callable[..., Any] | type] = {

@@ -37,7 +37,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class SandboxRun:
     """The answers by chip, what they take for granted, and how the child ended. `refused` says why it ran nothing,
     `trouble` why it did not answer."""
 
@@ -54,16 +54,16 @@ def unavailable() -> str | None:
     return seccomp.unavailable()
 
 
-def run_slice(slice_: Slice, chips: Sequence[Chip], folder: Path, limit: float) -> Ran:
+def run_slice(slice_: Slice, chips: Sequence[Chip], folder: Path, limit: float) -> SandboxRun:
     """Run a slice on each of `chips`, for at most `limit` seconds in all."""
     seconds = min(limit, LONGEST)
     job = json.dumps(_job(slice_, chips, math.ceil(seconds))).encode()
     try:
         ended = run(_command(), limit=seconds, folder=folder, stdin=job, memory=MEMORY)
     except OSError as error:
-        return Ran({}, trouble=f"Python does not start: {error.strerror or error}")
+        return SandboxRun({}, trouble=f"Python does not start: {error.strerror or error}")
     if ended.trouble:
-        return Ran({}, trouble=_explained(ended.trouble), log=ended.output, seconds=ended.seconds)
+        return SandboxRun({}, trouble=_explained(ended.trouble), log=ended.output, seconds=ended.seconds)
     return replace(_ran(ended.answer, slice_.form), log=ended.output, seconds=ended.seconds)
 
 
@@ -80,9 +80,9 @@ def _job(slice_: Slice, chips: Sequence[Chip], seconds: int) -> dict[str, Any]:
     }
 
 
-def _ran(data: bytes, form: str) -> Ran:
+def _ran(data: bytes, form: str) -> SandboxRun:
     """What an answer says; the child may have been made to write anything."""
-    none = Ran({}, trouble="the slice ended without an answer")
+    none = SandboxRun({}, trouble="the slice ended without an answer")
     try:
         answer = json.loads(data)
     except (ValueError, RecursionError):
@@ -91,13 +91,13 @@ def _ran(data: bytes, form: str) -> Ran:
         return none
     if "chips" not in answer:
         refused, trouble = str(answer.get("refused", "")), str(answer.get("trouble", ""))
-        return Ran({}, refused=refused, trouble=trouble or "it gave no reason")
+        return SandboxRun({}, refused=refused, trouble=trouble or "it gave no reason")
     try:
         answers = {name: _answer(found["runs"], form) for name, found in answer["chips"].items()}
         assumed = dict.fromkeys(str(text) for found in answer["chips"].values() for text in found["assumed"])
     except (KeyError, TypeError, AttributeError):
         return none
-    return Ran(answers, tuple(assumed))
+    return SandboxRun(answers, tuple(assumed))
 
 
 def _explained(trouble: str) -> str:

@@ -13,14 +13,14 @@ import ast
 import os
 from dataclasses import dataclass
 
-from bwlint.confirm.slicing.closure import Cutter, Plan
+from bwlint.confirm.slicing.closure import Cutout, Cutter
 from bwlint.confirm.slicing.enclosing import as_function, owner_of
 from bwlint.confirm.slicing.modules import File, Files, file_of, source_of
 from bwlint.evaluate.names import guess
 from bwlint.model.findings import Claim, Region
 from bwlint.readers.python.gates import asked_key
 from bwlint.sources.errors import ReadError
-from bwlint.sources.read import Text, Unread
+from bwlint.sources.read import SourceText, Unread
 from bwlint.sources.tree import import_roots, module_name, package_root
 
 
@@ -33,7 +33,7 @@ class Slice:
 
     module: str
     form: str
-    modules: dict[str, Plan]
+    modules: dict[str, Cutout]
     devices: frozenset[str]
 
     @property
@@ -61,7 +61,7 @@ def cut(real: str, claim: Claim) -> Slice | str:
 
 def _cut(home: File, source: str, folder: str, claim: Claim) -> Slice | str:
     assert claim.at is not None
-    found = _expression(home.tree, Text(source), claim.at)
+    found = _expression(home.tree, SourceText(source), claim.at)
     if found is None:
         return "no expression of Python stands where the claim points"
     way, node = found
@@ -86,7 +86,7 @@ def _cut(home: File, source: str, folder: str, claim: Claim) -> Slice | str:
     return Slice(home.dotted, form, cutter.plans, frozenset(name for name in cutter.names if guess(name) is not None))
 
 
-def _expression(tree: ast.Module, text: Text, at: Region) -> tuple[list[ast.AST], ast.expr] | None:
+def _expression(tree: ast.Module, text: SourceText, at: Region) -> tuple[list[ast.AST], ast.expr] | None:
     """The expression at a place, and the nodes around it from the module inwards."""
 
     def search(way: list[ast.AST]) -> tuple[list[ast.AST], ast.expr] | None:
@@ -102,7 +102,7 @@ def _expression(tree: ast.Module, text: Text, at: Region) -> tuple[list[ast.AST]
     return search([tree])
 
 
-def _may_hold(node: ast.AST, text: Text, at: Region) -> bool:
+def _may_hold(node: ast.AST, text: SourceText, at: Region) -> bool:
     """Whether a place may be in a node: arguments and loops of comprehensions have no place of their own."""
     if isinstance(node, ast.stmt):
         first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])

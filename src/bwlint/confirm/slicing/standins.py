@@ -9,16 +9,16 @@ import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
-from bwlint.confirm.slicing.capabilities import TESTS, VALUES, Arch, Chip, DeviceCapability
+from bwlint.confirm.slicing.capabilities import TESTS, VALUES, Arch, ChipNumbers, DeviceCapability
 from bwlint.confirm.slicing.libraries import LIBRARIES, of_library
-from bwlint.confirm.slicing.unread import LONGEST_KEY, Choices, Skipped, Undecided, Unread, shown
+from bwlint.confirm.slicing.unread import LONGEST_KEY, Choices, SkipRaised, Undecided, UnknownValue, shown
 
 
-class World:
+class LibrariesOnChip:
     """The libraries on one chip, in one run. `rows` are those of the table of sources."""
 
     def __init__(
-        self, chip: Chip, rows: Mapping[str, Mapping[str, Any]], devices: frozenset[str], choices: Choices
+        self, chip: ChipNumbers, rows: Mapping[str, Mapping[str, Any]], devices: frozenset[str], choices: Choices
     ) -> None:
         self.chip = chip
         self.devices = devices
@@ -26,27 +26,27 @@ class World:
         self.assumed: dict[str, None] = {}
         self._rows = rows
 
-    def unread(self, key: str, why: str = "") -> Unread:
+    def unread(self, key: str, why: str = "") -> UnknownValue:
         """A value that nobody knows. `why` says so of one that is not free: it may read the device."""
         name = key.rpartition(".")[2]
         if not why and name in self.devices:
             why = f"nothing in reach says what `{name}` is, and it is called like a device"
-        return Unread(self, key[:LONGEST_KEY], why)
+        return UnknownValue(self, key[:LONGEST_KEY], why)
 
     def named(self, name: str, value: Any) -> Any:
         """A value as it is under a name, which may be called like a device."""
-        if isinstance(value, Unread) and name in self.devices and not value._bw_why:
+        if isinstance(value, UnknownValue) and name in self.devices and not value._bw_why:
             return self.unread(name)
         return value
 
     def taken_apart(self, names: tuple[str, ...], value: Any) -> Any:
         """What an assignment to several names takes apart."""
-        if not isinstance(value, Unread):
+        if not isinstance(value, UnknownValue):
             return value
-        parts = [Unread(self, f"{value._bw_key}[{place}]", value._bw_why) for place in range(len(names))]
+        parts = [UnknownValue(self, f"{value._bw_key}[{place}]", value._bw_why) for place in range(len(names))]
         return tuple(self.named(name, part) for name, part in zip(names, parts, strict=True))
 
-    def attribute(self, value: Unread, name: str) -> Any:
+    def attribute(self, value: UnknownValue, name: str) -> Any:
         """An attribute of something nobody knows."""
         dotted = f"{value._bw_key}.{name}"
         if value._bw_outside:
@@ -62,7 +62,7 @@ class World:
             return _NAMES[dotted]
         top, _, rest = dotted.partition(".")
         if top in LIBRARIES:
-            return self._of_library(dotted, rest) if rest else Library(self, dotted)
+            return self._of_library(dotted, rest) if rest else PureModule(self, dotted)
         if dotted in _RAISING:
             return _raising(dotted)
         name = dotted.rpartition(".")[2]
@@ -75,7 +75,7 @@ class World:
             self._assume(dotted, row)
             return self._value(row, dotted)
         found = self.unread(dotted)
-        return Unread(self, dotted[:LONGEST_KEY], found._bw_why, outside=True)
+        return UnknownValue(self, dotted[:LONGEST_KEY], found._bw_why, outside=True)
 
     def _of_library(self, dotted: str, rest: str) -> Any:
         try:
@@ -83,10 +83,10 @@ class World:
         except AttributeError:
             return self.unread(dotted)
 
-    def called(self, value: Unread, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+    def called(self, value: UnknownValue, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         """What a call of something nobody knows gives: a source of the table gives the device."""
         if value._bw_key.rpartition(".")[2] == "skipTest":
-            raise Skipped
+            raise SkipRaised
         row = self._row(value._bw_key)
         if row is None or row["value"]:
             given = ", ".join([*map(shown, args), *(f"{name}={shown(item)}" for name, item in keywords.items())])
@@ -102,7 +102,7 @@ class World:
         count = 2 if row["returns"] == "at-least-parts" else 1
         operands = [*args, *keywords.values()][:count]
         for operand in operands:
-            if isinstance(operand, Unread):
+            if isinstance(operand, UnknownValue):
                 key = f"{value._bw_key}({shown(operand)})"
                 return self.unread(key, "the capability is compared with an unknown value")
         return test(self.chip, *operands)
@@ -123,9 +123,9 @@ class World:
             if len(self.choices.taken) > len(taken) and row["returns"] in ("true", "false", "none"):
                 self.choices.taken, self.choices.guessed = taken, guessed
                 found = self.unread(dotted)
-            if not isinstance(found, Unread):
+            if not isinstance(found, UnknownValue):
                 return found
-            return self.called(Unread(self, dotted, outside=True), args, keywords)
+            return self.called(UnknownValue(self, dotted, outside=True), args, keywords)
 
         return functools.wraps(function)(call)
 
@@ -164,7 +164,7 @@ class World:
 class Properties:
     """PyTorch's `_CudaDeviceProperties`, as far as the chip decides it."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: LibrariesOnChip) -> None:
         self.major = world.chip.major
         self.minor = world.chip.minor
         if world.chip.smem is not None:
@@ -175,10 +175,10 @@ class Properties:
         return self._world.unread(f"get_device_properties().{name}", f"`{name}` of a device is not simulated")
 
 
-class Library:
+class PureModule:
     """A module of Python's own that does nothing but compute."""
 
-    def __init__(self, world: World, name: str) -> None:
+    def __init__(self, world: LibrariesOnChip, name: str) -> None:
         self._world, self._name = world, name
 
     def __getattr__(self, name: str) -> Any:
@@ -188,7 +188,7 @@ class Library:
 class Release:
     """A toolkit's release number, which some projects hand out as a tuple and others as packaging's `Version`."""
 
-    def __init__(self, world: World, parts: tuple[int, ...]) -> None:
+    def __init__(self, world: LibrariesOnChip, parts: tuple[int, ...]) -> None:
         self._world, self._parts = world, parts
         self.major, self.minor = parts
 
@@ -238,8 +238,8 @@ def _uncached(*args: Any, **_: object) -> Any:
 
 _NAMES: dict[str, Any] = {
     **{f"functools.{name}": _uncached for name in ("cache", "lru_cache")},
-    "unittest.SkipTest": Skipped,
-    "unittest.case.SkipTest": Skipped,
+    "unittest.SkipTest": SkipRaised,
+    "unittest.case.SkipTest": SkipRaised,
 }
 
 
@@ -253,6 +253,6 @@ _RAISING = frozenset(
 
 def _raising(dotted: str) -> Callable[..., NoReturn]:
     def leave(*_: object, **__: object) -> NoReturn:
-        raise SystemExit if "exit" in dotted else Skipped
+        raise SystemExit if "exit" in dotted else SkipRaised
 
     return leave

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    from bwlint.confirm.slicing.standins import World
+    from bwlint.confirm.slicing.standins import LibrariesOnChip
 
 
 LONGEST_KEY = 200
@@ -33,7 +33,7 @@ class NotReached(BaseException):
     """What is asked for is not reached with the values chosen."""
 
 
-class Skipped(Exception):
+class SkipRaised(Exception):
     """What pytest and unittest raise to skip a test."""
 
 
@@ -47,7 +47,7 @@ class Choices:
     lost: str = ""
     """Why the run decides nothing, though the slice may have gone on."""
 
-    def choose(self, value: Unread) -> bool:
+    def choose(self, value: UnknownValue) -> bool:
         key = value._bw_key
         if key not in self.taken:
             if len(self.taken) >= MAX_CHOICES:
@@ -66,7 +66,7 @@ _PLAIN = frozenset({"__version__", "__file__", "__name__", "__path__", "__spec__
 """Names with underscores that are values of programs, and no questions of Python's own."""
 
 
-class Unread:
+class UnknownValue:
     """A value that nobody knows. Its key says where it comes from: equal keys are equal values.
 
     Its names begin as no program's do, for all others are attributes that a slice may ask for.
@@ -75,11 +75,13 @@ class Unread:
     __slots__ = ("_bw_key", "_bw_negated", "_bw_outside", "_bw_why", "_bw_world")
     _bw_key: str
     _bw_why: str
-    _bw_world: World
+    _bw_world: LibrariesOnChip
     _bw_negated: bool
     _bw_outside: bool
 
-    def __init__(self, world: World, key: str, why: str = "", negated: bool = False, outside: bool = False) -> None:
+    def __init__(
+        self, world: LibrariesOnChip, key: str, why: str = "", negated: bool = False, outside: bool = False
+    ) -> None:
         for name, value in (("world", world), ("key", key), ("why", why), ("negated", negated), ("outside", outside)):
             object.__setattr__(self, f"_bw_{name}", value)
 
@@ -100,7 +102,7 @@ class Unread:
     def __setitem__(self, key: object, value: object) -> None:
         return
 
-    def __enter__(self) -> Unread:
+    def __enter__(self) -> UnknownValue:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -117,31 +119,31 @@ class Unread:
         self._bw_world.choices.lose(why)
 
 
-def related(op: str, left: Any, right: Any, negated: bool = False) -> Unread:
+def related(op: str, left: Any, right: Any, negated: bool = False) -> UnknownValue:
     """An operation of which one side is not known."""
-    known = left if isinstance(left, Unread) else right
-    why = next((side._bw_why for side in (left, right) if isinstance(side, Unread) and side._bw_why), "")
+    known = left if isinstance(left, UnknownValue) else right
+    why = next((side._bw_why for side in (left, right) if isinstance(side, UnknownValue) and side._bw_why), "")
     if (
         not why
         and op == "=="
         and any(isinstance(side, str) and _ARCHITECTURE.fullmatch(side) for side in (left, right))
     ):
         why = f"nothing in reach says what `{known._bw_key}` is, and it is compared with the name of an architecture"
-    return Unread(known._bw_world, f"({shown(left)} {op} {shown(right)})"[:LONGEST_KEY], why, negated)
+    return UnknownValue(known._bw_world, f"({shown(left)} {op} {shown(right)})"[:LONGEST_KEY], why, negated)
 
 
-def among(item: Unread, container: Any, negated: bool) -> Unread:
+def among(item: UnknownValue, container: Any, negated: bool) -> UnknownValue:
     """Whether a value that nobody knows is one of several: one question, and not one for each of them."""
     members = list(container) if isinstance(container, list | tuple | set | frozenset | dict) else [container]
     names = next((each for each in members if isinstance(each, str) and _ARCHITECTURE.fullmatch(each)), None)
     why = item._bw_why or ("" if names is None else related("==", item, names)._bw_why)
     listed = ", ".join(sorted(map(shown, members))) if len(members) < 20 else f"{len(members)} values"
-    return Unread(item._bw_world, f"({item._bw_key} in {listed})"[:LONGEST_KEY], why, negated)
+    return UnknownValue(item._bw_world, f"({item._bw_key} in {listed})"[:LONGEST_KEY], why, negated)
 
 
 def shown(value: object) -> str:
     """A value as the key of one that is made from it."""
-    if isinstance(value, Unread):
+    if isinstance(value, UnknownValue):
         return f"not {value._bw_key}" if value._bw_negated else value._bw_key
     if isinstance(value, list | tuple) and len(value) < 10:
         return f"{type(value).__name__}({', '.join(map(shown, value))})"
@@ -162,18 +164,20 @@ _OPERATORS = {
 
 def _define_operators() -> None:
     for name, op in _OPERATORS.items():
-        setattr(Unread, f"__{name}__", lambda self, other, op=op: related(op, self, other))
-        setattr(Unread, f"__r{name}__", lambda self, other, op=op: related(op, other, self))
+        setattr(UnknownValue, f"__{name}__", lambda self, other, op=op: related(op, self, other))
+        setattr(UnknownValue, f"__r{name}__", lambda self, other, op=op: related(op, other, self))
     # what is not less is at least, so that both spellings have one value
     for name, op, negated in (
         *(("eq", "==", False), ("ne", "==", True), ("lt", "<", False), ("ge", "<", True)),
         *(("gt", ">", False), ("le", ">", True), ("getitem", "item", False)),
     ):
-        setattr(Unread, f"__{name}__", lambda self, other, op=op, negated=negated: related(op, self, other, negated))
+        setattr(
+            UnknownValue, f"__{name}__", lambda self, other, op=op, negated=negated: related(op, self, other, negated)
+        )
     for name in (*_LOST, "length_hint", "reversed"):
-        setattr(Unread, f"__{name}__", Unread._bw_lost)
+        setattr(UnknownValue, f"__{name}__", UnknownValue._bw_lost)
     for name in ("neg", "pos", "abs", "invert", "ceil", "floor", "trunc"):
-        setattr(Unread, f"__{name}__", lambda self, name=name: related(name, self, None))
+        setattr(UnknownValue, f"__{name}__", lambda self, name=name: related(name, self, None))
 
 
 _define_operators()

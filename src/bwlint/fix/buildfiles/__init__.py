@@ -10,12 +10,12 @@ from collections.abc import Iterator
 
 from bwlint.fix import Job
 from bwlint.fix.buildfiles import accepted, lists, spellings
-from bwlint.fix.buildfiles.place import Place
+from bwlint.fix.buildfiles.place import CarryPlace
 from bwlint.fix.buildfiles.proof import Proposal, prove, stated
 from bwlint.fix.buildfiles.spellings import Piece
 from bwlint.model.findings import Edit, Fix, Proof
 from bwlint.readers.buildfiles.places import Places
-from bwlint.sources.read import Text
+from bwlint.sources.read import SourceText
 
 __all__ = ["mend"]
 
@@ -32,7 +32,7 @@ def mend(job: Job) -> Fix | str:
     index = next((n for n, one in enumerate(stated(job.module)) if one.at == at), None)
     if index is None:
         return "the list is not found again in the file"
-    place = Place.of(job, index)
+    place = CarryPlace.of(job, index)
     if isinstance(place, str):
         return place
     refusal = ""
@@ -47,7 +47,7 @@ def mend(job: Job) -> Fix | str:
     return refusal or _refusal(place)
 
 
-def _proposals(place: Place) -> Iterator[Proposal]:
+def _proposals(place: CarryPlace) -> Iterator[Proposal]:
     """What may be written, the best first."""
     kind = place.carry.kind
     if place.losses:
@@ -64,7 +64,7 @@ def _proposals(place: Place) -> Iterator[Proposal]:
         yield from lists.beside(place)
 
 
-def _refusal(place: Place) -> str:
+def _refusal(place: CarryPlace) -> str:
     if place.gains and not place.possible():
         return place.too_early()
     return "no known rewrite for this spelling"
@@ -72,7 +72,7 @@ def _refusal(place: Place) -> str:
 
 def _edit(job: Job, piece: Piece) -> Edit:
     span = Places(job.source).span(piece.start, piece.end)
-    return Edit(job.module.path, Text(job.source).region(*span), piece.text)
+    return Edit(job.module.path, SourceText(job.source).region(*span), piece.text)
 
 
 def _title(proposal: Proposal) -> str:

@@ -8,14 +8,14 @@ from bwlint.chips import NONE, Target, siblings
 from bwlint.chips.toolkits import version, within
 from bwlint.fix.buildfiles import spellings
 from bwlint.fix.buildfiles.branch import branched
-from bwlint.fix.buildfiles.place import Place, has, possible, sass
+from bwlint.fix.buildfiles.place import CarryPlace, has, possible, sass
 from bwlint.fix.buildfiles.proof import Proposal
 from bwlint.fix.buildfiles.spellings import Piece
 from bwlint.model.facts import Carry
 from bwlint.readers.buildfiles import is_cmake
 
 
-def names(place: Place) -> Iterator[Proposal]:
+def names(place: CarryPlace) -> Iterator[Proposal]:
     """The names of the sibling beside those of its twin, in this list or in one of a later toolkit."""
     mine = (place.carry.kind, place.carry.name)
     same = [(n, one) for n, one in enumerate(place.stated) if (one.kind, one.name) == mine]
@@ -28,7 +28,7 @@ def names(place: Place) -> Iterator[Proposal]:
             yield Proposal((piece,), "family", place.wanted(), place.gains, frozenset({n}), 0, "")
 
 
-def branch(place: Place) -> Iterator[Proposal]:
+def branch(place: CarryPlace) -> Iterator[Proposal]:
     """The names of the sibling in a branch of their own, where the one at hand allows older toolkits."""
     low = place.carry.toolkit[0]
     later = max((first for chip in place.gains if (first := chip.min_cuda)), key=version, default="")
@@ -42,7 +42,7 @@ def branch(place: Place) -> Iterator[Proposal]:
         yield Proposal((piece,), "family", title, place.gains, frozenset({place.index}), 1, unsafe, splits=True)
 
 
-def _beside(place: Place, carry: Carry, there: list[Target]) -> Piece | None:
+def _beside(place: CarryPlace, carry: Carry, there: list[Target]) -> Piece | None:
     """The names of the sibling in a list, for those of its twin that are accepted together with the list."""
     written = place.written(carry)
     twins = [token for token in written if place.mirrored(token.target)]
@@ -51,7 +51,7 @@ def _beside(place: Place, carry: Carry, there: list[Target]) -> Piece | None:
     return spellings.beside(place.source, written, twins, sorted(added, key=_order), place.lone())
 
 
-def every_suffix(place: Place) -> Iterator[Proposal]:
+def every_suffix(place: CarryPlace) -> Iterator[Proposal]:
     """The names that one chip of a family has and another lacks, beside those that it has."""
     written, there = place.written(place.carry), place.together()
     for last in reversed(written):
@@ -63,14 +63,14 @@ def every_suffix(place: Place) -> Iterator[Proposal]:
             yield Proposal((piece,), "family", f"Accept all of {chip}", NONE, frozenset({place.index}), 0, "")
 
 
-def conditions(place: Place) -> Iterator[Proposal]:
+def conditions(place: CarryPlace) -> Iterator[Proposal]:
     """A condition that holds for the names of the sibling too."""
     piece = condition(place, place.carry, place.mirrored)
     if piece is not None:
         yield Proposal((piece,), "family", place.wanted(), place.gains, frozenset({place.index}), 0, "")
 
 
-def condition(place: Place, carry: Carry, add: spellings.Add) -> Piece | None:
+def condition(place: CarryPlace, carry: Carry, add: spellings.Add) -> Piece | None:
     """What a condition over a list of names needs to admit what `add` gives for each name in it."""
     start, end = place.stretch(carry)
     spell = spellings.membership if "IN_LIST" in place.source[start:end] else spellings.alternatives

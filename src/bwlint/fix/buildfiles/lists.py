@@ -11,10 +11,10 @@ from bwlint.chips.pairs import same_cubin
 from bwlint.chips.toolkits import first_toolkit
 from bwlint.fix.buildfiles import spellings
 from bwlint.fix.buildfiles.accepted import condition
-from bwlint.fix.buildfiles.place import Place, sass, twins
+from bwlint.fix.buildfiles.place import CarryPlace, sass, twins
 from bwlint.fix.buildfiles.proof import Proposal, in_a_list
-from bwlint.fix.buildfiles.spellings import Piece, Token
-from bwlint.judging.behind import lost
+from bwlint.fix.buildfiles.spellings import Piece, TargetToken
+from bwlint.judging.compiled import lost
 from bwlint.model.facts import Carry
 
 _LISTS = frozenset({"list", "piece", "request", "kernel"})
@@ -22,7 +22,7 @@ _Given = Mapping[Target, tuple[Target, ...]]
 """What is written for an exact target, or beside it."""
 
 
-def family(place: Place) -> Iterator[Proposal]:
+def family(place: CarryPlace) -> Iterator[Proposal]:
     """The family target in the place of the exact one, where nothing needs that and the toolkits have it."""
     exact = _exact(place)
     lowest = min((token.target for token in exact), key=lambda target: target.number, default=None)
@@ -43,7 +43,7 @@ def family(place: Place) -> Iterator[Proposal]:
     yield from _with_conditions(place, [spellings.instead(token, wide) for token in exact], given, unsafe)
 
 
-def beside(place: Place) -> Iterator[Proposal]:
+def beside(place: CarryPlace) -> Iterator[Proposal]:
     """The exact target of the sibling beside that of its twin."""
     exact = _exact(place)
     given = {token.target: place.mirrored(token.target) for token in exact}
@@ -64,7 +64,7 @@ def beside(place: Place) -> Iterator[Proposal]:
             yield Proposal((flag,), "family", place.wanted(), place.gains, frozenset({place.index}), 1, unsafe)
 
 
-def suffixed(place: Place) -> Iterator[Proposal]:
+def suffixed(place: CarryPlace) -> Iterator[Proposal]:
     """The family target in the place of the plain one."""
     bare = [token for token in place.written(place.carry) if _is_bare(place, token)]
     wide = [Target(token.target.number, "f") for token in bare]
@@ -73,7 +73,7 @@ def suffixed(place: Place) -> Iterator[Proposal]:
         yield Proposal(pieces, "family", "Build for the family", NONE, frozenset({place.index}), 0, "")
 
 
-def dropped(place: Place) -> Iterator[Proposal]:
+def dropped(place: CarryPlace) -> Iterator[Proposal]:
     """A list without the targets that its sources cannot be built for."""
     written = place.written(place.carry)
     wrong = [token for token in written if token.target.loads_on() & place.losses]
@@ -83,23 +83,23 @@ def dropped(place: Place) -> Iterator[Proposal]:
         yield Proposal(pieces, "bound", f"Drop {names}", NONE, frozenset({place.index}), 0, "")
 
 
-def _exact(place: Place) -> tuple[Token, ...]:
+def _exact(place: CarryPlace) -> tuple[TargetToken, ...]:
     """The targets that keep out the chips which are wanted."""
     return tuple(token for token in place.written(place.carry) if twins(token.target.loads_on(), place.gains))
 
 
-def _is_bare(place: Place, token: Token) -> bool:
+def _is_bare(place: CarryPlace, token: TargetToken) -> bool:
     chip = token.target.chip
     return not token.target.suffix and "f" in chip.suffixes and chip in place.job.context.targets
 
 
-def _lost(place: Place, given: _Given) -> str | None:
+def _lost(place: CarryPlace, given: _Given) -> str | None:
     """What is behind the list and would not be compiled for what is given."""
     found = (lost(place.job.context, place.code, kept, new) for kept, targets in given.items() for new in targets)
     return next(filter(None, found), None)
 
 
-def _with_conditions(place: Place, pieces: Sequence[Piece], given: _Given, unsafe: str) -> Iterator[Proposal]:
+def _with_conditions(place: CarryPlace, pieces: Sequence[Piece], given: _Given, unsafe: str) -> Iterator[Proposal]:
     """A change of a list with those of the conditions over it that ask for the target which is changed."""
     more, touched = [], {place.index}
     for n, one in enumerate(place.stated):
@@ -114,7 +114,7 @@ def _with_conditions(place: Place, pieces: Sequence[Piece], given: _Given, unsaf
     yield Proposal((*pieces, *more), "family", place.wanted(), place.gains, frozenset(touched), 0, unsafe)
 
 
-def _to_admit(place: Place, one: Carry, given: _Given) -> dict[Target, tuple[Target, ...]]:
+def _to_admit(place: CarryPlace, one: Carry, given: _Given) -> dict[Target, tuple[Target, ...]]:
     """What a condition over the list that is changed has to admit besides, for each target that it holds for."""
     name = place.carry.name
     if one.kind != "match" or not name or not re.search(rf"\b{re.escape(name)}\b", one.name):

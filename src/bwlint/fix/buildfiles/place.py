@@ -10,18 +10,18 @@ from bwlint.chips.toolkits import first_toolkit, version, within
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
 from bwlint.fix.buildfiles.proof import ACCEPT, reached, stated, targets
-from bwlint.fix.buildfiles.spellings import Token, tokens
-from bwlint.fix.change import Change
+from bwlint.fix.buildfiles.spellings import TargetToken, tokens
+from bwlint.fix.change import WantedChange
 from bwlint.fix.meant import comments, said_exactly
-from bwlint.judging.behind import Behind, behind
+from bwlint.judging.compiled import Behind, behind
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry
 from bwlint.readers.buildfiles import is_cmake
-from bwlint.sources.read import Text
+from bwlint.sources.read import SourceText
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CarryPlace:
     """It is to reach `gains` too, or not `losses`; neither: it lacks a suffix.
 
     `index` is its place among the stated carries of the file, `code` what it compiles.
@@ -35,7 +35,7 @@ class Place:
     code: Behind
 
     @classmethod
-    def of(cls, job: Job, index: int) -> Place | str:
+    def of(cls, job: Job, index: int) -> CarryPlace | str:
         carry = stated(job.module)[index]
         before = reached(carry)
         gains, losses = job.remedy.chips - before, before - job.remedy.chips
@@ -43,7 +43,7 @@ class Place:
             return "the set wanted both gains and loses chips"
         if carry.kind == "file":
             return "PTX is written by a compiler, which has to be asked for another target"
-        change = Change("family", job.remedy.chips, gains | losses, twins(before, gains | losses))
+        change = WantedChange("family", job.remedy.chips, gains | losses, twins(before, gains | losses))
         said = said_exactly(comments(job.source, carry.at), change)
         if said is not None:
             return said
@@ -62,7 +62,7 @@ class Place:
         """Where a carry stands, as offsets."""
         return offsets(self.source, carry.at)
 
-    def written(self, carry: Carry) -> tuple[Token, ...]:
+    def written(self, carry: Carry) -> tuple[TargetToken, ...]:
         """The targets as they are written there."""
         return tokens(self.source, *self.stretch(carry))
 
@@ -111,7 +111,7 @@ class Place:
 
 def offsets(source: str, at: Span) -> tuple[int, int]:
     """Where a span begins and ends in a source."""
-    text = Text(source)
+    text = SourceText(source)
     region = text.region(*at)
     return text.offset(region.line, region.column), text.offset(region.end_line, region.end_column)
 

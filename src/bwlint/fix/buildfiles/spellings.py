@@ -36,7 +36,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class TargetToken:
     """A target as it is written: `source[start:end]`."""
 
     target: Target
@@ -52,7 +52,7 @@ class Token:
         return f"{self.match['prefix']}{number}{target.suffix}{self.match['form'] or ''}"
 
 
-def tokens(source: str, start: int, end: int) -> tuple[Token, ...]:
+def tokens(source: str, start: int, end: int) -> tuple[TargetToken, ...]:
     """The targets in a stretch of a build file, those in comments left out."""
     text = _COMMENT.sub(lambda match: " " * len(match[0]), source[start:end])
     found = []
@@ -62,12 +62,12 @@ def tokens(source: str, start: int, end: int) -> tuple[Token, ...]:
             target = Target.parse(number + match["suffix"].lower())
         except ValueError:
             continue
-        found.append(Token(target, start + match.start(), start + match.end(), match))
+        found.append(TargetToken(target, start + match.start(), start + match.end(), match))
     return tuple(found)
 
 
 def beside(
-    source: str, written: Sequence[Token], twins: Sequence[Token], added: Sequence[Target], lone: str = ""
+    source: str, written: Sequence[TargetToken], twins: Sequence[TargetToken], added: Sequence[Target], lone: str = ""
 ) -> Piece | None:
     """New targets behind the last of the twins, or in front of the first where their numbers are lower.
 
@@ -84,7 +84,7 @@ def beside(
     return Piece(last.end, last.end, "".join(gap + last.write(target) for target in added))
 
 
-def _gap(source: str, written: Sequence[Token], token: Token) -> str | None:
+def _gap(source: str, written: Sequence[TargetToken], token: TargetToken) -> str | None:
     """What stands between a target and its neighbour; of a lone one what such a list is separated by."""
     place = written.index(token)
     gaps = [source[one.end : other.start] for one, other in itertools.pairwise(written)]
@@ -97,12 +97,12 @@ def _gap(source: str, written: Sequence[Token], token: Token) -> str | None:
     return None
 
 
-def instead(token: Token, target: Target) -> Piece:
+def instead(token: TargetToken, target: Target) -> Piece:
     """One target in the place of another."""
     return Piece(token.start, token.end, token.write(target))
 
 
-def without(source: str, written: Sequence[Token], wrong: Sequence[Token]) -> tuple[Piece, ...] | None:
+def without(source: str, written: Sequence[TargetToken], wrong: Sequence[TargetToken]) -> tuple[Piece, ...] | None:
     """A list without some of its targets; None where nothing, or a comment, would be left."""
     if len(wrong) == len(written):
         return None
@@ -138,7 +138,7 @@ def alternatives(source: str, start: int, end: int, add: Add) -> Piece | None:
     return Piece(last, last, "".join(f"|{text}" for text in new))
 
 
-def _alternative(source: str, token: Token, start: int, end: int) -> tuple[int, int]:
+def _alternative(source: str, token: TargetToken, start: int, end: int) -> tuple[int, int]:
     """The bounds of the alternative in which a target is written."""
     left, right = token.start, token.end
     while left > start and source[left - 1] not in _BOUNDS:
@@ -163,7 +163,7 @@ def membership(source: str, start: int, end: int, add: Add) -> Piece | None:
     return Piece(last, last, new) if last is not None else None
 
 
-def doubled_flag(source: str, start: int, end: int, names: Sequence[tuple[Token, Target]]) -> Piece | None:
+def doubled_flag(source: str, start: int, end: int, names: Sequence[tuple[TargetToken, Target]]) -> Piece | None:
     """A second `-gencode` behind the one at `source[start:end]`, with other targets; None where it is no such flag."""
     quoted = source[start] in "'\"" and source[start] == source[end - 1]
     inner = start + 1 if quoted else start

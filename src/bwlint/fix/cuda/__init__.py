@@ -13,10 +13,10 @@ from bwlint.chips.wording import plain
 from bwlint.evaluate.macros import known_macro
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
-from bwlint.fix.change import Change
+from bwlint.fix.change import WantedChange
 from bwlint.fix.cuda import conditions, guards
 from bwlint.fix.cuda.introduced import not_introduced
-from bwlint.fix.cuda.proof import Checker, in_a_string
+from bwlint.fix.cuda.proof import FileChecker, in_a_string
 from bwlint.fix.cuda.terms import Change as Rewrite
 from bwlint.fix.cuda.terms import edits
 from bwlint.fix.meant import said_exactly
@@ -42,13 +42,13 @@ def mend(job: Job) -> Fix | str:
     if in_a_string(job.module):
         return "code in a string of another language is not rewritten"
     code = clean(job.source)
-    checker = Checker(job.context.tree, job.module, job.source)
+    checker = FileChecker(job.context.tree, job.module, job.source)
     if job.remedy.how == "guard":
         return _guard(job, code, checker)
     return _test(job, code, checker)
 
 
-def _guard(job: Job, code: Code, checker: Checker) -> Fix | str:
+def _guard(job: Job, code: Code, checker: FileChecker) -> Fix | str:
     guarded = _guarded(job.context, job.module, job.remedy.at or job.draft.at)
     if guarded is None:
         return "nothing here tells which guard to mend"
@@ -78,7 +78,7 @@ def _guard(job: Job, code: Code, checker: Checker) -> Fix | str:
     return found
 
 
-def _names_part(guarded: Guarded, change: Change) -> bool:
+def _names_part(guarded: Guarded, change: WantedChange) -> bool:
     return any(str(chip.joined) in guarded.guard.text for chip in change.twins)
 
 
@@ -102,11 +102,11 @@ def _proposals(job: Job, code: Code, guarded: Guarded, moved: TargetSet) -> tupl
     return guards.widened(code, test, want), "family", change.title
 
 
-def _of_family(guarded: Guarded, wanted: TargetSet) -> Change | None:
+def _of_family(guarded: Guarded, wanted: TargetSet) -> WantedChange | None:
     """The change of a guard for whole chips, where they have a member of their family beside them."""
     gained = (wanted - guarded.admitted).chips - guarded.chips
     twins = ChipSet.joining(twin for chip in gained for twin in siblings(chip)) & guarded.chips
-    return Change("family", wanted.chips, gained, twins) if len(gained) == 1 and twins else None
+    return WantedChange("family", wanted.chips, gained, twins) if len(gained) == 1 and twins else None
 
 
 def _known(tree: Tree, module: Module) -> Callable[[str, str], bool]:
@@ -132,11 +132,11 @@ def _guarded(context: Context, module: Module, at: Span) -> Guarded | None:
     return next(found, None)
 
 
-def _test(job: Job, code: Code, checker: Checker) -> Fix | str:
+def _test(job: Job, code: Code, checker: FileChecker) -> Fix | str:
     judged = job.judged
     if judged is None:
         return "nothing here tells which test to mend"
-    change = Change.between(judged.sets, job.remedy.chips)
+    change = WantedChange.between(judged.sets, job.remedy.chips)
     if isinstance(change, str):
         return change
     gate = judged.gate
@@ -160,7 +160,7 @@ def _test(job: Job, code: Code, checker: Checker) -> Fix | str:
     )
 
 
-def _twin(chip: Chip, change: Change) -> Chip:
+def _twin(chip: Chip, change: WantedChange) -> Chip:
     return next(iter(siblings(chip) & change.twins), chip)
 
 
@@ -175,7 +175,7 @@ def _first_proved(
     proposals: Iterator[list[Rewrite]],
     kind: str,
     title: str,
-    checker: Checker,
+    checker: FileChecker,
     prove: Callable[[str, str], Proof | str],
 ) -> Fix | str:
     """The first proposal that holds, with its proof; else why the first one does not."""

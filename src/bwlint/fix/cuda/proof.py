@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from bwlint.chips import NO_TARGET, NONE, ChipSet, TargetSet
 from bwlint.evaluate.interpreter import Interpreter
-from bwlint.fix.change import Change
+from bwlint.fix.change import WantedChange
 from bwlint.judging.legality import legal, short
 from bwlint.model.facts import Class, Gate, Module, Operation
 from bwlint.model.findings import Proof
@@ -16,7 +16,7 @@ from bwlint.world.tree import Sets, TargetSets, Tree
 
 
 @dataclass(frozen=True, slots=True)
-class _World:
+class _TreeWithFile:
     """The scanned tree with one file replaced."""
 
     tree: Tree
@@ -40,7 +40,7 @@ def world(tree: Tree, module: Module) -> Tree:
     """The scanned tree with this state of a file, in interpreters of its own."""
     sources = tree.interpreter.sources
     found = Tree(sources, lambda path, dotted: None)
-    place = _World(tree, module)
+    place = _TreeWithFile(tree, module)
     found.interpreter = Interpreter(place, sources)
     found.compiler = Interpreter(place, sources, compile_time=True)
     return found
@@ -52,7 +52,7 @@ def in_a_string(module: Module) -> bool:
 
 
 @dataclass(slots=True)
-class Checker:
+class FileChecker:
     """Judges edits of one file. `module` is what was read from it, `source` the text."""
 
     tree: Tree
@@ -109,7 +109,7 @@ class Checker:
                 return f"the edit would change for whom line {old.at[0]} is compiled"
         return None
 
-    def gate(self, text: str, gate: Gate, sets: Sets, change: Change, evidence: str) -> Proof | str:
+    def gate(self, text: str, gate: Gate, sets: Sets, change: WantedChange, evidence: str) -> Proof | str:
         """The proof that the test of `gate` holds on exactly the chips of `change`, and that nothing else moves."""
         edited = read(self.module.path, text, self.module.name)
         here = _index(self.module.gates, gate)
@@ -128,7 +128,7 @@ class Checker:
             return said
         return Proof(sets.may.names, sets.must.names, after.may.names, after.must.names, evidence)
 
-    def _other_gates(self, edited: Module, here: int, gate: Gate, change: Change) -> str | None:
+    def _other_gates(self, edited: Module, here: int, gate: Gate, change: WantedChange) -> str | None:
         """Other tests stay as they are; what stands below this one, or reads its flag, moves on its chips at most."""
         after_tree = world(self.tree, edited)
         for index, (other, other_after) in enumerate(zip(self.module.gates, edited.gates, strict=True)):

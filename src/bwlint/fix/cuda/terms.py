@@ -11,7 +11,7 @@ from bwlint.chips import Chip
 from bwlint.model.expr import Expr, Span
 from bwlint.model.findings import Edit
 from bwlint.readers.cuda.lexer import Code
-from bwlint.sources.read import Text
+from bwlint.sources.read import SourceText
 
 LONGEST_LINE = 100
 TOO_LONG = 120
@@ -126,5 +126,5 @@ def twin_text(text: str, twin: Chip, chip: Chip) -> str:
 
 def edits(path: str, code: Code, changes: list[Change]) -> tuple[Edit, ...]:
     """Changes of the text as edits of a file."""
-    text = Text(code.source)
+    text = SourceText(code.source)
     return tuple(Edit(path, text.region(*code.span(start, end)), new) for start, end, new in changes)

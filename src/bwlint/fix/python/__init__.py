@@ -13,19 +13,19 @@ from typing import Literal
 from bwlint.chips import ChipSet
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
-from bwlint.fix.change import Change
+from bwlint.fix.change import WantedChange
 from bwlint.fix.meant import meant_exactly
-from bwlint.fix.python.place import Candidate, Place
-from bwlint.fix.python.proof import Checker, compares_limit
+from bwlint.fix.python.place import Candidate, ConditionPlace
+from bwlint.fix.python.proof import GateChecker, compares_limit
 from bwlint.model.facts import Gate, Module
 from bwlint.model.findings import Fix, Proof
-from bwlint.sources.read import Text
+from bwlint.sources.read import SourceText
 from bwlint.world.gates import Judged, refuses
 from bwlint.world.tree import Sets, Tree
 
 __all__ = ["Spelling", "first_proved", "mend", "propose"]
 
-Spelling = Callable[[Place], Iterable[Candidate] | str]
+Spelling = Callable[[ConditionPlace], Iterable[Candidate] | str]
 """Proposes new texts of a test, the most idiomatic first; a string says why there can be none."""
 
 _TABLES = frozenset({"table", "lookup"})
@@ -69,7 +69,7 @@ def _known_to_fail(job: Job, judged: Judged) -> str | None:
     at = judged.other.at
     if at is None or judged.other.ends != "skip":
         return None
-    text = Text(job.source)
+    text = SourceText(job.source)
     lines = " ".join(text.line(number) for number in range(at[0], at[2] + 1))
     return "the test is expected to fail there" if _XFAIL.search(lines) else None
 
@@ -98,10 +98,10 @@ def propose(
     `source` is the text that `module` was read from, without a byte order mark. The fix is safe unless
     `unsafe_reason` says why not; the words of both stand in its proof.
     """
-    change = Change.between(sets, wanted, _beyond(module, gate, sets, wanted) if unsafe_reason else None)
+    change = WantedChange.between(sets, wanted, _beyond(module, gate, sets, wanted) if unsafe_reason else None)
     if isinstance(change, str):
         return change
-    place = Place(tree, module, root, gate, sets, source, gate.leaf or gate.at, change)
+    place = ConditionPlace(tree, module, root, gate, sets, source, gate.leaf or gate.at, change)
     if said := meant_exactly(gate, place.span, source, change):
         return said
     if compares_limit(gate, place.span, module):
@@ -122,7 +122,7 @@ def _beyond(module: Module, gate: Gate, sets: Sets, wanted: ChipSet) -> Literal[
     return "admit" if bool(wanted - sets.core) != denies else "bound"
 
 
-def _with_words(place: Place, candidate: Candidate, proof: Proof) -> tuple[Candidate, Proof]:
+def _with_words(place: ConditionPlace, candidate: Candidate, proof: Proof) -> tuple[Candidate, Proof]:
     """An edit with that of the gate's own refusal, where its words name one member of the family that it admits now."""
     from bwlint.fix.text import reworded
 
@@ -134,15 +134,15 @@ def _with_words(place: Place, candidate: Candidate, proof: Proof) -> tuple[Candi
         edit = reworded(place.source, place.module.path, text.at, family)
         if isinstance(edit, str):
             break
-        proved = Checker(place).prove((edit, *candidate), proof.evidence)
+        proved = GateChecker(place).prove((edit, *candidate), proof.evidence)
         if isinstance(proved, Proof):
             return (edit, *candidate), proved
     return candidate, proof
 
 
-def _literals(place: Place) -> Iterable[Candidate] | str:
+def _literals(place: ConditionPlace) -> Iterable[Candidate] | str:
     """Literals that name a chip, rewritten in their own spelling."""
-    text = Text(place.source)
+    text = SourceText(place.source)
     # most helper calls hold no literal, and libcst is slow
     if not any(_MAY_NAME_CHIP.search(text.line(number)) for number in range(place.span[0], place.span[2] + 1)):
         return ()
@@ -152,35 +152,35 @@ def _literals(place: Place) -> Iterable[Candidate] | str:
     return found if isinstance(found, str) else ((edit,) for edit in found)
 
 
-def _helpers(place: Place) -> Iterable[Candidate]:
+def _helpers(place: ConditionPlace) -> Iterable[Candidate]:
     """Calls of helpers of the tree, which another helper answers."""
     from bwlint.fix.python.helpers import proposals
 
     return proposals(place)
 
 
-def _methods(place: Place) -> Iterable[Candidate]:
+def _methods(place: ConditionPlace) -> Iterable[Candidate]:
     """Methods of platform objects, which have sisters for families."""
     from bwlint.fix.python.methods import proposals
 
     return proposals(place)
 
 
-def _bounds(place: Place) -> Iterable[Candidate]:
+def _bounds(place: ConditionPlace) -> Iterable[Candidate]:
     """Open lower bounds, with an end."""
     from bwlint.fix.python.bounds import proposals
 
     return proposals(place)
 
 
-def _rows(place: Place) -> Iterable[Candidate] | str:
+def _rows(place: ConditionPlace) -> Iterable[Candidate] | str:
     """Rows of a table, copied for the twin."""
     from bwlint.fix.python.rows import proposals
 
     return proposals(place)
 
 
-def _flags(place: Place) -> Iterable[Candidate]:
+def _flags(place: ConditionPlace) -> Iterable[Candidate]:
     """Flags of a build, with those of the twins beside them."""
     from bwlint.fix.python.flags import proposals
 
@@ -190,9 +190,9 @@ def _flags(place: Place) -> Iterable[Candidate]:
 _SPELLINGS: tuple[Spelling, ...] = (_methods, _literals, _helpers, _flags, _bounds)
 
 
-def first_proved(place: Place, spellings: Iterable[Spelling], evidence: str) -> tuple[Candidate, Proof] | str:
+def first_proved(place: ConditionPlace, spellings: Iterable[Spelling], evidence: str) -> tuple[Candidate, Proof] | str:
     """The first proposal that holds, with its proof; else why the first one does not."""
-    checker = Checker(place)
+    checker = GateChecker(place)
     refusal = ""
     for spelling in spellings:
         candidates = spelling(place)
@@ -211,7 +211,7 @@ def _words(evidence: str, unsafe_reason: str | None) -> str:
     return f"{evidence} (unsafe: {unsafe_reason})" if unsafe_reason else evidence
 
 
-def _title(change: Change, candidate: Candidate) -> str:
+def _title(change: WantedChange, candidate: Candidate) -> str:
     edit = candidate[-1]
     text = " ".join(edit.text.split()).strip(", ")
     if len(text) > _LONGEST_TITLE:

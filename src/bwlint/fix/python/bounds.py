@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bwlint.chips import EVERY, ChipSet, chip_of_number
-from bwlint.fix.python.place import Candidate, Place
+from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.syntax import Syntax, parse
 
 _MOST_MAJORS = 2
@@ -33,7 +33,7 @@ class _Bound:
         return self.operator in (ast.GtE, ast.Lt)
 
 
-def proposals(place: Place) -> Iterator[Candidate]:
+def proposals(place: ConditionPlace) -> Iterator[Candidate]:
     """`major >= 10` to `major in (10, 11)`, `sm >= 100` to `100 <= sm < 120`, and what refuses the rest likewise."""
     syntax = parse(place.source) if place.change.kind == "bound" else None
     if syntax is None:
@@ -43,7 +43,7 @@ def proposals(place: Place) -> Iterator[Candidate]:
             yield (syntax.edit(place.module.path, syntax.start(node), syntax.end(node), text),)
 
 
-def _compared(place: Place, syntax: Syntax, node: ast.Compare) -> Iterator[str]:
+def _compared(place: ConditionPlace, syntax: Syntax, node: ast.Compare) -> Iterator[str]:
     bound = _bound(syntax, node)
     if bound is None:
         return

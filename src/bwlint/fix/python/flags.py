@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips import Chip, chip_of_number
-from bwlint.fix.python.place import Candidate, Place
+from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.syntax import Syntax, parse, span_of
 
 _NUMBER = re.compile(r"(?<![a-z0-9])((?:sm_?)?)(\d{2,3})(?=[af]?(?![a-z0-9]))", re.IGNORECASE)
 
 
-def proposals(place: Place) -> Iterator[Candidate]:
+def proposals(place: ConditionPlace) -> Iterator[Candidate]:
     """`has_sm120` to `has_sm120 or has_sm121`, where the file sets that flag too."""
     if not place.sets.flags:
         return
@@ -27,7 +27,7 @@ def proposals(place: Place) -> Iterator[Candidate]:
             yield _joined(place, syntax, node, twins)
 
 
-def _twins(place: Place, name: str) -> list[str]:
+def _twins(place: ConditionPlace, name: str) -> list[str]:
     """The names of the flags for the chips that are to be treated as the one that `name` is for."""
     found = _NUMBER.search(name)
     chip = chip_of_number(int(found[2])) if found else None
@@ -68,7 +68,7 @@ def _asked(names: list[ast.Name], twins: list[str]) -> bool:
     return any(node.id in twins for node in names)
 
 
-def _joined(place: Place, syntax: Syntax, node: ast.Name, twins: list[str]) -> Candidate:
+def _joined(place: ConditionPlace, syntax: Syntax, node: ast.Name, twins: list[str]) -> Candidate:
     path, start, end = place.module.path, syntax.start(node), syntax.end(node)
     added = "".join(f" or {twin}" for twin in twins)
     if not _binds_tighter(syntax.parents[node]):

@@ -15,10 +15,10 @@ from typing import Any
 from bwlint.chips import NONE, ChipSet, siblings
 from bwlint.chips.toolkits import releases, version
 from bwlint.evaluate.interpreter import Interpreter
-from bwlint.evaluate.objects import Frame, FunctionValue, PartialValue
+from bwlint.evaluate.objects import EvaluationFrame, FunctionValue, PartialValue
 from bwlint.evaluate.values import Vec
 from bwlint.fix.python import imports
-from bwlint.fix.python.place import Candidate, Place
+from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import reached
 from bwlint.fix.python.syntax import LINE, Syntax, inside, parse, span_of
 from bwlint.model.expr import Expr
@@ -40,7 +40,7 @@ class _Call:
     signature: Any
 
 
-def proposals(place: Place) -> Iterator[Candidate]:
+def proposals(place: ConditionPlace) -> Iterator[Candidate]:
     """Every way to let another helper answer, the most idiomatic first."""
     syntax = parse(place.source) if any(_calls(place)) else None
     if syntax is None:
@@ -58,7 +58,7 @@ def proposals(place: Place) -> Iterator[Candidate]:
             yield from _joined(place, syntax, call, node, names)
 
 
-def _calls(place: Place) -> Iterator[_Call]:
+def _calls(place: ConditionPlace) -> Iterator[_Call]:
     """The calls of functions of the tree within a span that a test reaches."""
     seen = set()
     for node in reached(place.gate.test, place.module):
@@ -74,7 +74,7 @@ def _calls(place: Place) -> Iterator[_Call]:
             yield _Call(node, name, owner, signature)
 
 
-def _definition(place: Place, function: Expr, value: object) -> tuple[Module | None, str]:
+def _definition(place: ConditionPlace, function: Expr, value: object) -> tuple[Module | None, str]:
     """The module that defines a helper, and its name there."""
     if isinstance(value, FunctionValue):
         named = "." not in value.function.qualname and value.owner is None
@@ -104,7 +104,7 @@ def _stem(name: str) -> str | None:
 class _Answers:
     """What helpers say on every chip, under every toolkit that matters."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: ConditionPlace) -> None:
         self.place = place
         sources = place.tree.interpreter.sources
         asked = [release for release in releases() if version(release) >= version(_OLDEST)]
@@ -118,7 +118,7 @@ class _Answers:
             function = Expr("import", (call.owner.name, name))
             if call.owner.path == self.place.module.path:
                 function = Expr("name", (name,))
-            answer = run.truth(Expr("call", (function, call.node.args[1])), Frame(self.place.module))
+            answer = run.truth(Expr("call", (function, call.node.args[1])), EvaluationFrame(self.place.module))
             if not all(isinstance(lane, bool) for lane in answer.lanes):
                 return None
             found.append(_where(answer))
@@ -127,7 +127,7 @@ class _Answers:
     def signature(self, call: _Call, name: str) -> Any:
         run = self._runs[0]
         run.start()
-        return _signature(run.evaluate(Expr("name", (name,)), Frame(call.owner)).only())
+        return _signature(run.evaluate(Expr("name", (name,)), EvaluationFrame(call.owner)).only())
 
 
 def _where(answer: Vec) -> ChipSet:
@@ -179,7 +179,7 @@ def _in_family(held: ChipSet, chips: ChipSet) -> bool:
 
 
 def _brought(
-    place: Place, syntax: Syntax, helper: _Call, call: ast.Call, names: Sequence[str], *, instead: bool = False
+    place: ConditionPlace, syntax: Syntax, helper: _Call, call: ast.Call, names: Sequence[str], *, instead: bool = False
 ) -> list[Edit] | str:
     """The edits after which helpers can be named as the one is that is called; why not, where they cannot."""
     function, path = call.func, place.module.path
@@ -191,7 +191,7 @@ def _brought(
     return imports.add_beside(syntax, path, helper.owner.name, names, function.id, call)
 
 
-def _is_there(place: Place, helper: _Call, name: str) -> bool:
+def _is_there(place: ConditionPlace, helper: _Call, name: str) -> bool:
     """Whether the module or object that a helper is taken from has another one too."""
     function = helper.node.args[0]
     if function.op not in ("import", "attr"):
@@ -202,7 +202,7 @@ def _is_there(place: Place, helper: _Call, name: str) -> bool:
     return isinstance(value, FunctionValue | PartialValue)
 
 
-def _renamed(place: Place, syntax: Syntax, helper: _Call, call: ast.Call, name: str) -> Iterator[Candidate]:
+def _renamed(place: ConditionPlace, syntax: Syntax, helper: _Call, call: ast.Call, name: str) -> Iterator[Candidate]:
     """The call of another helper."""
     brought = _brought(place, syntax, helper, call, (name,), instead=True)
     last = _last(call)
@@ -218,7 +218,9 @@ def _last(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else ""
 
 
-def _joined(place: Place, syntax: Syntax, helper: _Call, call: ast.Call, names: Sequence[str]) -> Iterator[Candidate]:
+def _joined(
+    place: ConditionPlace, syntax: Syntax, helper: _Call, call: ast.Call, names: Sequence[str]
+) -> Iterator[Candidate]:
     """`call or other`, where the call stands; after `not`, which a chain of `and` has each by itself, `and not`."""
     brought, last = _brought(place, syntax, helper, call, names), _last(call)
     if isinstance(brought, str) or not last:
@@ -230,7 +232,7 @@ def _joined(place: Place, syntax: Syntax, helper: _Call, call: ast.Call, names: 
         yield (*brought, edit)
 
 
-def _with_others(place: Place, syntax: Syntax, call: ast.Call, others: Sequence[str]) -> Edit | None:
+def _with_others(place: ConditionPlace, syntax: Syntax, call: ast.Call, others: Sequence[str]) -> Edit | None:
     """The edit that puts calls beside one; None where nothing of the kind can stand."""
     path, start, end = place.module.path, syntax.start(call), syntax.end(call)
     outer = list(syntax.around(call))

@@ -15,7 +15,7 @@ _DOTTED = re.compile(r"(\d{1,2})\.(\d)([af]?(?:\+PTX)?)")
 
 
 @dataclass(frozen=True, slots=True)
-class Literal:
+class ChipLiteral:
     """`shape` is equal for literals that differ in their chip only; `write` gives it for another chip."""
 
     chip: Chip
@@ -23,7 +23,7 @@ class Literal:
     write: Callable[[Chip], cst.BaseExpression]
 
 
-def literal(node: cst.BaseExpression) -> Literal | None:
+def literal(node: cst.BaseExpression) -> ChipLiteral | None:
     """What `(12, 0)`, `120`, `1200`, `"sm_120a"`, `"12.0"` or `Arch.sm_120a` name; None for all else."""
     if isinstance(node, cst.Tuple):
         return _pair(node)
@@ -46,7 +46,7 @@ def pair(chip: Chip) -> cst.Tuple:
     return cst.Tuple([cst.Element(cst.Integer(str(chip.major))), cst.Element(cst.Integer(str(chip.minor)))])
 
 
-def _pair(node: cst.Tuple) -> Literal | None:
+def _pair(node: cst.Tuple) -> ChipLiteral | None:
     numbers = [decimal(element.value) for element in node.elements]
     if len(numbers) != 2 or numbers[0] is None or numbers[1] is None or numbers[1] > 9:
         return None
@@ -59,17 +59,17 @@ def _pair(node: cst.Tuple) -> Literal | None:
         major = first.with_changes(value=cst.Integer(str(other.major)))
         return node.with_changes(elements=[major, second.with_changes(value=cst.Integer(str(other.minor)))])
 
-    return Literal(chip, "tuple", write)
+    return ChipLiteral(chip, "tuple", write)
 
 
-def _number(node: cst.Integer) -> Literal | None:
+def _number(node: cst.Integer) -> ChipLiteral | None:
     value = decimal(node)
     if value is None:
         return None
     for factor in (1, 10):
         chip = chip_of_number(value // factor)
         if chip is not None and value % factor == 0:
-            return Literal(chip, f"joined*{factor}", _times(factor))
+            return ChipLiteral(chip, f"joined*{factor}", _times(factor))
     return None
 
 
@@ -77,7 +77,7 @@ def _times(factor: int) -> Callable[[Chip], cst.BaseExpression]:
     return lambda other: cst.Integer(str(other.joined * factor))
 
 
-def _text(node: cst.SimpleString) -> Literal | None:
+def _text(node: cst.SimpleString) -> ChipLiteral | None:
     content = node.raw_value
     if match := _TARGET.fullmatch(content):
         chip, start, end = chip_of_number(int(match[2])), match.start(2), match.end(2)
@@ -94,10 +94,10 @@ def _text(node: cst.SimpleString) -> Literal | None:
         text = content[:start] + digits + content[end:]
         return cst.SimpleString(f"{node.prefix}{node.quote}{text}{node.quote}")
 
-    return Literal(chip, f"{form} {node.prefix}{content[:start]}*{content[end:]}", write)
+    return ChipLiteral(chip, f"{form} {node.prefix}{content[:start]}*{content[end:]}", write)
 
 
-def _member(node: cst.Attribute) -> Literal | None:
+def _member(node: cst.Attribute) -> ChipLiteral | None:
     name = node.attr.value
     match = _TARGET.fullmatch(name)
     chip = chip_of_number(int(match[2])) if match else None
@@ -108,4 +108,4 @@ def _member(node: cst.Attribute) -> Literal | None:
         written = name[: match.start(2)] + str(other.joined) + name[match.end(2) :]
         return node.with_changes(attr=cst.Name(written))
 
-    return Literal(chip, f"member {match[1]}*{match[3]}", write)
+    return ChipLiteral(chip, f"member {match[1]}*{match[3]}", write)

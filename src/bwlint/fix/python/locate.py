@@ -16,11 +16,11 @@ from typing import Any
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
-from bwlint.fix.change import Change
+from bwlint.fix.change import WantedChange
 from bwlint.fix.python.spellings import rewrites
 from bwlint.model.expr import Span
 from bwlint.model.findings import Edit, Region
-from bwlint.sources.read import Text
+from bwlint.sources.read import SourceText
 
 Place = tuple[int, int]
 
@@ -29,12 +29,12 @@ Place = tuple[int, int]
 class _Parsed:
     """Whole lines of a file as libcst has them, and where each node stands in them."""
 
-    text: Text
+    text: SourceText
     module: cst.Module
     positions: dict[cst.CSTNode, CodeRange]
 
 
-def edits(path: str, source: str, span: Span, change: Change) -> Iterator[Edit] | str:
+def edits(path: str, source: str, span: Span, change: WantedChange) -> Iterator[Edit] | str:
     """Edits that rewrite one node of `span`, outer nodes first; a string says why there can be none."""
     lines = _statement(source, span)
     if lines is None:
@@ -69,7 +69,7 @@ def _statement(source: str, span: Span) -> tuple[int, str] | None:
         end = node.end_lineno or start
         if start <= last and first <= end:
             first, last = min(first, start), max(last, end)
-    text = Text(source)
+    text = SourceText(source)
     if last > len(text.lines):
         return None
     stop = text.offset(last + 1, 1) if last < len(text.lines) else len(source)
@@ -81,10 +81,10 @@ def _statement(source: str, span: Span) -> tuple[int, str] | None:
 def _parse(code: str) -> _Parsed:
     module = cst.parse_module(code)
     positions = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
-    return _Parsed(Text(code), module, dict(positions))
+    return _Parsed(SourceText(code), module, dict(positions))
 
 
-def _edits(path: str, parsed: _Parsed, first: int, span: Span, change: Change) -> Iterator[Edit]:
+def _edits(path: str, parsed: _Parsed, first: int, span: Span, change: WantedChange) -> Iterator[Edit]:
     start = _place(parsed.text, span[0] - first + 1, span[1])
     end = _place(parsed.text, span[2] - first + 1, span[3])
     for node in _within(parsed, start, end):
@@ -96,7 +96,7 @@ def _edits(path: str, parsed: _Parsed, first: int, span: Span, change: Change) -
                 yield Edit(path, Region(lines[0], region.column, lines[1], region.end_column), new)
 
 
-def _place(text: Text, line: int, byte: int) -> Place:
+def _place(text: SourceText, line: int, byte: int) -> Place:
     """A place as `ast` gives it, in code points as libcst counts them."""
     return line, len(text.line(line).encode("utf-8", "surrogatepass")[:byte].decode("utf-8", "ignore"))
 
@@ -152,12 +152,12 @@ def _offsets(parsed: _Parsed, node: Any) -> tuple[int, int]:
     return _offset(parsed.text, first.line, first.column), _offset(parsed.text, last.line, last.column)
 
 
-def _offset(text: Text, line: int, column: int) -> int:
+def _offset(text: SourceText, line: int, column: int) -> int:
     return text.offset(line, text.column_of_character(line, column))
 
 
 def _line_column(source: str, offset: int) -> Place:
-    before = Text(source[:offset])
+    before = SourceText(source[:offset])
     last = len(before.lines)
     return last, before.column_of_character(last, len(before.line(last)))
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from bwlint.chips import Chip, ChipSet, chip_of_number
 from bwlint.evaluate.objects import ClassValue, Instance
 from bwlint.evaluate.values import Ref
-from bwlint.fix.python.place import Candidate, Place
+from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import reached
 from bwlint.fix.python.syntax import Syntax, parse, span_of
 from bwlint.model.facts import Module
@@ -18,7 +18,7 @@ FAMILY = "is_device_capability_family"
 NEWER = "has_device_capability"
 
 
-def proposals(place: Place) -> Iterator[Candidate]:
+def proposals(place: ConditionPlace) -> Iterator[Candidate]:
     """Every way to let another method answer, the shortest first."""
     majors = {chip.major for chip in place.change.chips}
     syntax = parse(place.source) if EXACT in place.source or NEWER in place.source else None
@@ -89,7 +89,7 @@ def _number(node: ast.expr) -> int | None:
     return node.value if isinstance(node, ast.Constant) and type(node.value) is int else None
 
 
-def has_method(place: Place, node: ast.expr, name: str) -> bool:
+def has_method(place: ConditionPlace, node: ast.expr, name: str) -> bool:
     """Whether the object that a method is called on has another one: its class in the tree shows it.
 
     An object of a library that is not in the tree is taken for a current one.
@@ -108,7 +108,7 @@ def has_method(place: Place, node: ast.expr, name: str) -> bool:
     return isinstance(owner, Ref) and _has(place, owner.name, name)
 
 
-def _has(place: Place, dotted: str, name: str) -> bool:
+def _has(place: ConditionPlace, dotted: str, name: str) -> bool:
     """Whether a class has a method in the module that an object comes from, or in one that this imports."""
     home = None
     while "." in dotted and home is None:

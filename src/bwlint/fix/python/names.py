@@ -12,11 +12,11 @@ from dataclasses import replace
 from bwlint.chips import NONE
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
-from bwlint.fix.change import Change
+from bwlint.fix.change import WantedChange
 from bwlint.fix.meant import meant_exactly
 from bwlint.fix.python.items import behind
-from bwlint.fix.python.place import Candidate, Place
-from bwlint.fix.python.proof import Checker
+from bwlint.fix.python.place import Candidate, ConditionPlace
+from bwlint.fix.python.proof import GateChecker
 from bwlint.fix.python.syntax import Syntax, parse
 from bwlint.model.expr import walk
 from bwlint.model.facts import Gate
@@ -32,16 +32,16 @@ def mend(job: Job) -> Fix | str:
     syntax = parse(job.source)
     if judged is None or syntax is None:
         return "nothing here tells which list to mend"
-    change = Change("family", judged.core, NONE, NONE)
+    change = WantedChange("family", judged.core, NONE, NONE)
     gate, module = judged.gate, job.module
-    place = Place(job.context.tree, module, job.root, gate, judged.sets, job.source, gate.at, change)
+    place = ConditionPlace(job.context.tree, module, job.root, gate, judged.sets, job.source, gate.at, change)
     if said := meant_exactly(gate, place.span, job.source, change):
         return said
     candidate = _added(place, syntax)
     if isinstance(candidate, str):
         return candidate
     words = f"{remedy.evidence} (unsafe: {remedy.unsafe})" if remedy.unsafe else remedy.evidence
-    proof = Checker(place).prove(candidate, words)
+    proof = GateChecker(place).prove(candidate, words)
     if isinstance(proof, str):
         return proof
     edited = read(module.path, apply(job.source, candidate), module.name, module.is_package)
@@ -55,7 +55,7 @@ def mend(job: Job) -> Fix | str:
     return Fix("unsafe" if remedy.unsafe else "safe", "family", title, candidate, proof)
 
 
-def _added(place: Place, syntax: Syntax) -> Candidate | str:
+def _added(place: ConditionPlace, syntax: Syntax) -> Candidate | str:
     found = next((node for node in syntax.within(place.span) if isinstance(node, ast.List | ast.Tuple | ast.Set)), None)
     if found is None:
         return "the names of this list stand elsewhere"

@@ -10,10 +10,10 @@ from pathlib import PurePath
 
 from bwlint.chips import NONE
 from bwlint.fix import Job
-from bwlint.fix.change import Change
+from bwlint.fix.change import WantedChange
 from bwlint.fix.meant import meant_exactly
 from bwlint.fix.python import first_proved
-from bwlint.fix.python.place import Candidate, Place
+from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.ranges import ranges
 from bwlint.fix.python.releases import releases
 from bwlint.model.findings import Fix
@@ -30,9 +30,9 @@ def mend(job: Job) -> Fix | str:
     if judged is None:
         return "nothing here tells which test to mend"
     moved = (remedy.chips | judged.core) - (remedy.chips & judged.core)
-    change = Change("type", remedy.chips, moved, NONE)
+    change = WantedChange("type", remedy.chips, moved, NONE)
     tree, module = job.context.tree, job.module
-    place = Place(tree, module, job.root, judged.gate, judged.sets, job.source, job.draft.at, change)
+    place = ConditionPlace(tree, module, job.root, judged.gate, judged.sets, job.source, job.draft.at, change)
     if said := meant_exactly(judged.gate, place.span, job.source, change):
         return said
     words = f"{remedy.evidence} (unsafe: {remedy.unsafe})" if remedy.unsafe else remedy.evidence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from bwlint.fix.change import Change
+from bwlint.fix.change import WantedChange
 from bwlint.model.expr import Span
 from bwlint.model.facts import Gate, Module
 from bwlint.model.findings import Edit
@@ -16,7 +16,7 @@ Candidate: TypeAlias = tuple[Edit, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ConditionPlace:
     """Where a test stands and what is to become of it: what those who look for a spelling are given.
 
     `span` is the comparison in the text `source`, which `module` was read from.
@@ -29,4 +29,4 @@ class Place:
     sets: Sets
     source: str
     span: Span
-    change: Change
+    change: WantedChange

@@ -10,21 +10,21 @@ from typing import Any
 
 from bwlint.chips import ChipSet
 from bwlint.evaluate.interpreter import Interpreter
-from bwlint.evaluate.objects import ClassValue, Frame
+from bwlint.evaluate.objects import ClassValue, EvaluationFrame
 from bwlint.fix.apply import apply
-from bwlint.fix.python.place import Candidate, Place
+from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Class, Gate, Module
 from bwlint.model.findings import Proof
 from bwlint.readers.python import ReadError, read
-from bwlint.sources.read import Text
+from bwlint.sources.read import SourceText
 from bwlint.world.tree import Sets, Tree
 
 _MEMBER = re.compile(r"sm_?\d{2,3}[af]?")
 
 
 @dataclass(frozen=True, slots=True)
-class _World:
+class _TreeWithModule:
     """The scanned tree with one module replaced."""
 
     tree: Tree
@@ -44,10 +44,10 @@ class _World:
 
 
 @dataclass(frozen=True, slots=True)
-class Checker:
+class GateChecker:
     """Judges edits of the file of one gate."""
 
-    place: Place
+    place: ConditionPlace
 
     def prove(self, candidate: Candidate, evidence: str) -> Proof | str:
         """The proof that the edits change the gate as wanted and nothing else; a string says what is wrong."""
@@ -76,7 +76,7 @@ class Checker:
         for node in walk(gate.test):
             if node.op != "attr" or not _MEMBER.fullmatch(str(node.args[1])):
                 continue
-            owner = tree.interpreter.evaluate(node.args[0], Frame(edited)).only()
+            owner = tree.interpreter.evaluate(node.args[0], EvaluationFrame(edited)).only()
             if isinstance(owner, ClassValue) and node.args[1] not in owner.body.names:
                 return f"`{owner.body.qualname}` has no member `{node.args[1]}`"
         return None
@@ -104,7 +104,7 @@ class Checker:
         sources = known.interpreter.sources
         tree = Tree(sources, _nothing)
         tree.add(module, self.place.root)
-        tree.interpreter = Interpreter(_World(known, module), sources)
+        tree.interpreter = Interpreter(_TreeWithModule(known, module), sources)
         return tree
 
     def _differs(self, after: Sets) -> str | None:
@@ -179,7 +179,7 @@ def _written(source: str, candidate: Candidate) -> list[tuple[int, int]]:
     """The lines of the edited text that an edit wrote, first and last."""
     found, shift = [], 0
     for edit in sorted(candidate, key=lambda edit: (edit.region.line, edit.region.column)):
-        lines = len(Text(edit.text).lines) - 1 if edit.text else 0
+        lines = len(SourceText(edit.text).lines) - 1 if edit.text else 0
         first = edit.region.line + shift
         found.append((first, first + lines))
         shift += lines - (edit.region.end_line - edit.region.line)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bwlint.chips import Chip, chip_of_number, targets_of
-from bwlint.fix.python.place import Candidate, Place
+from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.syntax import Syntax, parse
 
 _MEMBER = re.compile(r"(sm_)(\d{2,3})[af]?")
@@ -26,7 +26,7 @@ class _Range:
     last: ast.expr
 
 
-def ranges(place: Place) -> Iterator[Candidate]:
+def ranges(place: ConditionPlace) -> Iterator[Candidate]:
     """`arch >= Arch.sm_103 and arch <= Arch.sm_103f` to `arch.is_family_of(Arch.sm_103f)`."""
     syntax = parse(place.source)
     if syntax is None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from bwlint.fix.python.imports import add_line
-from bwlint.fix.python.place import Candidate, Place
+from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.syntax import Syntax, parse
 
 _RELEASE = re.compile(r"\d+\.\d+(?:\.\w+)*")
@@ -20,7 +20,7 @@ _CALLS = (
 """What may be imported: the module, the name, and what to call then."""
 
 
-def releases(place: Place, *, packaging: bool) -> Iterator[Candidate]:
+def releases(place: ConditionPlace, *, packaging: bool) -> Iterator[Candidate]:
     """`torch.version.cuda >= "12.9"` to `Version(torch.version.cuda) >= Version("12.9")`.
 
     `packaging` says that the project uses the library of this name, so that it may be imported here.
@@ -48,7 +48,7 @@ def _orders_texts(node: ast.Compare) -> bool:
     return len(texts) == 1 and isinstance(texts[0].value, str) and _RELEASE.fullmatch(texts[0].value) is not None
 
 
-def _called(place: Place, syntax: Syntax, node: ast.Compare, call: str) -> Candidate:
+def _called(place: ConditionPlace, syntax: Syntax, node: ast.Compare, call: str) -> Candidate:
     edits = []
     for operand in (node.left, node.comparators[0]):
         text = f"{call}({syntax.segment(operand)})"

@@ -9,15 +9,15 @@ import libcst as cst
 
 from bwlint.chips import Chip
 from bwlint.fix.python.items import behind
-from bwlint.fix.python.literals import Literal, literal
-from bwlint.fix.python.place import Candidate, Place
+from bwlint.fix.python.literals import ChipLiteral, literal
+from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.syntax import Syntax, parse, span_of
 
 _PLAIN = (ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Name, ast.Attribute, ast.UnaryOp)
 _PARTS = (*_PLAIN, ast.expr_context, ast.unaryop)
 
 
-def proposals(place: Place) -> Iterable[Candidate] | str:
+def proposals(place: ConditionPlace) -> Iterable[Candidate] | str:
     """`(12, 0): ("Blackwell", "sm_120a"),` and behind it the same for 12.1, names of targets with it."""
     syntax = parse(place.source)
     within = syntax.within(place.span) if syntax is not None else ()
@@ -31,7 +31,9 @@ def proposals(place: Place) -> Iterable[Candidate] | str:
     return "no row of this table is for the twin"
 
 
-def _copied(place: Place, syntax: Syntax, table: ast.Dict, index: int, found: Literal) -> Iterable[Candidate] | str:
+def _copied(
+    place: ConditionPlace, syntax: Syntax, table: ast.Dict, index: int, found: ChipLiteral
+) -> Iterable[Candidate] | str:
     key, value = table.keys[index], table.values[index]
     if any(not isinstance(node, _PARTS) for node in ast.walk(value)):
         return "the row of the twin is computed, and not written out"
@@ -62,7 +64,7 @@ def _written(syntax: Syntax, key: ast.expr, value: ast.expr, twin: Chip, chip: C
             yield node, cst.Module([]).code_for_node(found.write(chip))
 
 
-def _literal(syntax: Syntax, node: ast.expr) -> Literal | None:
+def _literal(syntax: Syntax, node: ast.expr) -> ChipLiteral | None:
     if not isinstance(node, ast.Constant | ast.Tuple | ast.Attribute):
         return None
     try:

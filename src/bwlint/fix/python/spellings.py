@@ -12,11 +12,11 @@ from typing import Any
 import libcst as cst
 
 from bwlint.chips import Chip, ChipSet
-from bwlint.fix.change import Change
+from bwlint.fix.change import WantedChange
 from bwlint.fix.python.layout import Container, insert
-from bwlint.fix.python.literals import Literal, decimal, literal, pair
+from bwlint.fix.python.literals import ChipLiteral, decimal, literal, pair
 
-Codemod = Callable[[cst.CSTNode, Change], Iterator[cst.BaseExpression]]
+Codemod = Callable[[cst.CSTNode, WantedChange], Iterator[cst.BaseExpression]]
 
 _OPPOSITE: dict[type[cst.BaseCompOp], Callable[..., cst.BaseCompOp]] = {
     cst.Equal: cst.NotEqual,
@@ -27,13 +27,13 @@ _OPPOSITE: dict[type[cst.BaseCompOp], Callable[..., cst.BaseCompOp]] = {
 _READ = (cst.Name, cst.Attribute, cst.Subscript)
 
 
-def rewrites(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpression]:
+def rewrites(node: cst.CSTNode, change: WantedChange) -> Iterator[cst.BaseExpression]:
     """What `node` may become so that `change` happens."""
     for codemod in _TYPE if change.kind == "type" else _FAMILY:
         yield from codemod(node, change)
 
 
-def _negated(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpression]:
+def _negated(node: cst.CSTNode, change: WantedChange) -> Iterator[cst.BaseExpression]:
     """`not cap == (12, 0)` to `cap not in ((12, 0), (12, 1))`, `not (major == 12 and minor == 0)` to `major != 12`."""
     if not isinstance(node, cst.UnaryOperation) or not isinstance(node.operator, cst.Not):
         return
@@ -49,7 +49,7 @@ def _negated(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpression]:
             yield positive.with_changes(lpar=node.lpar, rpar=node.rpar, comparisons=comparisons)
 
 
-def _minor_dropped(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpression]:
+def _minor_dropped(node: cst.CSTNode, change: WantedChange) -> Iterator[cst.BaseExpression]:
     """`major == 12 and minor == 0` to `major == 12`; `major != 12 or minor != 0` to `major != 12`."""
     if not isinstance(node, cst.BooleanOperation):
         return
@@ -59,18 +59,18 @@ def _minor_dropped(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpres
             yield kept.with_changes(lpar=node.lpar or kept.lpar, rpar=node.rpar or kept.rpar)
 
 
-def _is_minor_test(node: cst.BaseExpression, operator: type[cst.BaseCompOp], change: Change) -> bool:
+def _is_minor_test(node: cst.BaseExpression, operator: type[cst.BaseCompOp], change: WantedChange) -> bool:
     if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1 or not isinstance(node.left, _READ):
         return False
     target = node.comparisons[0]
     return isinstance(target.operator, operator) and _is_minor(target.comparator, change)
 
 
-def _is_minor(node: cst.BaseExpression, change: Change) -> bool:
+def _is_minor(node: cst.BaseExpression, change: WantedChange) -> bool:
     return decimal(node) in {chip.minor for chip in change.twins}
 
 
-def _minor_joined(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpression]:
+def _minor_joined(node: cst.CSTNode, change: WantedChange) -> Iterator[cst.BaseExpression]:
     """`minor == 0` to `minor in (0, 3)`, where the major alone would admit too much."""
     if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1 or not isinstance(node.left, _READ):
         return
@@ -80,7 +80,7 @@ def _minor_joined(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpress
         yield from _membership(node, node.left, [comparator, *added])
 
 
-def _major_alone(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpression]:
+def _major_alone(node: cst.CSTNode, change: WantedChange) -> Iterator[cst.BaseExpression]:
     """`torch.cuda.get_device_capability() == (12, 0)` to `...[0] == 12`, `major * 10 + minor == 120` to `major == 12`.
 
     Names are left to a list of members: what is in them may be None, which equals nothing and has no first item.
@@ -120,7 +120,7 @@ def _asks_torch(node: cst.Call) -> bool:
     )
 
 
-def _equality_joined(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpression]:
+def _equality_joined(node: cst.CSTNode, change: WantedChange) -> Iterator[cst.BaseExpression]:
     """`cap == (12, 0)` to `cap in ((12, 0), (12, 1))`, or with digits, text, enum members."""
     if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1:
         return
@@ -132,7 +132,7 @@ def _equality_joined(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpr
             yield from _membership(node, subject, [written[chip] for chip in sorted(written, key=_place)])
 
 
-def _listed(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpression]:
+def _listed(node: cst.CSTNode, change: WantedChange) -> Iterator[cst.BaseExpression]:
     """`[100, 120]` to `[100, 120, 121]`, and the same for tuples and sets and for every literal."""
     if not isinstance(node, cst.List | cst.Tuple | cst.Set):
         return
@@ -141,10 +141,10 @@ def _listed(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpression]:
         yield widened
 
 
-def _widened(container: Container, change: Change) -> Container:
+def _widened(container: Container, change: WantedChange) -> Container:
     found = [literal(element.value) for element in container.elements]
     present = {(each.shape, each.chip.name) for each in found if each}
-    added: dict[tuple[str, str], tuple[int, Chip, Literal]] = {}
+    added: dict[tuple[str, str], tuple[int, Chip, ChipLiteral]] = {}
     for shape in dict.fromkeys(each.shape for each in found if each):
         twins = {n: each for n, each in enumerate(found) if each and each.shape == shape and each.chip in change.twins}
         for chip in (other for twin in twins.values() for other in change.beside(twin.chip)):
@@ -156,13 +156,13 @@ def _widened(container: Container, change: Change) -> Container:
     return container
 
 
-def _behind(twins: Mapping[int, Literal], chip: Chip) -> int:
+def _behind(twins: Mapping[int, ChipLiteral], chip: Chip) -> int:
     """Behind which of the twins a chip is written: the last one below it, so that an ascending list stays one."""
     below = [index for index, twin in twins.items() if twin.chip.joined < chip.joined]
     return max(below or twins)
 
 
-def _equality_typed(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpression]:
+def _equality_typed(node: cst.CSTNode, change: WantedChange) -> Iterator[cst.BaseExpression]:
     """`cap == 120`, where `cap` is a tuple, to `cap in ((12, 0), (12, 1))`."""
     if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1:
         return
@@ -177,7 +177,7 @@ def _equality_typed(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpre
         yield node.with_changes(comparisons=[target.with_changes(comparator=pairs[0])])
 
 
-def _list_typed(node: cst.CSTNode, change: Change) -> Iterator[cst.BaseExpression]:
+def _list_typed(node: cst.CSTNode, change: WantedChange) -> Iterator[cst.BaseExpression]:
     """`[89, 120]`, where a tuple is looked for, to `[(8, 9), (12, 0), (12, 1)]`."""
     if not isinstance(node, cst.List | cst.Tuple | cst.Set):
         return

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from bwlint.model.expr import Span
 from bwlint.model.findings import Edit, Region
-from bwlint.sources.read import Text
+from bwlint.sources.read import SourceText
 
 LINE = 88
 """How long a line may get; the formatters of the field break longer ones."""
@@ -22,7 +22,7 @@ Located = ast.expr | ast.stmt | ast.alias
 class Syntax:
     """`parents` has the node around each node."""
 
-    text: Text
+    text: SourceText
     tree: ast.Module
     parents: dict[ast.AST, ast.AST] = field(default_factory=dict)
 
@@ -88,18 +88,18 @@ def parse(source: str) -> Syntax | None:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-    return Syntax(Text(source), tree, parents)
+    return Syntax(SourceText(source), tree, parents)
 
 
-def between(source: Text, path: str, start: int, end: int, text: str) -> Edit:
+def between(source: SourceText, path: str, start: int, end: int, text: str) -> Edit:
     """The edit that puts `text` between two indexes of a source."""
     (line, column), (end_line, end_column) = _place(source, start), _place(source, end)
     return Edit(path, Region(line, column, end_line, end_column), text)
 
 
-def _place(source: Text, index: int) -> tuple[int, int]:
+def _place(source: SourceText, index: int) -> tuple[int, int]:
     """The line and column of an index of a text."""
-    before = Text(source.source[:index])
+    before = SourceText(source.source[:index])
     last = len(before.lines)
     return last, before.column_of_character(last, len(before.line(last)))
 

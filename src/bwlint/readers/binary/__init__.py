@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from bwlint.model.images import CUBIN, PTX, Binary, Container, Image
 from bwlint.readers.binary import cubin, elf, fatbin, pe
 from bwlint.sources.errors import ReadError
-from bwlint.sources.stretch import Source
+from bwlint.sources.stretch import ByteSource
 
 __all__ = ["read"]
 
@@ -18,7 +18,7 @@ _TARGET = re.compile(rb"^[ \t]*\.target\s+sm_(\d{1,3})([af]?)(?!\w)", re.M)
 _HEAD = 64 * 1024
 
 
-def read(source: Source) -> Binary:
+def read(source: ByteSource) -> Binary:
     """The containers of a file of any form. Raises `ReadError` where the file as a whole makes no sense."""
     start = source.read(0, min(source.size, _HEAD))
     if start.startswith(elf.MAGIC):
@@ -32,7 +32,7 @@ def read(source: Source) -> Binary:
     return _with_faults("bare", tuple(fatbin.limited(fatbin.scan(source))))
 
 
-def _elf(source: Source) -> Binary:
+def _elf(source: ByteSource) -> Binary:
     try:
         found = elf.read(source)
     except ReadError as error:
@@ -56,7 +56,7 @@ def _elf(source: Source) -> Binary:
     return _with_faults("elf", containers, found.machine_name, needed, faults)
 
 
-def _pe(source: Source) -> Binary:
+def _pe(source: ByteSource) -> Binary:
     try:
         found = pe.read(source)
     except ReadError as error:
@@ -70,7 +70,7 @@ def _pe(source: Source) -> Binary:
     return _with_faults("pe", _containers_of(found, source), found.machine_name, needed, faults)
 
 
-def _containers_of(found: fatbin.Host, source: Source) -> tuple[Container, ...]:
+def _containers_of(found: fatbin.Host, source: ByteSource) -> tuple[Container, ...]:
     """Those of the sections for device code; where there is none, whatever looks like a container."""
     sections = [
         section
@@ -86,7 +86,7 @@ def _containers_of(found: fatbin.Host, source: Source) -> tuple[Container, ...]:
         return (*containers, _unread(sections[0], str(error)))
 
 
-def _in_sections(sections: Sequence[elf.Section], source: Source) -> Iterator[Container]:
+def _in_sections(sections: Sequence[elf.Section], source: ByteSource) -> Iterator[Container]:
     end = 0
     for section in sorted(sections, key=lambda section: section.offset):
         if section.offset < end:
@@ -116,7 +116,7 @@ def _with_faults(
     return Binary(form, tuple(each for each in containers if each.images), machine, needed, (*faults, *own))
 
 
-def _ptx(source: Source, start: bytes) -> Container:
+def _ptx(source: ByteSource, start: bytes) -> Container:
     version, target = _VERSION.search(start), _TARGET.search(start)
     assert version is not None and target is not None
     isa = (int(version[1]), int(version[2]))

@@ -17,7 +17,7 @@ from bwlint.model.images import Cubin, Kernel, Version
 from bwlint.readers.binary import elf as elves
 from bwlint.readers.binary.elf import Elf, Section
 from bwlint.sources.errors import ReadError
-from bwlint.sources.stretch import Source
+from bwlint.sources.stretch import ByteSource
 
 DRIVER_CALL = "__cuda_syscall_cp_async_bulk_"
 """How the routines of the driver begin that stand in for bulk copies to another block's shared memory."""
@@ -107,7 +107,7 @@ class _Symbols:
         return self.elf.string(sections[table.link], place)
 
 
-def read(source: Source) -> Cubin:
+def read(source: ByteSource) -> Cubin:
     """What a cubin says; raises `ReadError` where it is none, or contradicts itself."""
     return of_elf(elves.read(source))
 
@@ -140,7 +140,7 @@ def of_elf(elf: Elf) -> Cubin:
     )
 
 
-def kernel_names(source: Source) -> tuple[str, ...]:
+def kernel_names(source: ByteSource) -> tuple[str, ...]:
     """The mangled names of a cubin's kernels, from the table of its sections' names alone."""
     names = elves.names_of_sections(source)
     if _NAME_TABLE not in names:

@@ -13,7 +13,7 @@ from struct import Struct
 from typing import NamedTuple
 
 from bwlint.sources.errors import ReadError
-from bwlint.sources.stretch import Source
+from bwlint.sources.stretch import ByteSource
 
 MAGIC = b"\x7fELF"
 CUDA = 190
@@ -46,7 +46,7 @@ _MAX_STRING = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class _Layout:
+class _ElfLayout:
     """How the structures of one class lie; `segment_order` says which fields of a segment are wanted, in order."""
 
     header: Struct
@@ -57,13 +57,13 @@ class _Layout:
 
 
 _LAYOUTS = {
-    1: _Layout(Struct("<HHIIIIIHHHHHH"), Struct("<IIIIIIIIII"), Struct("<IIIIIIII"), (0, 1, 2, 4, 5), Struct("<iI")),
-    2: _Layout(Struct("<HHIQQQIHHHHHH"), Struct("<IIQQQQIIQQ"), Struct("<IIQQQQQQ"), (0, 2, 3, 5, 6), Struct("<qQ")),
+    1: _ElfLayout(Struct("<HHIIIIIHHHHHH"), Struct("<IIIIIIIIII"), Struct("<IIIIIIII"), (0, 1, 2, 4, 5), Struct("<iI")),
+    2: _ElfLayout(Struct("<HHIQQQIHHHHHH"), Struct("<IIQQQQIIQQ"), Struct("<IIQQQQQQ"), (0, 2, 3, 5, 6), Struct("<qQ")),
 }
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class _HeaderTable:
     """Where a table of headers lies: offset, bytes a row, rows."""
 
     at: int
@@ -75,7 +75,7 @@ class _Table:
 class _Header:
     """The file header; `names` is the index of the section with the names of all."""
 
-    layout: _Layout
+    layout: _ElfLayout
     bits: int
     osabi: int
     abi: int
@@ -83,8 +83,8 @@ class _Header:
     machine: int
     version: int
     flags: int
-    segments: _Table
-    sections: _Table
+    segments: _HeaderTable
+    sections: _HeaderTable
     names: int
 
 
@@ -128,7 +128,7 @@ class Elf:
     `stretches` are what is loaded, by ascending address; `names` is the index of the section with the names of all.
     """
 
-    source: Source
+    source: ByteSource
     bits: int
     osabi: int
     abi: int
@@ -176,7 +176,7 @@ class Elf:
         return found if address < start + size and found < self.source.size else None
 
 
-def read(source: Source) -> Elf:
+def read(source: ByteSource) -> Elf:
     """The headers of an ELF file."""
     header = _header(source)
     table, names = _numbered(source, header)
@@ -198,7 +198,7 @@ def read(source: Source) -> Elf:
     )
 
 
-def names_of_sections(source: Source) -> bytes:
+def names_of_sections(source: ByteSource) -> bytes:
     """The table of all section names, each ended by a zero byte, without a look at the sections."""
     header = _header(source)
     table, index = _numbered(source, header)
@@ -236,7 +236,7 @@ def needed(elf: Elf) -> tuple[str, ...]:
     return names
 
 
-def _header(source: Source) -> _Header:
+def _header(source: ByteSource) -> _Header:
     ident = source.read(0, min(16, source.size))
     if not ident.startswith(MAGIC):
         raise ReadError("no ELF file: it does not begin with its magic")
@@ -263,21 +263,21 @@ def _header(source: Source) -> _Header:
         machine,
         version,
         flags,
-        _Table(segments_at, segment_size, segment_count if segments_at else 0),
-        _Table(sections_at, section_size, section_count),
+        _HeaderTable(segments_at, segment_size, segment_count if segments_at else 0),
+        _HeaderTable(sections_at, section_size, section_count),
         names,
     )
 
 
-def _numbered(source: Source, header: _Header) -> tuple[_Table, int]:
+def _numbered(source: ByteSource, header: _Header) -> tuple[_HeaderTable, int]:
     """The section table with its true number of rows, and the index of the section of names."""
     table, names = header.sections, header.names
     if table.at == 0:
-        return _Table(0, table.size, 0), 0
+        return _HeaderTable(0, table.size, 0), 0
     if table.count == 0 or names == _IN_FIRST_SECTION:
         # More than 65,279 sections: their number is the first one's size, the names' index its link.
         first = header.layout.section.unpack(_stretch(source, table.at, table.size, "section table"))
-        table = _Table(table.at, table.size, table.count or first[5])
+        table = _HeaderTable(table.at, table.size, table.count or first[5])
         names = first[6] if names == _IN_FIRST_SECTION else names
     # A cubin may lie in memory, unpacked.
     most = _MAX_SECTIONS_OF_CUBIN if header.machine == CUDA else _MAX_SECTIONS
@@ -286,7 +286,7 @@ def _numbered(source: Source, header: _Header) -> tuple[_Table, int]:
     return table, names
 
 
-def _sections(source: Source, layout: _Layout, table: _Table, names: int) -> tuple[Section, ...]:
+def _sections(source: ByteSource, layout: _ElfLayout, table: _HeaderTable, names: int) -> tuple[Section, ...]:
     if table.count == 0:
         return ()
     rows = list(layout.section.iter_unpack(_stretch(source, table.at, table.size * table.count, "section table")))
@@ -295,7 +295,7 @@ def _sections(source: Source, layout: _Layout, table: _Table, names: int) -> tup
     return tuple([Section(name, *row[1:]) for name, row in zip(named, rows, strict=True)])
 
 
-def _names(source: Source, row: Sequence[int]) -> bytes:
+def _names(source: ByteSource, row: Sequence[int]) -> bytes:
     _, kind, _, _, at, size, *_ = row
     if kind == NOBITS:
         return b""
@@ -321,7 +321,7 @@ def _named(text: bytes, places: Sequence[int]) -> list[str]:
     return [found[place] for place in places]
 
 
-def _segments(source: Source, layout: _Layout, table: _Table) -> tuple[Segment, ...]:
+def _segments(source: ByteSource, layout: _ElfLayout, table: _HeaderTable) -> tuple[Segment, ...]:
     if table.count == 0:
         return ()
     if table.count > _MAX_SEGMENTS:
@@ -342,7 +342,7 @@ def _stretches(sections: Sequence[Section], segments: Sequence[Segment]) -> tupl
     return tuple(sorted(rows))
 
 
-def _stretch(source: Source, at: int, size: int, what: str) -> bytes:
+def _stretch(source: ByteSource, at: int, size: int, what: str) -> bytes:
     if at + size > source.size:
         raise ReadError(f"the {what} of an ELF file should end at {at + size}, and the file ends at {source.size}")
     return source.read(at, size)
@@ -355,7 +355,7 @@ def _until_null(rows: Iterator[tuple[int, ...]]) -> Iterator[tuple[int, int]]:
         yield tag, value
 
 
-def _string(source: Source, start: int, size: int, place: int) -> str:
+def _string(source: ByteSource, start: int, size: int, place: int) -> str:
     at = start + place
     if place >= size or at >= source.size:
         return ""

@@ -13,7 +13,7 @@ from bwlint.model.images import CUBIN, LTO, PTX, Container, Image
 from bwlint.readers.binary.elf import RELOCATABLE, Elf
 from bwlint.readers.binary.pe import Pe
 from bwlint.sources.errors import ReadError
-from bwlint.sources.stretch import Source
+from bwlint.sources.stretch import ByteSource
 
 MAGIC = b"\x50\xed\x55\xba"
 PARTS = (".nv_fatbin", "__nv_relfatbin")
@@ -50,7 +50,7 @@ _LARGEST_NUMBER = 999
 _ROWS = 1 << 14
 
 
-def containers(source: Source, part: str = "", base: int = 0) -> Iterator[Container]:
+def containers(source: ByteSource, part: str = "", base: int = 0) -> Iterator[Container]:
     """The containers of a stretch that holds nothing else, such as a section.
 
     `base` is where the stretch begins in its file; offsets count in the file. What cannot be read ends the last
@@ -70,7 +70,7 @@ def containers(source: Source, part: str = "", base: int = 0) -> Iterator[Contai
         at += -(base + at) % _ALIGNMENT
 
 
-def scan(source: Source) -> Iterator[Container]:
+def scan(source: ByteSource) -> Iterator[Container]:
     """The containers anywhere in a file, found by their first bytes."""
     end = 0
     for count, at in enumerate(_places(source)):
@@ -100,7 +100,7 @@ def limited(found: Iterable[Container]) -> Iterator[Container]:
         yield container
 
 
-def linked(host: Host, source: Source, found: tuple[Container, ...]) -> tuple[Container, ...]:
+def linked(host: Host, source: ByteSource, found: tuple[Container, ...]) -> tuple[Container, ...]:
     """The containers, each that was linked from relocatable ones (-rdc) with their offsets.
 
     Which ones, only the running program knows. But each link puts its own wrapper (version 2) right behind the
@@ -122,7 +122,7 @@ def linked(host: Host, source: Source, found: tuple[Container, ...]) -> tuple[Co
     return tuple(replace(each, linked_from=origins.get(each.at, ())) for each in found)
 
 
-def _past_zeros(source: Source, at: int) -> int:
+def _past_zeros(source: ByteSource, at: int) -> int:
     """The first offset from `at` on, in steps of the alignment, that does not begin with zeros; raises `ReadError`."""
     step, start = _FIRST_LOOK, at
     while at < source.size:
@@ -136,7 +136,7 @@ def _past_zeros(source: Source, at: int) -> int:
     return source.size
 
 
-def _container(source: Source, at: int) -> tuple[Container, int]:
+def _container(source: ByteSource, at: int) -> tuple[Container, int]:
     """The container at an offset and where it ends; raises `ReadError` if none begins there."""
     magic, version, header, size = _CONTAINER.unpack(source.read(at, _CONTAINER.size))
     if magic != MAGIC:
@@ -158,7 +158,7 @@ def _container(source: Source, at: int) -> tuple[Container, int]:
     return Container(at, tuple(images), fault=fault), end
 
 
-def _image(source: Source, at: int, end: int) -> tuple[Image, int]:
+def _image(source: ByteSource, at: int, end: int) -> tuple[Image, int]:
     """The image whose header is at an offset, and where the next one begins."""
     if at + _ENTRY.size > end:
         raise ReadError(f"header of an image at offset {at} is cut off")
@@ -191,7 +191,7 @@ def _moved(container: Container, part: str, base: int) -> Container:
     return replace(container, at=base + container.at, images=images, part=part)
 
 
-def _places(source: Source) -> Iterator[int]:
+def _places(source: ByteSource) -> Iterator[int]:
     """Offsets at which a container may begin."""
     overlap = len(MAGIC) - 1
     start = source.data_from(0)
@@ -228,7 +228,7 @@ def _linked_sets(wrappers: Sequence[_Wrapper], relocatable: frozenset[int]) -> d
     return sets
 
 
-def _wrappers(host: Host, source: Source, *, needed: bool) -> list[_Wrapper]:
+def _wrappers(host: Host, source: ByteSource, *, needed: bool) -> list[_Wrapper]:
     """All wrappers of a file. Where they are not needed, those that take a look at relocations are left out."""
     section = host.section(_SEGMENT)
     if section is None or not section.size:
@@ -255,7 +255,7 @@ def _wrappers(host: Host, source: Source, *, needed: bool) -> list[_Wrapper]:
     return found
 
 
-def _relocated(host: Host, source: Source, table: int, count: int) -> list[int]:
+def _relocated(host: Host, source: ByteSource, table: int, count: int) -> list[int]:
     """The addresses that the loader writes into the wrappers, where the linker has left zeros in their place."""
     addresses = [0] * count
     tables = [section for section in host.sections if section.type == _RELA]

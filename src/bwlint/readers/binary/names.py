@@ -62,7 +62,7 @@ def _components(mangled: str) -> tuple[str, ...]:
     if start < 0 or not mangled.startswith("_Z", start):
         return (mangled,)
     try:
-        found = _Parser(mangled, start + 2).name()
+        found = _NameParser(mangled, start + 2).name()
     except (_Unknown, RecursionError):
         return (mangled,)
     if _NAMELESS in found:
@@ -71,7 +71,7 @@ def _components(mangled: str) -> tuple[str, ...]:
     return named or (mangled,)
 
 
-class _Parser:
+class _NameParser:
     """Goes over a mangled name once, from left to right; every method begins at its construct and ends behind it."""
 
     def __init__(self, text: str, at: int) -> None:

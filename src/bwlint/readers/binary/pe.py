@@ -7,7 +7,7 @@ from struct import Struct
 
 from bwlint.readers.binary.elf import Section
 from bwlint.sources.errors import ReadError
-from bwlint.sources.stretch import Source
+from bwlint.sources.stretch import ByteSource
 
 MAGIC = b"MZ"
 
@@ -34,7 +34,7 @@ class Pe:
     `imports` is the address of the table of needed libraries, 0 where there is none, `base` that of the file.
     """
 
-    source: Source
+    source: ByteSource
     machine_name: str
     sections: tuple[Section, ...]
     imports: int
@@ -52,7 +52,7 @@ class Pe:
         return None
 
 
-def read(source: Source) -> Pe:
+def read(source: ByteSource) -> Pe:
     """The headers of a PE file; raises `ReadError` where it is none."""
     start = int.from_bytes(source.read(0x3C, 4), "little")
     signature, machine, count, _, _, _, optional, _ = _COFF.unpack(source.read(start, _COFF.size))

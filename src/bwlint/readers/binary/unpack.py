@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bwlint.model.images import Image
 from bwlint.sources.errors import ReadError
-from bwlint.sources.stretch import Source
+from bwlint.sources.stretch import ByteSource
 
 LARGEST = 176 * 1024 * 1024
 """Bytes of an image, packed and unpacked together; a larger one is read by its header alone."""
 
 
-def content(source: Source, image: Image, most: int = LARGEST) -> Source:
+def content(source: ByteSource, image: Image, most: int = LARGEST) -> ByteSource:
     """An image as a source of its own; a stored one stays where it is.
 
     Raises `ReadError`, as well where it takes more than `most` bytes of memory.
@@ -24,7 +24,7 @@ def content(source: Source, image: Image, most: int = LARGEST) -> Source:
     unpacked = _lz4(data, image.full_size) if image.packed == "lz4" else _zstd(data, image.full_size)
     if len(unpacked) != image.full_size:
         raise ReadError(f"image of {image.full_size} bytes unpacks to {len(unpacked)}")
-    return Source.of_bytes(unpacked)
+    return ByteSource.of_bytes(unpacked)
 
 
 def _lz4(data: bytes, size: int) -> bytes:

@@ -31,7 +31,7 @@ _MOST = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class _Arm:
+class _BuildArm:
     """A branch above a command: `chain` counts the ifs of the file, `place` the branches of one."""
 
     chain: int
@@ -43,7 +43,7 @@ class _Arm:
 class _If:
     """An open if(): its branches so far, for what its next one may still be."""
 
-    arm: _Arm
+    arm: _BuildArm
     open: Toolkits
     block: str
     name: str = ""
@@ -57,11 +57,11 @@ class _Value:
     """What a variable may hold: the carry that it makes, under the branches around."""
 
     carry: int
-    path: tuple[_Arm, ...]
+    path: tuple[_BuildArm, ...]
 
 
 @dataclass(slots=True)
-class _File:
+class _CmakeFile:
     source: str
     places: Places
     carries: list[Carry] = field(default_factory=list)
@@ -98,7 +98,7 @@ class _File:
         elif command.name in _BLOCKS:
             self.chains += 1
             name = command.words[0] if command.arguments and command.name in ("function", "macro") else ""
-            self.stack.append(_If(_Arm(self.chains, 0, every_toolkit()), every_toolkit(), command.name, name))
+            self.stack.append(_If(_BuildArm(self.chains, 0, every_toolkit()), every_toolkit(), command.name, name))
         elif command.name.startswith("end") and self.stack:
             self._close()
         else:
@@ -116,7 +116,7 @@ class _File:
         else:
             self.chains += 1
             chain = self.chains
-        entry = _If(_Arm(chain, place, may), left, "if")
+        entry = _If(_BuildArm(chain, place, may), left, "if")
         self.stack.append(entry)
         admits = self._admitted(command)
         if admits is not None:
@@ -313,7 +313,7 @@ class _File:
 
 def read(source: str) -> tuple[Carry, ...]:
     """The carries of a CMake file."""
-    return _File(source, Places(source)).read()
+    return _CmakeFile(source, Places(source)).read()
 
 
 def _names() -> Iterable[str]:
@@ -334,7 +334,7 @@ def _built(text: str, listed: Listed) -> Listed:
     return parse_list(";".join(built)) or listed
 
 
-def _exclusive(one: Sequence[_Arm], other: Sequence[_Arm]) -> bool:
+def _exclusive(one: Sequence[_BuildArm], other: Sequence[_BuildArm]) -> bool:
     """Whether two places are in different branches of one if()."""
     places = {arm.chain: arm.place for arm in one}
     return any(places.get(arm.chain, arm.place) != arm.place for arm in other)

@@ -24,7 +24,7 @@ class _State:
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _Fragment:
     """A part of the machine: where it begins, and the free state at which it ends."""
 
     start: int
@@ -86,7 +86,7 @@ class Regex:
     def _peek(self) -> str:
         return self._text[self._at : self._at + 1]
 
-    def _alternatives(self, depth: int) -> _Piece:
+    def _alternatives(self, depth: int) -> _Fragment:
         if depth > _DEEPEST:
             raise BadRegex("nested too deep")
         start, end = self._new(), self._new()
@@ -95,18 +95,18 @@ class Regex:
             self._join(start, branch.start)
             self._join(branch.end, end)
             if self._peek() != "|":
-                return _Piece(start, end)
+                return _Fragment(start, end)
             self._at += 1
 
-    def _sequence(self, depth: int) -> _Piece:
+    def _sequence(self, depth: int) -> _Fragment:
         start = end = self._new()
         while self._peek() and self._peek() not in "|)":
             piece = self._repeated(depth)
             self._join(end, piece.start)
             end = piece.end
-        return _Piece(start, end)
+        return _Fragment(start, end)
 
-    def _repeated(self, depth: int) -> _Piece:
+    def _repeated(self, depth: int) -> _Fragment:
         piece = self._atom(depth)
         while (sign := self._peek()) and sign in "*+?":
             self._at += 1
@@ -117,10 +117,10 @@ class Regex:
                 self._join(piece.end, piece.start)
             if sign in "*?":
                 self._join(start, end)
-            piece = _Piece(start, end)
+            piece = _Fragment(start, end)
         return piece
 
-    def _atom(self, depth: int) -> _Piece:
+    def _atom(self, depth: int) -> _Fragment:
         sign = self._peek()
         self._at += 1
         if sign == "(":
@@ -142,7 +142,7 @@ class Regex:
             wants = (False, frozenset(self._escaped() if sign == "\\" else sign))
         start, end = self._new(wants), self._new()
         self._join(start, end)
-        return _Piece(start, end)
+        return _Fragment(start, end)
 
     def _escaped(self) -> str:
         found = self._peek()

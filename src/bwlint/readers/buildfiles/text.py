@@ -15,7 +15,7 @@ from bwlint.model.facts import Carry
 from bwlint.readers.buildfiles.flags import find_flags
 from bwlint.readers.buildfiles.places import Places
 from bwlint.readers.buildfiles.targets import Listed, parse_list
-from bwlint.readers.buildfiles.versions import Choice, choices, of_condition
+from bwlint.readers.buildfiles.versions import StringChoice, choices, of_condition
 
 _NAME = re.compile(r"(?<![\w-])[\w.-]{0,60}(?:arch_?list|archs|architectures)[\w-]{0,40}", re.I)
 _ASSIGNED = re.compile(r"[\"']?[ \t]*(?::=|\?=|\+=|=|:)[ \t]*")
@@ -40,7 +40,7 @@ class _Branch:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _LineReader:
     source: str
     places: Places
     carries: list[Carry] = field(default_factory=list)
@@ -140,7 +140,7 @@ class _Reader:
         self._listed("request", name, re.sub(r"[\"']", " ", found[1]), found.start(1), self._toolkits())
         return found.end()
 
-    def _chosen(self, kind: str, name: str, choice: Choice, offset: int) -> None:
+    def _chosen(self, kind: str, name: str, choice: StringChoice, offset: int) -> None:
         self._listed(kind, name, choice.text, offset + choice.start, choice.toolkits & self._toolkits())
 
     def _listed(self, kind: str, name: str, text: str, start: int, toolkits: Toolkits) -> None:
@@ -161,7 +161,7 @@ class _Reader:
 
 def read(source: str) -> tuple[Carry, ...]:
     """The carries of a file of any of these kinds."""
-    return _Reader(source, Places(source)).read()
+    return _LineReader(source, Places(source)).read()
 
 
 def names_lists(name: str) -> bool:

@@ -74,7 +74,7 @@ def _is(release: str, pattern: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class StringChoice:
     """One string that an expression may give, where it starts, and under which toolkits."""
 
     text: str
@@ -82,7 +82,7 @@ class Choice:
     toolkits: Toolkits
 
 
-def choices(line: str, place: int) -> Iterator[Choice]:
+def choices(line: str, place: int) -> Iterator[StringChoice]:
     """The strings of a workflow expression `test && 'this' || 'that'`, as GitHub evaluates it."""
     left = every_toolkit()
     here = left
@@ -97,6 +97,6 @@ def choices(line: str, place: int) -> Iterator[Choice]:
                 here = left & passing
                 left = left - passing if passing != every_toolkit() else left
             continue
-        yield Choice(match[1], match.start(1), here)
+        yield StringChoice(match[1], match.start(1), here)
         if after.startswith("||"):
             here = left

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from bwlint.model.facts import Operation, Path
 from bwlint.readers.cuda.lexer import Code
 from bwlint.readers.cuda.preprocessor import Directives
-from bwlint.readers.cuda.scopes import Scope, Scopes
+from bwlint.readers.cuda.scopes import CodeScope, Scopes
 
 
 def operations(code: Code, text: str, directives: Directives, places: Scopes) -> Iterator[Operation]:
@@ -26,7 +26,7 @@ def operations(code: Code, text: str, directives: Directives, places: Scopes) ->
             yield from (Operation("body", name, at, (), path, scope.qualname) for path in paths)
 
 
-def _paths(text: str, directives: Directives, scope: Scope) -> tuple[Path, ...]:
+def _paths(text: str, directives: Directives, scope: CodeScope) -> tuple[Path, ...]:
     """The tests in force wherever the body has a word."""
     starts = directives.starts
     first = bisect.bisect_right(starts, scope.open)

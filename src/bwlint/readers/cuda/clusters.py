@@ -11,7 +11,7 @@ from bwlint.model.facts import Operation
 from bwlint.readers.cuda.constants import Constants, arguments
 from bwlint.readers.cuda.lexer import Code
 from bwlint.readers.cuda.preprocessor import Directives
-from bwlint.readers.cuda.scopes import Scope, Scopes
+from bwlint.readers.cuda.scopes import CodeScope, Scopes
 
 _DIMS = re.compile(r"__cluster_dims__\s*\(")
 _AXIS = re.compile(r"clusterDim\s*\.\s*([xyz])\s*=(?!=)\s*([^;]+);")
@@ -33,13 +33,13 @@ def clusters(code: Code, directives: Directives, scopes: Scopes, constants: Cons
     """
     if "luster" not in code.text:
         return
-    reader = _Reader(code, directives, scopes, constants)
+    reader = _ClusterReader(code, directives, scopes, constants)
     yield from reader.kernels()
     yield from reader.attributes()
     yield from reader.shapes()
 
 
-class _Reader:
+class _ClusterReader:
     def __init__(self, code: Code, directives: Directives, scopes: Scopes, constants: Constants) -> None:
         self.code = code
         self.directives = directives
@@ -50,7 +50,7 @@ class _Reader:
         span, path = self.code.span(start, end), self.directives.path(start)
         return Operation("cluster", name, span, amounts, path, self.scopes.qualname(start), checked)
 
-    def _asked(self, function: Scope | None) -> bool:
+    def _asked(self, function: CodeScope | None) -> bool:
         return function is not None and _ASKED.search(self.code.text, function.open, function.close) is not None
 
     def kernels(self) -> Iterator[Operation]:

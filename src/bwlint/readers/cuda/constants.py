@@ -16,7 +16,7 @@ from bwlint.readers.cuda.expressions import lower
 from bwlint.readers.cuda.layout import members, plus, rounded, size_of, times
 from bwlint.readers.cuda.lexer import Code, matching
 from bwlint.readers.cuda.preprocessor import Directives
-from bwlint.readers.cuda.scopes import Scope, Scopes
+from bwlint.readers.cuda.scopes import CodeScope, Scopes
 
 MAX_NAMES = 400
 """How many definitions one file may follow."""
@@ -45,7 +45,7 @@ _NUMBERS = frozenset({"int", "unsigned", "long", "short", "size_t"}) | {
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class ConstantDefinition:
     """`name = value` at offsets: `op` is the operator, `declares` whether a type stands before, `fixed` a constant."""
 
     name: str
@@ -65,21 +65,21 @@ class Constants:
     directives: Directives
     scopes: Scopes
     names: dict[str, Expr] = field(default_factory=dict)
-    _definitions: dict[str, list[Definition]] = field(default_factory=dict)
+    _definitions: dict[str, list[ConstantDefinition]] = field(default_factory=dict)
     _arguments: dict[str, list[list[tuple[int, int]]] | None] = field(default_factory=dict)
 
     def value(self, start: int, end: int) -> Expr:
         """What stands between two offsets as an expression over numbers."""
         return _numeric(lower(self.code, start, end, lambda name, at: self._name(name, start, at)), self, start)
 
-    def definitions(self, name: str, offset: int) -> list[Definition]:
+    def definitions(self, name: str, offset: int) -> list[ConstantDefinition]:
         """Where the function around an offset sets one of its names."""
         scope = self.scopes.function(offset)
         if scope is None:
             return []
         return [one for one in self._known(name) if scope.open < one.start < scope.close]
 
-    def constants(self, pattern: re.Pattern[str]) -> list[Definition]:
+    def constants(self, pattern: re.Pattern[str]) -> list[ConstantDefinition]:
         """The constants that the file defines under names which a pattern finds, in order."""
         named = [name for name in self._places if pattern.search(name)]
         found = [one for name in named for one in self._known(name) if one.fixed and one.op == "="]
@@ -98,13 +98,13 @@ class Constants:
                 found[target[1]].append((start, f"{target[2]}=", match.end()))
         return found
 
-    def _known(self, name: str) -> list[Definition]:
+    def _known(self, name: str) -> list[ConstantDefinition]:
         if name not in self._definitions:
             places = self._places.get(name, ())
             self._definitions[name] = [one for place in places if (one := self._definition(name, *place)) is not None]
         return self._definitions[name]
 
-    def _definition(self, name: str, start: int, op: str, value: int) -> Definition | None:
+    def _definition(self, name: str, start: int, op: str, value: int) -> ConstantDefinition | None:
         text = self.code.text
         before = text[max(0, start - 120) : start]
         if before.rstrip().endswith((".", "->")):
@@ -116,7 +116,7 @@ class Constants:
         statement = before[max(before.rfind(mark) for mark in ";{}()") + 1 :]
         value += len(text[value:end]) - len(text[value:end].lstrip())
         fixed = _CONST.search(statement) is not None or (not declares and before.rstrip().endswith(("{", ",")))
-        return Definition(name, op, start, value, end, declares, fixed)
+        return ConstantDefinition(name, op, start, value, end, declares, fixed)
 
     def _value_end(self, start: int) -> int:
         text, at = self.code.text, start
@@ -162,7 +162,7 @@ class Constants:
         chosen = mine or [one for one in outside if not self._class_at(one.start)]
         return self._one_of(chosen, offset)
 
-    def _one_of(self, chosen: list[Definition], offset: int) -> Expr | None:
+    def _one_of(self, chosen: list[ConstantDefinition], offset: int) -> Expr | None:
         """The only definition; several under tests of the preprocessor are a choice between them."""
         if not chosen or len(chosen) > 8 or any(one.op != "=" for one in chosen):
             return None
@@ -176,7 +176,7 @@ class Constants:
             result = Expr("if", (Expr("and", (path,)) if len(path) > 1 else path[0], self._stored(one), result))
         return result
 
-    def _local(self, found: list[Definition], offset: int) -> Expr | None:
+    def _local(self, found: list[ConstantDefinition], offset: int) -> Expr | None:
         """A local that nothing changes after its definition; None where two values may meet."""
         before = [one for one in found if one.start < offset and self._visible(one, offset)]
         if not before or not before[-1].declares or before[-1].op != "=":
@@ -186,7 +186,7 @@ class Constants:
             return None
         return self._stored(last)
 
-    def _visible(self, one: Definition, offset: int) -> bool:
+    def _visible(self, one: ConstantDefinition, offset: int) -> bool:
         """Whether no brace that was open at a definition closes before an offset."""
         if offset - one.start > _LONGEST_SCAN:
             return False
@@ -197,7 +197,7 @@ class Constants:
                 return False
         return True
 
-    def _lent(self, one: Definition) -> bool:
+    def _lent(self, one: ConstantDefinition) -> bool:
         """Whether its address is handed out, or it is counted up: somebody else sets it."""
         scope = self.scopes.function(one.start)
         stop = min(scope.close if scope else one.end, one.end + _LONGEST_SCAN)
@@ -209,7 +209,7 @@ class Constants:
             is not None
         )
 
-    def _stored(self, one: Definition) -> Expr:
+    def _stored(self, one: ConstantDefinition) -> Expr:
         """A reference to a definition in the module's table, where its value is kept once."""
         key = f"{one.name}@{one.start}"
         if key not in self.names:
@@ -222,7 +222,7 @@ class Constants:
         return inner[-1].name if inner else ""
 
     @cached_property
-    def _classes(self) -> list[Scope]:
+    def _classes(self) -> list[CodeScope]:
         """Enumerators belong to what is around their enumeration, unless it is a class."""
         return [
             scope
@@ -232,10 +232,10 @@ class Constants:
 
     # -- template parameters
 
-    def _is_parameter(self, scope: Scope, name: str) -> bool:
+    def _is_parameter(self, scope: CodeScope, name: str) -> bool:
         return name in self._parameters(scope)
 
-    def _parameters(self, scope: Scope) -> dict[str, tuple[int, int, int]]:
+    def _parameters(self, scope: CodeScope) -> dict[str, tuple[int, int, int]]:
         """Template parameters of a function by name: position, and offsets of the default (or -1)."""
         found = _TEMPLATE.search(self.code.text, scope.header, scope.open)
         if found is None:
@@ -249,7 +249,7 @@ class Constants:
                 named[match["name"]] = (position, start + low if low >= 0 else -1, start + high if low >= 0 else -1)
         return named
 
-    def _template(self, scope: Scope, name: str) -> Expr | None:
+    def _template(self, scope: CodeScope, name: str) -> Expr | None:
         """The value that all explicit arguments of the file agree on."""
         position, low, high = self._parameters(scope)[name]
         values: dict[str, tuple[int, int]] = {}

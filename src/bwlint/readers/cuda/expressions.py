@@ -56,7 +56,7 @@ def lower(code: Code, start: int, end: int, resolve: Resolve, *, preprocessor: b
     if not found or len(found) > limit:
         return whole
     try:
-        parser = _Parser(code, found, resolve, preprocessor)
+        parser = _ExpressionParser(code, found, resolve, preprocessor)
         node = parser.ternary()
     except TooDeep:
         return whole
@@ -80,7 +80,7 @@ def _key(found: Sequence[Token]) -> str:
     return " ".join(token.text for token in found)[:200]
 
 
-class _Parser:
+class _ExpressionParser:
     """Precedence climbing over one list of tokens. `at` is the next token; nothing raises but `TooDeep`."""
 
     def __init__(self, code: Code, found: Sequence[Token], resolve: Resolve, preprocessor: bool) -> None:

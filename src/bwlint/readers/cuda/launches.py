@@ -16,7 +16,7 @@ from bwlint.readers.cuda.constants import Constants, arguments
 from bwlint.readers.cuda.layout import dimensions
 from bwlint.readers.cuda.lexer import Code
 from bwlint.readers.cuda.preprocessor import Directives
-from bwlint.readers.cuda.scopes import Scope, Scopes
+from bwlint.readers.cuda.scopes import CodeScope, Scopes
 
 _WORDS = (
     "FuncSetAttribute",
@@ -76,7 +76,7 @@ def operations(code: Code, directives: Directives, scopes: Scopes) -> tuple[tupl
     """The operations of a file, and the named values that their amounts refer to. Never raises."""
     if not any(word in code.text for word in _WORDS):
         return (), {}
-    reader = _Reader(code, directives, scopes, Constants(code, directives, scopes))
+    reader = _LaunchReader(code, directives, scopes, Constants(code, directives, scopes))
     return tuple(reader.read()), reader.constants.names
 
 
@@ -87,7 +87,7 @@ def _any(offsets: list[int], start: int, end: int) -> bool:
 
 
 @dataclass
-class _Reader:
+class _LaunchReader:
     code: Code
     directives: Directives
     scopes: Scopes
@@ -201,10 +201,10 @@ class _Reader:
         """Where somebody looks at an error code."""
         return [match.start() for match in _LOOKED.finditer(self.code.text)]
 
-    def _asks_limit(self, function: Scope | None) -> bool:
+    def _asks_limit(self, function: CodeScope | None) -> bool:
         return function is not None and _any(self._limits_asked, function.open, function.close)
 
-    def _looked_at(self, start: int, end: int, function: Scope | None, call: bool = True) -> bool:
+    def _looked_at(self, start: int, end: int, function: CodeScope | None, call: bool = True) -> bool:
         """Whether the error code of a call is used, or the last error asked for below it."""
         if function is None:
             return True

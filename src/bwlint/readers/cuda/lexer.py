@@ -44,7 +44,7 @@ _SPACE = re.compile(r"(?:\s|\\\n)*")
 
 
 @dataclass(frozen=True, slots=True)
-class Literal:
+class StringLiteral:
     """A string literal: the offsets of what stands between its quotes, and whether escapes mean themselves."""
 
     start: int
@@ -68,7 +68,7 @@ class Code:
 
     source: str
     text: str
-    literals: tuple[Literal, ...]
+    literals: tuple[StringLiteral, ...]
     comments: tuple[tuple[int, int], ...]
 
     @cached_property
@@ -134,18 +134,18 @@ class Code:
     def line_start(self, offset: int) -> int:
         return self._lines[self.line(offset) - 1]
 
-    def literal_at(self, quote: int) -> Literal | None:
+    def literal_at(self, quote: int) -> StringLiteral | None:
         """The literal that opens at or after an offset, where nothing but its prefix stands between."""
         index = bisect.bisect_left(self._literal_starts, quote)
         found = self.literals[index] if index < len(self.literals) else None
         return found if found is not None and found.start - quote < 24 else None
 
-    def literals_in(self, start: int, end: int) -> tuple[Literal, ...]:
+    def literals_in(self, start: int, end: int) -> tuple[StringLiteral, ...]:
         low = bisect.bisect_left(self._literal_starts, start)
         high = bisect.bisect_left(self._literal_starts, end)
         return self.literals[low:high]
 
-    def content(self, literal: Literal) -> str:
+    def content(self, literal: StringLiteral) -> str:
         return self.source[literal.start : literal.end]
 
     def comment_near(self, start: int, end: int) -> str:
@@ -167,7 +167,7 @@ class Code:
 def clean(source: str) -> Code:
     """Blank comments and the insides of literals. Linear in the length of the source; never raises."""
     pieces: list[str] = []
-    literals: list[Literal] = []
+    literals: list[StringLiteral] = []
     comments: list[tuple[int, int]] = []
     end = 0
     for match in _OPAQUE.finditer(source):
@@ -189,15 +189,15 @@ def clean(source: str) -> Code:
     return Code(source, "".join(pieces), tuple(literals), tuple(comments))
 
 
-def _literal(source: str, match: re.Match[str]) -> Literal:
+def _literal(source: str, match: re.Match[str]) -> StringLiteral:
     start, stop = match.span()
     mark = match["mark"]
     if mark is None:
         closed = stop - start > 1 and source[stop - 1] == '"'
-        return Literal(start + 1, stop - 1 if closed else stop, False)
+        return StringLiteral(start + 1, stop - 1 if closed else stop, False)
     begin = source.index("(", start) + 1
     closed = source.endswith(f'){mark}"', begin, stop)
-    return Literal(begin, stop - len(mark) - 2 if closed else stop, True)
+    return StringLiteral(begin, stop - len(mark) - 2 if closed else stop, True)
 
 
 def _bytes(text: str) -> bytes:

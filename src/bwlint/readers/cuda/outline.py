@@ -11,7 +11,7 @@ from bwlint.readers.cuda import assembly
 from bwlint.readers.cuda.lexer import Code, clean
 from bwlint.readers.cuda.preprocessor import Directives, directives
 from bwlint.readers.cuda.program import last
-from bwlint.readers.cuda.scopes import Scope, Scopes, scopes, without_directives
+from bwlint.readers.cuda.scopes import CodeScope, Scopes, scopes, without_directives
 from bwlint.readers.cuda.statements import statements
 from bwlint.readers.cuda.sure import Stretch, sure
 
@@ -68,7 +68,7 @@ def _free(name: str, taken: dict[str, Definition]) -> str:
 
 
 def _definition(
-    code: Code, text: str, found: Directives, places: Scopes, scope: Scope, needs: tuple[Operation, ...]
+    code: Code, text: str, found: Directives, places: Scopes, scope: CodeScope, needs: tuple[Operation, ...]
 ) -> Definition:
     at = code.span(scope.header, scope.close + 1)
     name = last(scope.name) if scope.kind == "function" else scope.name
@@ -86,7 +86,7 @@ def _definition(
     return Definition(qualname, kind, at, tuple(sorted(used, key=lambda use: use.at))[:MAX_USES])
 
 
-def _names(code: Code, text: str, scope: Scope, certain: list[Stretch], found: Directives) -> Iterator[Use]:
+def _names(code: Code, text: str, scope: CodeScope, certain: list[Stretch], found: Directives) -> Iterator[Use]:
     """The functions that a body calls and the templates that it instantiates, each once, surely where it is sure."""
     starts = [start for start, _ in certain]
     uses: dict[str, Use] = {}
@@ -115,7 +115,7 @@ def _operations(
             yield Use(need.name, need.kind, need.at, is_sure)
 
 
-def _bases(text: str, scope: Scope) -> tuple[str, ...]:
+def _bases(text: str, scope: CodeScope) -> tuple[str, ...]:
     """The bases in the header of a class, without their template arguments."""
     header = re.sub(r"<[^<>]*>", "", re.sub(r"<[^<>]*>", "", text[scope.header : scope.open]))
     listed = _BASES.search(header)

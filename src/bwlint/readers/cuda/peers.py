@@ -38,7 +38,7 @@ from bwlint.readers.cuda.pointers import (
     trimmed,
 )
 from bwlint.readers.cuda.preprocessor import Directives
-from bwlint.readers.cuda.scopes import Scope, Scopes
+from bwlint.readers.cuda.scopes import CodeScope, Scopes
 from bwlint.readers.proofs import proofs
 
 _INTEREST = re.compile(
@@ -89,10 +89,10 @@ _HANDS_OUT = re.compile(r"\breturn\s+[^;\s]|\bvoid\s*\*\*")
 
 
 @dataclass
-class _Function:
+class _PointerFunction:
     """A function of the file and the names of it that point to a peer."""
 
-    scope: Scope
+    scope: CodeScope
     text: str
     start: int
     params: tuple[str, ...]
@@ -143,18 +143,18 @@ def operations(code: Code, directives: Directives, scopes: Scopes) -> tuple[Oper
     """What the module docstring says, in order of place. Never raises; linear in the length of the file."""
     if not _INTEREST.search(code.source):
         return ()
-    return _Reader(code, directives, scopes).read()
+    return _PeerReader(code, directives, scopes).read()
 
 
-class _Reader:
+class _PeerReader:
     def __init__(self, code: Code, directives: Directives, scopes: Scopes) -> None:
         self.code = code
         self.directives = directives
         self.functions = [_function(code.text, scope) for scope in scopes.functions]
-        self.by_name: dict[str, list[_Function]] = {}
+        self.by_name: dict[str, list[_PointerFunction]] = {}
         for function in self.functions:
             self.by_name.setdefault(function.name, []).append(function)
-        self.by_owner: dict[str, list[_Function]] = {}
+        self.by_owner: dict[str, list[_PointerFunction]] = {}
         for function in self.functions:
             if function.owner:
                 self.by_owner.setdefault(function.owner, []).append(function)
@@ -184,7 +184,7 @@ class _Reader:
             if before == sum(len(function.traced) for function in self.functions):
                 return
 
-    def _trace_in(self, function: _Function) -> None:
+    def _trace_in(self, function: _PointerFunction) -> None:
         for match in _OPENED.finditer(function.text):
             first = next(iter(arguments(function.text, match.end() - 1)), "")
             base = base_of(first)
@@ -203,7 +203,7 @@ class _Reader:
                     if param and self._is_remote(function, argument, assigned=True):
                         callee.traced.add(param)
 
-    def _is_remote(self, function: _Function, address: str, assigned: bool = False) -> bool:
+    def _is_remote(self, function: _PointerFunction, address: str, assigned: bool = False) -> bool:
         """Whether an address lies in a peer's memory."""
         piece = first_term(CAST.sub(" ", address))
         if re.search(r"\bnvshmem_ptr\s*\(", piece):
@@ -220,7 +220,7 @@ class _Reader:
             return not assigned or not re.search(r"[<>=?]|&&|\|\|", piece)
         return own is False and function.ranked
 
-    def _is_array(self, function: _Function, argument: str) -> bool:
+    def _is_array(self, function: _PointerFunction, argument: str) -> bool:
         """Whether an argument is a whole array of the ranks' pointers."""
         name = argument.strip()
         return name in self.arrays and _OF_RANKS.search(name) is not None and function.ranked
@@ -236,7 +236,7 @@ class _Reader:
             return None
         return False
 
-    def _work(self, function: _Function) -> Iterator[Operation]:
+    def _work(self, function: _PointerFunction) -> Iterator[Operation]:
         """What a function does to the memory of peers."""
         for access in self._accesses(function):
             at = self.code.span(access.start, access.end)
@@ -270,7 +270,7 @@ class _Reader:
                         function.scope.qualname,
                     )
 
-    def _accesses(self, function: _Function) -> Iterator[_Access]:
+    def _accesses(self, function: _PointerFunction) -> Iterator[_Access]:
         """Everything of a function that is made for memory which others see, with its address as written."""
         if not function.device:
             return
@@ -292,7 +292,7 @@ class _Reader:
             if self._is_remote(function, base) and (match[1] or steps >= self._depth(match)):
                 yield _Access("peer-store", base, start + match.start(2), start + match.end(3))
 
-    def _points(self, function: _Function, name: str) -> bool:
+    def _points(self, function: _PointerFunction, name: str) -> bool:
         """Whether a name is known to be a pointer, and no array or object of the function's own."""
         last = re.split(r"\.|->", name)[-1]
         return last in self.pointers or last in function.traced
@@ -301,7 +301,7 @@ class _Reader:
         """How many steps from a name lead to the memory itself: two from an array of pointers."""
         return 2 if match[2].rpartition(".")[2].rpartition(">")[2] in self.arrays else 1
 
-    def _references(self, function: _Function) -> Iterator[_Access]:
+    def _references(self, function: _PointerFunction) -> Iterator[_Access]:
         text, start = function.text, function.start
         for pattern in (_ATOMIC_REF, _ATOMIC_POINTER):
             for match in pattern.finditer(text):
@@ -381,7 +381,7 @@ class _Reader:
                     function.scope.qualname,
                 )
 
-    def _speaks_for_itself(self, function: _Function, switch: str, match: re.Match[str]) -> bool:
+    def _speaks_for_itself(self, function: _PointerFunction, switch: str, match: re.Match[str]) -> bool:
         """A call that only hands its result on, or whose error code is the driver's own answer and is looked at."""
         if switch == "open":
             return all(map(self._hands_out, self._with_callers(function)))
@@ -389,10 +389,10 @@ class _Reader:
             return function.text[: match.start()].rstrip()[-1:] not in (";", "{", "}", ")", "")
         return False
 
-    def _hands_out(self, function: _Function) -> bool:
+    def _hands_out(self, function: _PointerFunction) -> bool:
         return _HANDS_OUT.search(self.code.text[function.scope.header : function.scope.close]) is not None
 
-    def _with_callers(self, function: _Function) -> list[_Function]:
+    def _with_callers(self, function: _PointerFunction) -> list[_PointerFunction]:
         """A host function and those from which it is reached in the file."""
         near = {id(function): function}
         queue = [function]
@@ -403,18 +403,18 @@ class _Reader:
                     queue.append(other)
         return list(near.values())
 
-    def _callers(self, function: _Function) -> list[_Function]:
+    def _callers(self, function: _PointerFunction) -> list[_PointerFunction]:
         return [other for other in self._by_callee.get(function.name, ()) if other is not function]
 
     @cached_property
-    def _by_callee(self) -> dict[str, list[_Function]]:
-        found: dict[str, list[_Function]] = {}
+    def _by_callee(self) -> dict[str, list[_PointerFunction]]:
+        found: dict[str, list[_PointerFunction]] = {}
         for function in self.functions:
             for name in function.called_by_name:
                 found.setdefault(name, []).append(function)
         return found
 
-    def _entered(self, kernel: _Function) -> frozenset[str]:
+    def _entered(self, kernel: _PointerFunction) -> frozenset[str]:
         """The functions of the file that a kernel may call, itself included."""
         seen = {kernel.name}
         queue = [kernel.name]
@@ -425,7 +425,7 @@ class _Reader:
                 queue += new
         return frozenset(seen)
 
-    def _within_reach(self, function: _Function) -> str:
+    def _within_reach(self, function: _PointerFunction) -> str:
         """The text of a host function, of its callers, of what it and they call, and of its class."""
         near = {id(other): other for other in self._with_callers(function)}
         for other in self.by_owner.get(function.owner, ())[:_NEAR]:
@@ -456,13 +456,13 @@ def _path_of(opcode: str, modifiers: str) -> str | None:
     return "peer-store" if "sys" in words or "volatile" in words else None
 
 
-def _function(text: str, scope: Scope) -> _Function:
+def _function(text: str, scope: CodeScope) -> _PointerFunction:
     header = text[scope.header : scope.open]
     opening = header.find("(", max(0, header.find(scope.name.rpartition("::")[2])))
     close = matching(header, opening) if opening >= 0 else -1
     params = tuple(map(declared, split(header[opening + 1 : close]))) if close > 0 else ()
     device = scope.kernel or _DEVICE.search(header) is not None
-    return _Function(scope, text[scope.open : scope.close + 1], scope.open, params, device)
+    return _PointerFunction(scope, text[scope.open : scope.close + 1], scope.open, params, device)
 
 
 def _listed(names: frozenset[str]) -> Expr:

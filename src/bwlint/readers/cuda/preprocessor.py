@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bwlint.model.expr import Expr, Span, const, negate
-from bwlint.model.facts import Function, Gate, Path, Side, Text, Use
+from bwlint.model.facts import Function, Gate, Path, Prose, Side, Use
 from bwlint.readers.cuda.expressions import Resolve, lower
 from bwlint.readers.cuda.lexer import Code, tokens
 
@@ -35,7 +35,7 @@ _FAILS = re.compile(
 
 
 @dataclass(slots=True)
-class _Arm:
+class _DirectiveArm:
     """One branch of a conditional: its test (None: else), where its text begins, and where the test stands.
 
     `default` marks `#ifndef X` over `#define X`: nobody is asked to define X, so all of the branch compiles.
@@ -55,7 +55,7 @@ class _Arm:
 @dataclass(slots=True)
 class _Conditional:
     outer: Path
-    arms: list[_Arm] = field(default_factory=list)
+    arms: list[_DirectiveArm] = field(default_factory=list)
 
     def path(self) -> Path:
         """The tests that hold in the arm being read."""
@@ -89,7 +89,7 @@ class Directives:
         return index >= 0 and offset < self.lines[index][1]
 
 
-class _Reader:
+class _DirectiveReader:
     def __init__(self, code: Code) -> None:
         self.code = code
         self.stack: list[_Conditional] = []
@@ -193,21 +193,21 @@ class _Reader:
         conditional.arms.append(self._arm(match))
         self._mark(match.end(), conditional.path())
 
-    def _arm(self, match: re.Match[str]) -> _Arm:
+    def _arm(self, match: re.Match[str]) -> _DirectiveArm:
         name, start, end = match["name"], match.start("rest"), match.end("rest")
         at = self.code.span(match.start("name"), match.end("name"))
         if name == "else":
-            return _Arm(None, match.end(), at)
+            return _DirectiveArm(None, match.end(), at)
         if name in ("if", "elif"):
             text = match["rest"]
             stripped = start + len(text) - len(text.lstrip())
             test = lower(self.code, stripped, start + len(text.rstrip()), _macro, preprocessor=True)
-            return _Arm(test, match.end(), test.at or at)
+            return _DirectiveArm(test, match.end(), test.at or at)
         words = tokens(self.code.text, start, end, 2)
         asked = words[0].text if words else ""
         test = Expr("defined", (asked,), self.code.span(words[0].start, words[0].end) if words else at)
         default = name == "ifndef" and self._is_default(asked, match.end())
-        return _Arm(negate(test) if name.endswith("ndef") else test, match.end(), test.at or at, default)
+        return _DirectiveArm(negate(test) if name.endswith("ndef") else test, match.end(), test.at or at, default)
 
     def _is_default(self, name: str, start: int) -> bool:
         """`#define X` right under `#ifndef X`: the guard of a header, or a value that nobody chose."""
@@ -240,7 +240,7 @@ class _Reader:
             )
             before.append(arm.test)
 
-    def _offset(self, arm: _Arm) -> int:
+    def _offset(self, arm: _DirectiveArm) -> int:
         return self._directive_start(arm.start)
 
     def _directive_start(self, end: int) -> int:
@@ -265,7 +265,7 @@ class _Reader:
         short = end - start < _LONGEST_FAILURE
         fails = short and (_FAILS.search(code.text, start, end) or _TRAPS.search(code.source, start, end)) is not None
         texts = tuple(
-            Text(code.content(literal), code.span(literal.start, literal.end))
+            Prose(code.content(literal), code.span(literal.start, literal.end))
             for literal in code.literals_in(start, min(end, start + _LONGEST_FAILURE))
         )
         ends = "raise" if fails else "fall"
@@ -357,4 +357,4 @@ def _word(name: str) -> str:
 
 def directives(code: Code) -> Directives:
     """The directives of a blanked text. Never raises; what is not closed closes with the file."""
-    return _Reader(code).read()
+    return _DirectiveReader(code).read()

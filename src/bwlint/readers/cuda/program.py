@@ -15,7 +15,7 @@ from bwlint.readers.cuda.expressions import lower
 from bwlint.readers.cuda.failures import fails
 from bwlint.readers.cuda.lexer import Code, matching
 from bwlint.readers.cuda.preprocessor import Directives
-from bwlint.readers.cuda.scopes import Scope, Scopes
+from bwlint.readers.cuda.scopes import CodeScope, Scopes
 from bwlint.readers.cuda.statements import Statement, leaves, statements
 from bwlint.readers.reads import Reads
 
@@ -49,7 +49,7 @@ def spoken(name: str) -> str:
 
 
 @dataclass(slots=True)
-class Program:
+class HostProgram:
     """What the host code of a file says."""
 
     names: dict[str, Expr] = field(default_factory=dict)
@@ -58,9 +58,9 @@ class Program:
     gates: list[Gate] = field(default_factory=list)
 
 
-def program(code: Code, text: str, scopes: Scopes, directives: Directives) -> Program:
+def program(code: Code, text: str, scopes: Scopes, directives: Directives) -> HostProgram:
     """The gates and helpers of a file. `text` is the blanked text without directives."""
-    found = Program()
+    found = HostProgram()
     asking = [scope for scope in scopes.functions if not scope.kernel and _asks(text, scope.header, scope.close)]
     answers = {last(scope.name): scope for scope in asking if _answers(text, scope)}
     for name, scope in answers.items():
@@ -70,7 +70,7 @@ def program(code: Code, text: str, scopes: Scopes, directives: Directives) -> Pr
     helper = re.compile(rf"\b(?:{listed})\b") if listed else None
     for scope in scopes.functions:
         if scope in asking or (helper is not None and helper.search(text, scope.open, scope.close)):
-            _Walk(code, text, scope, found, reads, directives).run()
+            _HostWalk(code, text, scope, found, reads, directives).run()
     return found
 
 
@@ -88,17 +88,17 @@ def _is_device(word: str) -> bool:
     return DEVICE.search(spoken(word)) is not None
 
 
-def _answers(text: str, scope: Scope) -> bool:
+def _answers(text: str, scope: CodeScope) -> bool:
     """A short function whose value is a condition: its name reads the device where it is called."""
     short = scope.close - scope.open < _SHORT
     return short and re.search(r"\bbool\b", text[scope.header : scope.open].partition("(")[0]) is not None
 
 
-class _Walk:
+class _HostWalk:
     """One function, from top to bottom; `env` holds what each name stands for at the place that is read."""
 
     def __init__(
-        self, code: Code, text: str, scope: Scope, found: Program, reads: Reads, directives: Directives
+        self, code: Code, text: str, scope: CodeScope, found: HostProgram, reads: Reads, directives: Directives
     ) -> None:
         self.code = code
         self.directives = directives
@@ -393,7 +393,7 @@ def _arguments(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return found
 
 
-def _parameters(text: str, scope: Scope) -> list[str]:
+def _parameters(text: str, scope: CodeScope) -> list[str]:
     """The names of a function's parameters, as far as they are plain."""
     opening = text.find(f"{last(scope.name)}", scope.header, scope.open)
     opening = text.find("(", opening, scope.open) if opening >= 0 else -1

@@ -26,7 +26,7 @@ _LONGEST_NAME = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class CodeScope:
     """A function or class. Offsets: `header` where its declaration begins, `open` and `close` its braces."""
 
     kind: str
@@ -45,7 +45,7 @@ class Scope:
 class Scopes:
     """The functions and classes of a file, in order of their opening braces."""
 
-    def __init__(self, found: list[Scope]) -> None:
+    def __init__(self, found: list[CodeScope]) -> None:
         self.all = sorted(found, key=lambda scope: scope.open)
 
     @cached_property
@@ -53,15 +53,15 @@ class Scopes:
         return [scope.header for scope in self.functions]
 
     @cached_property
-    def functions(self) -> list[Scope]:
+    def functions(self) -> list[CodeScope]:
         """Functions that stand in no other function."""
-        outer: list[Scope] = []
+        outer: list[CodeScope] = []
         for scope in self.all:
             if scope.kind == "function" and not (outer and scope.open < outer[-1].close):
                 outer.append(scope)
         return outer
 
-    def function(self, offset: int) -> Scope | None:
+    def function(self, offset: int) -> CodeScope | None:
         """The function whose header or body holds an offset."""
         index = bisect.bisect_right(self._starts, offset) - 1
         if index < 0:
@@ -90,7 +90,7 @@ class _Open:
 
 def scopes(text: str, directives: Directives) -> Scopes:
     """Pair the braces of a text without directives; each arm of an `#if` begins where the `#if` stood."""
-    found: list[Scope] = []
+    found: list[CodeScope] = []
     innermost: _Open | None = None
     saved: list[_Open | None] = []
     last = 0
@@ -107,7 +107,9 @@ def scopes(text: str, directives: Directives) -> Scopes:
             closed, innermost = innermost, innermost.outer
             if closed.kind != "block":
                 found.append(
-                    Scope(closed.kind, closed.name, closed.header, closed.open, offset, closed.classes, closed.kernel)
+                    CodeScope(
+                        closed.kind, closed.name, closed.header, closed.open, offset, closed.classes, closed.kernel
+                    )
                 )
         if mark in "{};":
             last = offset + 1

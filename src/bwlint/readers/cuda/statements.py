@@ -40,7 +40,7 @@ class Statement:
     inner: tuple[tuple[Statement, ...], ...] = ()
 
 
-class _Parser:
+class _StatementParser:
     def __init__(self, text: str, stop: int) -> None:
         self.text = text
         self.stop = stop
@@ -189,7 +189,7 @@ class _Parser:
 
 def statements(text: str, start: int, stop: int) -> tuple[Statement, ...]:
     """The statements between two offsets of a blanked text without directives."""
-    return _Parser(text, stop).block(start, stop)
+    return _StatementParser(text, stop).block(start, stop)
 
 
 def leaves(body: tuple[Statement, ...]) -> bool:

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
 from bwlint.model.expr import Expr, const
-from bwlint.model.facts import Side, Text, Use
+from bwlint.model.facts import Prose, Side, Use
 from bwlint.readers.cuda.failures import FAILS
 from bwlint.readers.cuda.lexer import Code
 from bwlint.readers.cuda.statements import Statement
@@ -113,13 +113,13 @@ def _within(offset: int, certain: Sequence[Stretch], starts: Sequence[int]) -> b
     return index >= 0 and offset < certain[index][1]
 
 
-def texts(code: Code, start: int, end: int) -> tuple[Text, ...]:
+def texts(code: Code, start: int, end: int) -> tuple[Prose, ...]:
     """The first strings of a stretch as one message."""
     found = code.literals_in(start, end)[:MAX_TEXTS]
     if not found:
         return ()
     joined = " ".join(code.content(literal) for literal in found)
-    return (Text(joined[:400], code.span(found[0].start, found[-1].end)),)
+    return (Prose(joined[:400], code.span(found[0].start, found[-1].end)),)
 
 
 def arm(code: Code, text: str, node: Expr) -> Side:

@@ -9,11 +9,11 @@ import warnings
 from collections.abc import Iterator, Sequence
 
 from bwlint.evaluate.names import DEVICE
-from bwlint.model.facts import Module, Text, Use
+from bwlint.model.facts import Module, Prose, Use
 from bwlint.readers import prune
 from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
 from bwlint.readers.python import embedded, peers
-from bwlint.readers.python.flow import Flow, Site
+from bwlint.readers.python.flow import Flow, StatementSite
 from bwlint.readers.python.sides import dotted, statements
 from bwlint.readers.python.vocabulary import device_lines, lines_with, may_read_device
 from bwlint.sources.errors import ReadError
@@ -71,7 +71,7 @@ def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str
 
 def read_sites(
     path: str, source: str, name: str, is_package: bool, wanted: frozenset[int]
-) -> tuple[Module, tuple[Site, ...]]:
+) -> tuple[Module, tuple[StatementSite, ...]]:
     """The statements of a file that hold the `wanted` lines, with what has to hold where they stand, outer ones first.
 
     The module has what their tests ask for, and of gates those that it needs for that. Raises `ReadError`.
@@ -220,13 +220,13 @@ def _imports_operation(line: str) -> bool:
     return "nvgpu.tcgen05." in line or "prims.tcgen05" in line
 
 
-def _targets(source: str, lines: Sequence[str]) -> tuple[Text, ...]:
+def _targets(source: str, lines: Sequence[str]) -> tuple[Prose, ...]:
     """Places that name a target for one chip alone: sm_120a, compute_120a."""
-    found: list[Text] = []
+    found: list[Prose] = []
     if "120a" not in source:
         return ()
     for number, line in enumerate(lines, 1):
         match = None if "120a" not in line or line.lstrip().startswith("#") else _EXACT_TARGET.search(line)
         if match and len(found) < 4:
-            found.append(Text(match[0], (number, match.start(), number, match.end())))
+            found.append(Prose(match[0], (number, match.start(), number, match.end())))
     return tuple(found)

@@ -41,7 +41,7 @@ class Call:
 
 
 @dataclass(slots=True)
-class _Walk:
+class _CallWalk:
     found: list[Call]
     parameters: frozenset[str]
     tests: tuple[tuple[Span, bool], ...] = ()
@@ -131,14 +131,14 @@ def parameters(node: ast.FunctionDef) -> tuple[str, ...]:
 
 def calls(node: ast.FunctionDef, options: frozenset[str]) -> tuple[Call, ...]:
     """The calls of one function, in the order of its code; `options` are the parameters that may choose among them."""
-    walk = _Walk([], options)
+    walk = _CallWalk([], options)
     walk.block(node.body, ())
     return tuple(walk.found)
 
 
 def compared(node: ast.FunctionDef, options: frozenset[str]) -> dict[str, tuple[str, ...]]:
     """The strings that a function compares options with, by option."""
-    walk = _Walk([], options)
+    walk = _CallWalk([], options)
     found: dict[str, dict[str, None]] = {}
     for item in statements(node.body):
         option = walk.option(item.test) if isinstance(item, ast.If) else None

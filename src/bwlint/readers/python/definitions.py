@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from bwlint.model.expr import NONE, Expr, unknown
 from bwlint.model.facts import Class, Function, Path, Side
 from bwlint.readers.python import lists, sides
-from bwlint.readers.python.lower import Scope
+from bwlint.readers.python.lower import LoweringScope
 from bwlint.readers.python.sides import dotted, span
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _function(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef, qualname
     kind = next((_KINDS[d.rpartition(".")[2]] for d in decorators if d.rpartition(".")[2] in _KINDS), "")
     saved = (lowerer.scope, flow.returns, flow.path, flow.qualname)
     outer_yields, lowerer.yields = lowerer.yields, False
-    lowerer.scope = Scope(qualname, {p: Expr("param", (qualname, p)) for p in params}, saved[0])
+    lowerer.scope = LoweringScope(qualname, {p: Expr("param", (qualname, p)) for p in params}, saved[0])
     for extra in (arguments.vararg, arguments.kwarg):
         if extra is not None:
             lowerer.scope.env[extra.arg] = unknown(f"*{extra.arg}")
@@ -123,7 +123,7 @@ def define_class(flow: Flow, node: ast.ClassDef, rest: Sequence[ast.stmt]) -> bo
     lowerer = flow.lowerer
     bases = lowerer.many([b for b in node.bases if not isinstance(b, ast.Starred)])
     saved = (lowerer.scope, flow.qualname, flow.path)
-    lowerer.scope = Scope(qualname, {}, saved[0], is_class=True)
+    lowerer.scope = LoweringScope(qualname, {}, saved[0], is_class=True)
     flow.qualname, flow.path = qualname, []
     flow.classes_open.append(qualname)
     flow.block(node.body, ())
@@ -150,7 +150,7 @@ def _self_value(flow: Flow, qualname: str, value: ast.expr) -> Expr:
     hook, flow.lowerer.on_conditional = flow.lowerer.on_conditional, None
     saved = flow.lowerer.scope
     owner = f"{qualname}.__init__"
-    flow.lowerer.scope = Scope(owner, {"self": Expr("param", (owner, "self"))}, saved)
+    flow.lowerer.scope = LoweringScope(owner, {"self": Expr("param", (owner, "self"))}, saved)
     try:
         return flow.lowerer.define(flow.lowerer.lower(value))
     finally:

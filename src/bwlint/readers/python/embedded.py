@@ -61,7 +61,7 @@ class _String:
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _LiteralPiece:
     """The inside of one literal, or of one part of it: where it begins and how it reads."""
 
     line: int
@@ -85,8 +85,8 @@ def code_in_strings(
     """
     if not may_hold(source.encode("utf-8", "surrogatepass")):
         return (), ()
-    cpp: list[_Piece] = []
-    modules: dict[str, list[_Piece]] = {}
+    cpp: list[_LiteralPiece] = []
+    modules: dict[str, list[_LiteralPiece]] = {}
     operations: list[Operation] = []
     literals = _Literals(source, lines)
     for string in _strings(tree, [number for number, line in enumerate(lines, 1) if _WORTH.search(line)]):
@@ -167,7 +167,7 @@ def _is_instruction(statement: str) -> bool:
     return match is not None and _PROSE.search(match["operands"] or "") is None
 
 
-def _laid_out(pieces: Iterable[_Piece], above: int = 0) -> str:
+def _laid_out(pieces: Iterable[_LiteralPiece], above: int = 0) -> str:
     """Pieces at their lines and byte columns in a text that is blank elsewhere; lines `above` are left out."""
     parts: list[str] = []
     line, column = above + 1, 0
@@ -192,11 +192,11 @@ class _Literals:
         self._starts = [0, *(match.end() for match in _NEWLINE.finditer(source))]
         self._places = Places(source)
 
-    def of(self, node: ast.Constant | ast.JoinedStr) -> list[_Piece]:
+    def of(self, node: ast.Constant | ast.JoinedStr) -> list[_LiteralPiece]:
         """The insides of the literals that a string is written as, in order."""
         at = self._offset(node.lineno, node.col_offset)
         end = self._offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
-        pieces: list[_Piece] = []
+        pieces: list[_LiteralPiece] = []
         while at < end and (opening := _OPENING.match(self._source, at, end)) is not None:
             prefix, quote = opening[1].lower(), opening[2]
             at, is_raw = opening.end(), "r" in prefix
@@ -206,14 +206,14 @@ class _Literals:
             pieces += (self._piece(start, stop, is_raw, "f" in prefix) for start, stop in parts)
         return pieces
 
-    def _piece(self, start: int, end: int, is_raw: bool, is_formatted: bool) -> _Piece:
+    def _piece(self, start: int, end: int, is_raw: bool, is_formatted: bool) -> _LiteralPiece:
         line, column = self._places.span(start, start)[:2]
         text = self._source[start:end]
         if not is_raw:
             text = _ESCAPE.sub(_unescaped, _ENDED_COMMENT.sub(_blanks, text))
         if is_formatted:
             text = _BRACES.sub(lambda found: _READ_AS[found[0]], text)
-        return _Piece(line, column, _NEWLINE.sub("\n", text))
+        return _LiteralPiece(line, column, _NEWLINE.sub("\n", text))
 
     def _offset(self, line: int, column: int) -> int:
         text = self._lines[line - 1]

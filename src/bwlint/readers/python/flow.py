@@ -13,7 +13,7 @@ from bwlint.model.expr import Expr, Span, negate, unknown
 from bwlint.model.facts import HANDLER, Class, Function, Path, Side, Use
 from bwlint.readers.python import definitions, lists, sides
 from bwlint.readers.python.gates import Gates, Where
-from bwlint.readers.python.lower import Lowerer, Scope, is_arch
+from bwlint.readers.python.lower import Lowerer, LoweringScope, is_arch
 from bwlint.readers.python.sides import SKIPS, dotted, span
 from bwlint.readers.python.sizes import Sizes
 from bwlint.readers.python.vocabulary import arch_text
@@ -25,7 +25,7 @@ MAX_TESTS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class StatementSite:
     """A statement that somebody asked for: the definition around it, and the tests that hold where it stands."""
 
     at: Span
@@ -83,7 +83,7 @@ class Flow:
         wanted: frozenset[int] = frozenset(),
     ) -> None:
         self.own = own
-        self.sites: list[Site] = []
+        self.sites: list[StatementSite] = []
         self._wanted = sorted(wanted)
         self.hits = hits
         self.slots: list[Expr] = []
@@ -172,7 +172,7 @@ class Flow:
         index = bisect.bisect_left(self._wanted, first)
         if index < len(self._wanted) and self._wanted[index] <= (node.end_lineno or node.lineno):
             at = (first, 0, *span(node)[2:]) if first < node.lineno else span(node)
-            self.sites.append(Site(at, self.qualname, tuple(self.path)))
+            self.sites.append(StatementSite(at, self.qualname, tuple(self.path)))
 
     def _if(self, node: ast.If, rest: Sequence[ast.stmt], chain: int = 0, position: int = 0) -> bool:
         lowerer = self.lowerer
@@ -510,7 +510,7 @@ class Flow:
 
     def _global(self, node: ast.Global | ast.Nonlocal, rest: Sequence[ast.stmt]) -> bool:
         """A module name written by a function is no constant."""
-        scope: Scope | None = self.lowerer.scope
+        scope: LoweringScope | None = self.lowerer.scope
         while scope is not None and scope.parent is not None:
             scope = scope.parent
         for name in node.names:

@@ -29,7 +29,7 @@ _PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*[.:][A-Za-z_]\w*")
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class BackendChoice:
     """One backend of an operation or a table: its name, and the dotted local name or path of what stands for it."""
 
     name: str
@@ -51,7 +51,7 @@ class Offer:
     at: Span
     bases: tuple[str, ...] = ()
     decorators: tuple[Span, ...] = ()
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[BackendChoice, ...] = ()
     checks: tuple[str, ...] = ()
     options: tuple[tuple[str, tuple[str, ...]], ...] = ()
     methods: frozenset[str] = frozenset()
@@ -73,8 +73,8 @@ class Interface:
     calls: dict[str, tuple[Call, ...]] = field(default_factory=dict)
     stars: tuple[str, ...] = ()
     declared: tuple[str, ...] | None = None
-    tables: dict[str, tuple[Choice, ...]] = field(default_factory=dict)
-    registered: dict[str, tuple[Choice, ...]] = field(default_factory=dict)
+    tables: dict[str, tuple[BackendChoice, ...]] = field(default_factory=dict)
+    registered: dict[str, tuple[BackendChoice, ...]] = field(default_factory=dict)
 
 
 def interface(source: str, name: str, is_package: bool) -> Interface:
@@ -178,7 +178,7 @@ def _strings(node: ast.expr) -> tuple[str, ...] | None:
 
 
 def _offer(node: ast.FunctionDef | ast.ClassDef) -> Offer:
-    choices: list[Choice] = []
+    choices: list[BackendChoice] = []
     checks: list[str] = []
     for decorator in node.decorator_list:
         if isinstance(decorator, ast.Call):
@@ -211,14 +211,14 @@ def _offer(node: ast.FunctionDef | ast.ClassDef) -> Offer:
     )
 
 
-def _choices(call: ast.Call) -> Iterator[Choice]:
+def _choices(call: ast.Call) -> Iterator[BackendChoice]:
     """A dict of names to functions that a decorator is given."""
     for value in (*call.args, *(keyword.value for keyword in call.keywords)):
         if not isinstance(value, ast.Dict) or len(value.keys) > MAX_MEMBERS:
             continue
         for key, item in zip(value.keys, value.values, strict=True):
             if isinstance(key, ast.Constant) and isinstance(key.value, str) and isinstance(item, _NAMES):
-                yield Choice(key.value, dotted(item), span(key))
+                yield BackendChoice(key.value, dotted(item), span(key))
 
 
 def _checks(call: ast.Call) -> Iterator[str]:
@@ -249,7 +249,7 @@ def _literals(annotation: ast.expr) -> tuple[str, ...]:
     return ()
 
 
-def _tables(statements: Sequence[ast.stmt]) -> Iterator[tuple[str, tuple[Choice, ...]]]:
+def _tables(statements: Sequence[ast.stmt]) -> Iterator[tuple[str, tuple[BackendChoice, ...]]]:
     """Enumerations and dicts whose values are dotted paths."""
     for name, value in _assigned(statements):
         if isinstance(value, ast.Dict):
@@ -264,13 +264,13 @@ def _tables(statements: Sequence[ast.stmt]) -> Iterator[tuple[str, tuple[Choice,
                 yield node.name, rows[:MAX_MEMBERS]
 
 
-def _rows(pairs: Iterable[tuple[ast.expr | None, ast.expr]], at: ast.expr | None = None) -> Iterator[Choice]:
+def _rows(pairs: Iterable[tuple[ast.expr | None, ast.expr]], at: ast.expr | None = None) -> Iterator[BackendChoice]:
     for count, (key, value) in enumerate(pairs):
         if count >= MAX_MEMBERS or not (isinstance(key, ast.Constant) and isinstance(key.value, str)):
             return
         path = _path(value)
         if path:
-            yield Choice(key.value, path, span(at or key))
+            yield BackendChoice(key.value, path, span(at or key))
 
 
 def _path(value: ast.expr) -> str:
@@ -282,9 +282,9 @@ def _path(value: ast.expr) -> str:
     return f"{parts[0]}.{parts[1]}" if parts and len(parts) == 2 and _PATH.fullmatch(".".join(parts).strip(".")) else ""
 
 
-def _registered(statements: Iterable[ast.stmt]) -> dict[str, tuple[Choice, ...]]:
+def _registered(statements: Iterable[ast.stmt]) -> dict[str, tuple[BackendChoice, ...]]:
     """`@register_backend("name")` over a definition, by what stands behind `register`."""
-    found: dict[str, list[Choice]] = {}
+    found: dict[str, list[BackendChoice]] = {}
     for node in statements:
         if not isinstance(node, ast.FunctionDef | ast.ClassDef):
             continue
@@ -293,7 +293,7 @@ def _registered(statements: Iterable[ast.stmt]) -> dict[str, tuple[Choice, ...]]
             if registry and isinstance(decorator, ast.Call):
                 names = [arg.value for arg in decorator.args if isinstance(arg, ast.Constant)]
                 found.setdefault(registry, []).extend(
-                    Choice(name, node.name, span(node))
+                    BackendChoice(name, node.name, span(node))
                     for name in names[:1]
                     if isinstance(name, str) and name and "::" not in name
                 )

@@ -40,16 +40,16 @@ _BINARY = {
 
 
 @dataclass(slots=True)
-class Scope:
+class LoweringScope:
     """A function (or the module, or a class body): its owner id, the definitions that reach here, its parent."""
 
     owner: str
     env: dict[str, Expr] = field(default_factory=dict)
-    parent: Scope | None = None
+    parent: LoweringScope | None = None
     is_class: bool = False
 
     def find(self, name: str) -> Expr | None:
-        scope: Scope | None = self
+        scope: LoweringScope | None = self
         first = True
         while scope is not None:
             if first or not scope.is_class:
@@ -71,7 +71,7 @@ class Lowerer:
 
     def __init__(self, slots: list[Expr]) -> None:
         self.slots = slots
-        self.scope = Scope("<module>")
+        self.scope = LoweringScope("<module>")
         self.on_conditional: OnConditional | None = None
         self.on_lookup: OnLookup | None = None
         self.yields = False
@@ -264,7 +264,7 @@ class _Inner:
 
     def __init__(self, lowerer: Lowerer, owner: str, names: list[str]) -> None:
         self._lowerer = lowerer
-        self._scope = Scope(owner, {n: Expr("param", (owner, n)) for n in names}, lowerer.scope)
+        self._scope = LoweringScope(owner, {n: Expr("param", (owner, n)) for n in names}, lowerer.scope)
 
     def __enter__(self) -> None:
         self._lowerer.scope = self._scope

@@ -39,7 +39,7 @@ class Occurrence:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class NameScope:
     """A function or class of a file. `inner` is the qualified name of the definition around it ("" for none)."""
 
     qualname: str
@@ -62,7 +62,7 @@ class Index:
     """
 
     names: dict[str, list[Occurrence]] = field(default_factory=lambda: defaultdict(list))
-    scopes: dict[str, Scope] = field(default_factory=dict)
+    scopes: dict[str, NameScope] = field(default_factory=dict)
     imports: dict[str, str] = field(default_factory=dict)
     stars: list[str] = field(default_factory=list)
     assigned: set[str] = field(default_factory=set)
@@ -128,7 +128,7 @@ class _Walker:
         self.block(default for default in (*node.args.defaults, *node.args.kw_defaults) if default is not None)
         qualname = self._qualified(node.name)
         decorators = tuple(dotted(item) for item in node.decorator_list)
-        self.index.scopes[qualname] = Scope(qualname, "function", span(node), self._around, decorators)
+        self.index.scopes[qualname] = NameScope(qualname, "function", span(node), self._around, decorators)
         outer, self._around = self._around, qualname
         self.block(node.body)
         self._around = outer
@@ -142,7 +142,7 @@ class _Walker:
             self._add(last, "base", base, front, qualname)
         self.block(keyword.value for keyword in node.keywords)
         methods = frozenset(n.name for n in node.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
-        self.index.scopes[qualname] = Scope(
+        self.index.scopes[qualname] = NameScope(
             qualname,
             "class",
             span(node),

@@ -62,7 +62,7 @@ def may_enter(data: bytes) -> bool:
 
 
 @dataclass(frozen=True)
-class _Function:
+class _PeerFunction:
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
     qualname: str
     owner: str
@@ -92,7 +92,7 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
     if not may_enter(source.encode("utf-8", "surrogatepass")):
         return ()
     functions = list(_functions(tree.body, "", ""))
-    functions.append(_Function(tree, "<module>", ""))
+    functions.append(_PeerFunction(tree, "<module>", ""))
     result: list[Operation] = []
     for function in functions:
         found = list(_found(function))
@@ -109,11 +109,11 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
     return tuple(sorted(result, key=lambda operation: operation.at))
 
 
-def _functions(body: list[ast.stmt], prefix: str, owner: str) -> Iterator[_Function]:
+def _functions(body: list[ast.stmt], prefix: str, owner: str) -> Iterator[_PeerFunction]:
     """Functions of the module and methods; what stands inside of a function belongs to it."""
     for node in body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield _Function(node, prefix + node.name, owner)
+            yield _PeerFunction(node, prefix + node.name, owner)
         elif isinstance(node, ast.ClassDef):
             yield from _functions(node.body, f"{prefix}{node.name}.", prefix + node.name)
         elif isinstance(node, ast.If | ast.Try):
@@ -122,7 +122,7 @@ def _functions(body: list[ast.stmt], prefix: str, owner: str) -> Iterator[_Funct
             )
 
 
-def _found(function: _Function) -> Iterator[_Found]:
+def _found(function: _PeerFunction) -> Iterator[_Found]:
     """The switches of one function; those under the same test are one."""
     seen: set[tuple[str, int]] = set()
     for node, tests in _statements(function.node, ()):
@@ -151,7 +151,7 @@ def _statements(node: ast.AST, tests: tuple[ast.expr, ...]) -> Iterator[tuple[as
         ]
 
 
-def _of(node: ast.AST, tests: tuple[ast.expr, ...], function: _Function) -> Iterator[_Found]:
+def _of(node: ast.AST, tests: tuple[ast.expr, ...], function: _PeerFunction) -> Iterator[_Found]:
     if isinstance(node, ast.Call):
         yield from _called(node, function)
     elif isinstance(node, ast.Assign | ast.AnnAssign):
@@ -162,7 +162,7 @@ def _of(node: ast.AST, tests: tuple[ast.expr, ...], function: _Function) -> Iter
         yield _Found("enable", node.value.func)
 
 
-def _called(node: ast.Call, function: _Function) -> Iterator[_Found]:
+def _called(node: ast.Call, function: _PeerFunction) -> Iterator[_Found]:
     name = _last(node.func)
     if _OPEN.match(name) and function.name != name:
         yield _Found("open", node.func)
@@ -233,11 +233,11 @@ def _fabric(value: ast.expr, tests: tuple[ast.expr, ...]) -> Iterator[_Found]:
             yield _Found("fabric", around[-1] if around else chosen)
 
 
-def _callers(function: _Function, functions: list[_Function]) -> list[_Function]:
+def _callers(function: _PeerFunction, functions: list[_PeerFunction]) -> list[_PeerFunction]:
     return [other for other in functions if other is not function and _may_call(other, function, functions)]
 
 
-def _may_call(caller: _Function, callee: _Function, functions: list[_Function]) -> bool:
+def _may_call(caller: _PeerFunction, callee: _PeerFunction, functions: list[_PeerFunction]) -> bool:
     """By name; the method of another class only where no other has its name, or the caller names the class."""
     if callee.name not in caller.words:
         return False
@@ -246,7 +246,7 @@ def _may_call(caller: _Function, callee: _Function, functions: list[_Function]) 
     return sum(other.name == callee.name for other in functions) == 1
 
 
-def _with_callers(function: _Function, functions: list[_Function]) -> list[_Function]:
+def _with_callers(function: _PeerFunction, functions: list[_PeerFunction]) -> list[_PeerFunction]:
     """A function and those from which it is reached in the file."""
     near = {function.qualname: function}
     queue = [function]
@@ -258,7 +258,7 @@ def _with_callers(function: _Function, functions: list[_Function]) -> list[_Func
     return list(near.values())
 
 
-def _within_reach(function: _Function, functions: list[_Function]) -> list[_Function]:
+def _within_reach(function: _PeerFunction, functions: list[_PeerFunction]) -> list[_PeerFunction]:
     """A function, its callers, what these call in the file, and the other methods of its class."""
     near = {other.qualname: other for other in _with_callers(function, functions)}
     callers = list(near.values())

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bwlint.model.expr import Expr, Span
-from bwlint.model.facts import Side, Text, Use
+from bwlint.model.facts import Prose, Side, Use
 
 MAX_USES = 80
 _NODES_A_USE = 40
@@ -151,7 +151,7 @@ class Collector:
         self._calls = 0
         self._past_exits = past_exits
         self._made = made or {}
-        self.texts: list[Text] = []
+        self.texts: list[Prose] = []
         self._nodes = self._depth = 0
         self._nested = True
         self._role = role
@@ -286,7 +286,7 @@ class Collector:
     def _message(self, node: ast.expr) -> None:
         text = literal_text(node)
         if text:
-            self.texts.append(Text(text[:600], span(node)))
+            self.texts.append(Prose(text[:600], span(node)))
 
     def _add(self, name: str, how: str, node: ast.AST, sure: bool) -> None:
         if how in ("call", "name"):
@@ -454,4 +454,4 @@ def message(node: ast.expr | None, ends: str) -> Side:
     if node is None:
         return Side(ends, None)
     text = literal_text(node)
-    return Side(ends, span(node), texts=(Text(text[:600], span(node)),) if text else ())
+    return Side(ends, span(node), texts=(Prose(text[:600], span(node)),) if text else ())

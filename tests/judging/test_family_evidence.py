@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bwlint.run.check import check
-from bwlint.run.gather import Request
+from bwlint.run.gather import CheckRequest
 
 HEAD = "import torch\nmajor, minor = torch.cuda.get_device_capability()\ncap = (major, minor)\n"
 LIST = "class Op:\n    admissible_archs = ['sm_120a']\n\n    def check(self, arch):\n        {}\n"
@@ -33,7 +33,7 @@ def split_of(folder: Path, files: dict[str, str]) -> tuple[str, str]:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
     with ExitStack() as stack:
-        report = check(Request((str(folder),), severity="note", jobs=1, fixes=True), stack).report
+        report = check(CheckRequest((str(folder),), severity="note", jobs=1, fixes=True), stack).report
     found = [one.fix for one in report.findings if one.name == "family-split" and one.path.endswith("m.py") and one.fix]
     return (found[0].applicability, found[0].proof.evidence) if found else ("", "")
 

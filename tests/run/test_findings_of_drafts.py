@@ -11,7 +11,7 @@ import pytest
 from bwlint.chips import EVERY
 from bwlint.model.findings import Finding, Region
 from bwlint.run.check import Outcome, check
-from bwlint.run.gather import Request, UsageError
+from bwlint.run.gather import CheckRequest, UsageError
 from bwlint.settings.config import ConfigError
 from bwlint.sources.texts import _beside
 from bwlint.sources.walk import SourceFile
@@ -28,7 +28,7 @@ GATE = "torch.cuda.get_device_capability() == (12, 0)"
 
 def run(*paths: str, **options: Any) -> Outcome:
     with ExitStack() as stack:
-        return check(Request(paths, **options), stack)
+        return check(CheckRequest(paths, **options), stack)
 
 
 def findings(*paths: str, **options: Any) -> list[Finding]:

@@ -8,7 +8,7 @@ import pytest
 
 from bwlint.chips import ChipSet, Target
 from bwlint.evaluate.sources import Sources
-from bwlint.judging.behind import behind, elsewhere, lost
+from bwlint.judging.compiled import behind, elsewhere, lost
 from bwlint.judging.context import Context
 from bwlint.judging.evidence import Evidence
 from bwlint.model.facts import Module

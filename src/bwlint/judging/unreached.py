@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bwlint.chips import NONE, ChipSet
 from bwlint.chips.wording import plain
-from bwlint.judging.drafts import Draft, Related
+from bwlint.judging.drafts import Draft, RelatedSpan
 from bwlint.sources.search import Search
 from bwlint.world.budget import Budget
 from bwlint.world.tree import Tree
@@ -40,7 +40,9 @@ class Away:
         found = self._asked().arriving(draft.module.path, root, draft.at)
         if not concerned or not found.stops or found.chips & concerned:
             return draft
-        kept = tuple(Related(stop.module, stop.at, f"keeps {plain(concerned)} away") for stop in found.stops[:_SHOWN])
+        kept = tuple(
+            RelatedSpan(stop.module, stop.at, f"keeps {plain(concerned)} away") for stop in found.stops[:_SHOWN]
+        )
         message = f"{draft.message}; tests around its callers keep {plain(concerned)} away"
         related = (*draft.related, *kept)
         remedy = "none of the chips in question gets here" if draft.remedy is not None else None

@@ -22,7 +22,7 @@ from bwlint.model.fingerprint import fingerprint
 from bwlint.readers.comments import comments_of
 from bwlint.run.engine import Analysis
 from bwlint.settings import catalog, suppress
-from bwlint.sources.read import Text
+from bwlint.sources.read import SourceText
 from bwlint.sources.texts import Names, Texts
 from bwlint.sources.walk import SourceFile
 from bwlint.world.gates import Judged
@@ -61,7 +61,7 @@ def finish(
             skipped.append(Skipped(file.path, "not readable any more"))
             continue
         names.reported(file.real, file)
-        one = _File(analysis, file, text, texts, names, enabled(file), fixes)
+        one = _ReportedFile(analysis, file, text, texts, names, enabled(file), fixes)
         kept, silenced = one.finish(drafts.get(file.real, ()))
         findings += kept
         suppressed += silenced
@@ -73,12 +73,12 @@ def finish(
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
+class _ReportedFile:
     """One file and what its findings need to know."""
 
     analysis: Analysis
     file: SourceFile
-    text: Text
+    text: SourceText
     texts: Texts
     names: Names
     enabled: frozenset[str]
@@ -272,7 +272,7 @@ def _unused(names: Sequence[str]) -> str:
     return f"nothing of {listed} to suppress here"
 
 
-def _between(text: Text, region: Region) -> str:
+def _between(text: SourceText, region: Region) -> str:
     start = text.offset(region.line, region.column)
     return text.source[start : text.offset(region.end_line, region.end_column)]
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 from bwlint.chips import NONE
-from bwlint.judging.drafts import Draft, Related
+from bwlint.judging.drafts import Draft, RelatedSpan
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module
-from bwlint.run.faults import one_each
+from bwlint.run.merging import one_each
 
 HERE = Module("a.py", "a", False, {}, (), (), {}, {}, (), {})
 TEST, PART, TEXT, OTHER = (3, 4, 3, 40), (3, 8, 3, 20), (4, 8, 4, 30), (9, 4, 9, 40)
 
 
 def draft(rule: str, severity: str, at: Span, about: Span | None = None, cause: str = "") -> Draft:
-    related = (Related(HERE, about, "the test"),) if about else ()
+    related = (RelatedSpan(HERE, about, "the test"),) if about else ()
     behind = (cause, TEST) if cause else None
     return Draft(rule, rule, severity, "high", HERE, at, "", "", "", NONE, NONE, None, None, related, cause=behind)
 

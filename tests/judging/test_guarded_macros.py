@@ -8,7 +8,7 @@ import pytest
 
 from bwlint.chips import ChipSet, TargetSet
 from bwlint.evaluate.sources import Sources
-from bwlint.judging.switches import only_errors, served_elsewhere
+from bwlint.judging.guarded_macros import only_errors, served_elsewhere
 from bwlint.readers.cuda import read
 from bwlint.run.engine import analyse
 from bwlint.sources.walk import SourceFile

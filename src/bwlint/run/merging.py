@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from bwlint.judging.drafts import Draft, Related
+from bwlint.judging.drafts import Draft, RelatedSpan
 from bwlint.model.expr import Span
 from bwlint.world.gates import inside
 
@@ -82,4 +82,4 @@ def _with_related(kept: Draft, other: Draft) -> Draft:
     shown = [kept.at, *(related.at for related in kept.related if related.module is kept.module)]
     if any(inside(at, other.at) or inside(other.at, at) for at in shown) or len(kept.related) >= _MAX_RELATED:
         return kept
-    return replace(kept, related=(*kept.related, Related(other.module, other.at, other.message)))
+    return replace(kept, related=(*kept.related, RelatedSpan(other.module, other.at, other.message)))

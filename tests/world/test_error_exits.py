@@ -6,7 +6,7 @@ import pytest
 
 from bwlint.evaluate.sources import Sources
 from bwlint.readers.cuda import read
-from bwlint.world.exits import refused
+from bwlint.world.error_exits import refused
 from bwlint.world.tree import Tree
 
 ERROR = 'CHECK_NOT_IMPLEMENTED(false, "no kernel");'

@@ -51,7 +51,7 @@ class Device:
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class Workbench:
     """`scratch` is a folder that goes away. `may_launch` allows code of the scanned tree on the GPU, `may_slice` its
     gates in CPython. `limit` is the time of one child in seconds, that of a compiler `compile_limit`.
 

@@ -8,7 +8,7 @@ import pytest
 
 from bwlint.chips import chip
 from bwlint.evaluate.sources import Sources
-from bwlint.judging.residue import Answers, bare, satisfiable
+from bwlint.judging.path_conditions import Answers, bare, satisfiable
 from bwlint.model.expr import Expr
 from bwlint.model.facts import Module
 from bwlint.readers.python import read
