@@ -6,7 +6,7 @@ import pytest
 
 from bwlint.chips import EVERY_TARGET, NO_TARGET, TargetSet
 from bwlint.evaluate.sources import Sources
-from bwlint.model.expr import Expr
+from bwlint.model.expr import Expr, Span
 from bwlint.readers.cuda import read
 from bwlint.world.tree import Tree
 
@@ -89,7 +89,7 @@ def test_definitions_of_headers(
     tree.headers.add(module)
     for name, text in headers.items():
         tree.headers.add(read(f"/tree/{name}.h", text))
-    assert tree.compiled(module, (Expr("defined", ("A",), (99, 0, 99, 1)),)) == expected
+    assert tree.compiled(module, (Expr("defined", ("A",), Span(99, 0, 99, 1)),)) == expected
 
 
 def test_of_two_files_that_nobody_includes_none_counts() -> None:

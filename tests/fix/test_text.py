@@ -10,6 +10,7 @@ import pytest
 from bwlint.chips import group
 from bwlint.fix.apply import apply
 from bwlint.fix.text import reworded, reworded_in_cpp
+from bwlint.model.expr import Span
 from bwlint.model.findings import Fix
 from bwlint.run.check import check
 from bwlint.run.gather import CheckRequest
@@ -20,7 +21,7 @@ FAMILY = group("consumer-blackwell")
 def worded(statement: str) -> str:
     """A statement with its text mended; why not, where it is not."""
     source = f"def f(x, d):\n    {statement}\n"
-    edit = reworded(source, "m.py", (2, 4, 2, 4 + len(statement.encode())), FAMILY)
+    edit = reworded(source, "m.py", Span(2, 4, 2, 4 + len(statement.encode())), FAMILY)
     return edit if isinstance(edit, str) else apply(source, [edit]).partition("\n    ")[2].rstrip("\n")
 
 
@@ -74,7 +75,7 @@ def test_left_alone(statement: str, reason: str | None) -> None:
 
 @pytest.mark.parametrize("chips", [group("datacenter-blackwell"), group("hopper")])
 def test_a_number_that_is_the_name_of_its_generation(chips: object) -> None:
-    found = reworded("f('needs SM100')\n", "m.py", (1, 0, 1, 16), chips)  # type: ignore[arg-type]
+    found = reworded("f('needs SM100')\n", "m.py", Span(1, 0, 1, 16), chips)  # type: ignore[arg-type]
     assert found == "the number of the first is read as the name of the family too"
 
 
@@ -114,7 +115,7 @@ def test_the_text_is_right(tmp_path: Path, text: str) -> None:
 
 def worded_in_cpp(statement: str) -> str:
     source = f"// SM120\nvoid f() {{\n  {statement}\n}}\n"
-    edit = reworded_in_cpp(source, "m.cu", (3, 2, 3, 2 + len(statement.encode())), FAMILY)
+    edit = reworded_in_cpp(source, "m.cu", Span(3, 2, 3, 2 + len(statement.encode())), FAMILY)
     return edit if isinstance(edit, str) else apply(source, [edit]).partition("{\n  ")[2].partition("\n}")[0]
 
 

@@ -9,7 +9,7 @@ import pytest
 from bwlint.chips import chip
 from bwlint.evaluate.sources import Sources
 from bwlint.judging.path_conditions import Answers, bare, satisfiable
-from bwlint.model.expr import Expr
+from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Module
 from bwlint.readers.python import read
 from bwlint.world.tree import Tree
@@ -104,6 +104,6 @@ def test_satisfiable(held: str, denied: str, possible: bool) -> None:
 
 
 def test_places_do_not_tell_conditions_apart() -> None:
-    assert bare(Expr("not", (Expr("name", ("x",), (1, 2, 1, 3)),), (1, 0, 1, 3))) == Expr(
+    assert bare(Expr("not", (Expr("name", ("x",), Span(1, 2, 1, 3)),), Span(1, 0, 1, 3))) == Expr(
         "not", (Expr("name", ("x",)),)
     )

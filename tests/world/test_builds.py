@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bwlint.model.expr import Span
 from bwlint.model.facts import Carry
 from bwlint.world.builds import Builds, ends_in, runs_on
 from bwlint.world.collect import load
@@ -99,7 +100,7 @@ def test_nothing_above_the_project_is_read(tmp_path: Path) -> None:
     ],
 )
 def test_what_runs(sass: tuple[str, ...], ptx: tuple[str, ...], expected: str) -> None:
-    assert str(runs_on([Carry("list", "ARCHS", sass, ptx, (1, 0, 1, 5))])) == expected
+    assert str(runs_on([Carry("list", "ARCHS", sass, ptx, Span(1, 0, 1, 5))])) == expected
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from packaging.specifiers import SpecifierSet
 
 from bwlint.chips import ChipSet, group
 from bwlint.data import table
+from bwlint.model.expr import Span
 from bwlint.model.facts import Use
 from bwlint.readers.python.sides import Collector, Imports
 from bwlint.run.check import check
@@ -196,7 +197,7 @@ def test_rows_of_the_user(name: str, code: str, found: bool) -> None:
 
 def test_a_row_of_the_user_is_matched_in_time() -> None:
     row = own_row("a*.a*.a*.a*.*b", ["9.0"], "kernels", "a file")
-    assert not row.matches(Use("a." * 200 + "a" * 2000, "call", (1, 0, 1, 1)))
+    assert not row.matches(Use("a." * 200 + "a" * 2000, "call", Span(1, 0, 1, 1)))
 
 
 def test_a_row_of_the_user_decides_a_gate(tmp_path: Path) -> None:

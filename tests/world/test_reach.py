@@ -8,6 +8,7 @@ import pytest
 
 from bwlint.chips import ChipSet
 from bwlint.evaluate.sources import Sources
+from bwlint.model.expr import Span
 from bwlint.model.facts import Use
 from bwlint.world.builds import Builds
 from bwlint.world.collect import load
@@ -67,7 +68,7 @@ def reached(project: Path, name: str) -> tuple[str | None, list[tuple[str, ChipS
     assert user is not None
     tree.add(user, str(project))
     reach = Reach(tree, Outlines(tree), Libraries(), Native(tree, Builds(())))
-    place = reach.definition(user, Use(name, "call", (9, 0, 9, 1)))
+    place = reach.definition(user, Use(name, "call", Span(9, 0, 9, 1)))
     if place is None:
         return None, []
     return place.definition.qualname, [(proof.kind, proof.against) for proof in reach.proofs(place)]
@@ -123,7 +124,7 @@ def test_a_path_has_a_place_and_a_sentence_for_every_step(project: Path) -> None
     assert user is not None
     tree.add(user, str(project))
     reach = Reach(tree, Outlines(tree), Libraries(), Native(tree, Builds(())))
-    place = reach.definition(user, Use("kit.go", "call", (9, 0, 9, 1)))
+    place = reach.definition(user, Use("kit.go", "call", Span(9, 0, 9, 1)))
     assert place is not None
     (proof,) = reach.proofs(place)
     assert [(Path(hop.path).name, hop.text) for hop in proof.hops] == [

@@ -15,7 +15,7 @@ from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
-from bwlint.fix.python.syntax import Syntax, between, inside, parse, span_of
+from bwlint.fix.python.syntax import Syntax, between, parse, span_of
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Module
 from bwlint.model.findings import Edit, Fix, Proof
@@ -105,7 +105,7 @@ def _literals(syntax: Syntax, span: Span) -> Iterator[ast.expr]:
     last = None
     for node in syntax.within(span):
         text = isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
-        if text and (last is None or not inside(span_of(node), span_of(last))):
+        if text and (last is None or not span_of(last).holds(span_of(node))):
             last = node
             yield node
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from bwlint.chips import ALL_TARGETS, Chip, ChipSet, TargetSet, group
 from bwlint.chips.mentions import mentioned
 from bwlint.judging.context import Context
-from bwlint.model.expr import Expr
+from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Module, Operation, Path
 from bwlint.world.libraries import built_for_others, instruction
 
@@ -82,7 +82,7 @@ def meant(context: Context, module: Module, *names: str) -> str:
     theirs = built_for_others(place)
     if chips & context.targets and not theirs:
         return OURS
-    needs = [found for word in words if (found := instruction(word, (0, 0, 0, 0))) is not None]
+    needs = [found for word in words if (found := instruction(word, Span(0, 0, 0, 0))) is not None]
     if needs and not any(found.legal & context.targets for found in needs):
         return BUILT
     if chips or theirs:

@@ -11,7 +11,7 @@ from bwlint.judging.evidence import Evidence, file_operations
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Side, Use
 from bwlint.world.builds import Builds
-from bwlint.world.gates import TEST_FILE, Judged, inside
+from bwlint.world.gates import TEST_FILE, Judged
 from bwlint.world.libraries import Need
 from bwlint.world.tree import Tree
 
@@ -50,7 +50,7 @@ class Context:
         """Other gates of the file of which one side holds `at`, outermost first."""
         for other in self.judged[judged.module.path]:
             for side in (other.gate.yes, other.gate.no):
-                if side.at is not None and inside(at, side.at):
+                if side.holds(at):
                     yield other, side
 
     def let_to(self, module: Module, at: Span) -> ChipSet:
@@ -58,7 +58,7 @@ class Context:
         reached = EVERY
         for other in self.judged.get(module.path, ()):
             for side in (other.gate.yes, other.gate.no):
-                if side.at is not None and inside(at, side.at):
+                if side.holds(at):
                     reached &= other.let_through(side)
         return reached
 
@@ -67,7 +67,7 @@ class Context:
         found = NONE
         for other in self.judged.get(module.path, ()):
             for side in (other.gate.yes, other.gate.no):
-                if side.at is not None and inside(at, side.at) and other.sets.decided and not other.sets.guessed:
+                if side.holds(at) and other.sets.decided and not other.sets.guessed:
                     found |= other.on(side)
         return found & self.let_to(module, at)
 
@@ -93,7 +93,7 @@ class Context:
     def builds_exact(self, judged: Judged) -> bool:
         """Whether the file names a target for 12.0 alone, such as sm_120a: its exact test is then right."""
         gates = [other.gate.at for other in self.judged[judged.module.path]]
-        return any(not any(inside(text.at, at) for at in gates) for text in judged.module.targets)
+        return any(not any(at.holds(text.at) for at in gates) for text in judged.module.targets)
 
     def near_tcgen05(self, judged: Judged) -> bool:
         """Whether the file, or something that it imports, is built on tcgen05."""

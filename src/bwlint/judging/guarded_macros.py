@@ -9,9 +9,7 @@ from bwlint.chips import EVERY_TARGET, TargetSet
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
 from bwlint.judging.guards import Guarded
-from bwlint.model.expr import Span
 from bwlint.model.facts import Gate, Module, Side
-from bwlint.world.gates import inside
 
 _ON = ("", 1, True)
 _WAY_ROUND = re.compile(r"workaround|work_around|_wa_|_bug|erratum|errata|tuned|tuning", re.I)
@@ -29,14 +27,10 @@ def tuned(guarded: Guarded) -> str:
     """A macro that a guard defines and that is no switch but a value, or is named as the way round a fault."""
     for name in sorted(defined(guarded)):
         macro = guarded.module.functions.get(name)
-        values = [body for _, body in macro.returns if _within(body.at, guarded.working.at)] if macro else []
+        values = [body for _, body in macro.returns if guarded.working.holds(body.at)] if macro else []
         if _WAY_ROUND.search(name) or any(body.op == "const" and body.args[0] not in _ON for body in values):
             return name
     return ""
-
-
-def _within(inner: Span | None, outer: Span | None) -> bool:
-    return inner is not None and outer is not None and inside(inner, outer)
 
 
 def only_errors(context: Context, guarded: Guarded) -> str:

@@ -10,7 +10,7 @@ from bwlint.chips import ChipSet, TargetSet
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.model.facts import Gate, Module, Operation, Side
-from bwlint.world.gates import REFUSING, inside
+from bwlint.world.gates import REFUSING
 from bwlint.world.tree import TargetSets, Tree
 
 
@@ -64,7 +64,7 @@ class Guarded:
         """What the file needs of a device inside the working side."""
         at = self.working.at
         if at is not None:
-            yield from (one for one in self.module.operations if inside(one.at, at))
+            yield from (one for one in self.module.operations if at.holds(one.at))
 
 
 def wrappers_of(guards: Iterable[Guarded]) -> Iterator[tuple[str, Guarded]]:

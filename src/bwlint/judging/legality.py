@@ -21,7 +21,6 @@ from bwlint.judging.drafts import Draft, RelatedSpan, Remedy
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Carry, Module, Operation
 from bwlint.world.builds import built
-from bwlint.world.gates import inside
 
 _RULES = {"tcgen05": "tcgen05", "wgmma": "wgmma", "cta-group": "cluster"}
 _CATEGORIES = {
@@ -393,8 +392,6 @@ def _level(module: Module, first: _Placed) -> tuple[str, str, str]:
 def _innermost(context: Context, module: Module, operation: Operation) -> Span | None:
     """The innermost guard around an operation that asks for the target."""
     around = [
-        guarded.guard.at
-        for guarded in context.guards.get(module.path, ())
-        if guarded.working.at is not None and inside(operation.at, guarded.working.at)
+        guarded.guard.at for guarded in context.guards.get(module.path, ()) if guarded.working.holds(operation.at)
     ]
     return max(around, default=None)

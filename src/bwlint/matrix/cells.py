@@ -479,7 +479,7 @@ def _on(offer: Offer, gate: Gate) -> bool:
         return False
     assigned = gate.yes.at is None and gate.qualname == "<module>"
     named = assigned and gate.name in offer.given
-    return named or any(_inside(gate.at, span) for span in offer.decorators)
+    return named or any(span.holds(gate.at) for span in offer.decorators)
 
 
 def _on_call(node: Expr) -> bool:
@@ -503,7 +503,3 @@ def _given(call: Call, parameters: Sequence[str], bound: Mapping[str, str]) -> d
 
 def _holds(option: Option, value: str) -> bool:
     return (value in option.values) == option.inside
-
-
-def _inside(inner: Span, outer: Span) -> bool:
-    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]

@@ -41,8 +41,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-Span = tuple[int, int, int, int]
-"""Line (1-based), byte column (0-based), end line, end byte column: as `ast` counts."""
+
+class Span(NamedTuple):
+    """A stretch of a file as `ast` counts: lines from 1, byte columns from 0, the end is one past the last byte."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def holds(self, other: Span) -> bool:
+        """Whether all of `other` lies in here."""
+        return self[:2] <= other[:2] and other[2:] <= self[2:]
+
+    def through(self, last: Span) -> Span:
+        """From where this begins to where `last` ends."""
+        return Span(self.line, self.column, last.end_line, last.end_column)
 
 
 class Expr(NamedTuple):
@@ -75,7 +89,7 @@ def decode(data: Any) -> Any:
         return data
     if len(data) == 3 and type(data[0]) is str and type(data[1]) is list:
         at = data[2]
-        return Expr(data[0], tuple([decode(item) for item in data[1]]), tuple(at) if at else None)
+        return Expr(data[0], tuple([decode(item) for item in data[1]]), Span(*at) if at else None)
     return tuple([decode(item) for item in data])
 
 

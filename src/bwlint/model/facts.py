@@ -63,6 +63,10 @@ class Side:
     tuning: bool = False
     rest: bool = False
 
+    def holds(self, at: Span | None) -> bool:
+        """Whether `at` lies in this side; a side that is no stretch of the file holds nothing."""
+        return self.at is not None and at is not None and self.at.holds(at)
+
 
 @dataclass(frozen=True, slots=True)
 class Gate:
@@ -260,20 +264,20 @@ def decode_module(data: list[Any]) -> Module:
 
 def _operation(data: list[Any]) -> Operation:
     kind, name, at, amounts, path, qualname, checked = data
-    return Operation(kind, name, tuple(at), decode(amounts), decode(path), qualname, checked)
+    return Operation(kind, name, Span(*at), decode(amounts), decode(path), qualname, checked)
 
 
 def _carry(data: list[Any]) -> Carry:
     kind, name, sass, ptx, at, sources, toolkit, qualname, text = data
     low, high = toolkit
-    return Carry(kind, name, tuple(sass), tuple(ptx), tuple(at), tuple(sources), (low, high), qualname, text)
+    return Carry(kind, name, tuple(sass), tuple(ptx), Span(*at), tuple(sources), (low, high), qualname, text)
 
 
 def _function(data: list[Any]) -> Function:
     qualname, kind, params, defaults, returns, at, decorators, exits = data
     pairs = tuple([(decode(path), decode(value)) for path, value in returns])
-    ways = tuple([(decode(path), ends, tuple(place)) for path, ends, place in exits])
-    return Function(qualname, kind, tuple(params), decode(defaults), pairs, tuple(at), decode(decorators), ways)
+    ways = tuple([(decode(path), ends, Span(*place)) for path, ends, place in exits])
+    return Function(qualname, kind, tuple(params), decode(defaults), pairs, Span(*at), decode(decorators), ways)
 
 
 def _class(data: list[Any]) -> Class:
@@ -286,7 +290,7 @@ def _gate(data: list[Any]) -> Gate:
     return Gate(
         kind,
         decode(test),
-        tuple(at),
+        Span(*at),
         qualname,
         name,
         _side(yes),
@@ -296,18 +300,18 @@ def _gate(data: list[Any]) -> Gate:
         position,
         comment,
         text,
-        tuple(leaf) if leaf else None,
+        Span(*leaf) if leaf else None,
     )
 
 
 def _side(data: list[Any]) -> Side:
     ends, at, value, uses, texts, empty, tuning, rest = data
-    return Side(ends, tuple(at) if at else None, decode(value), _uses(uses), _texts(texts), empty, tuning, rest)
+    return Side(ends, Span(*at) if at else None, decode(value), _uses(uses), _texts(texts), empty, tuning, rest)
 
 
 def _uses(data: list[Any]) -> tuple[Use, ...]:
-    return tuple([Use(name, how, tuple(at), sure, role, call) for name, how, at, sure, role, call in data])
+    return tuple([Use(name, how, Span(*at), sure, role, call) for name, how, at, sure, role, call in data])
 
 
 def _texts(data: list[Any]) -> tuple[Prose, ...]:
-    return tuple([Prose(text, tuple(at)) for text, at in data])
+    return tuple([Prose(text, Span(*at)) for text, at in data])

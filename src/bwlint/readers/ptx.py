@@ -270,7 +270,7 @@ class _Scan:
         return [0, *(match.end() for match in re.finditer("\r\n|\r|\n", self._source))]
 
     def _span(self, start: int, end: int) -> Span:
-        return (*self._place(start), *self._place(end))
+        return Span(*self._place(start), *self._place(end))
 
     def _place(self, offset: int) -> tuple[int, int]:
         line = bisect.bisect_right(self._lines, offset) - 1

@@ -13,7 +13,7 @@ from bwlint.judging.drafts import Draft, RelatedSpan
 from bwlint.judging.evidence import claimed
 from bwlint.model.expr import walk
 from bwlint.rules.leak import behind
-from bwlint.world.gates import Judged, answers_no, inside, refuses
+from bwlint.world.gates import Judged, answers_no, refuses
 from bwlint.world.libraries import PROOF, Need, named_for_others
 
 NAME = "excluded"
@@ -104,7 +104,7 @@ def excluded(context: Context, judged: Judged) -> Kept | None:
 
 
 def _own(judged: Judged) -> bool:
-    return judged.gate.leaf is None or inside(judged.gate.leaf, judged.gate.at)
+    return judged.gate.leaf is None or judged.gate.at.holds(judged.gate.leaf)
 
 
 def _exact_ampere(judged: Judged) -> bool:

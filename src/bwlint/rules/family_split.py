@@ -17,7 +17,7 @@ from bwlint.judging.siblings import Admission, admits, elsewhere, peer
 from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import Side
 from bwlint.world.builds import runs_on
-from bwlint.world.gates import Judged, inside, refuses
+from bwlint.world.gates import Judged, refuses
 
 NAME = "family-split"
 _EXACT_NAME = re.compile(r"sm_?12[01]a|12[01]a|sm_?121|gb10|spark|_12_0|rtx|exact", re.I)
@@ -169,7 +169,7 @@ def _parted(context: Context, judged: Judged) -> ChipSet | None:
 
 def _own(judged: Judged) -> bool:
     """The comparison stands here, and not in a helper or a flag whose use this is."""
-    return judged.gate.leaf is None or inside(judged.gate.leaf, judged.gate.at)
+    return judged.gate.leaf is None or judged.gate.at.holds(judged.gate.leaf)
 
 
 def _same_comparison(judged: Judged, other: Judged) -> bool:

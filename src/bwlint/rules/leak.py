@@ -20,7 +20,7 @@ from bwlint.model.facts import Side
 from bwlint.model.findings import Claim
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root
-from bwlint.world.gates import Judged, answers_no, inside, refuses
+from bwlint.world.gates import Judged, answers_no, refuses
 from bwlint.world.libraries import PROOF, Libraries, Need, instruction
 
 NAME = "leak"
@@ -319,7 +319,7 @@ def _in_what_follows(context: Context, judged: Judged, need: Need) -> bool:
     """`if x: return f(); ... return f_too()`: who does not take the branch comes to the same need."""
     other = judged.gate.no if judged.gate.no.rest else judged.gate.yes
     here = judged.gate.yes if other is judged.gate.no else judged.gate.no
-    if refuses(here) or (here.at is not None and not inside(need.use.at, here.at)):
+    if refuses(here) or (here.at is not None and not here.at.holds(need.use.at)):
         return False
     found = context.evidence.of(judged.module, other, sure=False)
     return any(one.strength == PROOF and one.legal == need.legal for one in found)

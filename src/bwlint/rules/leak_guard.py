@@ -13,6 +13,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, RelatedSpan, Remedy
 from bwlint.judging.guards import Guarded
 from bwlint.judging.wrappers import wrapper
+from bwlint.model.expr import Span
 from bwlint.model.facts import Module
 
 NAME = "leak"
@@ -40,9 +41,7 @@ def _beyond(context: Context, name: str, guarded: Guarded) -> ChipSet:
     return guarded.chips & context.targets - named if named and not named & context.targets else ChipSet.of()
 
 
-def _draft(
-    context: Context, module: Module, at: tuple[int, int, int, int], name: str, wrong: ChipSet, guarded: Guarded
-) -> Draft:
+def _draft(context: Context, module: Module, at: Span, name: str, wrong: ChipSet, guarded: Guarded) -> Draft:
     behind = claims.need(name, wrong, NONE, f"what `{name}` wraps does not work on {plain(wrong)}")
     return Draft(
         NAME,

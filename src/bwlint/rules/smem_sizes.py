@@ -19,7 +19,7 @@ from bwlint.judging.path_conditions import Answers, Left, satisfiable
 from bwlint.model.expr import Span, walk
 from bwlint.model.facts import HANDLER, Module, Operation, Path
 from bwlint.model.findings import Claim
-from bwlint.world.gates import Judged, inside
+from bwlint.world.gates import Judged
 
 NAME = "smem"
 MAX_PICKS = 48
@@ -201,7 +201,7 @@ def _deciding(context: Context, module: Module, at: Span, ours: ChipSet, others:
     """The outermost gate around a place that lets ours in and keeps the others out."""
     for judged in context.judged.get(module.path, ()):
         for side in (judged.gate.yes, judged.gate.no):
-            if side.at is not None and inside(at, side.at) and ours <= judged.on(side) and not others & judged.on(side):
+            if side.holds(at) and ours <= judged.on(side) and not others & judged.on(side):
                 return judged
     return None
 

@@ -24,7 +24,7 @@ from bwlint.sources.walk import SourceFile
 from bwlint.world.budget import Budget
 from bwlint.world.builds import Builds
 from bwlint.world.collect import Collected, load
-from bwlint.world.gates import Judged, inside
+from bwlint.world.gates import Judged
 from bwlint.world.libraries import Libraries
 from bwlint.world.native import Native
 from bwlint.world.reach import Outlines, Reach
@@ -204,8 +204,8 @@ def _origin(module: Module, judged: Sequence[Judged], entry: Judged) -> Gate | N
         if (
             other.gate.kind == "flag"
             and leaf is not None
-            and not inside(leaf, entry.gate.at)
-            and inside(leaf, other.gate.at)
+            and not entry.gate.at.holds(leaf)
+            and other.gate.at.holds(leaf)
         ):
             return other.gate
         if other.gate.kind == "flag" and other.gate.qualname == "<module>" and other.gate.name in names:

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from bwlint.judging.drafts import Draft, RelatedSpan
 from bwlint.model.expr import Span
-from bwlint.world.gates import inside
 
 _RANK = {"error": 2, "warning": 1, "note": 0}
 _EXPLAINS = (
@@ -45,8 +44,7 @@ def one_each(drafts: Iterable[Draft]) -> list[Draft]:
 def _order(draft: Draft) -> tuple[int, int, Span, str]:
     """The severest first, then what explains most, then the smaller place of two that begin together."""
     says = _EXPLAINS.index(draft.rule) if draft.rule in _EXPLAINS else len(_EXPLAINS)
-    line, column, end_line, end_column = draft.at
-    return -_RANK[draft.severity], says, (line, column, end_line, end_column), draft.rule
+    return -_RANK[draft.severity], says, draft.at, draft.rule
 
 
 def _same_fault(first: Draft, second: Draft) -> bool:
@@ -56,7 +54,7 @@ def _same_fault(first: Draft, second: Draft) -> bool:
         return first.rule != second.rule and (_rests_on(first, second) or _rests_on(second, first))
     if first.rule == second.rule:
         same_cause = first.cause is not None and first.cause == second.cause
-        return same_cause or inside(first.at, second.at) or inside(second.at, first.at)
+        return same_cause or second.at.holds(first.at) or first.at.holds(second.at)
     if first.rule not in _EXPLAINS or second.rule not in _EXPLAINS or _of_toolkit(first) or _of_toolkit(second):
         return False
     return first.at == second.at or (first.gate is not None and first.gate is second.gate)
@@ -80,6 +78,6 @@ def _rests_on(dependent: Draft, other: Draft) -> bool:
 def _with_related(kept: Draft, other: Draft) -> Draft:
     """A draft with the place of another that is about the same fault."""
     shown = [kept.at, *(related.at for related in kept.related if related.module is kept.module)]
-    if any(inside(at, other.at) or inside(other.at, at) for at in shown) or len(kept.related) >= _MAX_RELATED:
+    if any(other.at.holds(at) or at.holds(other.at) for at in shown) or len(kept.related) >= _MAX_RELATED:
         return kept
     return replace(kept, related=(*kept.related, RelatedSpan(other.module, other.at, other.message)))

@@ -29,7 +29,7 @@ from bwlint.sources.search import Hit, Search, search_of
 from bwlint.sources.tree import is_project, module_name
 from bwlint.sources.walk import SourceFile
 from bwlint.world.budget import Budget
-from bwlint.world.gates import Judged, inside
+from bwlint.world.gates import Judged
 from bwlint.world.tree import Tree
 
 MAX_DEPTH = 5
@@ -101,7 +101,7 @@ class _MentioningFile:
 
     def around(self, at: Span) -> str:
         """The qualified name of the innermost definition around a place; "" for the module itself."""
-        held = [scope for scope in self.index.scopes.values() if inside(at, scope.at)]
+        held = [scope for scope in self.index.scopes.values() if scope.at.holds(at)]
         return max(held, key=lambda scope: scope.at[:2]).qualname if held else ""
 
 
@@ -408,7 +408,7 @@ def _beside(module: Module, at: Span) -> Iterator[tuple[Gate, Side]]:
     for gate in module.gates:
         if gate.kind in ("expression", "skipif", "list"):
             for side in (gate.yes, gate.no):
-                if not side.rest and side.at is not None and inside(at, side.at):
+                if not side.rest and side.holds(at):
                     yield gate, side
 
 

@@ -78,7 +78,7 @@ class Judged:
     @property
     def at(self) -> Span:
         leaf = self.gate.leaf
-        if self.gate.kind in ("list", "table") or leaf is None or not inside(leaf, self.gate.at):
+        if self.gate.kind in ("list", "table") or leaf is None or not self.gate.at.holds(leaf):
             return self.gate.at
         return leaf
 
@@ -89,7 +89,7 @@ class Judged:
         if leaf is None:
             leaves = [node for node in _leaves(self.gate.test) if self._device(node)]
             return any(_compares(node) for node in leaves or _leaves(self.gate.test))
-        if not inside(leaf, self.gate.at):
+        if not self.gate.at.holds(leaf):
             return False
         found = next((node for node in walk(self.gate.test) if node.at == leaf), self.gate.test)
         return _compares(found)
@@ -173,7 +173,3 @@ def answers_no(side: Side) -> bool:
         answer = value.args[0]
         return answer is None or answer is False or (isinstance(answer, str) and " " in answer)
     return value.op == "fstr" and side.ends == "return"
-
-
-def inside(inner: Span, outer: Span) -> bool:
-    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]

@@ -16,6 +16,7 @@ from bwlint.chips import EVERY, NONE, ChipSet, Target
 from bwlint.chips.atoms import atom
 from bwlint.chips.instructions import parse, verdict
 from bwlint.chips.wording import listed, plain
+from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, Hop, Module, Outline, Use
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.search import Search, search_of
@@ -109,7 +110,7 @@ class Native:
         One such kernel is enough, for the compiler then refuses all of it.
         """
         return tuple(
-            replace(proof, hops=(Hop(path, (1, 0, 1, 0), f"`{qualname}` compiles {_base(real)}"), *proof.hops))
+            replace(proof, hops=(Hop(path, Span(1, 0, 1, 0), f"`{qualname}` compiles {_base(real)}"), *proof.hops))
             for real in self.sources_of(path, qualname)[:MAX_SOURCES]
             for proof in self._refused_by_the_compiler(real)
         )

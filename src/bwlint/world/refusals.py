@@ -9,7 +9,7 @@ from bwlint.chips import EVERY, ChipSet
 from bwlint.chips.wording import plain
 from bwlint.model.expr import Expr, Span, negate
 from bwlint.model.facts import Gate, Module
-from bwlint.world.gates import REFUSING, Judged, inside
+from bwlint.world.gates import REFUSING, Judged
 from bwlint.world.libraries import is_question
 from bwlint.world.tree import Tree
 
@@ -53,7 +53,7 @@ class Refusals:
         reached = EVERY
         for judged in self.judged(module):
             for side in (judged.gate.yes, judged.gate.no):
-                if side.at is not None and inside(at, side.at):
+                if side.holds(at):
                     reached &= judged.let_through(side)
         return reached
 

@@ -20,7 +20,7 @@ from bwlint.evaluate.values import Vec
 from bwlint.fix.python import imports
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import reached
-from bwlint.fix.python.syntax import LINE, Syntax, inside, parse, span_of
+from bwlint.fix.python.syntax import LINE, Syntax, parse, span_of
 from bwlint.model.expr import Expr
 from bwlint.model.facts import Module
 from bwlint.model.findings import Edit
@@ -62,7 +62,7 @@ def _calls(place: ConditionPlace) -> Iterator[_Call]:
     """The calls of functions of the tree within a span that a test reaches."""
     seen = set()
     for node in reached(place.gate.test, place.module):
-        if node.op != "call" or node.at is None or node.at in seen or not inside(node.at, place.span):
+        if node.op != "call" or node.at is None or node.at in seen or not place.span.holds(node.at):
             continue
         seen.add(node.at)
         function = node.args[0]

@@ -151,7 +151,9 @@ def _nothing(path: str, dotted: str) -> None:
 
 def compares_limit(gate: Gate, span: Span, module: Module) -> bool:
     """Whether the comparison at `span` has a queried limit of shared memory as an operand."""
-    comparisons = [node for node in reached(gate.test, module) if node.op == "cmp" and _within(node.at, span)]
+    comparisons = [
+        node for node in reached(gate.test, module) if node.op == "cmp" and node.at is not None and span.holds(node.at)
+    ]
     return any(_is_limit(node) for test in comparisons for node in reached(test, module))
 
 
@@ -159,10 +161,6 @@ def _is_limit(node: Expr) -> bool:
     if node.op == "attr":
         return "shared_memory" in node.args[1]
     return node.op == "source" and node.args[0] == "smem-optin"
-
-
-def _within(inner: Span | None, outer: Span) -> bool:
-    return inner is not None and outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
 
 
 def _key(gate: Gate) -> tuple[str, str, str]:

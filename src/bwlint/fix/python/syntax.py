@@ -35,7 +35,7 @@ class Syntax:
     def within(self, span: Span) -> Iterator[ast.expr]:
         """The expressions in a span, in the order of the text."""
         found = (node for node in ast.walk(self.tree) if isinstance(node, ast.expr) and hasattr(node, "lineno"))
-        yield from sorted((node for node in found if inside(span_of(node), span)), key=span_of)
+        yield from sorted((node for node in found if span.holds(span_of(node))), key=span_of)
 
     def start(self, node: Located) -> int:
         """Where a node begins, as an index of the text."""
@@ -105,8 +105,4 @@ def _place(source: SourceText, index: int) -> tuple[int, int]:
 
 
 def span_of(node: Located) -> Span:
-    return (node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
-
-
-def inside(inner: Span, outer: Span) -> bool:
-    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
+    return Span(node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)

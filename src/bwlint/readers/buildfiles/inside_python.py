@@ -192,4 +192,4 @@ def _text_of(value: ast.expr) -> str:
 
 
 def _span(node: ast.expr) -> Span:
-    return (node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
+    return Span(node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)

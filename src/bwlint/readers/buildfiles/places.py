@@ -26,7 +26,7 @@ class Places:
 
     def span(self, start: int, end: int) -> Span:
         """The span of `source[start:end]`."""
-        return (*self._place(start), *self._place(end))
+        return Span(*self._place(start), *self._place(end))
 
     def line(self, offset: int) -> int:
         return bisect.bisect_right(self._starts, offset)

@@ -129,7 +129,7 @@ class Code:
         return block * _BLOCK + len(data.decode("utf-8", "surrogatepass"))
 
     def span(self, start: int, end: int) -> Span:
-        return (*self.place(start), *self.place(end))
+        return Span(*self.place(start), *self.place(end))
 
     def line_start(self, offset: int) -> int:
         return self._lines[self.line(offset) - 1]

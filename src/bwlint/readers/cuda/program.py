@@ -271,7 +271,7 @@ class _HostWalk:
             values = tuple(self.lower(*label) for label in labels if label is not None)
             test = Expr("cmp", ("in", (asked, Expr("tuple", (values,), values[0].at if values else None))), asked.at)
             if reads and values and values[0].at and values[-1].at:
-                at = (*values[0].at[:2], *values[-1].at[2:])
+                at = values[0].at.through(values[-1].at)
                 others = tuple(entry for _, other in cases[position + 1 : position + 1 + MAX_REST] for entry in other)
                 default = next((other for names, other in cases if None in names), None)
                 no = self._side(default) if default is not None else self._rest(self._side(body), others)

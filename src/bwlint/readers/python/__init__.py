@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 
 from bwlint.evaluate.names import DEVICE
+from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Prose, Use
 from bwlint.readers import prune
 from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
@@ -181,7 +182,7 @@ def _operations(tree: ast.Module, source: str, lines: Sequence[str]) -> dict[str
             continue
         name = node.name if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) else ""
         if len(found.get(name, ())) < 3:
-            use = Use(match[0], "name", (number, match.start(), number, match.end()))
+            use = Use(match[0], "name", Span(number, match.start(), number, match.end()))
             found[name] = (*found.get(name, ()), use)
     return _inherited(tree, lines, found)
 
@@ -228,5 +229,5 @@ def _targets(source: str, lines: Sequence[str]) -> tuple[Prose, ...]:
     for number, line in enumerate(lines, 1):
         match = None if "120a" not in line or line.lstrip().startswith("#") else _EXACT_TARGET.search(line)
         if match and len(found) < 4:
-            found.append(Prose(match[0], (number, match.start(), number, match.end())))
+            found.append(Prose(match[0], Span(number, match.start(), number, match.end())))
     return tuple(found)

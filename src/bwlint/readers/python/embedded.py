@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bwlint.chips import instructions
+from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Operation
 from bwlint.readers import cuda, ptx
 from bwlint.readers.buildfiles.places import Places
@@ -157,7 +158,7 @@ def _fragment(string: _String, literals: _Literals) -> Iterator[Operation]:
     for statement, start, end in ptx.statements(text):
         if instructions.find(statement) is not None:
             line, column, end_line, end_column = places.span(start, end)
-            at = (line + above, column, end_line + above, end_column)
+            at = Span(line + above, column, end_line + above, end_column)
             yield Operation("instruction", statement[:300], at, qualname=string.qualname)
 
 

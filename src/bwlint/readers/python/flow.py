@@ -171,7 +171,7 @@ class Flow:
         first = min([item.lineno for item in getattr(node, "decorator_list", [])] + [node.lineno])
         index = bisect.bisect_left(self._wanted, first)
         if index < len(self._wanted) and self._wanted[index] <= (node.end_lineno or node.lineno):
-            at = (first, 0, *span(node)[2:]) if first < node.lineno else span(node)
+            at = Span(first, 0, *span(node)[2:]) if first < node.lineno else span(node)
             self.sites.append(StatementSite(at, self.qualname, tuple(self.path)))
 
     def _if(self, node: ast.If, rest: Sequence[ast.stmt], chain: int = 0, position: int = 0) -> bool:

@@ -181,7 +181,7 @@ class _Walker:
         if isinstance(node.ctx, ast.Load):
             owner = dotted(node.value) if isinstance(node.value, ast.Name | ast.Attribute) else ""
             at = span(node)
-            place = (at[2], max(0, at[3] - len(node.attr.encode())), at[2], at[3])
+            place = Span(at[2], max(0, at[3] - len(node.attr.encode())), at[2], at[3])
             self.index.names[node.attr].append(Occurrence(node.attr, how, place, self._around, owner or "?"))
         self.node(node.value)
 

@@ -291,4 +291,4 @@ def _last(node: ast.AST) -> str:
 
 def _span(node: ast.AST) -> Span:
     line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
-    return line, column, getattr(node, "end_lineno", line), getattr(node, "end_col_offset", column)
+    return Span(line, column, getattr(node, "end_lineno", line), getattr(node, "end_col_offset", column))

@@ -39,7 +39,7 @@ _SPEAKS = frozenset(
 
 
 def span(node: ast.AST) -> Span:
-    return (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+    return Span(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
 
 
 def dotted(node: ast.AST) -> str:
@@ -407,11 +407,7 @@ def block(
         returned = _returned(rest[:1])
     collector.statements(rest, nested=False)
     meaningful = [node for node in body if not _is_filler(node)]
-    where = (
-        span(body[0])[:2] + span((rest or body)[-1])[2:]
-        if body
-        else (span(rest[0])[:2] + span(rest[-1])[2:] if rest else None)
-    )
+    where = span((body or rest)[0]).through(span((rest or body)[-1])) if body or rest else None
     return Side(
         ending(body) if body else ("fall" if not rest else ending(rest[:1])),
         where,
