@@ -41,12 +41,13 @@ from binaries import (
     zipped,
 )
 
-from bwlint.inspection import Inspected, InspectionRequest, UsageError, inspect
+from bwlint.inspection import Inspected, InspectionRequest, inspect
 from bwlint.model.escape import HIDDEN
 from bwlint.readers.binary import elf as elves
 from bwlint.readers.binary.names import readable
 from bwlint.report import Setting, inspection_json, inspection_text, sarif
 from bwlint.report.summary import skipped as skipped_text
+from bwlint.settings.config import UsageError
 from bwlint.sources.stretch import ByteSource
 
 SECONDS = 5

@@ -20,8 +20,8 @@ from bwlint.fix.apply import apply
 from bwlint.model.findings import Edit, Finding
 from bwlint.report.summary import at_least
 from bwlint.run.check import check
-from bwlint.run.gather import CheckRequest, UsageError
-from bwlint.settings.config import ConfigError
+from bwlint.run.gather import CheckRequest
+from bwlint.settings.config import ConfigError, UsageError
 
 _MOST_PASSES = 5
 _MARK = "\ufeff"

@@ -16,7 +16,8 @@ from toolkit import Toolkit
 
 from bwlint import cli
 from bwlint.binaries.shipments import Shipment
-from bwlint.inspection import Inspected, InspectionRequest, UsageError, inspect
+from bwlint.inspection import Inspected, InspectionRequest, inspect
+from bwlint.settings.config import UsageError
 from bwlint.sources import wheels
 from bwlint.sources.pypi import Spec
 

@@ -91,8 +91,7 @@ def _paths(options: dict[str, Any]) -> tuple[tuple[str, ...], bytes | None]:
 def _outcome(request: CheckRequest, stack: ExitStack) -> Outcome:
     from bwlint.commands.progress import progress
     from bwlint.run.check import check
-    from bwlint.run.gather import UsageError
-    from bwlint.settings.config import ConfigError
+    from bwlint.settings.config import ConfigError, UsageError
 
     try:
         with progress() as advance:
@@ -106,8 +105,7 @@ def _repaired(request: CheckRequest, options: dict[str, Any], stack: ExitStack) 
     from bwlint.commands.progress import progress
     from bwlint.repair.interactive import Dialog
     from bwlint.repair.passes import everything, repaired
-    from bwlint.run.gather import UsageError
-    from bwlint.settings.config import ConfigError
+    from bwlint.settings.config import ConfigError, UsageError
 
     decide = Dialog(_answer, say).decide if options["interactive"] else everything
     try:

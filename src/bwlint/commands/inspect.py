@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 def run(options: dict[str, Any]) -> int:
     """Inspect what the options name; the exit code."""
-    from bwlint.inspection import InspectionRequest, UsageError, inspect
+    from bwlint.inspection import InspectionRequest, inspect
     from bwlint.report.summary import at_least, skipped, summary
-    from bwlint.settings.config import ConfigError
+    from bwlint.settings.config import ConfigError, UsageError
 
     if not (options["things"] or options["installed"]):
         raise click.UsageError("name a file, a folder, pypi:NAME, or --installed NAME")

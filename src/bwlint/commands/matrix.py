@@ -14,8 +14,7 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     from bwlint.matrix import matrix as made
     from bwlint.report import matrix_json, matrix_text
     from bwlint.report.summary import not_read
-    from bwlint.run.gather import UsageError
-    from bwlint.settings.config import ConfigError
+    from bwlint.settings.config import ConfigError, UsageError
 
     paths = options["paths"] or (".",)
     try:

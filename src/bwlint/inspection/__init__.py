@@ -20,7 +20,7 @@ from bwlint.model.findings import WHOLE_FILE, Finding, Report, Severity, Skipped
 from bwlint.model.fingerprint import fingerprint
 from bwlint.rules import binary_checks
 from bwlint.settings import catalog
-from bwlint.settings.config import Configs, chosen_rules
+from bwlint.settings.config import Configs, UsageError, chosen_rules
 from bwlint.sources.archives import ArchiveEntry, entries
 from bwlint.sources.errors import ReadError
 from bwlint.sources.pypi import SourceError
@@ -61,10 +61,6 @@ class Inspected:
     severity: Severity
     fail_on: Severity
     failures: tuple[str, ...] = ()
-
-
-class UsageError(Exception):
-    """Something that the user has to put right; the message says what."""
 
 
 def inspect(request: InspectionRequest) -> Inspected:

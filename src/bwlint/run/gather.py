@@ -16,7 +16,7 @@ from bwlint.model.escape import visible
 from bwlint.model.findings import Finding, Severity, Skipped
 from bwlint.readers import ReadError, reader
 from bwlint.settings import catalog
-from bwlint.settings.config import Config, Configs, chosen_rules, rule_names
+from bwlint.settings.config import Config, Configs, UsageError, chosen_rules, rule_names
 from bwlint.settings.suppress import MARK
 from bwlint.sources.ignore import BadPattern
 from bwlint.sources.kinds import BINARY, kind_of
@@ -32,10 +32,6 @@ DEFAULT_TARGETS = ("12.0", "12.1")
 
 
 _MOST_JOBS = 8
-
-
-class UsageError(Exception):
-    """Something that the user has to put right; the message says what."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,10 @@ class OwnLibrary:
     what: str
 
 
+class UsageError(Exception):
+    """Something that the user has to put right; the message says what."""
+
+
 class ConfigError(Exception):
     """A configuration that cannot be used; the message names the file, the key and what was expected."""
 
