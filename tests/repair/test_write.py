@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -126,10 +127,19 @@ print([(problem.failed, problem.reason) for problem in problems])
 """
 
 
+def hear_signals() -> None:
+    """A shell that runs the tests in the background, nohup and cron have them ignored, and a child inherits that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 def run(code: str, *arguments: str) -> subprocess.Popen[bytes]:
     source = str(Path(__file__).parents[2] / "src")
     return subprocess.Popen(
-        [sys.executable, "-c", code, *arguments], env={**os.environ, "PYTHONPATH": source}, stdout=subprocess.PIPE
+        [sys.executable, "-c", code, *arguments],
+        env={**os.environ, "PYTHONPATH": source},
+        stdout=subprocess.PIPE,
+        preexec_fn=hear_signals,
     )
 
 
@@ -175,10 +185,8 @@ while True:
 """
 
 
-@pytest.mark.parametrize("signal", ["SIGTERM", "SIGINT", "SIGHUP"])
-def test_a_signal_leaves_nothing_behind(tmp_path: Path, signal: str) -> None:
-    import signal as signals
-
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP"])
+def test_a_signal_leaves_nothing_behind(tmp_path: Path, name: str) -> None:
     paths = [tmp_path / f"{number}.py" for number in range(6)]
     for delay in (0.0, 0.02, 0.05):
         for path in paths:
@@ -187,6 +195,6 @@ def test_a_signal_leaves_nothing_behind(tmp_path: Path, signal: str) -> None:
             assert process.stdout is not None
             process.stdout.readline()
             time.sleep(delay)
-            process.send_signal(getattr(signals, signal))
+            process.send_signal(getattr(signal, name))
             assert process.wait(timeout=60) != 0
         assert sorted(tmp_path.iterdir()) == paths
