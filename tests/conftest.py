@@ -14,6 +14,10 @@ settings.register_profile("same", derandomize=True)
 settings.load_profile("same")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write the files of tests/golden anew")
+
+
 @pytest.fixture(scope="session")
 def toolkit() -> Toolkit:
     """A CUDA toolkit from PyPI. Without one the tests are skipped, never in CI."""
