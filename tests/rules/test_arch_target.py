@@ -6,6 +6,7 @@ import pytest
 
 from bwlint.chips import ChipSet
 from bwlint.evaluate.sources import Sources
+from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, Module
 from bwlint.run.engine import analyse
 from bwlint.sources.walk import SourceFile
@@ -23,7 +24,7 @@ def levels(*carries: Carry, targets: ChipSet = BOTH, path: str = "/kit/CMakeList
 
 
 def carry(kind: str, sass: str, ptx: str = "", *, line: int = 1, name: str = "X", **more: object) -> Carry:
-    at = (line, 0, line, 1)
+    at = Span(line, 0, line, 1)
     return Carry(kind, name, tuple(sass.split()), tuple(ptx.split()), at, **more)  # type: ignore[arg-type]
 
 

@@ -39,7 +39,7 @@ def mend(job: Job) -> Fix | str:
         return edit
     if _tests(module) != _tests(_read(module, apply(job.source, [edit]))):
         return "the edit would change a test"
-    admitted, certain = job.draft.admitted.names, job.draft.certain.names
+    admitted, certain = job.draft.place.admitted.names, job.draft.place.certain.names
     words = f"{remedy.evidence} (unsafe: {remedy.unsafe})" if remedy.unsafe else remedy.evidence
     title = f"Name {plain(remedy.chips)} in the text: write `{edit.text}`"
     proof = Proof(admitted, certain, admitted, certain, words)

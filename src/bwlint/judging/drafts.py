@@ -9,10 +9,13 @@ from bwlint.chips import NO_TARGET, NONE, ChipSet, TargetSet
 from bwlint.judging.claims import Claimed
 from bwlint.model.expr import Span
 from bwlint.model.facts import Gate, Module
+from bwlint.model.findings import Category, Confidence, Severity
 from bwlint.model.located import Located
+from bwlint.world.gates import Judged
 
 if TYPE_CHECKING:
-    pass
+    from bwlint.judging.amounts import Asked
+    from bwlint.judging.guards import Guarded
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +49,48 @@ class Remedy:
     along: ChipSet = NONE
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftPlace:
+    """Where a draft points, and which chips get there."""
+
+    module: Module
+    at: Span
+    admitted: ChipSet
+    certain: ChipSet
+    gate: Gate | None = None
+
+    @classmethod
+    def of_gate(cls, judged: Judged, at: Span | None = None) -> DraftPlace:
+        """A test of the running program, or a part of it."""
+        admitted, certain = judged.may, judged.must
+        return cls(module=judged.module, at=at or judged.at, admitted=admitted, certain=certain, gate=judged.gate)
+
+    @classmethod
+    def of_guard(cls, guarded: Guarded) -> DraftPlace:
+        """A guard of the preprocessor."""
+        admitted, certain = guarded.admitted.chips, guarded.certain.chips
+        return cls(module=guarded.module, at=guarded.guard.at, admitted=admitted, certain=certain, gate=guarded.guard)
+
+    @classmethod
+    def of_request(cls, one: Asked, certain: ChipSet) -> DraftPlace:
+        """An operation that asks the device for an amount."""
+        return cls(module=one.module, at=one.operation.at, admitted=one.targets.chips, certain=certain)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """A finding before it has text columns: what a rule returns."""
 
     rule: str
-    category: str
-    severity: str
-    confidence: str
-    module: Module
-    at: Span
+    category: Category | None = None
+    """None: that of the rule."""
+    place: DraftPlace
+    severity: Severity
+    confidence: Confidence
     message: str
     label: str
     advice: str
-    admitted: ChipSet
-    certain: ChipSet
-    legal: ChipSet | None
-    gate: Gate | None = None
+    legal: ChipSet | None = None
     related: tuple[RelatedSpan, ...] = ()
     remedy: Remedy | str | None = None
     """What would mend it; a string says why nothing is proposed."""
@@ -74,3 +102,15 @@ class Draft:
     """Other gates of the file whose sets it tells: the test beside a text, the arms above a dead one."""
     compares: ChipSet = NONE
     """The chips that its gates are to be asked for, where they are not those of the run."""
+
+    @property
+    def module(self) -> Module:
+        return self.place.module
+
+    @property
+    def at(self) -> Span:
+        return self.place.at
+
+    @property
+    def gate(self) -> Gate | None:
+        return self.place.gate

@@ -51,8 +51,8 @@ class Away:
     def _concerned(self, draft: Draft) -> ChipSet:
         """The chips that a finding is about: those kept out, or those let in."""
         if draft.rule in ("excluded", "family-split"):
-            return self.targets - draft.admitted
-        return self.targets & draft.admitted - (draft.legal or NONE)
+            return self.targets - draft.place.admitted
+        return self.targets & draft.place.admitted - (draft.legal or NONE)
 
     def _asked(self) -> Callers:
         if self._callers is None:

@@ -11,7 +11,7 @@ from bwlint.evaluate.objects import Clash
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, Remedy
+from bwlint.judging.drafts import Draft, DraftPlace, Remedy
 from bwlint.model.expr import Expr, walk
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root
@@ -30,20 +30,18 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         if not clash.certain:
             outcome = "goes wrong with a later toolkit"
         yield Draft(
-            NAME,
-            NAME,
-            "warning" if clash.certain else "note",
-            "high" if clash.certain else "medium",
-            judged.module,
-            clash.at,
-            f"this comparison {outcome}: {clash.reason}",
-            "never depends on the device" if clash.certain else "compared as text",
-            "compare like with like: a tuple with tuples, joined digits (`.to_int()`) with numbers, "
-            "an enum member with members",
-            judged.sets.may,
-            judged.sets.must,
-            None,
-            judged.gate,
+            rule=NAME,
+            place=DraftPlace(
+                module=judged.module, at=clash.at, admitted=judged.sets.may, certain=judged.sets.must, gate=judged.gate
+            ),
+            severity="warning" if clash.certain else "note",
+            confidence="high" if clash.certain else "medium",
+            message=f"this comparison {outcome}: {clash.reason}",
+            label="never depends on the device" if clash.certain else "compared as text",
+            advice=(
+                "compare like with like: a tuple with tuples, joined digits (`.to_int()`) with numbers, "
+                "an enum member with members"
+            ),
             remedy=_remedy(clash, judged),
             claims=() if clash.certain else (_to_be_seen(context, clash.reason),),
             compares=EVERY if clash.certain else NONE,
@@ -69,19 +67,15 @@ def _enum_range(context: Context, judged: Judged) -> Iterator[Draft]:
     chained = any("," in node.args[0] for node in bounds)
     if (below or chained) and len(_members(bounds)) == 2:
         yield Draft(
-            NAME,
-            NAME,
-            "note",
-            "low",
-            judged.module,
-            judged.gate.at,
-            "a range over an ordered architecture enum: every name sorted in between passes, whatever its family",
-            f"true on {judged.core}",
-            "ask `is_family_of`",
-            judged.may,
-            judged.must,
-            None,
-            judged.gate,
+            rule=NAME,
+            place=DraftPlace.of_gate(judged, judged.gate.at),
+            severity="note",
+            confidence="low",
+            message=(
+                "a range over an ordered architecture enum: every name sorted in between passes, whatever its family"
+            ),
+            label=f"true on {judged.core}",
+            advice="ask `is_family_of`",
             remedy=_beside_others(
                 context, judged, _of_families(judged, bounds, _asks_families(context, judged, bounds))
             ),
