@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from bwlint.chips import NO_TARGET, NONE, ChipSet, TargetSet
 from bwlint.judging.claims import Claimed
 from bwlint.model.expr import Span
 from bwlint.model.facts import Gate, Module
-from bwlint.model.findings import Category, Confidence, Severity
+from bwlint.model.findings import Category, Confidence, NoFix, Severity
 from bwlint.model.located import Located
 from bwlint.world.gates import Judged
 
@@ -25,13 +25,16 @@ class RelatedSpan:
     message: str
 
 
+Mending = Literal["test", "order", "names", "guard", "carry", "text", "size", "space"]
+"""What is mended: a test of the running program; an order of names or of releases, which stands for something else; a
+list of targets by name; a guard of the preprocessor; a list, a flag or a condition of a build; words for people; a
+number of bytes; the state space of an instruction."""
+
+
 @dataclass(frozen=True, slots=True)
 class Remedy:
     """What a fix of a finding has to bring about; how that is spelled is up to `fix`.
 
-    `how` is what is mended: test (of the running program), order (of names or of releases, which
-    stands for something else), names (a list of targets), guard (of the preprocessor), carry (a list, a flag or a
-    condition of a build), text (words for people), size (a number of bytes), space (the state space of an instruction).
     `chips` are those for which the test holds afterwards, the guard compiles, the build makes what they load, or that
     the text names. `evidence` says why that is right, `unsafe` why a person should look at it first (None: it is safe).
     `amount` is the size wanted, in bytes. `at` is where to mend, if that is not where the finding points. `targets` are
@@ -39,7 +42,7 @@ class Remedy:
     spelling may not tell apart from those; a fix which takes them along is unsafe.
     """
 
-    how: str
+    how: Mending
     chips: ChipSet = NONE
     evidence: str = ""
     unsafe: str | None = None
@@ -92,8 +95,7 @@ class Draft:
     advice: str
     legal: ChipSet | None = None
     related: tuple[RelatedSpan, ...] = ()
-    remedy: Remedy | str | None = None
-    """What would mend it; a string says why nothing is proposed."""
+    remedy: Remedy | NoFix | None = None
     cause: tuple[str, Span] | None = None
     """The place of another gate, which is what is wrong or right about all who lead there."""
     claims: tuple[Claimed, ...] = ()

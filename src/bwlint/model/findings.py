@@ -8,7 +8,7 @@ such as ``("12.0", "12.1")`` in ascending order.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, final, get_args
 
 Severity = Literal["error", "warning", "note"]
 Confidence = Literal["high", "medium", "low"]
@@ -89,6 +89,14 @@ class Fix:
     title: str
     edits: tuple[Edit, ...]
     proof: Proof
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class NoFix:
+    """Why nothing is proposed."""
+
+    reason: str
 
 
 ClaimKind = Literal[

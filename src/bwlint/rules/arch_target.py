@@ -17,7 +17,7 @@ from bwlint.judging.compiled import elsewhere
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, Remedy
 from bwlint.model.facts import Carry, Module
-from bwlint.model.findings import Claim, Confidence, Severity
+from bwlint.model.findings import Claim, Confidence, NoFix, Severity
 from bwlint.world.builds import pair_of, pairs_of
 
 NAME = "arch-target"
@@ -29,7 +29,7 @@ _X86 = re.compile(r"x86|amd64", re.I)
 _NAMED_CHIP = re.compile(r"sm_?([0-9]{2,3})[af]?(?![0-9])", re.I)
 _EXAMPLE = re.compile(r"(?:^|/)examples?/")
 _FEW = 3
-_OF_ITS_MAKER = "for which chips a build is made is for its maker to say"
+_OF_ITS_MAKER = NoFix("for which chips a build is made is for its maker to say")
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class _BuildFile:
         for name in (*carry.sass, *carry.ptx):
             if fault := _unknown(name):
                 advice = "write a target that nvcc knows"
-                remedy = "which target was meant is not known"
+                remedy = NoFix("which target was meant is not known")
                 claim = claims.refused([f"compute_{name},sm_{name}"])
                 yield self._draft(
                     built,
@@ -116,7 +116,7 @@ class _BuildFile:
                 if words:
                     message = f"this pair does not compile: {words}"
                     advice = "name the same target twice"
-                    remedy = "which of the two targets was meant is not known"
+                    remedy = NoFix("which of the two targets was meant is not known")
                     claim = claims.refused([pair_of(arch, code)])
                     yield self._draft(
                         built,
@@ -140,7 +140,7 @@ class _BuildFile:
                     )
                     severity: Severity = "error" if built.carry.kind == "list" else "warning"
                     advice = f"keep {_family(one, other)}"
-                    remedy = "whether anything here needs the plain target, for its PTX, is not known"
+                    remedy = NoFix("whether anything here needs the plain target, for its PTX, is not known")
                     claim = claims.refused([pair_of(other, other), pair_of(one, one)])
                     yield self._draft(
                         built,
@@ -171,7 +171,7 @@ class _BuildFile:
         asked = built.carry.kind in _ACCEPT
         message = f"this is {'accepted' if asked else 'compiled'} {since}, whose nvcc does not know all of it: {needs}"
         advice = "move these to the branch of the toolkit that knows them"
-        remedy = "which branch is that of the later toolkit is not known"
+        remedy = NoFix("which branch is that of the later toolkit is not known")
         every = [target for targets in late.values() for target in targets]
         said = " and ".join(f"{target} is not known before CUDA {first}" for first in late for target in late[first])
         claim = claims.other(said, _own_chips(every), _listed(every))
@@ -254,7 +254,7 @@ class _BuildFile:
                 remedy=remedy,
             )
 
-    def _accepting(self, built: _Built, exact: bool, present: ChipSet, missing: ChipSet) -> Remedy | str:
+    def _accepting(self, built: _Built, exact: bool, present: ChipSet, missing: ChipSet) -> Remedy | NoFix:
         """A list of names makes nothing by itself; a condition does, and tests and examples are there to be run."""
         own = _union(ChipSet.of(target.chip.name) for target in built.every)
         evidence, unsafe = "a list of names that a build may ask for makes nothing by itself", None
@@ -267,7 +267,7 @@ class _BuildFile:
         if not exact:
             enough = f"a build for {plain(present)} without a suffix loads on {plain(missing)} too"
             if not (unsafe or self._offered(built, missing)):
-                return enough
+                return NoFix(enough)
             unsafe = unsafe or enough
         return Remedy("carry", own | missing, evidence, unsafe)
 
@@ -298,7 +298,7 @@ class _BuildFile:
         for _, present, missing in _split(self.context.targets, built.jits):
             message = f"PTX for {_listed(built.ptx)} is compiled on {plain(present)} only, and not on {plain(missing)}"
             advice = _wider(built.ptx, missing)
-            remedy = "PTX is written by a compiler, which has to be asked for another target"
+            remedy = NoFix("PTX is written by a compiler, which has to be asked for another target")
             label = f"for {plain(present)} only"
             claim = claims.image(missing)
             yield self._draft(
@@ -496,7 +496,7 @@ class _BuildFile:
         advice: str,
         claim: Claim,
         covered: ChipSet = NONE,
-        remedy: Remedy | str | None = None,
+        remedy: Remedy | NoFix | None = None,
     ) -> Draft:
         return Draft(
             rule=NAME,

@@ -13,6 +13,7 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, Remedy
 from bwlint.model.expr import Expr, walk
+from bwlint.model.findings import NoFix
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root
 from bwlint.world.gates import Judged
@@ -83,7 +84,7 @@ def _enum_range(context: Context, judged: Judged) -> Iterator[Draft]:
         )
 
 
-def _beside_others(context: Context, judged: Judged, remedy: Remedy | str) -> Remedy | str:
+def _beside_others(context: Context, judged: Judged, remedy: Remedy | NoFix) -> Remedy | NoFix:
     """Arms of one chain that all ask by the order are a person's to change, all at once, where the set changes too."""
     if not isinstance(remedy, Remedy) or remedy.chips == judged.core or not judged.gate.chain:
         return remedy
@@ -142,17 +143,19 @@ def _said(clash: Clash) -> ChipSet | None:
     return said if clash.op in ("==", "in") else EVERY - said
 
 
-def _of_families(judged: Judged, bounds: list[Expr], has_method: bool) -> Remedy | str:
+def _of_families(judged: Judged, bounds: list[Expr], has_method: bool) -> Remedy | NoFix:
     """The families from the first name to the last: of a range they may add parts that nobody has yet."""
     numbers = sorted(int(re.sub(r"\D", "", name)) for name in _members(bounds))
     low, high = chip_of_number(numbers[0]), chip_of_number(numbers[-1])
     if low is None or high is None:
-        return "a name of the range is that of no chip"
+        return NoFix("a name of the range is that of no chip")
     majors = {chip.major for chip in judged.core}
     wanted = ChipSet.where(lambda chip: chip.major in majors and (chip.major > low.major or chip.minor >= low.minor))
     gained = wanted - judged.core
     if judged.core - wanted or gained - group("announced") or majors != {low.major, high.major}:
-        return f"a test of the family would hold on {gained} too" if gained else "the range is of no family"
+        return (
+            NoFix(f"a test of the family would hold on {gained} too") if gained else NoFix("the range is of no family")
+        )
     if not has_method:
-        return "nothing here shows that the enum has `is_family_of`"
+        return NoFix("nothing here shows that the enum has `is_family_of`")
     return Remedy("order", wanted, "the range goes from the first to the last name of its families")

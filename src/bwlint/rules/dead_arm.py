@@ -8,6 +8,7 @@ from bwlint.chips import ChipSet
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace
 from bwlint.model.facts import Gate
+from bwlint.model.findings import NoFix
 from bwlint.world.gates import Judged
 
 NAME = "dead-arm"
@@ -29,7 +30,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         message=f"this arm is for {judged.core}, and an earlier arm of the chain takes all of it",
         label="never reached",
         advice=f"test {judged.core} first",
-        remedy="arms of a chain are not put in another order",
+        remedy=NoFix("arms of a chain are not put in another order"),
         rests_on=tuple(_taking(context, judged, meant)),
     )
 

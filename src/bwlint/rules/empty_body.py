@@ -14,6 +14,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, Module, Operation
+from bwlint.model.findings import NoFix
 from bwlint.world.builds import built
 
 NAME = "empty-body"
@@ -75,5 +76,5 @@ def _draft(context: Context, module: Module, name: str, at: Span, carry: Carry, 
         ),
         label="the guard around the body is false",
         advice="widen the guard, build the file for other targets, or refuse the launch on the host",
-        remedy="a wider guard, other targets of the build and a check on the host would all mend it",
+        remedy=NoFix("a wider guard, other targets of the build and a check on the host would all mend it"),
     )

@@ -16,7 +16,7 @@ from bwlint.judging.family_evidence import Parted, against, ground, old_library
 from bwlint.judging.siblings import Admission, admits, elsewhere, peer
 from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import Side
-from bwlint.model.findings import Confidence, Severity
+from bwlint.model.findings import Confidence, NoFix, Severity
 from bwlint.world.builds import runs_on
 from bwlint.world.gates import Judged, refuses
 
@@ -75,7 +75,9 @@ def exact_names(context: Context, judged: Judged) -> Iterator[Draft]:
         message=f"this list names the a targets only: a build for the family target sm_120f{also} is refused",
         label="a targets only",
         advice="list the f names too, or test the family",
-        remedy=Remedy("names", NONE, "the enum knows them", _F_NAMES) if known else "nothing here knows the f names",
+        remedy=Remedy("names", NONE, "the enum knows them", _F_NAMES)
+        if known
+        else NoFix("nothing here knows the f names"),
         claims=(Claimed(claims.other("the list has no name of a family target", context.targets), judged.at),),
     )
 
@@ -217,13 +219,13 @@ def draft(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> 
 
 def _remedy(
     context: Context, judged: Judged, test: ChipSet, missing: ChipSet, sibling: Admission | None, severity: Severity
-) -> Remedy | str:
-    """The test with all members on the side of those that it names; a string says why nobody would want that."""
+) -> Remedy | NoFix:
+    """The test with all members on the side of those that it names; `NoFix` says why nobody would want that."""
     held, lost = (missing, test) if judged.denies else (test, missing)
     chips = judged.core | missing if _names_members(judged) else judged.core - test
     admitted = chips <= judged.core if judged.denies else chips >= judged.core
     if held <= group("second-consumer") and sibling is None and (admitted or judged.module.language == "cuda"):
-        return "what is for the later part alone is a remedy for it"
+        return NoFix("what is for the later part alone is a remedy for it")
     said = ground(context, Parted(judged, held, lost, sibling)) if admitted else old_library(judged)
     doubt = against(context, judged, held, lost) if admitted else None
     valued = judged.gate.yes.tuning and judged.gate.no.tuning  # what is expected of the sibling is its own value

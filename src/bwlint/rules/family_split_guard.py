@@ -15,7 +15,7 @@ from bwlint.judging.guards import Guarded
 from bwlint.judging.wrappers import served, wrapper
 from bwlint.model.expr import walk
 from bwlint.model.facts import Module
-from bwlint.model.findings import Confidence, Severity
+from bwlint.model.findings import Confidence, NoFix, Severity
 
 NAME = "family-split"
 _MEANT = re.compile(
@@ -67,7 +67,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             label="wrapped for one member of the family",
             advice="wrap it in a class whose guard tests the family",
             related=(RelatedSpan(guarded.module, guarded.guard.at, "the guard"),),
-            remedy=f"the guard of `{operation.name}` is what is to be mended",
+            remedy=NoFix(f"the guard of `{operation.name}` is what is to be mended"),
         )
 
 
@@ -81,7 +81,7 @@ def _draft(
     label: str,
     advice: str,
     related: tuple[RelatedSpan, ...],
-    remedy: Remedy | str,
+    remedy: Remedy | NoFix,
 ) -> Draft:
     severity, confidence, what = _level(guarded, lost)
     compared = (guarded.admitted & TargetSet.native(held)) | _twins(guarded, held, lost)
@@ -99,10 +99,12 @@ def _draft(
     )
 
 
-def _remedy(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) -> Remedy | str:
+def _remedy(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) -> Remedy | NoFix:
     """Widen the guard by the sibling's targets: those with the suffixes that it admits for the others."""
     if (name := named_after(guarded, held)) is not None:
-        return f"`{name}` is named after the part that the guard asks for: {plain(lost)} wants a macro of its own"
+        return NoFix(
+            f"`{name}` is named after the part that the guard asks for: {plain(lost)} wants a macro of its own"
+        )
     gained = _twins(guarded, held, lost) & guarded.sets.live
     targets = guarded.admitted | gained
     evidence = (

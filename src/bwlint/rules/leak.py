@@ -17,7 +17,7 @@ from bwlint.judging.evidence import claimed
 from bwlint.judging.siblings import namesake
 from bwlint.model.expr import walk
 from bwlint.model.facts import Side
-from bwlint.model.findings import Claim
+from bwlint.model.findings import Claim, NoFix
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root
 from bwlint.world.gates import Judged, answers_no, refuses
@@ -146,7 +146,7 @@ def tensor_memory(context: Context, judged: Judged) -> Iterator[Draft]:
         label="no tensor memory here",
         advice="drop the row: a caller that gets here for 12.x should be refused",
         legal=judged.core - wrong,
-        remedy="whether the row may go is for those who read the table to say",
+        remedy=NoFix("whether the row may go is for those who read the table to say"),
         claims=(Claimed(_no_tensor_memory(wrong)),),
     )
 

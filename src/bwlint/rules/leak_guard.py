@@ -15,6 +15,7 @@ from bwlint.judging.guards import Guarded
 from bwlint.judging.wrappers import wrapper
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module
+from bwlint.model.findings import NoFix
 
 NAME = "leak"
 
@@ -53,7 +54,9 @@ def _draft(module: Module, at: Span, name: str, wrong: ChipSet, guarded: Guarded
         advice="give the guard an upper bound where what is wrapped is of that generation alone (wgmma, tcgen05)",
         related=(RelatedSpan(guarded.module, guarded.guard.at, "the guard"),) if at != guarded.guard.at else (),
         remedy=(
-            _remedy(guarded, wrong) if at == guarded.guard.at else "the guard of the wrapper is what is to be mended"
+            _remedy(guarded, wrong)
+            if at == guarded.guard.at
+            else NoFix("the guard of the wrapper is what is to be mended")
         ),
         claims=(guarded.claimed(TargetSet.native(wrong)), Claimed(behind)),
     )

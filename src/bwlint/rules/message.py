@@ -13,7 +13,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
 from bwlint.model.facts import Prose
-from bwlint.model.findings import Severity
+from bwlint.model.findings import NoFix, Severity
 from bwlint.rules import family_split, leak
 from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import PROOF, instruction
@@ -104,7 +104,7 @@ def _repeats(context: Context, judged: Judged, text: Prose, said: Mention) -> It
         message=message,
         advice="name the family in the test and here",
     )
-    yield replace(found, remedy="the test beside it has to be mended first")
+    yield replace(found, remedy=NoFix("the test beside it has to be mended first"))
 
 
 def _promises(context: Context, judged: Judged, text: Prose, said: Mention) -> Iterator[Draft]:
@@ -181,6 +181,6 @@ def _draft(judged: Judged, text: Prose, *, severity: Severity, message: str, adv
         label="this text",
         advice=advice,
         related=(RelatedSpan(judged.module, judged.at, f"the test admits {judged.admitted}"),),
-        remedy="nothing here says which is wrong, the text or the test",
+        remedy=NoFix("nothing here says which is wrong, the text or the test"),
         rests_on=(judged.gate,),
     )

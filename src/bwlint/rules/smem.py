@@ -15,7 +15,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Module
-from bwlint.model.findings import Claim, Severity
+from bwlint.model.findings import Claim, NoFix, Severity
 
 NAME = "smem"
 _STAGES = re.compile(r"(?i)stages?_?$")
@@ -131,11 +131,11 @@ def _last_name(name: str) -> str:
     return found[-1] if found else ""
 
 
-def _less(chips: ChipSet, size: int, at: Span) -> Remedy | str:
+def _less(chips: ChipSet, size: int, at: Span) -> Remedy | NoFix:
     """What to ask for instead: known where the size is that of a multiprocessor."""
     if all(_is_multiprocessor(size, chip) for chip in chips):
         return _block_size(chips, at)
-    return "fewer stages or smaller tiles are a choice"
+    return NoFix("fewer stages or smaller tiles are a choice")
 
 
 def _asks(one: Asked) -> str:
@@ -243,11 +243,11 @@ def _capacities(context: Context, module: Module) -> Iterator[Draft]:
         )
 
 
-def _block_size(chips: ChipSet, at: Span) -> Remedy | str:
+def _block_size(chips: ChipSet, at: Span) -> Remedy | NoFix:
     """The limit of a block in place of the size of a multiprocessor, where the chips agree on it."""
     limits = {chip.smem_per_block_optin or 0 for chip in chips}
     if len(limits) != 1:
-        return "these chips have limits of their own"
+        return NoFix("these chips have limits of their own")
     (most,) = limits
     doubt = "the multiprocessor's size may be meant"
     return Remedy("size", chips, f"{plain(chips)} give one block {most} bytes", doubt, most, at)
@@ -275,7 +275,7 @@ def _draft(
     claim: Claim,
     severity: Severity = "warning",
     at: Span | None = None,
-    remedy: Remedy | str | None = None,
+    remedy: Remedy | NoFix | None = None,
     related: tuple[RelatedSpan, ...] = (),
 ) -> Draft:
     theirs = one.meant == THEIRS

@@ -10,6 +10,7 @@ from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.guards import Guarded
 from bwlint.judging.legality import legal
 from bwlint.judging.wrappers import served
+from bwlint.model.findings import NoFix
 from bwlint.rules.family_split_guard import named_after
 
 NAME = "suffix-lost"
@@ -40,9 +41,9 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
     )
 
 
-def _remedy(guarded: Guarded, lost: list[Chip]) -> Remedy | str:
+def _remedy(guarded: Guarded, lost: list[Chip]) -> Remedy | NoFix:
     if (name := named_after(guarded, ChipSet.joining(lost))) is not None:
-        return f"`{name}` is named after the target that the guard asks for"
+        return NoFix(f"`{name}` is named after the target that the guard asks for")
     targets = guarded.admitted | _family_targets(lost)
     return Remedy(
         "guard",

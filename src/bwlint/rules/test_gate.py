@@ -15,7 +15,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.family_evidence import against
 from bwlint.judging.siblings import Admission, admits
-from bwlint.model.findings import Severity
+from bwlint.model.findings import NoFix, Severity
 from bwlint.rules import excluded, family_split, leak
 from bwlint.rules.message import EXCEPTION
 from bwlint.world.gates import Judged
@@ -165,10 +165,10 @@ def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
         yield replace(excluded.draft(judged, replace(kept_out, severity="note")), rule=NAME)
 
 
-def _as_said(context: Context, judged: Judged, text: str, reason: str) -> Remedy | str:
+def _as_said(context: Context, judged: Judged, text: str, reason: str) -> Remedy | NoFix:
     """The test that a reason with an open end describes; "SM100+" is said of kernels for 10.x alone, too."""
     if not _BY_NUMBER.search(text) or _NUMBERED.search(text) or EXCEPTION.search(text) or context.near_tcgen05(judged):
-        return "nothing here says which is wrong, the reason or the test"
+        return NoFix("nothing here says which is wrong, the reason or the test")
     chips = mentioned(text).named & judged.sets.live - _OLD_NAMES
     return Remedy("test", _letting_in(judged, chips), reason, _NEVER_RUN)
 

@@ -16,7 +16,7 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.drafts import Draft, Remedy
 from bwlint.model.expr import Span
 from bwlint.model.facts import Gate
-from bwlint.model.findings import Claim, Edit, Finding, Fix, Region, Related, Skipped, Suppressed
+from bwlint.model.findings import Claim, Edit, Finding, Fix, NoFix, Region, Related, Skipped, Suppressed
 from bwlint.model.fingerprint import fingerprint
 from bwlint.readers.comments import comments_of
 from bwlint.run.engine import Analysis
@@ -142,7 +142,7 @@ class _ReportedFile:
             advice=draft.advice,
             related=self._related(draft),
             fix=fix if isinstance(fix, Fix) else None,
-            fix_refused=fix if isinstance(fix, str) else None,
+            fix_refused=fix.reason if isinstance(fix, NoFix) else None,
             claims=(*self._gate_claims(draft, rests_on), *(self._claim(claimed) for claimed in draft.claims)),
         )
 
@@ -171,7 +171,7 @@ class _ReportedFile:
                 found[Related(path, text.region(*entry.at), entry.message)] = None
         return tuple(found)
 
-    def _fix(self, draft: Draft, judged: Judged | None) -> Fix | str | None:
+    def _fix(self, draft: Draft, judged: Judged | None) -> Fix | NoFix | None:
         remedy = draft.remedy
         if not isinstance(remedy, Remedy):
             return remedy
@@ -181,7 +181,7 @@ class _ReportedFile:
 
         job = Job(self.analysis.context, draft, remedy, judged, self.file.root, self.text.source)
         proposed = propose(job)
-        if isinstance(proposed, str):
+        if isinstance(proposed, NoFix):
             return proposed
         return replace(proposed, edits=tuple(self._reported(edit) for edit in proposed.edits))
 
