@@ -15,7 +15,14 @@ def subject(kind: ClaimKind, real: Path | str = "", *, path: str = "", **claim: 
     """A claim about 9.0, unless `chips` says otherwise, of a finding in a file."""
     made = Claim(kind, "says something", **{"chips": ("9.0",), **claim})
     finding = Finding(
-        "BW000", "made-up", "other", "error", "high", path or str(real), WHOLE_FILE, "message", (), (), None
+        rule="BW000",
+        name="made-up",
+        category="other",
+        severity="error",
+        confidence="high",
+        path=path or str(real),
+        region=WHOLE_FILE,
+        message="message",
     )
     return Subject(finding, made, str(real), "")
 

@@ -127,7 +127,21 @@ def _files(world: Workbench, device: Device) -> Iterator[dict[str, Any]]:
 
 def _subject(kind: ClaimKind, device: Device, *, real: str = "", **claim: Any) -> Subject:
     made = Claim(kind, "a trial", **{"chips": (device.capability,), **claim})
-    return Subject(Finding("", "", "", "error", "high", real, WHOLE_FILE, "", (), (), None), made, real, "")
+    return Subject(
+        Finding(
+            rule="",
+            name="",
+            category="other",
+            severity="error",
+            confidence="high",
+            path=real,
+            region=WHOLE_FILE,
+            message="",
+        ),
+        made,
+        real,
+        "",
+    )
 
 
 def _claim(world: Workbench, device: Device, kind: ClaimKind, outcome: str, **claim: Any) -> dict[str, Any]:

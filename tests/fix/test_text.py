@@ -11,7 +11,7 @@ from bwlint.chips import group
 from bwlint.fix.apply import apply
 from bwlint.fix.text import reworded, reworded_in_cpp
 from bwlint.model.expr import Span
-from bwlint.model.findings import Fix
+from bwlint.model.findings import Fix, NoFix
 from bwlint.run.check import check
 from bwlint.run.gather import CheckRequest
 
@@ -22,7 +22,7 @@ def worded(statement: str) -> str:
     """A statement with its text mended; why not, where it is not."""
     source = f"def f(x, d):\n    {statement}\n"
     edit = reworded(source, "m.py", Span(2, 4, 2, 4 + len(statement.encode())), FAMILY)
-    return edit if isinstance(edit, str) else apply(source, [edit]).partition("\n    ")[2].rstrip("\n")
+    return edit.reason if isinstance(edit, NoFix) else apply(source, [edit]).partition("\n    ")[2].rstrip("\n")
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_left_alone(statement: str, reason: str | None) -> None:
 @pytest.mark.parametrize("chips", [group("datacenter-blackwell"), group("hopper")])
 def test_a_number_that_is_the_name_of_its_generation(chips: object) -> None:
     found = reworded("f('needs SM100')\n", "m.py", Span(1, 0, 1, 16), chips)  # type: ignore[arg-type]
-    assert found == "the number of the first is read as the name of the family too"
+    assert found == NoFix("the number of the first is read as the name of the family too")
 
 
 def findings(folder: Path, test: str, text: str) -> list[Fix | str | None]:
@@ -116,7 +116,7 @@ def test_the_text_is_right(tmp_path: Path, text: str) -> None:
 def worded_in_cpp(statement: str) -> str:
     source = f"// SM120\nvoid f() {{\n  {statement}\n}}\n"
     edit = reworded_in_cpp(source, "m.cu", Span(3, 2, 3, 2 + len(statement.encode())), FAMILY)
-    return edit if isinstance(edit, str) else apply(source, [edit]).partition("{\n  ")[2].partition("\n}")[0]
+    return edit.reason if isinstance(edit, NoFix) else apply(source, [edit]).partition("{\n  ")[2].partition("\n}")[0]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,16 @@ RULE = catalog.lookup("family-split")
 def commented(name: str, source: str, line: int, reason: str = "as meant") -> str | None:
     file = SourceFile(name, f"/none/{name}", kind_of(name) or "", "/none")
     region = Region(line, 1, line, 2)
-    finding = Finding(RULE.code, RULE.name, "family-split", "warning", "high", name, region, "", (), (), None)
+    finding = Finding(
+        rule=RULE.code,
+        name=RULE.name,
+        category="family-split",
+        severity="warning",
+        confidence="high",
+        path=name,
+        region=region,
+        message="",
+    )
     made = comment(file, SourceText(source), finding, reason)
     return None if made is None else changed(source, [made])
 

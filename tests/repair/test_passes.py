@@ -12,7 +12,7 @@ from repair.trees import GUARD, contents, put
 
 import bwlint.fix
 from bwlint.fix import Job
-from bwlint.model.findings import Edit, Fix, Proof, Region
+from bwlint.model.findings import Edit, Fix, NoFix, Proof, Region
 from bwlint.repair import passes
 from bwlint.repair.passes import MOST_PASSES, Repaired, repaired
 from bwlint.run.gather import CheckRequest
@@ -44,10 +44,10 @@ Edits = Callable[[Job], list[tuple[str, int, int, str]] | str]
 def fixed_by(monkeypatch: pytest.MonkeyPatch, make: Edits, proof: Proof = PROOF) -> None:
     """Have every finding fixed by these edits and no others."""
 
-    def propose(job: Job) -> Fix | str:
+    def propose(job: Job) -> Fix | NoFix:
         made = make(job)
         if isinstance(made, str):
-            return made
+            return NoFix(made)
         edits = tuple(Edit(path, _region(path, start, end), text) for path, start, end, text in made)
         return Fix("safe", "family", "Made up", edits, proof)
 
@@ -259,11 +259,11 @@ def test_unsafe_fixes_need_leave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     fixed_by(monkeypatch, widened)
     propose = bwlint.fix.propose
 
-    def unsafe(job: Job) -> Fix | str:
+    def unsafe(job: Job) -> Fix | NoFix:
         from dataclasses import replace
 
         made = propose(job)
-        return made if isinstance(made, str) else replace(made, applicability="unsafe")
+        return made if isinstance(made, NoFix) else replace(made, applicability="unsafe")
 
     monkeypatch.setattr(bwlint.fix, "propose", unsafe)
     with repairing(tmp_path) as found:

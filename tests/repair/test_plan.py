@@ -14,7 +14,16 @@ def wish(name: str, *changes: tuple[str, int, int, str]) -> Wish:
     fix = Fix("safe", "family", name, (), proof)
     region = Region(1, 1, 1, 1)
     finding = Finding(
-        "BW1", "rule", "other", "warning", "high", "m.py", region, name, (), (), None, fix=fix, fingerprint=name
+        rule="BW1",
+        name="rule",
+        category="other",
+        severity="warning",
+        confidence="high",
+        path="m.py",
+        region=region,
+        message=name,
+        fix=fix,
+        fingerprint=name,
     )
     return Wish(finding, tuple((real, TextChange(start, end, text)) for real, start, end, text in changes))
 

@@ -5,19 +5,30 @@ from __future__ import annotations
 import pytest
 
 from bwlint.chips import NONE
-from bwlint.judging.drafts import Draft, RelatedSpan
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module
+from bwlint.model.findings import Severity
 from bwlint.run.merging import one_each
 
 HERE = Module("a.py", "a", False, {}, (), (), {}, {}, (), {})
 TEST, PART, TEXT, OTHER = Span(3, 4, 3, 40), Span(3, 8, 3, 20), Span(4, 8, 4, 30), Span(9, 4, 9, 40)
 
 
-def draft(rule: str, severity: str, at: Span, about: Span | None = None, cause: str = "") -> Draft:
+def draft(rule: str, severity: Severity, at: Span, about: Span | None = None, cause: str = "") -> Draft:
     related = (RelatedSpan(HERE, about, "the test"),) if about else ()
     behind = (cause, TEST) if cause else None
-    return Draft(rule, rule, severity, "high", HERE, at, "", "", "", NONE, NONE, None, None, related, cause=behind)
+    return Draft(
+        rule=rule,
+        place=DraftPlace(module=HERE, at=at, admitted=NONE, certain=NONE),
+        severity=severity,
+        confidence="high",
+        message="",
+        label="",
+        advice="",
+        related=related,
+        cause=behind,
+    )
 
 
 CASES = {

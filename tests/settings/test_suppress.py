@@ -11,7 +11,16 @@ KNOWN = {"BW101": "BW101", "family-split": "BW101", "BW103": "BW103", "leak": "B
 
 def finding(line: int, rule: str = "BW101", end_line: int | None = None) -> Finding:
     region = Region(line, 1, end_line or line, 9)
-    return Finding(rule, "name", "leak", "warning", "high", "a.py", region, "message", (), (), None)
+    return Finding(
+        rule=rule,
+        name="name",
+        category="leak",
+        severity="warning",
+        confidence="high",
+        path="a.py",
+        region=region,
+        message="message",
+    )
 
 
 def rules_by_line(source: str) -> dict[int, tuple[str, ...]]:

@@ -167,7 +167,7 @@ class Shipment:
                     yield library, unit, found
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Flaw:
     """A finding to be: what a rule has to say of one file of a shipment.
 

@@ -14,9 +14,9 @@ from importlib import import_module
 from typing import cast
 
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, Remedy
+from bwlint.judging.drafts import Draft, Mending, Remedy
 from bwlint.model.facts import Module
-from bwlint.model.findings import Fix
+from bwlint.model.findings import Fix, NoFix
 from bwlint.world.gates import Judged
 
 __all__ = ["Job", "propose"]
@@ -42,7 +42,7 @@ class Job:
         return self.draft.module
 
 
-_FIXERS = {
+_FIXERS: dict[tuple[Mending, str], str] = {
     ("test", "python"): "python",
     ("order", "python"): "python.order",
     ("names", "python"): "python.names",
@@ -56,11 +56,11 @@ _FIXERS = {
 """What is to be mended, and in which language ("" = any): the module of this package that does it."""
 
 
-def propose(job: Job) -> Fix | str:
+def propose(job: Job) -> Fix | NoFix:
     """The fix that brings about what the remedy of a finding asks for, or why there is none."""
     how = job.remedy.how
     name = _FIXERS.get((how, job.module.language)) or _FIXERS.get((how, ""))
     if name is None:
-        return "files of this kind are not rewritten"
-    mend = cast(Callable[[Job], Fix | str], import_module(f"bwlint.fix.{name}").mend)
+        return NoFix("files of this kind are not rewritten")
+    mend = cast(Callable[[Job], Fix | NoFix], import_module(f"bwlint.fix.{name}").mend)
     return mend(job)

@@ -7,6 +7,7 @@ from typing import Literal
 
 from bwlint.chips import NONE, Chip, ChipSet, siblings
 from bwlint.chips.wording import plain
+from bwlint.model.findings import NoFix
 from bwlint.world.tree import Sets
 
 
@@ -26,16 +27,16 @@ class WantedChange:
     @classmethod
     def between(
         cls, sets: Sets, wanted: ChipSet, beyond: Literal["admit", "bound"] | None = None
-    ) -> WantedChange | str:
-        """From the sets of a gate and the set wanted; a string says why that is no fix.
+    ) -> WantedChange | NoFix:
+        """From the sets of a gate and the set wanted; `NoFix` says why that is no fix.
 
         `beyond` is what a change is that does more than to complete a family (None: it is none).
         """
         gained, lost = wanted - sets.core, sets.core - wanted
         if not gained and not lost:
-            return f"nothing to do: the test holds on {wanted} already"
+            return NoFix(f"nothing to do: the test holds on {wanted} already")
         if gained and lost:
-            return "the set wanted both gains and loses chips"
+            return NoFix("the set wanted both gains and loses chips")
         twins = NONE
         for chip in gained or lost:
             own = siblings(chip) & (sets.core if gained else ~sets.core) & ~ChipSet.of(chip.name)
@@ -44,7 +45,7 @@ class WantedChange:
             if not own and beyond is not None:
                 return cls(beyond, wanted, gained or lost, NONE)
             if not own:
-                return f"no other member of the family of {chip} is treated as wanted"
+                return NoFix(f"no other member of the family of {chip} is treated as wanted")
             twins |= own
         return cls("family", wanted, gained or lost, twins)
 

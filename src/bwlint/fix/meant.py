@@ -8,6 +8,7 @@ from bwlint.chips import Chip, ChipSet
 from bwlint.fix.change import WantedChange
 from bwlint.model.expr import Span
 from bwlint.model.facts import Gate
+from bwlint.model.findings import NoFix
 from bwlint.sources.read import SourceText
 
 _ON_PURPOSE = re.compile(
@@ -19,22 +20,22 @@ _DENIED = (
 )
 
 
-def meant_exactly(gate: Gate, span: Span, source: str, change: WantedChange) -> str | None:
+def meant_exactly(gate: Gate, span: Span, source: str, change: WantedChange) -> NoFix | None:
     """Why the comments at `span` and at the gate forbid an edit; None where they do not."""
     return said_exactly(f"{gate.comment} {comments(source, span)}", change)
 
 
-def said_exactly(said: str, change: WantedChange) -> str | None:
+def said_exactly(said: str, change: WantedChange) -> NoFix | None:
     """Why what comments say forbids an edit; None where it does not."""
     if _ON_PURPOSE.search(said):
-        return "a comment says that the exact test is meant"
+        return NoFix("a comment says that the exact test is meant")
     # "only SM89 and SM120 have this" speaks of generations, not of one part
     named = ChipSet.where(lambda chip: re.search(_names(chip), said, re.IGNORECASE) is not None)
     if named <= change.twins and any(_only(twin).search(said) for twin in change.twins):
-        return "a comment says that only this part is meant"
+        return NoFix("a comment says that only this part is meant")
     for chip in change.chips:
         if _denied(chip).search(said):
-            return f"a comment says that {chip} is left out knowingly"
+            return NoFix(f"a comment says that {chip} is left out knowingly")
     return None
 
 

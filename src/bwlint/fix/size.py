@@ -11,7 +11,7 @@ from bwlint.fix.apply import apply
 from bwlint.fix.cuda.proof import in_a_string, world
 from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import Module, Operation
-from bwlint.model.findings import Edit, Fix, Proof
+from bwlint.model.findings import Edit, Fix, NoFix, Proof
 from bwlint.readers.cuda import read
 from bwlint.readers.cuda.lexer import Code, clean
 from bwlint.sources.read import SourceText
@@ -21,15 +21,15 @@ _KIB = 1024
 _NUMBER = re.compile(r"(?P<hex>0[xX])?(?P<digits>[0-9a-fA-F']+?)(?P<suffix>[uUlLzZ]*)")
 
 
-def mend(job: Job) -> Fix | str:
-    """The fix after which an operation asks for `job.remedy.amount` bytes; a string says why there is none."""
+def mend(job: Job) -> Fix | NoFix:
+    """The fix after which an operation asks for `job.remedy.amount` bytes; `NoFix` says why there is none."""
     if job.module.language != "cuda" or in_a_string(job.module):
-        return "sizes are rewritten in files of C++ alone"
+        return NoFix("sizes are rewritten in files of C++ alone")
     index = _asking(job)
     if index is None:
-        return "nothing here tells which size to mend"
+        return NoFix("nothing here tells which size to mend")
     code = clean(job.source)
-    refusal = "the size is no literal of this file"
+    refusal = NoFix("the size is no literal of this file")
     for node in _literals(job.module, job.module.operations[index]):
         edit = _edit(job, code, node)
         if edit is None:
@@ -77,22 +77,22 @@ def _edit(job: Job, code: Code, node: Expr) -> Edit | None:
     return Edit(job.module.path, SourceText(job.source).region(*node.at), f"{digits}{match['suffix']}")
 
 
-def _prove(job: Job, index: int, text: str) -> Proof | str:
+def _prove(job: Job, index: int, text: str) -> Proof | NoFix:
     """The proof that one operation asks for the wanted bytes and that every other fact is as it was."""
     module, remedy = job.module, job.remedy
     edited = read(module.path, text, module.name)
     before, after = world(job.context.tree, module), world(job.context.tree, edited)
     if [_need(one) for one in edited.operations] != [_need(one) for one in module.operations]:
-        return "the edited file asks for other things than before"
+        return NoFix("the edited file asks for other things than before")
     native = TargetSet.native(remedy.chips)
     was = _amounts(before, module, module.operations[index])
     asked = _amounts(after, edited, edited.operations[index])
     for old, new in zip(module.operations, edited.operations, strict=True):
         sizes = _amounts(before, module, old), _amounts(after, edited, new)
         if sizes[0] != sizes[1] and sizes != (was, asked):  # the launch asks for what the opt-in does
-            return f"the edit would change the size at line {old.at[0]}"
+            return NoFix(f"the edit would change the size at line {old.at[0]}")
     if any(lane != remedy.amount for lanes in asked for lane in _on(lanes, native)):
-        return "the edited size would not be as wanted"
+        return NoFix("the edited size would not be as wanted")
     if said := _gates(before, module, after, edited):
         return said
     old_size = sorted({str(lane) for lanes in was for lane in _on(lanes, native)})
@@ -116,11 +116,11 @@ def _on(lanes: list[object], targets: TargetSet) -> list[object]:
     return [lane for target, lane in zip(ALL_TARGETS, lanes, strict=True) if target in targets]
 
 
-def _gates(before: Tree, module: Module, after: Tree, edited: Module) -> str | None:
+def _gates(before: Tree, module: Module, after: Tree, edited: Module) -> NoFix | None:
     """No test of the program depends on the number: one that is compared with a limit of the device is meant."""
     if len(module.gates) != len(edited.gates) or len(module.guards) != len(edited.guards):
-        return "the edited file has other tests than before"
+        return NoFix("the edited file has other tests than before")
     for old, new in zip(module.gates, edited.gates, strict=True):
         if before.sets(module, old) != after.sets(edited, new):
-            return f"the literal decides the test at line {old.at[0]} too"
+            return NoFix(f"the literal decides the test at line {old.at[0]} too")
     return None

@@ -8,7 +8,7 @@ from bwlint.fix.apply import apply
 from bwlint.fix.cuda.proof import in_a_string, world
 from bwlint.judging.legality import legal, slow
 from bwlint.model.facts import Operation
-from bwlint.model.findings import Edit, Fix, Proof
+from bwlint.model.findings import Edit, Fix, NoFix, Proof
 from bwlint.readers.cuda import read
 from bwlint.readers.cuda.lexer import Code, clean
 from bwlint.sources.read import SourceText
@@ -17,27 +17,27 @@ _OF_CLUSTERS = ("multicast::cluster", "mapa", "barrier.cluster", "st.async", "sh
 _CLUSTER, _CTA = ".shared::cluster", ".shared::cta"
 
 
-def mend(job: Job) -> Fix | str:
-    """The fix after which loads write to the block's own memory; a string says why there is none.
+def mend(job: Job) -> Fix | NoFix:
+    """The fix after which loads write to the block's own memory; `NoFix` says why there is none.
 
     Loads of the same kind under the same guard are one question and get one answer.
     """
     if job.module.language != "cuda" or in_a_string(job.module):
-        return "instructions are rewritten in files of C++ alone"
+        return NoFix("instructions are rewritten in files of C++ alone")
     first = next((one for one in job.module.operations if _is_it(one, job)), None)
     if first is None:
-        return "nothing here tells which instruction to mend"
+        return NoFix("nothing here tells which instruction to mend")
     if any(_takes_a_cluster(one) for one in job.module.operations):
-        return "the file is written for clusters of several blocks"
+        return NoFix("the file is written for clusters of several blocks")
     native = TargetSet.native(job.remedy.chips)
     same = [n for n, one in enumerate(job.module.operations) if _alike(one, first) and slow(one) & native]
     code = clean(job.source)
     made = [_edit(job, code, job.module.operations[index]) for index in same]
     edits = tuple(edit for edit in made if isinstance(edit, Edit))
     if len(edits) < len(made):
-        return next(edit for edit in made if isinstance(edit, str))
+        return next(edit for edit in made if isinstance(edit, NoFix))
     proof = _prove(job, same, apply(job.source, edits))
-    if isinstance(proof, str):
+    if isinstance(proof, NoFix):
         return proof
     title = f"Load into the block's own shared memory: write `{_CTA}`"
     return Fix("unsafe" if job.remedy.unsafe else "safe", "space", title, edits, proof)
@@ -58,29 +58,29 @@ def _is_it(one: Operation, job: Job) -> bool:
     return one.kind == "instruction" and one.at == (job.remedy.at or job.draft.at)
 
 
-def _edit(job: Job, code: Code, operation: Operation) -> Edit | str:
+def _edit(job: Job, code: Code, operation: Operation) -> Edit | NoFix:
     """The state space of the destination: the first of the instruction, before its operands."""
     start, end = code.offset(*operation.at[:2]), code.offset(*operation.at[2:])
     head = code.source[start:end].partition("[")[0]
     if head.count(_CLUSTER) != 1:
-        return "the state space is not written where the instruction is"
+        return NoFix("the state space is not written where the instruction is")
     first = start + head.index(_CLUSTER)
     return Edit(job.module.path, SourceText(job.source).region(*code.span(first, first + len(_CLUSTER))), _CTA)
 
 
-def _prove(job: Job, same: list[int], text: str) -> Proof | str:
+def _prove(job: Job, same: list[int], text: str) -> Proof | NoFix:
     """The proof that the instructions are fast where they were slow, and that every other fact is as it was."""
     module, remedy = job.module, job.remedy
     edited = read(module.path, text, module.name)
     if len(edited.operations) != len(module.operations):
-        return "the edited file has other instructions than before"
+        return NoFix("the edited file has other instructions than before")
     native, tree = TargetSet.native(remedy.chips), world(job.context.tree, edited)
     for number, (old, new) in enumerate(zip(module.operations, edited.operations, strict=True)):
         wanted = old.name.replace(_CLUSTER, _CTA, 1) if number in same else old.name
         if (new.kind, new.name) != (old.kind, wanted):
-            return f"the edit would make another instruction of line {old.at[0]}"
+            return NoFix(f"the edit would make another instruction of line {old.at[0]}")
         if number in same and (slow(new) & native or (legal(old) & tree.compiled(edited, new.path)) - legal(new)):
-            return "the edited instruction is not better on these chips"
+            return NoFix("the edited instruction is not better on these chips")
     old, new = module.operations[same[0]], edited.operations[same[0]]
     words = f"{remedy.evidence} (unsafe: {remedy.unsafe})" if remedy.unsafe else remedy.evidence
     before, after = (legal(old) & native) - slow(old), legal(new) & native

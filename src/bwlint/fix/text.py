@@ -18,7 +18,7 @@ from bwlint.fix.apply import apply
 from bwlint.fix.python.syntax import Syntax, between, parse, span_of
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Module
-from bwlint.model.findings import Edit, Fix, Proof
+from bwlint.model.findings import Edit, Fix, NoFix, Proof
 from bwlint.sources.read import SourceText
 
 _NAME = r"(?<![A-Za-z0-9_])(sm[ _-]?){major}{minor}[af]?(?![A-Za-z0-9_])"
@@ -28,31 +28,31 @@ _NAMED_BY_PARTS = group("consumer-blackwell")
 """Of the others, "SM100" is what everybody calls all of 10.x."""
 
 
-def mend(job: Job) -> Fix | str:
-    """The fix of a text; a string says why there is none."""
+def mend(job: Job) -> Fix | NoFix:
+    """The fix of a text; `NoFix` says why there is none."""
     module, remedy = job.module, job.remedy
     wording = {"python": reworded, "cuda": reworded_in_cpp}.get(module.language)
     if wording is None:
-        return "texts of files of this kind are not rewritten"
+        return NoFix("texts of files of this kind are not rewritten")
     edit = wording(job.source, module.path, remedy.at or job.draft.at, remedy.chips)
-    if isinstance(edit, str):
+    if isinstance(edit, NoFix):
         return edit
     if _tests(module) != _tests(_read(module, apply(job.source, [edit]))):
-        return "the edit would change a test"
-    admitted, certain = job.draft.admitted.names, job.draft.certain.names
+        return NoFix("the edit would change a test")
+    admitted, certain = job.draft.place.admitted.names, job.draft.place.certain.names
     words = f"{remedy.evidence} (unsafe: {remedy.unsafe})" if remedy.unsafe else remedy.evidence
     title = f"Name {plain(remedy.chips)} in the text: write `{edit.text}`"
     proof = Proof(admitted, certain, admitted, certain, words)
     return Fix("unsafe" if remedy.unsafe else "safe", "text", title, (edit,), proof)
 
 
-def reworded(source: str, path: str, span: Span, chips: ChipSet) -> Edit | str:
+def reworded(source: str, path: str, span: Span, chips: ChipSet) -> Edit | NoFix:
     """The edit of a string literal within `span` of a Python text after which it names `chips`, the family of the one
-    that it names now; a string says why there is none.
+    that it names now; `NoFix` says why there is none.
     """
     syntax = parse(source)
     if syntax is None:
-        return "the text is not the one that was read"
+        return NoFix("the text is not the one that was read")
     found = [
         hit for text in _literals(syntax, span) for hit in _places(syntax.segment(text), syntax.start(text), chips)
     ]
@@ -62,11 +62,11 @@ def reworded(source: str, path: str, span: Span, chips: ChipSet) -> Edit | str:
     edit = syntax.edit(path, start, end, words)
     changed = _changed(syntax.tree, apply(source, [edit]))
     if changed is None:
-        return "more than the words of one text would change"
+        return NoFix("more than the words of one text would change")
     return _fault(*changed, chips) or edit
 
 
-def reworded_in_cpp(source: str, path: str, span: Span, chips: ChipSet) -> Edit | str:
+def reworded_in_cpp(source: str, path: str, span: Span, chips: ChipSet) -> Edit | NoFix:
     """The same in C++."""
     from bwlint.readers.cuda.lexer import clean
 
@@ -81,23 +81,23 @@ def reworded_in_cpp(source: str, path: str, span: Span, chips: ChipSet) -> Edit 
     edited = source[:start] + words + source[end:]
     code_after = clean(edited).text
     if (code.text[:start], code.text[end:]) != (code_after[:start], code_after[start + len(words) :]):
-        return "more than the words of one text would change"
+        return NoFix("more than the words of one text would change")
     before = code.content(literal)
     at = start - literal.start
     return _fault(before, before[:at] + words + before[at + end - start :], chips) or edit
 
 
-def _not_one(found: Sequence[object], chips: ChipSet) -> str:
+def _not_one(found: Sequence[object], chips: ChipSet) -> NoFix:
     if not chips <= _NAMED_BY_PARTS:
-        return "the number of the first is read as the name of the family too"
-    return "the text names the part more than once" if found else "no known rewrite for these words"
+        return NoFix("the number of the first is read as the name of the family too")
+    return NoFix("the text names the part more than once" if found else "no known rewrite for these words")
 
 
-def _fault(before: str, after: str, chips: ChipSet) -> str | None:
+def _fault(before: str, after: str, chips: ChipSet) -> NoFix | None:
     """Why a text is not to become another; None where it may."""
     if any(product in before for chip in chips for product in chip.products):
-        return "the text names a product too"
-    return None if _says(before, after, chips) else "the new words would not be read as meant"
+        return NoFix("the text names a product too")
+    return None if _says(before, after, chips) else NoFix("the new words would not be read as meant")
 
 
 def _literals(syntax: Syntax, span: Span) -> Iterator[ast.expr]:

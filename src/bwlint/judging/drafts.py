@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from bwlint.chips import NO_TARGET, NONE, ChipSet, TargetSet
 from bwlint.judging.claims import Claimed
 from bwlint.model.expr import Span
 from bwlint.model.facts import Gate, Module
+from bwlint.model.findings import Category, Confidence, NoFix, Severity
 from bwlint.model.located import Located
+from bwlint.world.gates import Judged
 
 if TYPE_CHECKING:
-    pass
+    from bwlint.judging.amounts import Asked
+    from bwlint.judging.guards import Guarded
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +25,16 @@ class RelatedSpan:
     message: str
 
 
+Mending = Literal["test", "order", "names", "guard", "carry", "text", "size", "space"]
+"""What is mended: a test of the running program; an order of names or of releases, which stands for something else; a
+list of targets by name; a guard of the preprocessor; a list, a flag or a condition of a build; words for people; a
+number of bytes; the state space of an instruction."""
+
+
 @dataclass(frozen=True, slots=True)
 class Remedy:
     """What a fix of a finding has to bring about; how that is spelled is up to `fix`.
 
-    `how` is what is mended: test (of the running program), order (of names or of releases, which
-    stands for something else), names (a list of targets), guard (of the preprocessor), carry (a list, a flag or a
-    condition of a build), text (words for people), size (a number of bytes), space (the state space of an instruction).
     `chips` are those for which the test holds afterwards, the guard compiles, the build makes what they load, or that
     the text names. `evidence` says why that is right, `unsafe` why a person should look at it first (None: it is safe).
     `amount` is the size wanted, in bytes. `at` is where to mend, if that is not where the finding points. `targets` are
@@ -36,7 +42,7 @@ class Remedy:
     spelling may not tell apart from those; a fix which takes them along is unsafe.
     """
 
-    how: str
+    how: Mending
     chips: ChipSet = NONE
     evidence: str = ""
     unsafe: str | None = None
@@ -46,26 +52,50 @@ class Remedy:
     along: ChipSet = NONE
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftPlace:
+    """Where a draft points, and which chips get there."""
+
+    module: Module
+    at: Span
+    admitted: ChipSet
+    certain: ChipSet
+    gate: Gate | None = None
+
+    @classmethod
+    def of_gate(cls, judged: Judged, at: Span | None = None) -> DraftPlace:
+        """A test of the running program, or a part of it."""
+        admitted, certain = judged.may, judged.must
+        return cls(module=judged.module, at=at or judged.at, admitted=admitted, certain=certain, gate=judged.gate)
+
+    @classmethod
+    def of_guard(cls, guarded: Guarded) -> DraftPlace:
+        """A guard of the preprocessor."""
+        admitted, certain = guarded.admitted.chips, guarded.certain.chips
+        return cls(module=guarded.module, at=guarded.guard.at, admitted=admitted, certain=certain, gate=guarded.guard)
+
+    @classmethod
+    def of_request(cls, one: Asked, certain: ChipSet) -> DraftPlace:
+        """An operation that asks the device for an amount."""
+        return cls(module=one.module, at=one.operation.at, admitted=one.targets.chips, certain=certain)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """A finding before it has text columns: what a rule returns."""
 
     rule: str
-    category: str
-    severity: str
-    confidence: str
-    module: Module
-    at: Span
+    category: Category | None = None
+    """None: that of the rule."""
+    place: DraftPlace
+    severity: Severity
+    confidence: Confidence
     message: str
     label: str
     advice: str
-    admitted: ChipSet
-    certain: ChipSet
-    legal: ChipSet | None
-    gate: Gate | None = None
+    legal: ChipSet | None = None
     related: tuple[RelatedSpan, ...] = ()
-    remedy: Remedy | str | None = None
-    """What would mend it; a string says why nothing is proposed."""
+    remedy: Remedy | NoFix | None = None
     cause: tuple[str, Span] | None = None
     """The place of another gate, which is what is wrong or right about all who lead there."""
     claims: tuple[Claimed, ...] = ()
@@ -74,3 +104,15 @@ class Draft:
     """Other gates of the file whose sets it tells: the test beside a text, the arms above a dead one."""
     compares: ChipSet = NONE
     """The chips that its gates are to be asked for, where they are not those of the run."""
+
+    @property
+    def module(self) -> Module:
+        return self.place.module
+
+    @property
+    def at(self) -> Span:
+        return self.place.at
+
+    @property
+    def gate(self) -> Gate | None:
+        return self.place.gate

@@ -17,13 +17,14 @@ from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, RelatedSpan, Remedy
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Carry, Module, Operation
+from bwlint.model.findings import Category, Confidence, Severity
 from bwlint.world.builds import built
 
 _RULES = {"tcgen05": "tcgen05", "wgmma": "wgmma", "cta-group": "cluster"}
-_CATEGORIES = {
+_CATEGORIES: dict[str, Category] = {
     "tcgen05": "tcgen05",
     "wgmma": "wgmma",
     "cluster": "cluster",
@@ -40,8 +41,8 @@ class Charge:
     """One thing to say of an instruction: by which rule, of which targets, and where it is legal instead."""
 
     rule: str
-    category: str
-    severity: str
+    category: Category
+    severity: Severity
     targets: TargetSet
     legal: TargetSet
     message: str
@@ -221,18 +222,15 @@ def _by_operands(operation: Operation, charge: Charge) -> bool:
 def _draft(module: Module, charge: Charge, operations: list[Operation], chips: ChipSet) -> Draft:
     first, *others = operations
     return Draft(
-        charge.rule,
-        charge.category,
-        charge.severity,
-        "high",
-        module,
-        first.at,
-        charge.message,
-        charge.label,
-        charge.advice,
-        chips,
-        chips,
-        charge.legal.chips,
+        rule=charge.rule,
+        category=charge.category,
+        place=DraftPlace(module=module, at=first.at, admitted=chips, certain=chips),
+        severity=charge.severity,
+        confidence="high",
+        message=charge.message,
+        label=charge.label,
+        advice=charge.advice,
+        legal=charge.legal.chips,
         related=tuple(RelatedSpan(module, other.at, "here too") for other in others[:_SHOWN]),
         claims=(_claimed(first, charge),),
     )
@@ -328,18 +326,15 @@ def _source_draft(context: Context, module: Module, found: list[_Placed]) -> Dra
     related += [RelatedSpan(module, other.operation.at, short(other.operation)) for other in others[:_SHOWN]]
     more = f" (and {len(others)} more)" if others else ""
     return Draft(
-        charge.rule,
-        charge.category,
-        severity,
-        confidence,
-        module,
-        first.operation.at,
-        f"{charge.message}{more}{why}",
-        charge.label,
-        charge.advice,
-        chips,
-        chips if first.carry else NONE,
-        charge.legal.chips,
+        rule=charge.rule,
+        category=charge.category,
+        place=DraftPlace(module=module, at=first.operation.at, admitted=chips, certain=chips if first.carry else NONE),
+        severity=severity,
+        confidence=confidence,
+        message=f"{charge.message}{more}{why}",
+        label=charge.label,
+        advice=charge.advice,
+        legal=charge.legal.chips,
         related=tuple(related),
         remedy=_remedy(context, module, first, guard),
         claims=(_claimed(first.operation, charge),),
@@ -374,7 +369,7 @@ def _own_block(charge: Charge) -> Remedy:
     return Remedy("space", charge.targets.chips, "the destination is the block's own shared memory", why)
 
 
-def _level(module: Module, first: _Placed) -> tuple[str, str, str]:
+def _level(module: Module, first: _Placed) -> tuple[Severity, Confidence, str]:
     chips = plain(first.charge.targets.chips)
     if first.charge.severity != "error":
         return first.charge.severity, "medium", ""

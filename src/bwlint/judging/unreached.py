@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bwlint.chips import NONE, ChipSet
 from bwlint.chips.wording import plain
 from bwlint.judging.drafts import Draft, RelatedSpan
+from bwlint.model.findings import NoFix
 from bwlint.sources.search import Search
 from bwlint.world.budget import Budget
 from bwlint.world.tree import Tree
@@ -45,14 +46,14 @@ class Away:
         )
         message = f"{draft.message}; tests around its callers keep {plain(concerned)} away"
         related = (*draft.related, *kept)
-        remedy = "none of the chips in question gets here" if draft.remedy is not None else None
+        remedy = NoFix("none of the chips in question gets here") if draft.remedy is not None else None
         return replace(draft, severity="note", confidence="low", message=message, related=related, remedy=remedy)
 
     def _concerned(self, draft: Draft) -> ChipSet:
         """The chips that a finding is about: those kept out, or those let in."""
         if draft.rule in ("excluded", "family-split"):
-            return self.targets - draft.admitted
-        return self.targets & draft.admitted - (draft.legal or NONE)
+            return self.targets - draft.place.admitted
+        return self.targets & draft.place.admitted - (draft.legal or NONE)
 
     def _asked(self) -> Callers:
         if self._callers is None:

@@ -8,11 +8,27 @@ such as ``("12.0", "12.1")`` in ascending order.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, final, get_args
 
 Severity = Literal["error", "warning", "note"]
 Confidence = Literal["high", "medium", "low"]
+Category = Literal[
+    "arch-target",
+    "capability-type",
+    "cluster",
+    "excluded",
+    "family-split",
+    "leak",
+    "message",
+    "other",
+    "p2p-atomics",
+    "smem",
+    "tcgen05",
+    "test-gate",
+    "wgmma",
+]
 Applicability = Literal["safe", "unsafe"]
+CATEGORIES: tuple[Category, ...] = get_args(Category)
 FixKind = Literal["family", "type", "text", "admit", "bound", "size", "space"]
 """What a fix does: completes a family, mends a comparison of unlike types, mends words; and, never safe, admits another
 family, bounds an open test or drops a target, writes a smaller size, another state space."""
@@ -73,6 +89,14 @@ class Fix:
     title: str
     edits: tuple[Edit, ...]
     proof: Proof
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class NoFix:
+    """Why nothing is proposed."""
+
+    reason: str
 
 
 ClaimKind = Literal[
@@ -156,7 +180,7 @@ class Verdict:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """One reported place.
 
@@ -166,15 +190,15 @@ class Finding:
 
     rule: str
     name: str
-    category: str
+    category: Category
     severity: Severity
     confidence: Confidence
     path: str
     region: Region
     message: str
-    admitted: tuple[str, ...]
-    certain: tuple[str, ...]
-    legal: tuple[str, ...] | None
+    admitted: tuple[str, ...] = ()
+    certain: tuple[str, ...] = ()
+    legal: tuple[str, ...] | None = None
     label: str = ""
     advice: str = ""
     related: tuple[Related, ...] = ()

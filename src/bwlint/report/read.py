@@ -14,7 +14,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
-from bwlint.model.findings import WHOLE_FILE, Claim, Finding, Region, Report, Skipped, Suppressed, Verdict
+from bwlint.model.findings import CATEGORIES, WHOLE_FILE, Claim, Finding, Region, Report, Skipped, Suppressed, Verdict
 from bwlint.model.fingerprint import KEY
 
 LARGEST = 512 * 1024 * 1024
@@ -123,17 +123,14 @@ def _result(result: Mapping[str, Any]) -> Finding:
     edges = (line, column, region.get("endLine", line), region.get("endColumn", column))
     place = Region(*(_value(int, edge) for edge in edges))
     return Finding(
-        str(result["ruleId"]),
-        "",
-        str(properties.get("category", "other")),
-        "warning",
-        "medium",
-        _path(physical["artifactLocation"]["uri"]),
-        place if region else WHOLE_FILE,
-        str(result["message"]["text"]),
-        (),
-        (),
-        None,
+        rule=str(result["ruleId"]),
+        name="",
+        category=next((one for one in CATEGORIES if one == properties.get("category")), "other"),
+        severity="warning",
+        confidence="medium",
+        path=_path(physical["artifactLocation"]["uri"]),
+        region=place if region else WHOLE_FILE,
+        message=str(result["message"]["text"]),
         fingerprint=str((result.get("partialFingerprints") or {}).get(KEY, "")),
         claims=tuple(_value(Claim, claim) for claim in properties.get("claims") or ()),
     )

@@ -15,13 +15,12 @@ from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.compiled import elsewhere
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, Remedy
+from bwlint.judging.drafts import Draft, DraftPlace, Remedy
 from bwlint.model.facts import Carry, Module
-from bwlint.model.findings import Claim
+from bwlint.model.findings import Claim, Confidence, NoFix, Severity
 from bwlint.world.builds import pair_of, pairs_of
 
 NAME = "arch-target"
-TEST = "test-gate"
 
 _ADD_UP = frozenset({"gencode", "option"})
 _LISTS = frozenset({"list", "piece", "request"})
@@ -30,7 +29,7 @@ _X86 = re.compile(r"x86|amd64", re.I)
 _NAMED_CHIP = re.compile(r"sm_?([0-9]{2,3})[af]?(?![0-9])", re.I)
 _EXAMPLE = re.compile(r"(?:^|/)examples?/")
 _FEW = 3
-_OF_ITS_MAKER = "for which chips a build is made is for its maker to say"
+_OF_ITS_MAKER = NoFix("for which chips a build is made is for its maker to say")
 
 
 @dataclass(frozen=True)
@@ -91,9 +90,18 @@ class _BuildFile:
         for name in (*carry.sass, *carry.ptx):
             if fault := _unknown(name):
                 advice = "write a target that nvcc knows"
-                remedy = "which target was meant is not known"
+                remedy = NoFix("which target was meant is not known")
                 claim = claims.refused([f"compute_{name},sm_{name}"])
-                yield self._draft(built, "error", "high", fault, "no such target", advice, claim, remedy=remedy)
+                yield self._draft(
+                    built,
+                    severity="error",
+                    confidence="high",
+                    message=fault,
+                    label="no such target",
+                    advice=advice,
+                    claim=claim,
+                    remedy=remedy,
+                )
         if carry.kind == "gencode":
             yield from self._pair(built)
         if carry.kind in ("list", "request"):
@@ -108,9 +116,18 @@ class _BuildFile:
                 if words:
                     message = f"this pair does not compile: {words}"
                     advice = "name the same target twice"
-                    remedy = "which of the two targets was meant is not known"
+                    remedy = NoFix("which of the two targets was meant is not known")
                     claim = claims.refused([pair_of(arch, code)])
-                    yield self._draft(built, "error", "high", message, "refused", advice, claim, remedy=remedy)
+                    yield self._draft(
+                        built,
+                        severity="error",
+                        confidence="high",
+                        message=message,
+                        label="refused",
+                        advice=advice,
+                        claim=claim,
+                        remedy=remedy,
+                    )
 
     def _twice(self, built: _Built) -> Iterator[Draft]:
         for place, one in enumerate(built.sass):
@@ -121,11 +138,20 @@ class _BuildFile:
                         f"{names} in one list: nvcc refuses both in one build (`The same GPU code generated for non "
                         f"family-specific and family-specific GPU arch`)"
                     )
-                    severity = "error" if built.carry.kind == "list" else "warning"
+                    severity: Severity = "error" if built.carry.kind == "list" else "warning"
                     advice = f"keep {_family(one, other)}"
-                    remedy = "whether anything here needs the plain target, for its PTX, is not known"
+                    remedy = NoFix("whether anything here needs the plain target, for its PTX, is not known")
                     claim = claims.refused([pair_of(other, other), pair_of(one, one)])
-                    yield self._draft(built, severity, "medium", message, names, advice, claim, remedy=remedy)
+                    yield self._draft(
+                        built,
+                        severity=severity,
+                        confidence="medium",
+                        message=message,
+                        label=names,
+                        advice=advice,
+                        claim=claim,
+                        remedy=remedy,
+                    )
 
     def _too_early(self, built: _Built) -> Iterator[Draft]:
         low, high = built.carry.toolkit
@@ -145,12 +171,19 @@ class _BuildFile:
         asked = built.carry.kind in _ACCEPT
         message = f"this is {'accepted' if asked else 'compiled'} {since}, whose nvcc does not know all of it: {needs}"
         advice = "move these to the branch of the toolkit that knows them"
-        remedy = "which branch is that of the later toolkit is not known"
+        remedy = NoFix("which branch is that of the later toolkit is not known")
         every = [target for targets in late.values() for target in targets]
         said = " and ".join(f"{target} is not known before CUDA {first}" for first in late for target in late[first])
         claim = claims.other(said, _own_chips(every), _listed(every))
         yield self._draft(
-            built, "note" if asked else "warning", "high", message, f"{since}", advice, claim, remedy=remedy
+            built,
+            severity="note" if asked else "warning",
+            confidence="high",
+            message=message,
+            label=f"{since}",
+            advice=advice,
+            claim=claim,
+            remedy=remedy,
         )
 
     def refused(self, built: _Built) -> Iterator[Draft]:
@@ -172,12 +205,12 @@ class _BuildFile:
             names = " ".join(_short(target) for chip in missing for target in targets_of(chip) if target.suffix)
             yield self._draft(
                 built,
-                "warning" if exact else "note",
-                "medium",
-                message,
-                f"no {plain(missing)} here",
-                f"accept {names} too, unless the code is meant for {plain(present)} alone",
-                _left_out(verb, group_of, present, missing),
+                severity="warning" if exact else "note",
+                confidence="medium",
+                message=message,
+                label=f"no {plain(missing)} here",
+                advice=f"accept {names} too, unless the code is meant for {plain(present)} alone",
+                claim=_left_out(verb, group_of, present, missing),
                 covered=named & family,
                 remedy=self._accepting(built, exact, present, missing),
             )
@@ -210,10 +243,18 @@ class _BuildFile:
             label = f"no {_listed(lacking)} here"
             claim = claims.other(f"no name that is accepted is {_listed(lacking)}", _own_chips(lacking))
             yield self._draft(
-                built, "note", "low", message, label, advice, claim, covered=covered & family, remedy=remedy
+                built,
+                severity="note",
+                confidence="low",
+                message=message,
+                label=label,
+                advice=advice,
+                claim=claim,
+                covered=covered & family,
+                remedy=remedy,
             )
 
-    def _accepting(self, built: _Built, exact: bool, present: ChipSet, missing: ChipSet) -> Remedy | str:
+    def _accepting(self, built: _Built, exact: bool, present: ChipSet, missing: ChipSet) -> Remedy | NoFix:
         """A list of names makes nothing by itself; a condition does, and tests and examples are there to be run."""
         own = _union(ChipSet.of(target.chip.name) for target in built.every)
         evidence, unsafe = "a list of names that a build may ask for makes nothing by itself", None
@@ -226,7 +267,7 @@ class _BuildFile:
         if not exact:
             enough = f"a build for {plain(present)} without a suffix loads on {plain(missing)} too"
             if not (unsafe or self._offered(built, missing)):
-                return enough
+                return NoFix(enough)
             unsafe = unsafe or enough
         return Remedy("carry", own | missing, evidence, unsafe)
 
@@ -257,10 +298,20 @@ class _BuildFile:
         for _, present, missing in _split(self.context.targets, built.jits):
             message = f"PTX for {_listed(built.ptx)} is compiled on {plain(present)} only, and not on {plain(missing)}"
             advice = _wider(built.ptx, missing)
-            remedy = "PTX is written by a compiler, which has to be asked for another target"
+            remedy = NoFix("PTX is written by a compiler, which has to be asked for another target")
             label = f"for {plain(present)} only"
             claim = claims.image(missing)
-            yield self._draft(built, "note", "high", message, label, advice, claim, covered=built.jits, remedy=remedy)
+            yield self._draft(
+                built,
+                severity="note",
+                confidence="high",
+                message=message,
+                label=label,
+                advice=advice,
+                claim=claim,
+                covered=built.jits,
+                remedy=remedy,
+            )
 
     def covered(self, built: _Built) -> Iterator[Draft]:
         """What a build makes, against what the chips load."""
@@ -289,12 +340,12 @@ class _BuildFile:
             left += "" if toolkits == built.toolkits else f" under CUDA {_named(toolkits)}"
             yield self._draft(
                 built,
-                "warning" if sure else "note",
-                "high" if built.carry.kind == "kernel" else "medium",
-                f"{_listed(mine)} is loaded by {plain(present)} only: {left}",
-                f"for {plain(present)} only",
-                _wider(mine, missing),
-                claims.build((pair for one in active for pair in pairs_of(one.carry, ptx=not compiled)), missing),
+                severity="warning" if sure else "note",
+                confidence="high" if built.carry.kind == "kernel" else "medium",
+                message=f"{_listed(mine)} is loaded by {plain(present)} only: {left}",
+                label=f"for {plain(present)} only",
+                advice=_wider(mine, missing),
+                claim=claims.build((pair for one in active for pair in pairs_of(one.carry, ptx=not compiled)), missing),
                 covered=loads | jits,
                 remedy=self._completing(built, missing, alone=alone),
             )
@@ -324,7 +375,15 @@ class _BuildFile:
             message = f"nothing here is built for {plain(asked)}; its driver compiles the PTX of {names} at first use"
             claim = _without_cubins(together, asked)
             yield self._draft(
-                built, "note", "low", message, "by JIT only", _native(asked), claim, covered=jits, remedy=_OF_ITS_MAKER
+                built,
+                severity="note",
+                confidence="low",
+                message=message,
+                label="by JIT only",
+                advice=_native(asked),
+                claim=claim,
+                covered=jits,
+                remedy=_OF_ITS_MAKER,
             )
             return
         if built.carry.kind == "kernel" or not _for_everybody(every):
@@ -339,12 +398,12 @@ class _BuildFile:
             message += f"; `{built.carry.name}` has it under another toolkit"
         yield self._draft(
             built,
-            "warning" if apart else "note",
-            "medium" if apart else "low",
-            message,
-            f"nothing for {plain(asked)}",
-            _native(asked),
-            claims.build((pair for one in together for pair in pairs_of(one.carry)), asked - jits),
+            severity="warning" if apart else "note",
+            confidence="medium" if apart else "low",
+            message=message,
+            label=f"nothing for {plain(asked)}",
+            advice=_native(asked),
+            claim=claims.build((pair for one in together for pair in pairs_of(one.carry)), asked - jits),
             covered=loads | jits,
             remedy=_OF_ITS_MAKER,
         )
@@ -370,7 +429,17 @@ class _BuildFile:
         remedy = Remedy("carry", built.loads, "", unsafe)
         label = "without a suffix"
         claim = claims.instruction(claims.SETMAXNREG, TargetSet.joining(here))
-        yield self._draft(built, "note", "low", message, label, advice, claim, covered=built.loads, remedy=remedy)
+        yield self._draft(
+            built,
+            severity="note",
+            confidence="low",
+            message=message,
+            label=label,
+            advice=advice,
+            claim=claim,
+            covered=built.loads,
+            remedy=remedy,
+        )
 
     def _wrong_sources(self, built: _Built) -> Iterator[Draft]:
         """A kernel named for the data-centre part, offered to a chip that has no tensor memory."""
@@ -392,7 +461,17 @@ class _BuildFile:
         remedy = Remedy("carry", built.loads - _union(target.loads_on() for target in wrong), evidence, unsafe)
         label = f"reaches {plain(here)}"
         claim = claims.need(sources[0], here & lacking, NONE, f"{sources[0]} does not run on {plain(here & lacking)}")
-        yield self._draft(built, "warning", "medium", message, label, advice, claim, covered=built.loads, remedy=remedy)
+        yield self._draft(
+            built,
+            severity="warning",
+            confidence="medium",
+            message=message,
+            label=label,
+            advice=advice,
+            claim=claim,
+            covered=built.loads,
+            remedy=remedy,
+        )
 
     def _together(self, built: _Built) -> tuple[_Built, ...]:
         """The carries that add up with one: flags of a file, pieces of a list under a common toolkit."""
@@ -409,29 +488,25 @@ class _BuildFile:
     def _draft(
         self,
         built: _Built,
-        severity: str,
-        confidence: str,
+        *,
+        severity: Severity,
+        confidence: Confidence,
         message: str,
         label: str,
         advice: str,
         claim: Claim,
         covered: ChipSet = NONE,
-        remedy: Remedy | str | None = None,
+        remedy: Remedy | NoFix | None = None,
     ) -> Draft:
-        category = TEST if self.context.in_test(self.module) else NAME
         return Draft(
-            NAME,
-            category,
-            severity,
-            confidence,
-            self.module,
-            built.carry.at,
-            message,
-            label,
-            advice,
-            covered,
-            covered,
-            None,
+            rule=NAME,
+            category="test-gate" if self.context.in_test(self.module) else None,
+            place=DraftPlace(module=self.module, at=built.carry.at, admitted=covered, certain=covered),
+            severity=severity,
+            confidence=confidence,
+            message=message,
+            label=label,
+            advice=advice,
             remedy=remedy,
             claims=(Claimed(claim, None if claim.kind == "instruction" else built.carry.at),),
         )

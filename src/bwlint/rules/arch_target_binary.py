@@ -65,15 +65,15 @@ def _half(
     places = "it" if len(library.units) == 1 else f"{len(cut)} of {len(library.units)} containers"
     hosts = "" if is_judged else f" ({plain(missing)} takes the aarch64 build; see whether that is built alike)"
     return Flaw(
-        NAME,
-        "warning" if is_judged else "note",
-        "high",
-        library.path,
-        f"{places} {run} on {plain(present)} and not on {plain(missing)}: {reason}{hosts}",
-        f"for {plain(present)} only",
-        f"build for the family ({_family_target(present)}), or add {_own_targets(missing)}",
-        f"half {plain(missing)}",
-        ChipSet.where(lambda chip: any(_serves(unit, ChipSet.of(chip.name)) for unit in cut)),
+        rule=NAME,
+        severity="warning" if is_judged else "note",
+        confidence="high",
+        path=library.path,
+        message=f"{places} {run} on {plain(present)} and not on {plain(missing)}: {reason}{hosts}",
+        label=f"for {plain(present)} only",
+        advice=f"build for the family ({_family_target(present)}), or add {_own_targets(missing)}",
+        key=f"half {plain(missing)}",
+        admitted=ChipSet.where(lambda chip: any(_serves(unit, ChipSet.of(chip.name)) for unit in cut)),
         claims=_of_units(library, cut, missing),
     )
 
@@ -86,15 +86,15 @@ def _nothing(shipment: Shipment, dead: ChipSet) -> Flaw:
     places = "" if len(files) == 1 else f" in {len(files)} files"
     reason = main_reason(shipment.libraries, dead.names[0])
     return Flaw(
-        NAME,
-        "warning" if all(unit.is_specific for unit in units) else "error",
-        "high",
-        shipment.libraries[0].path if alone else shipment.name,
-        f"nothing here runs on {plain(dead)}: {counted(len(units), 'container')}{places}, {reason}",
-        f"nothing for {plain(dead)}",
-        f"build for {plain(dead)} too, or add plain PTX",
-        "nothing",
-        _served(shipment.libraries),
+        rule=NAME,
+        severity="warning" if all(unit.is_specific for unit in units) else "error",
+        confidence="high",
+        path=shipment.libraries[0].path if alone else shipment.name,
+        message=f"nothing here runs on {plain(dead)}: {counted(len(units), 'container')}{places}, {reason}",
+        label=f"nothing for {plain(dead)}",
+        advice=f"build for {plain(dead)} too, or add plain PTX",
+        key="nothing",
+        admitted=_served(shipment.libraries),
         claims=_of_files(shipment.libraries, dead, "" if not alone else shipment.libraries[0].path),
     )
 
@@ -104,15 +104,17 @@ def _absent(library: DeviceLibrary, absent: ChipSet) -> Flaw:
     specific = all(unit.is_specific for unit in library.units)
     reason = main_reason([library], absent.names[0])
     return Flaw(
-        NAME,
-        "note" if specific else "warning",
-        "high",
-        library.path,
-        f"nothing of this library runs on {plain(absent)}: {counted(len(library.units), 'container')}, {reason}",
-        f"nothing for {plain(absent)}",
-        f"build for {plain(absent)} too, or keep these calls away from {plain(absent)}",
-        "library",
-        _served([library]),
+        rule=NAME,
+        severity="note" if specific else "warning",
+        confidence="high",
+        path=library.path,
+        message=(
+            f"nothing of this library runs on {plain(absent)}: {counted(len(library.units), 'container')}, {reason}"
+        ),
+        label=f"nothing for {plain(absent)}",
+        advice=f"build for {plain(absent)} too, or keep these calls away from {plain(absent)}",
+        key="library",
+        admitted=_served([library]),
         claims=_of_files([library], absent, library.path),
     )
 
@@ -124,15 +126,15 @@ def _compiled(library: DeviceLibrary, judged: ChipSet) -> Iterator[Flaw]:
         return
     reason = library.units[0].verdicts[chips.names[0]].reason
     yield Flaw(
-        NAME,
-        "note",
-        "high",
-        library.path,
-        f"nothing here is built for {plain(chips)}, which runs it by JIT: {reason}",
-        "by JIT only",
-        f"build for {plain(chips)} too",
-        "jit",
-        _served([library]),
+        rule=NAME,
+        severity="note",
+        confidence="high",
+        path=library.path,
+        message=f"nothing here is built for {plain(chips)}, which runs it by JIT: {reason}",
+        label="by JIT only",
+        advice=f"build for {plain(chips)} too",
+        key="jit",
+        admitted=_served([library]),
         claims=(claims.other(f"no cubin of the file loads on {plain(chips)}", chips),),
     )
 
@@ -151,15 +153,15 @@ def _operations(shipment: Shipment, asked: ChipSet, judged: ChipSet) -> Iterator
         what = "the operation" if len(names) == 1 else f"{len(names)} operations"
         have = "has" if len(names) == 1 else "have"
         yield Flaw(
-            NAME,
-            "note" if minor else "warning",
-            "low" if minor else "medium",
-            path,
-            f"{what} {listed(names)} {have} no kernel for {plain(chips)}: {reason}",
-            f"no kernel for {plain(chips)}",
-            f"build a variant for {plain(chips)}, or keep these calls away from it",
-            f"operations {' '.join(names)}",
-            ChipSet.of(*some[0].served),
+            rule=NAME,
+            severity="note" if minor else "warning",
+            confidence="low" if minor else "medium",
+            path=path,
+            message=f"{what} {listed(names)} {have} no kernel for {plain(chips)}: {reason}",
+            label=f"no kernel for {plain(chips)}",
+            advice=f"build a variant for {plain(chips)}, or keep these calls away from it",
+            key=f"operations {' '.join(names)}",
+            admitted=ChipSet.of(*some[0].served),
             claims=tuple(claims.image(chips, kernel=_variant(shipment, path, name)) for name in names[:_CLAIMS]),
         )
 

@@ -10,7 +10,7 @@ from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, RelatedSpan, Remedy
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.family_evidence import place_in
 from bwlint.judging.siblings import Admission, admission, calls
 from bwlint.model.facts import Use
@@ -74,20 +74,16 @@ def _draft(context: Context, judged: Judged, missing: ChipSet, places: list[tupl
         RelatedSpan(place.at, place.at.at, f"`{place.name}` is compiled for {place.chips}") for _, place in places[:8]
     ]
     return Draft(
-        NAME,
-        NAME,
-        "warning" if parted else "note",
-        "high" if parted else "medium",
-        judged.module,
-        judged.at,
-        f"a build for {plain(missing)} alone leaves out {what}, {compiled} for {plain(missing)} too",
-        f"asks for {here & places[0][1].chips or here}",
-        f"ask for {plain(missing)} too" if parted else f"ask for {plain(missing)} too, or compile it when it is used",
-        judged.may,
-        judged.must,
-        None,
-        judged.gate,
-        tuple(related),
+        rule=NAME,
+        place=DraftPlace.of_gate(judged),
+        severity="warning" if parted else "note",
+        confidence="high" if parted else "medium",
+        message=f"a build for {plain(missing)} alone leaves out {what}, {compiled} for {plain(missing)} too",
+        label=f"asks for {here & places[0][1].chips or here}",
+        advice=f"ask for {plain(missing)} too"
+        if parted
+        else f"ask for {plain(missing)} too, or compile it when it is used",
+        related=tuple(related),
         remedy=_remedy(context, judged, missing, places),
         claims=(Claimed(claims.other(f"a build for {plain(missing)} alone leaves out {what}", missing, name)),),
     )

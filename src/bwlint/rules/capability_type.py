@@ -11,8 +11,9 @@ from bwlint.evaluate.objects import Clash
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, Remedy
+from bwlint.judging.drafts import Draft, DraftPlace, Remedy
 from bwlint.model.expr import Expr, walk
+from bwlint.model.findings import NoFix
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root
 from bwlint.world.gates import Judged
@@ -30,20 +31,18 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         if not clash.certain:
             outcome = "goes wrong with a later toolkit"
         yield Draft(
-            NAME,
-            NAME,
-            "warning" if clash.certain else "note",
-            "high" if clash.certain else "medium",
-            judged.module,
-            clash.at,
-            f"this comparison {outcome}: {clash.reason}",
-            "never depends on the device" if clash.certain else "compared as text",
-            "compare like with like: a tuple with tuples, joined digits (`.to_int()`) with numbers, "
-            "an enum member with members",
-            judged.sets.may,
-            judged.sets.must,
-            None,
-            judged.gate,
+            rule=NAME,
+            place=DraftPlace(
+                module=judged.module, at=clash.at, admitted=judged.sets.may, certain=judged.sets.must, gate=judged.gate
+            ),
+            severity="warning" if clash.certain else "note",
+            confidence="high" if clash.certain else "medium",
+            message=f"this comparison {outcome}: {clash.reason}",
+            label="never depends on the device" if clash.certain else "compared as text",
+            advice=(
+                "compare like with like: a tuple with tuples, joined digits (`.to_int()`) with numbers, "
+                "an enum member with members"
+            ),
             remedy=_remedy(clash, judged),
             claims=() if clash.certain else (_to_be_seen(context, clash.reason),),
             compares=EVERY if clash.certain else NONE,
@@ -69,19 +68,15 @@ def _enum_range(context: Context, judged: Judged) -> Iterator[Draft]:
     chained = any("," in node.args[0] for node in bounds)
     if (below or chained) and len(_members(bounds)) == 2:
         yield Draft(
-            NAME,
-            NAME,
-            "note",
-            "low",
-            judged.module,
-            judged.gate.at,
-            "a range over an ordered architecture enum: every name sorted in between passes, whatever its family",
-            f"true on {judged.core}",
-            "ask `is_family_of`",
-            judged.may,
-            judged.must,
-            None,
-            judged.gate,
+            rule=NAME,
+            place=DraftPlace.of_gate(judged, judged.gate.at),
+            severity="note",
+            confidence="low",
+            message=(
+                "a range over an ordered architecture enum: every name sorted in between passes, whatever its family"
+            ),
+            label=f"true on {judged.core}",
+            advice="ask `is_family_of`",
             remedy=_beside_others(
                 context, judged, _of_families(judged, bounds, _asks_families(context, judged, bounds))
             ),
@@ -89,7 +84,7 @@ def _enum_range(context: Context, judged: Judged) -> Iterator[Draft]:
         )
 
 
-def _beside_others(context: Context, judged: Judged, remedy: Remedy | str) -> Remedy | str:
+def _beside_others(context: Context, judged: Judged, remedy: Remedy | NoFix) -> Remedy | NoFix:
     """Arms of one chain that all ask by the order are a person's to change, all at once, where the set changes too."""
     if not isinstance(remedy, Remedy) or remedy.chips == judged.core or not judged.gate.chain:
         return remedy
@@ -148,17 +143,19 @@ def _said(clash: Clash) -> ChipSet | None:
     return said if clash.op in ("==", "in") else EVERY - said
 
 
-def _of_families(judged: Judged, bounds: list[Expr], has_method: bool) -> Remedy | str:
+def _of_families(judged: Judged, bounds: list[Expr], has_method: bool) -> Remedy | NoFix:
     """The families from the first name to the last: of a range they may add parts that nobody has yet."""
     numbers = sorted(int(re.sub(r"\D", "", name)) for name in _members(bounds))
     low, high = chip_of_number(numbers[0]), chip_of_number(numbers[-1])
     if low is None or high is None:
-        return "a name of the range is that of no chip"
+        return NoFix("a name of the range is that of no chip")
     majors = {chip.major for chip in judged.core}
     wanted = ChipSet.where(lambda chip: chip.major in majors and (chip.major > low.major or chip.minor >= low.minor))
     gained = wanted - judged.core
     if judged.core - wanted or gained - group("announced") or majors != {low.major, high.major}:
-        return f"a test of the family would hold on {gained} too" if gained else "the range is of no family"
+        return (
+            NoFix(f"a test of the family would hold on {gained} too") if gained else NoFix("the range is of no family")
+        )
     if not has_method:
-        return "nothing here shows that the enum has `is_family_of`"
+        return NoFix("nothing here shows that the enum has `is_family_of`")
     return Remedy("order", wanted, "the range goes from the first to the last name of its families")

@@ -14,11 +14,11 @@ from bwlint.judging import claims
 from bwlint.judging.amounts import BUILT, OURS, THEIRS, Asked, asked
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft
+from bwlint.judging.drafts import Draft, DraftPlace
 from bwlint.judging.legality import drafts
 from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import Module
-from bwlint.model.findings import Claim
+from bwlint.model.findings import Claim, Severity
 from bwlint.world.gates import Judged, refuses
 
 NAME = "cluster"
@@ -35,20 +35,17 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     if not refused or refused & legal or not wrong or _refused_besides(context, judged) & wrong:
         return
     yield Draft(
-        NAME,
-        NAME,
-        "warning",
-        "medium",
-        judged.module,
-        judged.at,
-        f"pairs of blocks (cta_group::2) are refused for {plain(refused)} and let through for {plain(wrong)}, which"
-        f" {'has' if len(wrong) == 1 else 'have'} none either",
-        f"refuses {refused}",
-        f"refuse them wherever the chip is not one of {plain(legal)}",
-        wrong,
-        wrong,
-        legal,
-        judged.gate,
+        rule=NAME,
+        place=DraftPlace(module=judged.module, at=judged.at, admitted=wrong, certain=wrong, gate=judged.gate),
+        severity="warning",
+        confidence="medium",
+        message=(
+            f"pairs of blocks (cta_group::2) are refused for {plain(refused)} and let through for {plain(wrong)}, which"
+            f" {'has' if len(wrong) == 1 else 'have'} none either"
+        ),
+        label=f"refuses {refused}",
+        advice=f"refuse them wherever the chip is not one of {plain(legal)}",
+        legal=legal,
         claims=(Claimed(_no_pairs(wrong)),),
     )
 
@@ -102,13 +99,17 @@ def _let_pass(one: Asked) -> Iterator[Draft]:
         return
     yield _draft(
         one,
-        "note",
-        f"the check lets clusters of {max(sizes)} blocks pass; the portable maximum of {plain(chips)} is {portable}",
-        "more than the portable maximum",
-        "refuse what the chip does not take, or ask cudaOccupancyMaxActiveClusters: without multicast in hardware there"
-        " is little to gain",
-        chips,
-        claims.cluster((max(sizes),), chips),
+        severity="note",
+        message=(
+            f"the check lets clusters of {max(sizes)} blocks pass; the portable maximum of {plain(chips)} is {portable}"
+        ),
+        label="more than the portable maximum",
+        advice=(
+            "refuse what the chip does not take, or ask cudaOccupancyMaxActiveClusters: without multicast in"
+            " hardware there is little to gain"
+        ),
+        chips=chips,
+        claim=claims.cluster((max(sizes),), chips),
     )
 
 
@@ -125,12 +126,14 @@ def _built(context: Context, one: Asked) -> Iterator[Draft]:
         return
     yield _draft(
         one,
-        "warning",
-        f"a cluster of {size} blocks for a CUTLASS builder of SM{chip.joined}, which takes 1x1x1 alone",
-        "a static_assert of the builder fails",
-        "use Shape<_1, _1, _1>: clusters run on this chip, but it has no multicast hardware for a mainloop to use",
-        ChipSet.joining([chip]),
-        claims.builder(_shape(one, chip), ChipSet.joining([chip])),
+        severity="warning",
+        message=f"a cluster of {size} blocks for a CUTLASS builder of SM{chip.joined}, which takes 1x1x1 alone",
+        label="a static_assert of the builder fails",
+        advice=(
+            "use Shape<_1, _1, _1>: clusters run on this chip, but it has no multicast hardware for a mainloop to use"
+        ),
+        chips=ChipSet.joining([chip]),
+        claim=claims.builder(_shape(one, chip), ChipSet.joining([chip])),
     )
 
 
@@ -149,14 +152,19 @@ def _launched(one: Asked) -> Iterator[Draft]:
         portable = min(chip.cluster_portable or 0 for chip in over)
         yield _draft(
             one,
-            "note" if one.meant == THEIRS or one.operation.name == "declared" else "warning",
-            f"a cluster of {size} blocks, and nothing here opts in or asks; the portable maximum of {plain(over)} is"
-            f" {portable}",
-            "more than the portable maximum",
-            "set cudaFuncAttributeNonPortableClusterSizeAllowed and ask cudaOccupancyMaxPotentialClusterSize what fits:"
-            " without, the launch fails with cudaErrorInvalidClusterSize",
-            over,
-            claims.cluster(_shape(one, next(chip for chip in over if sizes[chip] == size)), over),
+            severity="note" if one.meant == THEIRS or one.operation.name == "declared" else "warning",
+            message=(
+                f"a cluster of {size} blocks, and nothing here opts in or asks; the portable maximum of"
+                f" {plain(over)} is {portable}"
+            ),
+            label="more than the portable maximum",
+            advice=(
+                "set cudaFuncAttributeNonPortableClusterSizeAllowed and ask"
+                " cudaOccupancyMaxPotentialClusterSize what fits:"
+                " without, the launch fails with cudaErrorInvalidClusterSize"
+            ),
+            chips=over,
+            claim=claims.cluster(_shape(one, next(chip for chip in over if sizes[chip] == size)), over),
         )
         return
     several = ChipSet.joining(chip for chip, size in sizes.items() if size > 1)
@@ -164,13 +172,15 @@ def _launched(one: Asked) -> Iterator[Draft]:
         size = max(sizes[chip] for chip in several)
         yield _draft(
             one,
-            "note",
-            f"a cluster of {size} blocks is taken on {plain(several)} without asking whether it fits",
-            "a fixed cluster size",
-            "clusters of up to 8 do launch on these chips where the blocks' registers and shared memory fit; ask"
-            " cudaOccupancyMaxActiveClusters and fall back to fewer. Multicast within a cluster is software here",
-            several,
-            _may_not_fit(size, several),
+            severity="note",
+            message=f"a cluster of {size} blocks is taken on {plain(several)} without asking whether it fits",
+            label="a fixed cluster size",
+            advice=(
+                "clusters of up to 8 do launch on these chips where the blocks' registers and shared memory fit; ask"
+                " cudaOccupancyMaxActiveClusters and fall back to fewer. Multicast within a cluster is software here"
+            ),
+            chips=several,
+            claim=_may_not_fit(size, several),
         )
 
 
@@ -183,13 +193,15 @@ def _over_all(one: Asked, sizes: dict[Chip, int]) -> Iterator[Draft]:
     most = min(chip.cluster_optin or 0 for chip in over)
     yield _draft(
         one,
-        "note" if one.meant == THEIRS or one.operation.name == "declared" else "warning",
-        f"a cluster of {size} blocks; {plain(over)} {'takes' if len(over) == 1 else 'take'} at most {most}, with an"
-        " opt-in",
-        "more than there is",
-        f"take a cluster of at most {most} blocks",
-        over,
-        claims.cluster(_shape(one, next(chip for chip in over if sizes[chip] == size)), over),
+        severity="note" if one.meant == THEIRS or one.operation.name == "declared" else "warning",
+        message=(
+            f"a cluster of {size} blocks; {plain(over)} {'takes' if len(over) == 1 else 'take'} at most {most}, with an"
+            " opt-in"
+        ),
+        label="more than there is",
+        advice=f"take a cluster of at most {most} blocks",
+        chips=over,
+        claim=claims.cluster(_shape(one, next(chip for chip in over if sizes[chip] == size)), over),
     )
 
 
@@ -210,19 +222,16 @@ def _shape(one: Asked, chip: Chip) -> tuple[int, ...]:
     return known if len(known) == len(values) else ()
 
 
-def _draft(one: Asked, severity: str, message: str, label: str, advice: str, chips: ChipSet, claim: Claim) -> Draft:
+def _draft(
+    one: Asked, *, severity: Severity, message: str, label: str, advice: str, chips: ChipSet, claim: Claim
+) -> Draft:
     return Draft(
-        NAME,
-        NAME,
-        severity,
-        "high" if one.meant == OURS else "medium",
-        one.module,
-        one.operation.at,
-        message,
-        label,
-        advice,
-        one.targets.chips,
-        chips,
-        None,
+        rule=NAME,
+        place=DraftPlace.of_request(one, chips),
+        severity=severity,
+        confidence="high" if one.meant == OURS else "medium",
+        message=message,
+        label=label,
+        advice=advice,
         claims=(Claimed(claim, one.operation.at),),
     )

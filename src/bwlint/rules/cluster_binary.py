@@ -22,16 +22,18 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
         portable = min(chip.cluster_portable or 0 for chip in found.chips)
         certain = all(chip.cluster_optin is not None and size > chip.cluster_optin for chip in found.chips)
         yield Flaw(
-            NAME,
-            "error" if certain else "warning",
-            "high" if certain else "medium",
-            found.library.path,
-            f"{found.named}: compiled for clusters of {size} blocks; the portable maximum of {plain(found.chips)} is"
-            f" {portable}",
-            "a larger cluster needs an opt-in, and a device that takes it",
-            "ask cudaOccupancyMaxPotentialClusterSize, and compile for at most 8 blocks where it is not asked",
-            f"cluster {size} {plain(found.chips)}",
-            found.chips,
+            rule=NAME,
+            severity="error" if certain else "warning",
+            confidence="high" if certain else "medium",
+            path=found.library.path,
+            message=(
+                f"{found.named}: compiled for clusters of {size} blocks; the portable maximum of"
+                f" {plain(found.chips)} is {portable}"
+            ),
+            label="a larger cluster needs an opt-in, and a device that takes it",
+            advice="ask cudaOccupancyMaxPotentialClusterSize, and compile for at most 8 blocks where it is not asked",
+            key=f"cluster {size} {plain(found.chips)}",
+            admitted=found.chips,
             claims=(_too_large(found),),
         )
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from bwlint.chips import ChipSet
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft
+from bwlint.judging.drafts import Draft, DraftPlace
 from bwlint.model.facts import Gate
+from bwlint.model.findings import NoFix
 from bwlint.world.gates import Judged
 
 NAME = "dead-arm"
@@ -20,20 +21,16 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     if not meant or judged.core & judged.sets.live or not judged.core - judged.sets.raises:
         return
     yield Draft(
-        NAME,
-        "excluded",
-        "warning",
-        "high",
-        judged.module,
-        judged.at,
-        f"this arm is for {judged.core}, and an earlier arm of the chain takes all of it",
-        "never reached",
-        f"test {judged.core} first",
-        judged.sets.may,
-        judged.sets.must,
-        None,
-        judged.gate,
-        remedy="arms of a chain are not put in another order",
+        rule=NAME,
+        place=DraftPlace(
+            module=judged.module, at=judged.at, admitted=judged.sets.may, certain=judged.sets.must, gate=judged.gate
+        ),
+        severity="warning",
+        confidence="high",
+        message=f"this arm is for {judged.core}, and an earlier arm of the chain takes all of it",
+        label="never reached",
+        advice=f"test {judged.core} first",
+        remedy=NoFix("arms of a chain are not put in another order"),
         rests_on=tuple(_taking(context, judged, meant)),
     )
 

@@ -11,13 +11,13 @@ from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, RelatedSpan
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, Module, Operation
+from bwlint.model.findings import NoFix
 from bwlint.world.builds import built
 
 NAME = "empty-body"
-CATEGORY = "family-split"
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
@@ -66,18 +66,15 @@ def _draft(context: Context, module: Module, name: str, at: Span, carry: Carry, 
     chips = context.targets & ChipSet.joining(chip for target in empty for chip in target.loads_on())
     meant = built(carry).chips <= group("consumer-blackwell")
     return Draft(
-        NAME,
-        CATEGORY,
-        "warning" if meant else "note",
-        "high" if meant else "low",
-        module,
-        at,
-        f"nothing is left of `{name}` when it is compiled for {empty}, which {carry.name or 'a build'} does: launched "
-        f"on {plain(chips)} it runs, and its output stays as it was",
-        "the guard around the body is false",
-        "widen the guard, build the file for other targets, or refuse the launch on the host",
-        chips,
-        chips,
-        None,
-        remedy="a wider guard, other targets of the build and a check on the host would all mend it",
+        rule=NAME,
+        place=DraftPlace(module=module, at=at, admitted=chips, certain=chips),
+        severity="warning" if meant else "note",
+        confidence="high" if meant else "low",
+        message=(
+            f"nothing is left of `{name}` when it is compiled for {empty}, which {carry.name or 'a build'} does:"
+            f" launched on {plain(chips)} it runs, and its output stays as it was"
+        ),
+        label="the guard around the body is false",
+        advice="widen the guard, build the file for other targets, or refuse the launch on the host",
+        remedy=NoFix("a wider guard, other targets of the build and a check on the host would all mend it"),
     )

@@ -9,9 +9,10 @@ from bwlint.chips import ChipSet, group
 from bwlint.chips.wording import plain
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, RelatedSpan
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.evidence import claimed
 from bwlint.model.expr import walk
+from bwlint.model.findings import Confidence, Severity
 from bwlint.rules.leak import behind
 from bwlint.world.gates import Judged, answers_no, refuses
 from bwlint.world.libraries import PROOF, Need, named_for_others
@@ -34,8 +35,8 @@ class Kept:
     """Chips that are kept out, how sure that is wrong, why, and what of the thing behind the gate shows it."""
 
     chips: ChipSet
-    severity: str
-    confidence: str
+    severity: Severity
+    confidence: Confidence
     reason: str
     related: RelatedSpan | None = None
     claimed: Claimed | None = None
@@ -46,7 +47,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         return
     found = excluded(context, judged)
     if found is not None:
-        one = draft(NAME, judged, found)
+        one = draft(judged, found)
         yield replace(one, category="smem") if found.reason == _SMALL_PARTS else one
 
 
@@ -175,22 +176,16 @@ def _other_path(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
     return Kept(out, "warning", "medium", reason, related, claimed(need, judged.module, out))
 
 
-def draft(rule: str, judged: Judged, kept: Kept) -> Draft:
+def draft(judged: Judged, kept: Kept) -> Draft:
     out = kept.chips
     return Draft(
-        rule,
-        rule,
-        kept.severity,
-        kept.confidence,
-        judged.module,
-        judged.at,
-        f"keeps {plain(out)} out: {kept.reason}",
-        f"admits {judged.admitted}",
-        f"admit {out}, or say in a comment why it does not run there" if kept.severity != "note" else _OPEN,
-        judged.may,
-        judged.must,
-        None,
-        judged.gate,
-        (kept.related,) if kept.related else (),
+        rule=NAME,
+        place=DraftPlace.of_gate(judged),
+        severity=kept.severity,
+        confidence=kept.confidence,
+        message=f"keeps {plain(out)} out: {kept.reason}",
+        label=f"admits {judged.admitted}",
+        advice=f"admit {out}, or say in a comment why it does not run there" if kept.severity != "note" else _OPEN,
+        related=(kept.related,) if kept.related else (),
         claims=(kept.claimed or behind(judged, out, works=True),),
     )

@@ -9,7 +9,7 @@ from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, RelatedSpan, Remedy
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.guards import Guarded
 from bwlint.judging.legality import legal, short, slow
 from bwlint.model.facts import Operation
@@ -29,21 +29,17 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
         return
     proved = [one for one in needs if legal(one) != EVERY_TARGET and not native & slow(one)]
     yield Draft(
-        NAME,
-        NAME,
-        "warning" if proved else "note",
-        "high" if proved else "low",
-        guarded.module,
-        guarded.guard.at,
-        f"this guard compiles for {guarded.chips} and leaves out {plain(out)}"
-        + (f", which {_have(out)} `{short(proved[0])}` too" if proved else ""),
-        f"compiles to nothing for {out}",
-        "drop the upper bound, or name the chips that lack what is behind it",
-        guarded.admitted.chips,
-        guarded.certain.chips,
-        None,
-        guarded.guard,
-        tuple(RelatedSpan(guarded.module, one.at, "legal there") for one in proved[:1]),
+        rule=NAME,
+        place=DraftPlace.of_guard(guarded),
+        severity="warning" if proved else "note",
+        confidence="high" if proved else "low",
+        message=(
+            f"this guard compiles for {guarded.chips} and leaves out {plain(out)}"
+            + (f", which {_have(out)} `{short(proved[0])}` too" if proved else "")
+        ),
+        label=f"compiles to nothing for {out}",
+        advice="drop the upper bound, or name the chips that lack what is behind it",
+        related=tuple(RelatedSpan(guarded.module, one.at, "legal there") for one in proved[:1]),
         remedy=_remedy(guarded, out) if proved else None,
         claims=(guarded.claimed(TargetSet.native(out | _OLDER | _NEWER)), _behind(guarded, out, proved)),
     )

@@ -11,11 +11,12 @@ from bwlint.evaluate.objects import ClassValue, EvaluationFrame
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, RelatedSpan, Remedy
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.family_evidence import Parted, against, ground, old_library
 from bwlint.judging.siblings import Admission, admits, elsewhere, peer
 from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import Side
+from bwlint.model.findings import Confidence, NoFix, Severity
 from bwlint.world.builds import runs_on
 from bwlint.world.gates import Judged, refuses
 
@@ -49,9 +50,9 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         return
     found = split(context, judged)
     if found is not None:
-        yield draft(context, NAME, judged, *found)
+        yield draft(context, judged, *found)
         return
-    yield from other_family(context, judged, NAME)
+    yield from other_family(context, judged)
     yield from exact_names(context, judged)
 
 
@@ -67,20 +68,16 @@ def exact_names(context: Context, judged: Judged) -> Iterator[Draft]:
     known = all(_has_family_name(context, judged, name, node) for name, node in spelled.items())
     also = ", which the same enum knows," if known else ""
     yield Draft(
-        NAME,
-        NAME,
-        "warning" if known and _turns_away(judged) else "note",
-        "medium",
-        judged.module,
-        judged.at,
-        f"this list names the a targets only: a build for the family target sm_120f{also} is refused",
-        "a targets only",
-        "list the f names too, or test the family",
-        judged.may,
-        judged.must,
-        None,
-        judged.gate,
-        remedy=Remedy("names", NONE, "the enum knows them", _F_NAMES) if known else "nothing here knows the f names",
+        rule=NAME,
+        place=DraftPlace.of_gate(judged),
+        severity="warning" if known and _turns_away(judged) else "note",
+        confidence="medium",
+        message=f"this list names the a targets only: a build for the family target sm_120f{also} is refused",
+        label="a targets only",
+        advice="list the f names too, or test the family",
+        remedy=Remedy("names", NONE, "the enum knows them", _F_NAMES)
+        if known
+        else NoFix("nothing here knows the f names"),
         claims=(Claimed(claims.other("the list has no name of a family target", context.targets), judged.at),),
     )
 
@@ -97,7 +94,7 @@ def _turns_away(judged: Judged) -> bool:
     return judged.gate.kind in ("list", "assert") or refuses(judged.other)
 
 
-def other_family(context: Context, judged: Judged, rule: str) -> Iterator[Draft]:
+def other_family(context: Context, judged: Judged) -> Iterator[Draft]:
     """B200 without B300, or 10.x without its tcgen05 sibling 11.0: worth a note beside the chips asked about."""
     live = judged.sets.live
     core = live - judged.core if judged.denies else judged.core
@@ -113,19 +110,13 @@ def other_family(context: Context, judged: Judged, rule: str) -> Iterator[Draft]
     if not missing or _EXACT_NAME.search(judged.gate.comment):
         return
     yield Draft(
-        rule,
-        NAME,
-        "note",
-        "low",
-        judged.module,
-        judged.at,
-        f"this test names {plain(kept)} and leaves out {plain(missing)}, which has {why}",
-        f"true on {core}",
-        "test the family",
-        judged.may,
-        judged.must,
-        None,
-        judged.gate,
+        rule=NAME,
+        place=DraftPlace.of_gate(judged),
+        severity="note",
+        confidence="low",
+        message=f"this test names {plain(kept)} and leaves out {plain(missing)}, which has {why}",
+        label=f"true on {core}",
+        advice="test the family",
         remedy=Remedy("test", judged.core - missing if judged.denies else judged.core | missing, _SAME, _UNPROVED),
         compares=kept | missing,
     )
@@ -199,7 +190,7 @@ def _pair(context: Context, judged: Judged, family: ChipSet, missing: ChipSet) -
     return False
 
 
-def draft(context: Context, rule: str, judged: Judged, test: ChipSet, missing: ChipSet) -> Draft:
+def draft(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> Draft:
     severity, confidence, reason = _level(context, judged, test, missing)
     sibling = _sibling(context, judged, test, missing)
     if sibling is not None:
@@ -214,33 +205,27 @@ def draft(context: Context, rule: str, judged: Judged, test: ChipSet, missing: C
         named = {"list": "this list names", "table": "this table has a row for"}
         phrase = named.get(judged.gate.kind, "this test holds on")
     return Draft(
-        rule,
-        rule,
-        severity,
-        confidence,
-        judged.module,
-        judged.at,
-        f"of one family {phrase} {plain(held)} and not {plain(lost)}; both run the same instructions{reason}",
-        f"true on {judged.core}",
-        "test the family: the major version, or both members",
-        judged.may,
-        judged.must,
-        None,
-        judged.gate,
-        (*_seen_sides(judged), *_other_places(context, judged, missing, sibling)),
+        rule=NAME,
+        place=DraftPlace.of_gate(judged),
+        severity=severity,
+        confidence=confidence,
+        message=f"of one family {phrase} {plain(held)} and not {plain(lost)}; both run the same instructions{reason}",
+        label=f"true on {judged.core}",
+        advice="test the family: the major version, or both members",
+        related=(*_seen_sides(judged), *_other_places(context, judged, missing, sibling)),
         remedy=_remedy(context, judged, test, missing, sibling, severity),
     )
 
 
 def _remedy(
-    context: Context, judged: Judged, test: ChipSet, missing: ChipSet, sibling: Admission | None, severity: str
-) -> Remedy | str:
-    """The test with all members on the side of those that it names; a string says why nobody would want that."""
+    context: Context, judged: Judged, test: ChipSet, missing: ChipSet, sibling: Admission | None, severity: Severity
+) -> Remedy | NoFix:
+    """The test with all members on the side of those that it names; `NoFix` says why nobody would want that."""
     held, lost = (missing, test) if judged.denies else (test, missing)
     chips = judged.core | missing if _names_members(judged) else judged.core - test
     admitted = chips <= judged.core if judged.denies else chips >= judged.core
     if held <= group("second-consumer") and sibling is None and (admitted or judged.module.language == "cuda"):
-        return "what is for the later part alone is a remedy for it"
+        return NoFix("what is for the later part alone is a remedy for it")
     said = ground(context, Parted(judged, held, lost, sibling)) if admitted else old_library(judged)
     doubt = against(context, judged, held, lost) if admitted else None
     valued = judged.gate.yes.tuning and judged.gate.no.tuning  # what is expected of the sibling is its own value
@@ -266,7 +251,7 @@ def _native_doubt(context: Context, judged: Judged, test: ChipSet, missing: Chip
     return None
 
 
-def _doubt(context: Context, judged: Judged, severity: str, held: ChipSet) -> str | None:
+def _doubt(context: Context, judged: Judged, severity: Severity, held: ChipSet) -> str | None:
     """Why the test may be meant as it is written, whatever the tree says of the sibling."""
     if severity == "note" or _MEANT.search(judged.gate.comment):
         return "the exact test may be meant"
@@ -313,7 +298,7 @@ def _seen_sides(judged: Judged) -> tuple[RelatedSpan, ...]:
     return (RelatedSpan(judged.module, side.at, "where the sibling ends up"),)
 
 
-def _level(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> tuple[str, str, str]:
+def _level(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> tuple[Severity, Confidence, str]:
     gate = judged.gate
     named = f"{gate.qualname} {gate.name}"
     guessed = judged.sets.guessed

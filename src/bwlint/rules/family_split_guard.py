@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from bwlint.chips import ChipSet, TargetSet, families, group
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, RelatedSpan, Remedy
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.guarded_macros import defined, only_errors, served_elsewhere, tuned
 from bwlint.judging.guards import Guarded
 from bwlint.judging.wrappers import served, wrapper
-from bwlint.model.expr import Span, walk
+from bwlint.model.expr import walk
 from bwlint.model.facts import Module
+from bwlint.model.findings import Confidence, NoFix, Severity
 
 NAME = "family-split"
 _MEANT = re.compile(
@@ -31,16 +33,17 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
     held, lost = parted
     yield _draft(
         guarded,
-        held,
-        lost,
-        guarded.module,
-        guarded.guard.at,
-        f"of one family this guard compiles for {plain(held)} and not for {plain(lost)}; both have the same "
-        "instructions",
-        f"compiles for {guarded.admitted & TargetSet.native(held | lost)}",
-        "test the family: a half-open range of __CUDA_ARCH__, or every member's macro",
-        (RelatedSpan(guarded.module, guarded.other.at, "what the sibling gets"),) if guarded.other.at else (),
-        _remedy(context, guarded, held, lost),
+        held=held,
+        lost=lost,
+        place=DraftPlace.of_guard(guarded),
+        message=(
+            f"of one family this guard compiles for {plain(held)} and not for {plain(lost)}; both have the same "
+            "instructions"
+        ),
+        label=f"compiles for {guarded.admitted & TargetSet.native(held | lost)}",
+        advice="test the family: a half-open range of __CUDA_ARCH__, or every member's macro",
+        related=(RelatedSpan(guarded.module, guarded.other.at, "what the sibling gets"),) if guarded.other.at else (),
+        remedy=_remedy(context, guarded, held, lost),
     )
 
 
@@ -54,58 +57,54 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         held, lost = parted
         yield _draft(
             guarded,
-            held,
-            lost,
-            module,
-            operation.at,
-            f"what is wrapped here runs on {plain(held)} and not on {plain(lost)}: the guard of `{operation.name}` "
-            f"compiles for {plain(held)} alone",
-            "wrapped for one member of the family",
-            "wrap it in a class whose guard tests the family",
-            (RelatedSpan(guarded.module, guarded.guard.at, "the guard"),),
-            f"the guard of `{operation.name}` is what is to be mended",
+            held=held,
+            lost=lost,
+            place=replace(DraftPlace.of_guard(guarded), module=module, at=operation.at, gate=None),
+            message=(
+                f"what is wrapped here runs on {plain(held)} and not on {plain(lost)}: the guard of `{operation.name}` "
+                f"compiles for {plain(held)} alone"
+            ),
+            label="wrapped for one member of the family",
+            advice="wrap it in a class whose guard tests the family",
+            related=(RelatedSpan(guarded.module, guarded.guard.at, "the guard"),),
+            remedy=NoFix(f"the guard of `{operation.name}` is what is to be mended"),
         )
 
 
 def _draft(
     guarded: Guarded,
+    *,
     held: ChipSet,
     lost: ChipSet,
-    module: Module,
-    at: Span,
+    place: DraftPlace,
     message: str,
     label: str,
     advice: str,
     related: tuple[RelatedSpan, ...],
-    remedy: Remedy | str,
+    remedy: Remedy | NoFix,
 ) -> Draft:
     severity, confidence, what = _level(guarded, lost)
-    twins = _twins(guarded, held, lost)
-    compared = (guarded.admitted & TargetSet.native(held)) | twins
+    compared = (guarded.admitted & TargetSet.native(held)) | _twins(guarded, held, lost)
     return Draft(
-        NAME,
-        NAME,
-        severity,
-        confidence,
-        module,
-        at,
-        f"{message}{what}",
-        label,
-        advice,
-        guarded.admitted.chips,
-        guarded.certain.chips,
-        None,
-        guarded.guard if module is guarded.module and at == guarded.guard.at else None,
-        related,
+        rule=NAME,
+        place=place,
+        severity=severity,
+        confidence=confidence,
+        message=f"{message}{what}",
+        label=label,
+        advice=advice,
+        related=related,
         remedy=remedy,
         claims=(guarded.claimed(compared),),
     )
 
 
-def _remedy(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) -> Remedy | str:
+def _remedy(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) -> Remedy | NoFix:
     """Widen the guard by the sibling's targets: those with the suffixes that it admits for the others."""
     if (name := named_after(guarded, held)) is not None:
-        return f"`{name}` is named after the part that the guard asks for: {plain(lost)} wants a macro of its own"
+        return NoFix(
+            f"`{name}` is named after the part that the guard asks for: {plain(lost)} wants a macro of its own"
+        )
     gained = _twins(guarded, held, lost) & guarded.sets.live
     targets = guarded.admitted | gained
     evidence = (
@@ -186,7 +185,7 @@ def _shapes(guarded: Guarded) -> set[str]:
     return {re.sub(r"\d+", "#", name) for name in defined} if guarded.working.tuning else set()
 
 
-def _level(guarded: Guarded, lost: ChipSet) -> tuple[str, str, str]:
+def _level(guarded: Guarded, lost: ChipSet) -> tuple[Severity, Confidence, str]:
     """Severity, confidence, and what becomes of the sibling in words."""
     if _MEANT.search(guarded.guard.comment):
         return "note", "low", " (a comment suggests that the exact part is meant)"

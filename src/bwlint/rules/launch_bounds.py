@@ -11,7 +11,7 @@ from bwlint.judging import claims
 from bwlint.judging.amounts import BUILT, OURS, asked
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft
+from bwlint.judging.drafts import Draft, DraftPlace
 from bwlint.model.facts import Module
 
 NAME = "launch-bounds"
@@ -36,20 +36,20 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         if not legal and _OF_AMD.search(context.places.get(module.path, "")):
             continue  # HIP means something else by the second number
         yield Draft(
-            NAME,
-            "smem",
-            "note",  # nothing fails, and only the registers that ptxas gives say whether anything is lost
-            "high" if one.meant == OURS else "medium",
-            module,
-            one.operation.at,
-            f"{blocks} blocks of {threads} threads are more than a multiprocessor of {plain(over)} holds"
-            f" ({_most(next(iter(over)))}){'' if legal else ', and no other chip holds as many'}",
-            "ptxas warns and drops the minimum",
-            "the kernel still runs, with as many registers as if no minimum were asked for: give one that fits these"
-            " chips, under __CUDA_ARCH__ or through a template parameter",
-            one.targets.chips,
-            over,
-            legal,
+            rule=NAME,
+            place=DraftPlace.of_request(one, over),
+            severity="note",  # nothing fails, and only the registers that ptxas gives say whether anything is lost
+            confidence="high" if one.meant == OURS else "medium",
+            message=(
+                f"{blocks} blocks of {threads} threads are more than a multiprocessor of {plain(over)} holds"
+                f" ({_most(next(iter(over)))}){'' if legal else ', and no other chip holds as many'}"
+            ),
+            label="ptxas warns and drops the minimum",
+            advice=(
+                "the kernel still runs, with as many registers as if no minimum were asked for: give one that"
+                " fits these chips, under __CUDA_ARCH__ or through a template parameter"
+            ),
+            legal=legal,
             claims=(Claimed(claims.bounds(threads, blocks, over), one.operation.at),),
         )
 

@@ -12,20 +12,18 @@ from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, RelatedSpan, Remedy
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
 from bwlint.judging.siblings import namesake
 from bwlint.model.expr import walk
 from bwlint.model.facts import Side
-from bwlint.model.findings import Claim
+from bwlint.model.findings import Claim, NoFix
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root
 from bwlint.world.gates import Judged, answers_no, refuses
 from bwlint.world.libraries import PROOF, Libraries, Need, instruction
 
 NAME = "leak"
-TEST = "test-gate"
-"""The category of what is found in a test, by whatever rule."""
 OPEN_ENDED = re.compile(r"\+|or newer|and newer|or later|and later|or above|and above|or higher|>=|≥|at least", re.I)
 
 
@@ -43,14 +41,14 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         return
     found = list(leaks(context, judged))
     for side, need, wrong in found:
-        one = _confirmed(context, judged, draft(NAME, judged, side, need, wrong), wrong)
+        one = _confirmed(context, judged, draft(judged, side, need, wrong), wrong)
         one = with_remedy(judged, side, need, one)
         by_name_alone = need.use.how == "define" and judged.gate.kind in ("predicate", "condition")
         if by_name_alone and _unasked(context, judged):
             one = replace(one, severity="note", confidence="low", remedy=None)
         yield one
     if not found:
-        yield from open_bound(context, judged, NAME) if not (named := list(misnamed(context, judged))) else named
+        yield from open_bound(context, judged) if not (named := list(misnamed(context, judged))) else named
 
 
 def with_remedy(judged: Judged, side: Side, need: Need, found: Draft) -> Draft:
@@ -111,19 +109,14 @@ def misnamed(context: Context, judged: Judged) -> Iterator[Draft]:
     if not wrong or not named & judged.core or named & context.targets or not judged.owns_comparison:
         return
     yield Draft(
-        NAME,
-        NAME,
-        "note",
-        "low",
-        judged.module,
-        judged.at,
-        f"`{judged.gate.name}` speaks of {named} and holds on {plain(wrong)} too",
-        f"true on {judged.core}",
-        "give it an upper bound, or another name",
-        judged.may,
-        judged.must,
-        named,
-        judged.gate,
+        rule=NAME,
+        place=DraftPlace.of_gate(judged),
+        severity="note",
+        confidence="low",
+        message=f"`{judged.gate.name}` speaks of {named} and holds on {plain(wrong)} too",
+        label=f"true on {judged.core}",
+        advice="give it an upper bound, or another name",
+        legal=named,
     )
 
 
@@ -136,20 +129,24 @@ def tensor_memory(context: Context, judged: Judged) -> Iterator[Draft]:
         return
     rows = [node for node in walk(judged.gate.test) if node.op == "const" and _row_of(node.args[0], wrong)]
     yield Draft(
-        NAME,
-        "tcgen05",
-        "note" if _is_spare(judged) else "warning",
-        "medium",
-        judged.module,
-        rows[0].at if rows and rows[0].at else judged.at,
-        f"a table of tensor memory has a row for {plain(wrong)}, which {'has' if len(wrong) == 1 else 'have'} none",
-        "no tensor memory here",
-        "drop the row: a caller that gets here for 12.x should be refused",
-        judged.core,
-        judged.core,
-        judged.core - wrong,
-        judged.gate,
-        remedy="whether the row may go is for those who read the table to say",
+        rule=NAME,
+        category="tcgen05",
+        place=DraftPlace(
+            module=judged.module,
+            at=rows[0].at if rows and rows[0].at else judged.at,
+            admitted=judged.core,
+            certain=judged.core,
+            gate=judged.gate,
+        ),
+        severity="note" if _is_spare(judged) else "warning",
+        confidence="medium",
+        message=(
+            f"a table of tensor memory has a row for {plain(wrong)}, which {'has' if len(wrong) == 1 else 'have'} none"
+        ),
+        label="no tensor memory here",
+        advice="drop the row: a caller that gets here for 12.x should be refused",
+        legal=judged.core - wrong,
+        remedy=NoFix("whether the row may go is for those who read the table to say"),
         claims=(Claimed(_no_tensor_memory(wrong)),),
     )
 
@@ -175,7 +172,7 @@ def _row_of(key: object, chips: ChipSet) -> bool:
     return isinstance(key, str) and any(key.rstrip("af").endswith(str(chip.joined)) for chip in chips)
 
 
-def open_bound(context: Context, judged: Judged, rule: str) -> Iterator[Draft]:
+def open_bound(context: Context, judged: Judged) -> Iterator[Draft]:
     """A lower bound at 10.0 and nothing known of what is behind it: half a finding, so a note."""
     if judged.gate.kind == "list" or judged.core - _OLD_NAMES not in (_THRESHOLD, EVERY - _THRESHOLD - _OLD_NAMES):
         return
@@ -189,19 +186,14 @@ def open_bound(context: Context, judged: Judged, rule: str) -> Iterator[Draft]:
     if context.works_there(judged) or context.admitted_behind(judged, wrong):
         return
     yield Draft(
-        rule,
-        TEST if judged.in_test else rule,
-        "note",
-        "low",
-        judged.module,
-        judged.at,
-        f"a lower bound at 10.0 lets {wrong} through too; nothing in this file shows what is behind it",
-        f"admits {judged.admitted}",
-        "name the family where tcgen05 or a kernel for 10.x is behind the test",
-        judged.may,
-        judged.must,
-        None,
-        judged.gate,
+        rule=NAME,
+        category="test-gate" if judged.in_test else None,
+        place=DraftPlace.of_gate(judged),
+        severity="note",
+        confidence="low",
+        message=f"a lower bound at 10.0 lets {wrong} through too; nothing in this file shows what is behind it",
+        label=f"admits {judged.admitted}",
+        advice="name the family where tcgen05 or a kernel for 10.x is behind the test",
         claims=(behind(judged, wrong, works=False),),
     )
 
@@ -348,26 +340,28 @@ def _names_it(judged: Judged, wrong: ChipSet) -> bool:
     return any(spelled.search(name) for name in judged.mentioned)
 
 
-def draft(rule: str, judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
+def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
     proved = need.strength == PROOF and not (need.use.how in ("define", "text") and _names_it(judged, wrong))
     named = need.use.name if need.use.how == "text" else need.use.name.rpartition(".")[2]
     related = [RelatedSpan(judged.module, need.use.at, f"`{named}`: {need.what}")]
     related += [RelatedSpan(hop, hop.at, hop.text) for hop in need.hops]
     return Draft(
-        rule,
-        TEST if judged.in_test else rule,
-        "warning" if proved else "note",
-        ("high" if need.hops else "medium") if proved else "low",
-        judged.module,
-        judged.at,
-        _said(need, named, wrong),
-        f"admits {judged.on(side)}",
-        f"name the chips that it works on ({need.legal}), and give {wrong} a path of its own or an error",
-        judged.on(side),
-        judged.sets.live & (judged.sets.must if side is judged.gate.yes else ~judged.sets.may),
-        need.legal,
-        judged.gate,
-        tuple(related),
+        rule=NAME,
+        category="test-gate" if judged.in_test else None,
+        place=DraftPlace(
+            module=judged.module,
+            at=judged.at,
+            admitted=judged.on(side),
+            certain=judged.sets.live & (judged.sets.must if side is judged.gate.yes else ~judged.sets.may),
+            gate=judged.gate,
+        ),
+        severity="warning" if proved else "note",
+        confidence=("high" if need.hops else "medium") if proved else "low",
+        message=_said(need, named, wrong),
+        label=f"admits {judged.on(side)}",
+        advice=f"name the chips that it works on ({need.legal}), and give {wrong} a path of its own or an error",
+        legal=need.legal,
+        related=tuple(related),
         cause=(need.hops[-1].path, need.hops[-1].at) if need.hops and need.kind in ("gate", "list") else None,
         claims=(claimed(need, judged.module, wrong),),
     )

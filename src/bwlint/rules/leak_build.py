@@ -8,7 +8,7 @@ from bwlint.chips.wording import listed, plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, RelatedSpan
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.facts import Carry, Hop, Module
 from bwlint.world.builds import pairs_of, runs_on
 from bwlint.world.gates import Judged, refuses
@@ -39,19 +39,14 @@ def _passing(context: Context, judged: Judged, placed: tuple[tuple[str, Carry], 
     built = listed([f"sm_{name}" for name in names])
     pairs = [pair for _, carry in placed for pair in pairs_of(carry)]
     yield Draft(
-        NAME,
-        NAME,
-        "warning",
-        "medium",
-        judged.module,
-        judged.at,
-        f"lets {plain(wrong)} through, and this extension is compiled for {built} alone",
-        f"admits {judged.admitted}",
-        f"refuse {plain(wrong)} here, or compile for it",
-        judged.may,
-        judged.must,
-        legal,
-        judged.gate,
-        (RelatedSpan(Hop(origin, first.at, ""), first.at, f"what its setup.py compiles for: {built}"),),
+        rule=NAME,
+        place=DraftPlace.of_gate(judged),
+        severity="warning",
+        confidence="medium",
+        message=f"lets {plain(wrong)} through, and this extension is compiled for {built} alone",
+        label=f"admits {judged.admitted}",
+        advice=f"refuse {plain(wrong)} here, or compile for it",
+        legal=legal,
+        related=(RelatedSpan(Hop(origin, first.at, ""), first.at, f"what its setup.py compiles for: {built}"),),
         claims=(Claimed(claims.build(pairs, wrong), first.at, Hop(origin, first.at, "")),),
     )

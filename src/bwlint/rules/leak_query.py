@@ -11,7 +11,7 @@ from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, RelatedSpan
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.expr import Span
 from bwlint.model.facts import Function, Module
 from bwlint.readers.cuda.program import spoken
@@ -56,7 +56,19 @@ def _judged(context: Context, module: Module, query: Function) -> Iterator[Draft
         if at is None or not wrong or not admitted - out:
             continue
         answer = next(one for one in answers if one.chips & wrong)
-        yield _draft(module, query, dispatcher, answer, wrong, admitted, out, at, exact)
+        says = f"`{dispatcher.qualname}` ends in an error on {plain(wrong)}"
+        yield Draft(
+            rule=NAME,
+            place=DraftPlace(module=module, at=answer.at, admitted=admitted, certain=NONE),
+            severity="warning",
+            confidence="high" if exact else "medium",
+            message=f"`{query.qualname}` says yes for {plain(wrong)}, where `{dispatcher.qualname}` ends in an error",
+            label=f"yes for {admitted}",
+            advice=f"say yes where there is an arm ({admitted - out}), or give {plain(wrong)} one",
+            legal=admitted - out,
+            related=(RelatedSpan(module, at, f"`{dispatcher.qualname}` has no arm for {plain(wrong)} and ends here"),),
+            claims=(Claimed(claims.need(dispatcher.qualname, wrong, NONE, says), at),),
+        )
         return
 
 
@@ -96,33 +108,3 @@ def _words(function: Function) -> frozenset[str]:
 
 def _words_of(name: str) -> frozenset[str]:
     return frozenset(_SAME.get(word, word) for word in name.split("_") if word) - _EMPTY
-
-
-def _draft(
-    module: Module,
-    query: Function,
-    dispatcher: Function,
-    answer: _Answer,
-    wrong: ChipSet,
-    admitted: ChipSet,
-    out: ChipSet,
-    at: Span,
-    exact: bool,
-) -> Draft:
-    says = f"`{dispatcher.qualname}` ends in an error on {plain(wrong)}"
-    return Draft(
-        NAME,
-        NAME,
-        "warning",
-        "high" if exact else "medium",
-        module,
-        answer.at,
-        f"`{query.qualname}` says yes for {plain(wrong)}, where `{dispatcher.qualname}` ends in an error",
-        f"yes for {admitted}",
-        f"say yes where there is an arm ({admitted - out}), or give {plain(wrong)} one",
-        admitted,
-        NONE,
-        admitted - out,
-        related=(RelatedSpan(module, at, f"`{dispatcher.qualname}` has no arm for {plain(wrong)} and ends here"),),
-        claims=(Claimed(claims.need(dispatcher.qualname, wrong, NONE, says), at),),
-    )

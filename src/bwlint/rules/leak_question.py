@@ -10,7 +10,7 @@ from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, RelatedSpan
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.facts import Module, Use
 from bwlint.rules.leak import bounded
 from bwlint.world.gates import Judged
@@ -47,20 +47,15 @@ def _proofs(context: Context, judged: Judged) -> Iterator[NeedProof]:
 
 def _draft(judged: Judged, wrong: ChipSet, proof: NeedProof) -> Draft:
     return Draft(
-        NAME,
-        NAME,
-        "warning",
-        "medium",
-        judged.module,
-        judged.at,
-        f"`{judged.gate.name}` says yes on {plain(wrong)}, where {proof.what}",
-        f"true on {judged.core}",
-        "give the question the bounds that the thing itself has",
-        judged.may,
-        judged.must,
-        proof.legal,
-        judged.gate,
-        tuple(RelatedSpan(hop, hop.at, hop.text) for hop in proof.hops[:8]),
+        rule=NAME,
+        place=DraftPlace.of_gate(judged),
+        severity="warning",
+        confidence="medium",
+        message=f"`{judged.gate.name}` says yes on {plain(wrong)}, where {proof.what}",
+        label=f"true on {judged.core}",
+        advice="give the question the bounds that the thing itself has",
+        legal=proof.legal,
+        related=tuple(RelatedSpan(hop, hop.at, hop.text) for hop in proof.hops[:8]),
         remedy=bounded(judged, wrong, f"on {plain(wrong)} {proof.what}"),
         claims=(_behind(proof, wrong),),
     )

@@ -10,9 +10,10 @@ from bwlint.chips import ChipSet, group
 from bwlint.chips.mentions import Mention, mentioned
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, RelatedSpan, Remedy
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
 from bwlint.model.facts import Prose
+from bwlint.model.findings import NoFix, Severity
 from bwlint.rules import family_split, leak
 from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import PROOF, instruction
@@ -47,17 +48,35 @@ def _refusal(context: Context, judged: Judged, text: Prose) -> Iterator[Draft]:
         return
     if here and not said.named & context.targets and not said.open_ended:
         advice = f"one of the two is wrong: say that {judged.admitted} will do, or admit {said.named} alone"
-        severity = "warning" if re.search(r"\bonly\b", text.text, re.I) else "note"
-        yield _draft(judged, text, severity, f"the text names {_only(said.named)}, the test admits {here} too", advice)
+        severity: Severity = "warning" if re.search(r"\bonly\b", text.text, re.I) else "note"
+        yield _draft(
+            judged,
+            text,
+            severity=severity,
+            message=f"the text names {_only(said.named)}, the test admits {here} too",
+            advice=advice,
+        )
     elif said.open_ended and _contradicts(context, judged, said):
         out = context.targets & said.named - judged.may
         advice = f"one of the two is wrong: name {judged.admitted} in the text, or admit {plain(out)} too"
-        yield _draft(judged, text, "warning", f"the text reads as if {out} would do, the test refuses it", advice)
+        yield _draft(
+            judged,
+            text,
+            severity="warning",
+            message=f"the text reads as if {out} would do, the test refuses it",
+            advice=advice,
+        )
     elif here == context.targets and _names_one_sibling(context, text.text, said) and len(here) > 1:
         one = context.targets & said.exact
         advice = "name the family, or every chip"
         severity = "warning" if re.search(r"\bonly\b", text.text, re.I) else "note"
-        found = _draft(judged, text, severity, f"the text names {_only(one)}, the test admits {here}", advice)
+        found = _draft(
+            judged,
+            text,
+            severity=severity,
+            message=f"the text names {_only(one)}, the test admits {here}",
+            advice=advice,
+        )
         yield replace(found, remedy=Remedy("text", here, f"the test admits {here}, the text names {_only(one)}"))
     else:
         yield from _repeats(context, judged, text, said)
@@ -78,8 +97,14 @@ def _repeats(context: Context, judged: Judged, text: Prose, said: Mention) -> It
     if family_split.split(context, judged) is None or len(said.exact & context.targets) != 1:
         return
     message = f"the text repeats that {_only(said.exact & context.targets)} will do, as the test beside it does"
-    found = _draft(judged, text, "note", message, "name the family in the test and here")
-    yield replace(found, remedy="the test beside it has to be mended first")
+    found = _draft(
+        judged,
+        text,
+        severity="note",
+        message=message,
+        advice="name the family in the test and here",
+    )
+    yield replace(found, remedy=NoFix("the test beside it has to be mended first"))
 
 
 def _promises(context: Context, judged: Judged, text: Prose, said: Mention) -> Iterator[Draft]:
@@ -87,13 +112,25 @@ def _promises(context: Context, judged: Judged, text: Prose, said: Mention) -> I
     for _, need, wrong in leak.leaks(context, judged):
         if need.strength == PROOF and need.kind in ("operation", "library") and wrong & said.named:
             message = f"the text says that {wrong & said.named} will do; behind the test is {need.what}"
-            found = _draft(judged, text, "warning", message, f"name {need.legal}")
+            found = _draft(
+                judged,
+                text,
+                severity="warning",
+                message=message,
+                advice=f"name {need.legal}",
+            )
             yield replace(found, claims=(claimed(need, judged.module, wrong & said.named),))
             return
-    bound = next(leak.open_bound(context, judged, NAME), None) if said.open_ended else None
+    bound = next(leak.open_bound(context, judged), None) if said.open_ended else None
     if bound is not None:
         message = "the text promises every later chip; nothing in this file shows that 12.x will do"
-        found = _draft(judged, text, "note", message, "name the chips that it was written for")
+        found = _draft(
+            judged,
+            text,
+            severity="note",
+            message=message,
+            advice="name the chips that it was written for",
+        )
         yield replace(found, claims=bound.claims)
 
 
@@ -110,11 +147,23 @@ def _announcements(context: Context, judged: Judged) -> Iterator[Draft]:
         named = instruction(text.text, text.at)
         if named is not None and here and not named.legal & context.targets:
             message = f"the text speaks of {named.what}, the test admits {here} too"
-            yield _draft(judged, text, "note", message, f"tell {here} something else")
+            yield _draft(
+                judged,
+                text,
+                severity="note",
+                message=message,
+                advice=f"tell {here} something else",
+            )
             continue
         if here and said.named and not said.named & context.targets and not said.open_ended:
             advice = f"say {judged.admitted}"
-            yield _draft(judged, text, "note", f"the text says {said.named}, the test admits {here} too", advice)
+            yield _draft(
+                judged,
+                text,
+                severity="note",
+                message=f"the text says {said.named}, the test admits {here} too",
+                advice=advice,
+            )
 
 
 def _only(chips: ChipSet) -> str:
@@ -122,22 +171,16 @@ def _only(chips: ChipSet) -> str:
     return words if words.endswith("only") else f"{words} only"
 
 
-def _draft(judged: Judged, text: Prose, severity: str, message: str, advice: str) -> Draft:
+def _draft(judged: Judged, text: Prose, *, severity: Severity, message: str, advice: str) -> Draft:
     return Draft(
-        NAME,
-        NAME,
-        severity,
-        "medium",
-        judged.module,
-        text.at,
-        message,
-        "this text",
-        advice,
-        judged.may,
-        judged.must,
-        None,
-        None,
-        (RelatedSpan(judged.module, judged.at, f"the test admits {judged.admitted}"),),
-        remedy="nothing here says which is wrong, the text or the test",
+        rule=NAME,
+        place=DraftPlace(module=judged.module, at=text.at, admitted=judged.may, certain=judged.must),
+        severity=severity,
+        confidence="medium",
+        message=message,
+        label="this text",
+        advice=advice,
+        related=(RelatedSpan(judged.module, judged.at, f"the test admits {judged.admitted}"),),
+        remedy=NoFix("nothing here says which is wrong, the text or the test"),
         rests_on=(judged.gate,),
     )

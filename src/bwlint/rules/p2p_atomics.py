@@ -11,7 +11,7 @@ from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, RelatedSpan
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.facts import Module, Operation
 from bwlint.readers.proofs import proved
 
@@ -146,18 +146,13 @@ def _draft(context: Context, module: Module, path: str, entries: list[_Switch]) 
     asked = _asked_near(context, module) if path == "remote-atomic" else ()
     sure = path == "remote-atomic" and works and not asked and not context.in_test(module)
     return Draft(
-        NAME,
-        NAME,
-        "warning" if sure else "note",
-        "medium" if sure else "low",
-        module,
-        first.switch.at,
-        f"{_said(first.switch, path)}; {plain(context.targets & _NO_NVLINK)} reaches peers over PCIe at best",
-        text.label,
-        text.advice,
-        context.targets,
-        NONE,
-        None,
+        rule=NAME,
+        place=DraftPlace(module=module, at=first.switch.at, admitted=context.targets, certain=NONE),
+        severity="warning" if sure else "note",
+        confidence="medium" if sure else "low",
+        message=f"{_said(first.switch, path)}; {plain(context.targets & _NO_NVLINK)} reaches peers over PCIe at best",
+        label=text.label,
+        advice=text.advice,
         related=(*works[:_RELATED], *others[:_RELATED], *asked),
         claims=(_claimed(context, path, first.switch),),
     )
@@ -178,19 +173,16 @@ def _said(switch: Operation, path: str) -> str:
 def _skip(context: Context, module: Module, switch: Operation) -> Draft:
     variable = switch.amounts[2].args[0]
     return Draft(
-        NAME,
-        NAME,
-        "note",
-        "medium",
-        module,
-        switch.at,
-        f"`{variable}` leaves out the test of peer access between two GPUs unless somebody asks for it: the driver's"
-        " word is taken, and behind an IOMMU or ACS it says yes where no bytes arrive",
-        "leaves the test out by default",
-        "test by default, and remember the answer: a copy between the pair and a comparison",
-        context.targets,
-        NONE,
-        None,
+        rule=NAME,
+        place=DraftPlace(module=module, at=switch.at, admitted=context.targets, certain=NONE),
+        severity="note",
+        confidence="medium",
+        message=(
+            f"`{variable}` leaves out the test of peer access between two GPUs unless somebody asks for it: the"
+            " driver's word is taken, and behind an IOMMU or ACS it says yes where no bytes arrive"
+        ),
+        label="leaves the test out by default",
+        advice="test by default, and remember the answer: a copy between the pair and a comparison",
         claims=(_claimed(context, "peer-store", switch),),
     )
 
@@ -200,19 +192,16 @@ def _option(context: Context, module: Module, switch: Operation) -> Iterator[Dra
     if proved(path, _texts(switch, 1)):
         return
     yield Draft(
-        NAME,
-        NAME,
-        "note",
-        "low",
-        module,
-        switch.at,
-        f"{what} is chosen by the device's capability or by the number of ranks alone: neither shows what connects the"
-        " GPUs",
-        "chosen by capability or number alone",
-        _PATHS[path].advice,
-        context.targets,
-        NONE,
-        None,
+        rule=NAME,
+        place=DraftPlace(module=module, at=switch.at, admitted=context.targets, certain=NONE),
+        severity="note",
+        confidence="low",
+        message=(
+            f"{what} is chosen by the device's capability or by the number of ranks alone: neither shows what"
+            " connects the GPUs"
+        ),
+        label="chosen by capability or number alone",
+        advice=_PATHS[path].advice,
         claims=(_claimed(context, path, switch),),
     )
 

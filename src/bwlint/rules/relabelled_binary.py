@@ -32,15 +32,15 @@ def _names(cubin: Cubin) -> tuple[str, str]:
 def _flaw(library: DeviceLibrary, claimed: str, noted: str, some: Sequence[tuple[LoadUnit, Cubin]]) -> Flaw:
     cubins = "a cubin" if len(some) == 1 else f"{len(some)} cubins"
     return Flaw(
-        NAME,
-        "error",
-        "high",
-        library.path,
-        f"the header of {cubins} says {claimed}, and the compiler's notes in it say {noted}",
-        f"{noted} under the name of {claimed}",
-        f"compile for {claimed}: an edited header makes no code for it",
-        f"{claimed} {noted}",
-        NONE,
+        rule=NAME,
+        severity="error",
+        confidence="high",
+        path=library.path,
+        message=f"the header of {cubins} says {claimed}, and the compiler's notes in it say {noted}",
+        label=f"{noted} under the name of {claimed}",
+        advice=f"compile for {claimed}: an edited header makes no code for it",
+        key=f"{claimed} {noted}",
+        admitted=NONE,
         claims=(_claim(library, *some[0], noted),),
     )
 

@@ -12,10 +12,10 @@ from bwlint.judging import claims
 from bwlint.judging.amounts import BUILT, OURS, THEIRS, Asked, asked, fitting
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, RelatedSpan, Remedy
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Module
-from bwlint.model.findings import Claim
+from bwlint.model.findings import Claim, NoFix, Severity
 
 NAME = "smem"
 _STAGES = re.compile(r"(?i)stages?_?$")
@@ -43,14 +43,17 @@ def _dynamic(context: Context, module: Module) -> Iterator[Draft]:
         seen.add((one.operation.qualname, size))
         yield _draft(
             one,
-            chips,
-            fitting(size),
-            f"{_asks(one)} {kib(size)} of dynamic shared memory; {_has(chips)}",
-            "more than there is",
-            "the opt-in fails with cudaErrorInvalidValue, so does a launch with as much, and the kernel does not run:"
-            " ask for cudaDevAttrMaxSharedMemoryPerBlockOptin and take fewer stages or smaller tiles",
-            claims.shared("dynamic", size, chips),
-            "warning" if one.meant == OURS else "note",
+            chips=chips,
+            legal=fitting(size),
+            message=f"{_asks(one)} {kib(size)} of dynamic shared memory; {_has(chips)}",
+            label="more than there is",
+            advice=(
+                "the opt-in fails with cudaErrorInvalidValue, so does a launch with as much, and the kernel"
+                " does not run:"
+                " ask for cudaDevAttrMaxSharedMemoryPerBlockOptin and take fewer stages or smaller tiles"
+            ),
+            claim=claims.shared("dynamic", size, chips),
+            severity="warning" if one.meant == OURS else "note",
             at=_origin(module, amount),
             remedy=_less(chips, size, one.operation.at),
         )
@@ -80,14 +83,16 @@ def _together(context: Context, module: Module) -> Iterator[Draft]:
         seen.add((one.operation.qualname, total))
         yield _draft(
             one,
-            over,
-            fitting(total),
-            f"{kib(sizes[next(iter(over))])} of dynamic and {kib(_sum(static, next(iter(over))))} of static shared"
-            f" memory; {_has(over)}",
-            "more together than there is",
-            "static arrays come out of the same limit: take as much less of dynamic shared memory",
-            claims.shared_together(total, over),
-            "warning" if one.meant == OURS else "note",
+            chips=over,
+            legal=fitting(total),
+            message=(
+                f"{kib(sizes[next(iter(over))])} of dynamic and {kib(_sum(static, next(iter(over))))} of static shared"
+                f" memory; {_has(over)}"
+            ),
+            label="more together than there is",
+            advice="static arrays come out of the same limit: take as much less of dynamic shared memory",
+            claim=claims.shared_together(total, over),
+            severity="warning" if one.meant == OURS else "note",
             related=(RelatedSpan(static.module, static.operation.at, "the static arrays"),),
         )
 
@@ -107,14 +112,16 @@ def _by_default(context: Context, module: Module) -> Iterator[Draft]:
         size = max(sizes[chip] for chip in over)
         yield _draft(
             one,
-            over,
-            fitting(size),
-            f"a launch with {kib(size)} of dynamic shared memory, and nothing in this file opts in: without, a block"
-            f" has {kib(min(chip.smem_per_block_default or 0 for chip in over))}",
-            "more than without an opt-in",
-            "call cudaFuncSetAttribute with cudaFuncAttributeMaxDynamicSharedMemorySize before the launch",
-            claims.shared("default", size, over),
-            "note",
+            chips=over,
+            legal=fitting(size),
+            message=(
+                f"a launch with {kib(size)} of dynamic shared memory, and nothing in this file opts in: without,"
+                f" a block has {kib(min(chip.smem_per_block_default or 0 for chip in over))}"
+            ),
+            label="more than without an opt-in",
+            advice="call cudaFuncSetAttribute with cudaFuncAttributeMaxDynamicSharedMemorySize before the launch",
+            claim=claims.shared("default", size, over),
+            severity="note",
         )
 
 
@@ -124,11 +131,11 @@ def _last_name(name: str) -> str:
     return found[-1] if found else ""
 
 
-def _less(chips: ChipSet, size: int, at: Span) -> Remedy | str:
+def _less(chips: ChipSet, size: int, at: Span) -> Remedy | NoFix:
     """What to ask for instead: known where the size is that of a multiprocessor."""
     if all(_is_multiprocessor(size, chip) for chip in chips):
         return _block_size(chips, at)
-    return "fewer stages or smaller tiles are a choice"
+    return NoFix("fewer stages or smaller tiles are a choice")
 
 
 def _asks(one: Asked) -> str:
@@ -182,13 +189,13 @@ def _static(context: Context, module: Module) -> Iterator[Draft]:
             )
         yield _draft(
             one,
-            ChipSet.joining(over or large),
-            fitting(size),
-            message,
-            "too much static shared memory",
-            "make the array dynamic (extern __shared__) and ask for its size with cudaFuncSetAttribute",
-            _too_much(one, over, large, sizes),
-            "warning" if over else "note",
+            chips=ChipSet.joining(over or large),
+            legal=fitting(size),
+            message=message,
+            label="too much static shared memory",
+            advice="make the array dynamic (extern __shared__) and ask for its size with cudaFuncSetAttribute",
+            claim=_too_much(one, over, large, sizes),
+            severity="warning" if over else "note",
         )
 
 
@@ -226,21 +233,21 @@ def _capacities(context: Context, module: Module) -> Iterator[Draft]:
         owners = ChipSet.where(lambda other: other.smem_per_sm == size)  # noqa: B023 - used at once
         yield _draft(
             one,
-            chips,
-            fitting(size),
-            f"{kib(size)} is the shared memory of a whole multiprocessor of {plain(owners)}; {_has(chips)}",
-            "a multiprocessor's size",
-            "take the limit of a block, or ask the device for it (cudaDevAttrMaxSharedMemoryPerBlockOptin)",
-            claims.shared("dynamic", size, chips),
+            chips=chips,
+            legal=fitting(size),
+            message=f"{kib(size)} is the shared memory of a whole multiprocessor of {plain(owners)}; {_has(chips)}",
+            label="a multiprocessor's size",
+            advice="take the limit of a block, or ask the device for it (cudaDevAttrMaxSharedMemoryPerBlockOptin)",
+            claim=claims.shared("dynamic", size, chips),
             remedy=_block_size(chips, one.operation.at),
         )
 
 
-def _block_size(chips: ChipSet, at: Span) -> Remedy | str:
+def _block_size(chips: ChipSet, at: Span) -> Remedy | NoFix:
     """The limit of a block in place of the size of a multiprocessor, where the chips agree on it."""
     limits = {chip.smem_per_block_optin or 0 for chip in chips}
     if len(limits) != 1:
-        return "these chips have limits of their own"
+        return NoFix("these chips have limits of their own")
     (most,) = limits
     doubt = "the multiprocessor's size may be meant"
     return Remedy("size", chips, f"{plain(chips)} give one block {most} bytes", doubt, most, at)
@@ -259,33 +266,30 @@ def _has(chips: ChipSet) -> str:
 
 def _draft(
     one: Asked,
+    *,
     chips: ChipSet,
     legal: ChipSet,
     message: str,
     label: str,
     advice: str,
     claim: Claim,
-    severity: str = "warning",
+    severity: Severity = "warning",
     at: Span | None = None,
-    remedy: Remedy | str | None = None,
+    remedy: Remedy | NoFix | None = None,
     related: tuple[RelatedSpan, ...] = (),
 ) -> Draft:
     theirs = one.meant == THEIRS
     place = at or one.operation.at
     asked_for = (RelatedSpan(one.module, one.operation.at, "asked for here"),) if place != one.operation.at else ()
     return Draft(
-        NAME,
-        NAME,
-        "note" if theirs else severity,
-        "high" if one.meant == OURS else "low" if theirs else "medium",
-        one.module,
-        place,
-        message,
-        label,
-        advice,
-        one.targets.chips,
-        chips,
-        legal,
+        rule=NAME,
+        place=DraftPlace(module=one.module, at=place, admitted=one.targets.chips, certain=chips),
+        severity="note" if theirs else severity,
+        confidence="high" if one.meant == OURS else "low" if theirs else "medium",
+        message=message,
+        label=label,
+        advice=advice,
+        legal=legal,
         related=(*asked_for, *related),
         remedy=remedy,
         claims=(Claimed(claim, one.operation.at),),

@@ -19,16 +19,18 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
         most = max(kernel.shared for kernel in found.kernels)
         limit = min(chip.smem_per_block_optin or most for chip in found.chips)
         yield Flaw(
-            NAME,
-            "error",
-            "high",
-            found.library.path,
-            f"{found.named}: up to {kib(most)} of static shared memory, and a block of {plain(found.chips)} has"
-            f" {kib(limit)}",
-            f"over the limit of {plain(found.chips)}",
-            "take fewer stages or smaller tiles for this chip",
-            f"smem {plain(found.chips)}",
-            found.chips,
+            rule=NAME,
+            severity="error",
+            confidence="high",
+            path=found.library.path,
+            message=(
+                f"{found.named}: up to {kib(most)} of static shared memory, and a block of {plain(found.chips)} has"
+                f" {kib(limit)}"
+            ),
+            label=f"over the limit of {plain(found.chips)}",
+            advice="take fewer stages or smaller tiles for this chip",
+            key=f"smem {plain(found.chips)}",
+            admitted=found.chips,
             claims=(claims.shared("static", most, found.chips),),
         )
 

@@ -14,11 +14,11 @@ from bwlint.judging import claims
 from bwlint.judging.amounts import BUILT, THEIRS, meant
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, RelatedSpan
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.path_conditions import Answers, Left, satisfiable
 from bwlint.model.expr import Span, walk
 from bwlint.model.facts import HANDLER, Module, Operation, Path
-from bwlint.model.findings import Claim
+from bwlint.model.findings import Claim, Confidence, Severity
 from bwlint.world.gates import Judged
 
 NAME = "smem"
@@ -172,19 +172,19 @@ def _tile(
     at = judged.at if judged is not None else pick.at
     return _draft(
         module,
-        at,
-        message,
-        "the larger tile",
-        f"give {plain(ours)} the tile of {plain(peers)}, or choose by the shared memory that the device has",
-        ours,
-        Claimed(_too_large(pick, ours), pick.at),
-        "warning" if sure else "note",
-        "medium" if sure else "low",
-        (
+        at=at,
+        message=message,
+        label="the larger tile",
+        advice=f"give {plain(ours)} the tile of {plain(peers)}, or choose by the shared memory that the device has",
+        chips=ours,
+        claimed=Claimed(_too_large(pick, ours), pick.at),
+        severity="warning" if sure else "note",
+        confidence="medium" if sure else "low",
+        related=(
             RelatedSpan(module, pick.at, "picked here"),
             RelatedSpan(module, small.at, f"what {plain(peers)} {_take(peers)}"),
         ),
-        judged,
+        judged=judged,
     )
 
 
@@ -224,16 +224,16 @@ def _amounts(context: Context, module: Module, answers: Answers, picks: list[Pic
         judged = _deciding(context, module, pick.at, wrong, NONE)
         yield _draft(
             module,
-            judged.at if judged is not None else pick.at,
-            f"{kib(size)} of shared memory are taken for {plain(wrong)}, which {_have(wrong)}{_when(pick)}",
-            "the limit of other chips",
-            "ask the device for its limit, or give the chips a value of their own",
-            wrong,
-            Claimed(claims.shared("dynamic", size, wrong), pick.at),
-            "warning",
-            "medium",
-            (RelatedSpan(module, pick.at, "picked here"),),
-            judged,
+            at=judged.at if judged is not None else pick.at,
+            message=f"{kib(size)} of shared memory are taken for {plain(wrong)}, which {_have(wrong)}{_when(pick)}",
+            label="the limit of other chips",
+            advice="ask the device for its limit, or give the chips a value of their own",
+            chips=wrong,
+            claimed=Claimed(claims.shared("dynamic", size, wrong), pick.at),
+            severity="warning",
+            confidence="medium",
+            related=(RelatedSpan(module, pick.at, "picked here"),),
+            judged=judged,
         )
 
 
@@ -261,15 +261,17 @@ def _table(context: Context, module: Module, table: Operation) -> Iterator[Draft
         if size is not None and size * unit > _most(chip) and size * unit != chip.smem_per_sm:
             yield _draft(
                 module,
-                at or table.at,
-                f"the table gives {plain(ChipSet.joining([chip]))} {kib(size * unit)} of shared memory;"
-                f" it has {kib(_most(chip))} for one block",
-                "more than the chip has",
-                f"the row is {_most(chip) // unit}",
-                ChipSet.joining([chip]),
-                Claimed(claims.shared("dynamic", size * unit, ChipSet.joining([chip])), at or table.at),
-                "warning",
-                "high",
+                at=at or table.at,
+                message=(
+                    f"the table gives {plain(ChipSet.joining([chip]))} {kib(size * unit)} of shared memory;"
+                    f" it has {kib(_most(chip))} for one block"
+                ),
+                label="more than the chip has",
+                advice=f"the row is {_most(chip) // unit}",
+                chips=ChipSet.joining([chip]),
+                claimed=Claimed(claims.shared("dynamic", size * unit, ChipSet.joining([chip])), at or table.at),
+                severity="warning",
+                confidence="high",
             )
     missing = context.targets - ChipSet.joining(rows)
     newest = max(rows, key=lambda chip: chip.joined)
@@ -278,14 +280,14 @@ def _table(context: Context, module: Module, table: Operation) -> Iterator[Draft
     last = rows[newest][1]
     yield _draft(
         module,
-        last or table.at,
-        f"a table of shared memory by chip has no row for {plain(missing)}, which {_have(missing)}",
-        f"ends at {newest.name}",
-        f"add {', '.join(f'{chip.joined}: {_most(chip) // unit}' for chip in missing)}",
-        missing,
-        Claimed(claims.other(f"the table has no row for {plain(missing)}", missing), table.at),
-        "note",
-        "medium",
+        at=last or table.at,
+        message=f"a table of shared memory by chip has no row for {plain(missing)}, which {_have(missing)}",
+        label=f"ends at {newest.name}",
+        advice=f"add {', '.join(f'{chip.joined}: {_most(chip) // unit}' for chip in missing)}",
+        chips=missing,
+        claimed=Claimed(claims.other(f"the table has no row for {plain(missing)}", missing), table.at),
+        severity="note",
+        confidence="medium",
     )
 
 
@@ -298,14 +300,16 @@ def _default(context: Context, module: Module, default: Operation) -> Iterator[D
         return
     yield _draft(
         module,
-        default.at,
-        f"`{default.name}` is {kib(size)} of shared memory unless told otherwise; {plain(wrong)} {_have(wrong)}",
-        f"what {plain(owners)} {'has' if len(owners) == 1 else 'have'}",
-        "take the default from the device",
-        wrong,
-        Claimed(claims.shared("dynamic", size, wrong), default.at),
-        "note",
-        "low",
+        at=default.at,
+        message=(
+            f"`{default.name}` is {kib(size)} of shared memory unless told otherwise; {plain(wrong)} {_have(wrong)}"
+        ),
+        label=f"what {plain(owners)} {'has' if len(owners) == 1 else 'have'}",
+        advice="take the default from the device",
+        chips=wrong,
+        claimed=Claimed(claims.shared("dynamic", size, wrong), default.at),
+        severity="note",
+        confidence="low",
     )
 
 
@@ -326,30 +330,26 @@ def _unit(rows: dict[Chip, int]) -> int | None:
 def _draft(
     module: Module,
     at: Span,
+    *,
     message: str,
     label: str,
     advice: str,
     chips: ChipSet,
     claimed: Claimed,
-    severity: str,
-    confidence: str,
+    severity: Severity,
+    confidence: Confidence,
     related: tuple[RelatedSpan, ...] = (),
     judged: Judged | None = None,
 ) -> Draft:
     admitted = judged.admitted if judged is not None else chips
     return Draft(
-        NAME,
-        NAME,
-        severity,
-        confidence,
-        module,
-        at,
-        message,
-        label,
-        advice,
-        admitted,
-        chips,
-        None,
+        rule=NAME,
+        place=DraftPlace(module=module, at=at, admitted=admitted, certain=chips),
+        severity=severity,
+        confidence=confidence,
+        message=message,
+        label=label,
+        advice=advice,
         related=related,
         claims=(claimed,),
         rests_on=(judged.gate,) if judged is not None else (),

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from bwlint.chips import Chip, ChipSet, Target, TargetSet
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, RelatedSpan, Remedy
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.guards import Guarded
 from bwlint.judging.legality import legal
 from bwlint.judging.wrappers import served
+from bwlint.model.findings import NoFix
 from bwlint.rules.family_split_guard import named_after
 
 NAME = "suffix-lost"
-CATEGORY = "arch-target"
 
 
 def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
@@ -25,29 +25,25 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
     names = ", ".join(Target(chip.joined, "f").name for chip in lost)
     fails = guarded.other.ends == "raise"
     yield Draft(
-        NAME,
-        CATEGORY,
-        "warning" if fails else "note",
-        "high" if fails else "medium",
-        guarded.module,
-        guarded.guard.at,
-        f"this guard compiles for the a target and not for {names}: a build for the family target "
-        + ("ends in the error beside it" if fails else "loses what is behind it"),
-        f"compiles for {guarded.admitted & TargetSet.native(context.targets)}",
-        "ask for the family too: __CUDA_ARCH_FAMILY_SPECIFIC__, or the f macro of the library",
-        guarded.admitted.chips,
-        guarded.certain.chips,
-        None,
-        guarded.guard,
-        (RelatedSpan(guarded.module, guarded.other.at, "what an f build gets"),) if guarded.other.at else (),
+        rule=NAME,
+        place=DraftPlace.of_guard(guarded),
+        severity="warning" if fails else "note",
+        confidence="high" if fails else "medium",
+        message=(
+            f"this guard compiles for the a target and not for {names}: a build for the family target "
+            + ("ends in the error beside it" if fails else "loses what is behind it")
+        ),
+        label=f"compiles for {guarded.admitted & TargetSet.native(context.targets)}",
+        advice="ask for the family too: __CUDA_ARCH_FAMILY_SPECIFIC__, or the f macro of the library",
+        related=(RelatedSpan(guarded.module, guarded.other.at, "what an f build gets"),) if guarded.other.at else (),
         remedy=_remedy(guarded, lost),
         claims=(guarded.claimed(_own_targets(lost) | _family_targets(lost)),),
     )
 
 
-def _remedy(guarded: Guarded, lost: list[Chip]) -> Remedy | str:
+def _remedy(guarded: Guarded, lost: list[Chip]) -> Remedy | NoFix:
     if (name := named_after(guarded, ChipSet.joining(lost))) is not None:
-        return f"`{name}` is named after the target that the guard asks for"
+        return NoFix(f"`{name}` is named after the target that the guard asks for")
     targets = guarded.admitted | _family_targets(lost)
     return Remedy(
         "guard",

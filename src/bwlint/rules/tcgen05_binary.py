@@ -18,17 +18,17 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
     legal = ChipSet.where(lambda chip: bool(chip.tmem_per_sm))
     for found in loaded(shipment, asked, lambda kernel, _, chip: bool(kernel.tcgen05) and not chip.tmem_per_sm):
         yield Flaw(
-            NAME,
-            "error",
-            "high",
-            found.library.path,
-            f"{found.named}: tcgen05 instructions in a cubin that {plain(found.chips)} loads",
-            "tensor memory, which these chips lack",
-            "compile for the chip: its own assembler refuses these instructions",
-            f"tcgen05 {plain(found.chips)}",
-            found.chips,
-            legal,
-            (_no_tensor_memory(found),),
+            rule=NAME,
+            severity="error",
+            confidence="high",
+            path=found.library.path,
+            message=f"{found.named}: tcgen05 instructions in a cubin that {plain(found.chips)} loads",
+            label="tensor memory, which these chips lack",
+            advice="compile for the chip: its own assembler refuses these instructions",
+            key=f"tcgen05 {plain(found.chips)}",
+            admitted=found.chips,
+            legal=legal,
+            claims=(_no_tensor_memory(found),),
         )
 
 

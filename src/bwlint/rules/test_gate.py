@@ -12,9 +12,10 @@ from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, RelatedSpan, Remedy
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.family_evidence import against
 from bwlint.judging.siblings import Admission, admits
+from bwlint.model.findings import NoFix, Severity
 from bwlint.rules import excluded, family_split, leak
 from bwlint.rules.message import EXCEPTION
 from bwlint.world.gates import Judged
@@ -38,9 +39,9 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     found = list(leak.leaks(context, judged))
     if found:
         side, need, wrong = found[0]
-        yield leak.with_remedy(judged, side, need, leak.draft(NAME, judged, side, need, wrong))
+        yield leak.with_remedy(judged, side, need, replace(leak.draft(judged, side, need, wrong), rule=NAME))
         return
-    yield from leak.open_bound(context, judged, NAME)
+    yield from (replace(bound, rule=NAME) for bound in leak.open_bound(context, judged))
     yield from _split(context, judged)
     yield from _excluded(context, judged)
 
@@ -48,16 +49,22 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
 def _split(context: Context, judged: Judged) -> Iterator[Draft]:
     parts = family_split.split(context, judged)
     if parts is None and not _helper_splits(context, judged):
-        yield from (_of_generation(judged, found) for found in family_split.other_family(context, judged, NAME))
+        yield from (_of_generation(judged, found) for found in family_split.other_family(context, judged))
         return
     missing = context.targets & judged.sets.live - judged.may
     api = admits(context, judged, missing)
     if api is not None:
         found = _against(judged, missing, api)
     elif parts is not None:
-        found = replace(family_split.draft(context, NAME, judged, *parts), severity="note", category=NAME)
+        found = replace(family_split.draft(context, judged, *parts), rule=NAME, severity="note")
     else:
-        found = _skipped(judged, missing, "note", "a helper for the exact part decides", None)
+        found = _skipped(
+            judged,
+            missing,
+            severity="note",
+            reason="a helper for the exact part decides",
+            related=None,
+        )
     evidence = "" if api is None else f"`{api.name}`, which the test calls, is for {api.chips}"
     remedy = Remedy("test", _letting_in(judged, missing), evidence or _SKIPPED, _doubt(context, judged, missing, api))
     yield replace(found, remedy=remedy)
@@ -65,7 +72,7 @@ def _split(context: Context, judged: Judged) -> Iterator[Draft]:
 
 def _of_generation(judged: Judged, found: Draft) -> Draft:
     """One member of a generation is tested and the other skipped: no harm in both, where the reason names neither."""
-    draft = replace(found, rule=NAME, category=NAME)
+    draft = replace(found, rule=NAME)
     if not isinstance(draft.remedy, Remedy):
         return draft
     held = judged.sets.live - judged.core if judged.denies else judged.core
@@ -114,7 +121,13 @@ def _helper_splits(context: Context, judged: Judged) -> bool:
 def _against(judged: Judged, out: ChipSet, api: Admission) -> Draft:
     """The test is skipped where what it calls says that it works."""
     related = RelatedSpan(api.at, api.at.at, api.at.text)
-    found = _skipped(judged, out & api.chips, "warning", f"`{api.name}` admits {api.chips}", related)
+    found = _skipped(
+        judged,
+        out & api.chips,
+        severity="warning",
+        reason=f"`{api.name}` admits {api.chips}",
+        related=related,
+    )
     works = claims.need(api.name, out & api.chips, api.chips, f"`{api.name}` works on {plain(out & api.chips)} too")
     evidence = f"`{api.name}`, which the test calls, is for {api.chips}"
     remedy = Remedy("test", _letting_in(judged, out & api.chips), evidence, _NEVER_RUN)
@@ -138,18 +151,24 @@ def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
         said = mentioned(text.text)
         if said.open_ended and out <= said.named and judged.admitted & said.named:
             reason = f"the reason it gives names {said.named}"
-            found = _skipped(judged, out, "note", reason, RelatedSpan(judged.module, text.at, "the reason"))
+            found = _skipped(
+                judged,
+                out,
+                severity="note",
+                reason=reason,
+                related=RelatedSpan(judged.module, text.at, "the reason"),
+            )
             yield replace(found, remedy=_as_said(context, judged, text.text, reason))
             return
     kept_out = excluded.excluded(context, judged)
     if kept_out is not None:
-        yield excluded.draft(NAME, judged, replace(kept_out, severity="note"))
+        yield replace(excluded.draft(judged, replace(kept_out, severity="note")), rule=NAME)
 
 
-def _as_said(context: Context, judged: Judged, text: str, reason: str) -> Remedy | str:
+def _as_said(context: Context, judged: Judged, text: str, reason: str) -> Remedy | NoFix:
     """The test that a reason with an open end describes; "SM100+" is said of kernels for 10.x alone, too."""
     if not _BY_NUMBER.search(text) or _NUMBERED.search(text) or EXCEPTION.search(text) or context.near_tcgen05(judged):
-        return "nothing here says which is wrong, the reason or the test"
+        return NoFix("nothing here says which is wrong, the reason or the test")
     chips = mentioned(text).named & judged.sets.live - _OLD_NAMES
     return Remedy("test", _letting_in(judged, chips), reason, _NEVER_RUN)
 
@@ -160,20 +179,14 @@ def _named(context: Context, judged: Judged) -> Need | None:
     return context.evidence.libraries.by_name(path, (judged.gate.qualname, path), judged.at)
 
 
-def _skipped(judged: Judged, out: ChipSet, severity: str, reason: str, related: RelatedSpan | None) -> Draft:
+def _skipped(judged: Judged, out: ChipSet, *, severity: Severity, reason: str, related: RelatedSpan | None) -> Draft:
     return Draft(
-        NAME,
-        NAME,
-        severity,
-        "medium" if severity == "warning" else "low",
-        judged.module,
-        judged.at,
-        f"the test is skipped on {plain(out)}: {reason}",
-        f"runs on {judged.admitted}",
-        f"run it on {plain(out)} too",
-        judged.may,
-        judged.must,
-        None,
-        judged.gate,
-        (related,) if related else (),
+        rule=NAME,
+        place=DraftPlace.of_gate(judged),
+        severity=severity,
+        confidence="medium" if severity == "warning" else "low",
+        message=f"the test is skipped on {plain(out)}: {reason}",
+        label=f"runs on {judged.admitted}",
+        advice=f"run it on {plain(out)} too",
+        related=(related,) if related else (),
     )

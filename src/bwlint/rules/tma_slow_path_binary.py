@@ -19,14 +19,14 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
         calls = sorted({call for kernel in found.kernels for call in kernel.driver_calls})
         names = ", ".join(call.removeprefix(DRIVER_CALL) for call in calls)
         yield Flaw(
-            NAME,
-            "note",
-            "high",
-            found.library.path,
-            f"{found.named}: bulk loads that call a routine of the driver on {plain(found.chips)} ({names})",
-            "in software where the destination is not the block's own, or with multicast",
-            "load to .shared::cta where the destination is the block's own",
-            f"slow {plain(found.chips)}",
-            found.chips,
+            rule=NAME,
+            severity="note",
+            confidence="high",
+            path=found.library.path,
+            message=f"{found.named}: bulk loads that call a routine of the driver on {plain(found.chips)} ({names})",
+            label="in software where the destination is not the block's own, or with multicast",
+            advice="load to .shared::cta where the destination is the block's own",
+            key=f"slow {plain(found.chips)}",
+            admitted=found.chips,
             claims=(claims.calls(found.kernels[0].name, found.chips),),
         )

@@ -9,7 +9,7 @@ from bwlint.judging import claims
 from bwlint.judging.amounts import BUILT, THEIRS, Asked, asked, fitting
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft
+from bwlint.judging.drafts import Draft, DraftPlace
 from bwlint.model.facts import Module
 
 NAME = "unchecked-launch"
@@ -33,18 +33,16 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 def _draft(one: Asked, over: ChipSet, size: int, claimed: Claimed) -> Draft:
     in_header = one.module.path.endswith(_HEADERS)
     return Draft(
-        NAME,
-        "other",
-        "warning" if over and not in_header else "note",  # who includes it may look
-        "high" if over else "low",
-        one.module,
-        one.operation.at,
-        "nobody looks at the status of this call: over the limit of the chip it is refused, the kernel does not run,"
-        " its output stays as it was and a later synchronize returns success",
-        "the status is dropped",
-        "check what the call returns, and cudaGetLastError() after the launch",
-        one.targets.chips,
-        over,
-        fitting(size) if over else None,
+        rule=NAME,
+        place=DraftPlace.of_request(one, over),
+        severity="warning" if over and not in_header else "note",  # who includes it may look
+        confidence="high" if over else "low",
+        message=(
+            "nobody looks at the status of this call: over the limit of the chip it is refused, the kernel does"
+            " not run, its output stays as it was and a later synchronize returns success"
+        ),
+        label="the status is dropped",
+        advice="check what the call returns, and cudaGetLastError() after the launch",
+        legal=fitting(size) if over else None,
         claims=(claimed,),
     )

@@ -16,6 +16,7 @@ from bwlint.judging.guards import guards_of, wrappers_of
 from bwlint.judging.unreached import Away
 from bwlint.model.expr import Span
 from bwlint.model.facts import Gate, Module
+from bwlint.model.findings import Confidence
 from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.run.merging import one_each
 from bwlint.sources.read import Unread, read_bytes
@@ -151,7 +152,7 @@ def analyse(
 
 _OF_BUILDS = frozenset({"arch-target"})
 """Rules that look at flags of a build, which are named after targets; the others ask for the device."""
-_LESS = {"high": "medium", "medium": "low", "low": "low"}
+_LESS: dict[Confidence, Confidence] = {"high": "medium", "medium": "low", "low": "low"}
 
 
 def _weighed(judged: Judged, drafts: Iterable[Draft]) -> Iterator[Draft]:
@@ -175,7 +176,7 @@ def _at_origins(context: Context, module: Module, drafts: Sequence[Draft]) -> li
     kept: list[Draft] = []
     for draft in drafts:
         origin = origins.get(id(draft.gate)) if draft.gate is not None else None
-        too_broad = context.targets <= draft.admitted  # the helper may be right, and this use of it wrong
+        too_broad = context.targets <= draft.place.admitted  # the helper may be right, and this use of it wrong
         at_use = draft.gate is not None and draft.gate.kind == "helper-call" and too_broad
         if origin is None or draft.gate is None or at_use:
             kept.append(draft)
@@ -190,7 +191,7 @@ def _at_origins(context: Context, module: Module, drafts: Sequence[Draft]) -> li
         first = own or max(group, key=lambda draft: _RANK[draft.severity])
         kept = [draft for draft in kept if draft is not own]
         related = tuple(RelatedSpan(module, d.at, "used here") for d in group[:8])
-        kept.append(replace(first, at=at, related=(*first.related, *related)))
+        kept.append(replace(first, place=replace(first.place, at=at), related=(*first.related, *related)))
     return kept
 
 

@@ -9,7 +9,6 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
 
 from bwlint.chips import ChipSet
 from bwlint.chips.wording import plain
@@ -17,7 +16,7 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.drafts import Draft, Remedy
 from bwlint.model.expr import Span
 from bwlint.model.facts import Gate
-from bwlint.model.findings import Claim, Confidence, Edit, Finding, Fix, Region, Related, Severity, Skipped, Suppressed
+from bwlint.model.findings import Claim, Edit, Finding, Fix, NoFix, Region, Related, Skipped, Suppressed
 from bwlint.model.fingerprint import fingerprint
 from bwlint.readers.comments import comments_of
 from bwlint.run.engine import Analysis
@@ -128,22 +127,22 @@ class _ReportedFile:
         rule = catalog.lookup(draft.rule)
         fix = self._fix(draft, judged)
         return Finding(
-            rule.code,
-            rule.name,
-            draft.category,
-            cast(Severity, draft.severity),
-            cast(Confidence, draft.confidence),
-            self.file.path,
-            self.text.region(*draft.at),
-            draft.message,
-            draft.admitted.names,
-            draft.certain.names,
-            None if draft.legal is None else draft.legal.names,
-            draft.label,
-            draft.advice,
-            self._related(draft),
-            fix if isinstance(fix, Fix) else None,
-            fix if isinstance(fix, str) else None,
+            rule=rule.code,
+            name=rule.name,
+            category=draft.category or rule.category,
+            severity=draft.severity,
+            confidence=draft.confidence,
+            path=self.file.path,
+            region=self.text.region(*draft.at),
+            message=draft.message,
+            admitted=draft.place.admitted.names,
+            certain=draft.place.certain.names,
+            legal=None if draft.legal is None else draft.legal.names,
+            label=draft.label,
+            advice=draft.advice,
+            related=self._related(draft),
+            fix=fix if isinstance(fix, Fix) else None,
+            fix_refused=fix.reason if isinstance(fix, NoFix) else None,
             claims=(*self._gate_claims(draft, rests_on), *(self._claim(claimed) for claimed in draft.claims)),
         )
 
@@ -172,7 +171,7 @@ class _ReportedFile:
                 found[Related(path, text.region(*entry.at), entry.message)] = None
         return tuple(found)
 
-    def _fix(self, draft: Draft, judged: Judged | None) -> Fix | str | None:
+    def _fix(self, draft: Draft, judged: Judged | None) -> Fix | NoFix | None:
         remedy = draft.remedy
         if not isinstance(remedy, Remedy):
             return remedy
@@ -182,7 +181,7 @@ class _ReportedFile:
 
         job = Job(self.analysis.context, draft, remedy, judged, self.file.root, self.text.source)
         proposed = propose(job)
-        if isinstance(proposed, str):
+        if isinstance(proposed, NoFix):
             return proposed
         return replace(proposed, edits=tuple(self._reported(edit) for edit in proposed.edits))
 
@@ -194,17 +193,14 @@ class _ReportedFile:
         rule = catalog.lookup(name)
         text = _between(self.text, region)
         return Finding(
-            rule.code,
-            rule.name,
-            rule.category,
-            rule.severity,
-            "high",
-            self.file.path,
-            region,
-            message,
-            (),
-            (),
-            None,
+            rule=rule.code,
+            name=rule.name,
+            category=rule.category,
+            severity=rule.severity,
+            confidence="high",
+            path=self.file.path,
+            region=region,
+            message=message,
             fingerprint=fingerprint(rule.name, text, "", 0),
         )
 

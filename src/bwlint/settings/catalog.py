@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from bwlint.data import read_toml, rules_folder
-from bwlint.model.findings import SEVERITIES, Severity
+from bwlint.model.findings import CATEGORIES, SEVERITIES, Category, Severity
 
 UNUSED = "unused-suppression"
 BAD = "bad-suppression"
@@ -27,7 +27,7 @@ class Rule:
 
     code: str
     name: str
-    category: str
+    category: Category
     severity: Severity
     summary: str
     why: str
@@ -74,8 +74,8 @@ def _rule(path: Path) -> Rule:
     wrong += row.keys()
     if not isinstance(sources, list) or wrong:
         raise ValueError(f"{path}: not a rule: {', '.join(wrong) or 'sources'}")
-    if texts["severity"] not in SEVERITIES or texts["name"] != path.stem:
-        raise ValueError(f"{path}: not a rule: severity or name")
+    if texts["severity"] not in SEVERITIES or texts["category"] not in CATEGORIES or texts["name"] != path.stem:
+        raise ValueError(f"{path}: not a rule: severity, category or name")
     return Rule(**{key: cast(Any, value).strip() for key, value in texts.items()}, sources=tuple(sources))
 
 

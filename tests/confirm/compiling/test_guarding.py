@@ -42,7 +42,16 @@ def ask(nvcc: wheels.Toolkit, tmp_path_factory: pytest.TempPathFactory) -> Ask:
         line = next(number for number, each in enumerate(source.splitlines(), 1) if "// HERE" in each)
         at = Region(line, 1, line, 9)
         claim = Claim("guard", "", targets=targets, holds=holds, certain=certain, subject="#if", at=at)
-        finding = Finding("BW000", "test", "other", "note", "high", "a.cu", at, "", (), (), None)
+        finding = Finding(
+            rule="BW000",
+            name="test",
+            category="other",
+            severity="note",
+            confidence="high",
+            path="a.cu",
+            region=at,
+            message="",
+        )
         return attempt(Subject(finding, claim, str(root / "a.cu"), str(root)), world)
 
     return asked

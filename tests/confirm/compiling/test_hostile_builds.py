@@ -43,7 +43,16 @@ def ask(nvcc: wheels.Toolkit, root: Path, tmp_path: Path, monkeypatch: pytest.Mo
         scratch.mkdir()
         at = Region(line, 1, line, 2)
         claim = Claim(kind, "", targets=("sm_120a",), subject=FENCE, at=at)  # type: ignore[arg-type]
-        finding = Finding("BW000", "test", "other", "note", "high", name, at, "", (), (), None)
+        finding = Finding(
+            rule="BW000",
+            name="test",
+            category="other",
+            severity="note",
+            confidence="high",
+            path=name,
+            region=at,
+            message="",
+        )
         world = Workbench(scratch, (kit,), nvcc_args=own, compile_limit=limit)
         return attempt(Subject(finding, claim, str(root / name), str(root)), world)
 

@@ -75,7 +75,16 @@ def _marked(path: Path, mark: str) -> Region:
 
 def _finding(name: str) -> Finding:
     place = Region(1, 1, 1, 1)
-    return Finding("BW000", "test", "other", "note", "high", name, place, "", (), (), None)
+    return Finding(
+        rule="BW000",
+        name="test",
+        category="other",
+        severity="note",
+        confidence="high",
+        path=name,
+        region=place,
+        message="",
+    )
 
 
 SOURCES = {

@@ -213,7 +213,17 @@ def world(folder: Path, *devices: str, limit: float = 20.0) -> Workbench:
 
 
 def attempt(real: str, claim: Claim, given: Workbench) -> Attempt:
-    finding = Finding("", "", "", "note", "low", real, Region(1, 1, 1, 1), "", (), (), None, claims=(claim,))
+    finding = Finding(
+        rule="",
+        name="",
+        category="other",
+        severity="note",
+        confidence="low",
+        path=real,
+        region=Region(1, 1, 1, 1),
+        message="",
+        claims=(claim,),
+    )
     return evaluate.attempt(Subject(finding, claim, real, ""), given)
 
 

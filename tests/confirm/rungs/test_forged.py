@@ -31,7 +31,16 @@ def of_ptx(world: Workbench, body: str, subject: str, line: int, **said: str) ->
     path = world.scratch / "k.ptx"
     path.write_text(HEAD.format(version, target, body))
     at = Region(line, 1, line, 80)
-    finding = Finding("BW000", "test", "other", "note", "high", str(path), at, "", (), (), None)
+    finding = Finding(
+        rule="BW000",
+        name="test",
+        category="other",
+        severity="note",
+        confidence="high",
+        path=str(path),
+        region=at,
+        message="",
+    )
     claim = Claim("instruction", "", targets=(target,), subject=subject, at=at)
     found = attempt(Subject(finding, claim, str(path), str(world.scratch)), world)
     return found.outcome, found.reason
@@ -140,7 +149,16 @@ def test_more_pairs_than_are_built_are_none() -> None:
 @pytest.mark.parametrize("kind", ["instruction", "build", "shared", "cluster", "gate", "guard", "image"])
 def test_claims_that_nobody_made_reach_no_rung(kind: str, fields: dict[str, object], says: str, tmp_path: Path) -> None:
     place = Region(1, 1, 1, 1)
-    finding = Finding("BW000", "test", "other", "note", "high", "x.cu", place, "", (), (), None)
+    finding = Finding(
+        rule="BW000",
+        name="test",
+        category="other",
+        severity="note",
+        confidence="high",
+        path="x.cu",
+        region=place,
+        message="",
+    )
     claim = replace(Claim(kind, ""), **fields)  # type: ignore[arg-type]
     tried = ladder.climb(Subject(finding, claim, "", ""), Workbench(tmp_path))
     assert tried.outcome == "inconclusive" and not any(one.executed for one in tried.attempts)

@@ -13,7 +13,7 @@ from bwlint.evaluate.sources import Sources
 from bwlint.fix import Job, propose
 from bwlint.fix.apply import apply
 from bwlint.judging.drafts import Draft, Remedy
-from bwlint.model.findings import Fix
+from bwlint.model.findings import Fix, NoFix
 from bwlint.readers.cuda import read
 from bwlint.run.engine import analyse
 from bwlint.sources.read import given
@@ -38,7 +38,7 @@ class Mended:
     """A text, and what each finding in it led to: a fix, or why there is none."""
 
     source: str
-    found: tuple[tuple[Draft, Fix | str | None], ...]
+    found: tuple[tuple[Draft, Fix | NoFix | None], ...]
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
@@ -46,7 +46,7 @@ class Mended:
 
     @property
     def refusals(self) -> tuple[str, ...]:
-        return tuple(fix for _, fix in self.found if isinstance(fix, str))
+        return tuple(fix.reason for _, fix in self.found if isinstance(fix, NoFix))
 
     def text(self, *, safe: bool = False) -> str:
         """The text after the fixes; `safe` leaves the others out."""
@@ -67,7 +67,7 @@ def mend(tmp_path_factory: pytest.TempPathFactory) -> Mend:
         texts = {str(root / name): source, **{str(root / f"{other}.h"): text for other, text in headers.items()}}
         modules = tuple((SourceFile(real, real, "cuda", str(root)), read(real, text)) for real, text in texts.items())
         both = ChipSet.of("12.0", "12.1")
-        found: list[tuple[Draft, Fix | str | None]] = []
+        found: list[tuple[Draft, Fix | NoFix | None]] = []
         with given({real: text.encode() for real, text in texts.items()}):
             analysis = analyse(Collected(modules, (), ()), Sources(), both, rules)
             for file, drafts in analysis.drafts:

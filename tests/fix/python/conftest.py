@@ -14,7 +14,7 @@ from bwlint.evaluate.sources import Sources
 from bwlint.fix.apply import apply
 from bwlint.fix.python import propose
 from bwlint.model.facts import Gate, Module
-from bwlint.model.findings import Finding, Fix
+from bwlint.model.findings import Finding, Fix, NoFix
 from bwlint.readers.python import read
 from bwlint.run.check import check
 from bwlint.run.gather import CheckRequest
@@ -45,7 +45,7 @@ class Snippet:
         core, missing = self.sets.core, ChipSet.of("12.1")
         return core | missing if "12.0" in core else core - missing
 
-    def propose(self, wanted: ChipSet | None = None, unsafe_reason: str | None = None) -> Fix | str:
+    def propose(self, wanted: ChipSet | None = None, unsafe_reason: str | None = None) -> Fix | NoFix:
         target = self.wanted() if wanted is None else wanted
         return propose(self.tree, self.module, "/", self.gate, self.sets, target, self.source, "a test", unsafe_reason)
 
@@ -57,8 +57,8 @@ class Snippet:
 
     def refused(self, wanted: ChipSet | None = None) -> str:
         fix = self.propose(wanted)
-        assert isinstance(fix, str), fix
-        return fix
+        assert isinstance(fix, NoFix), fix
+        return fix.reason
 
 
 Make = Callable[..., Snippet]

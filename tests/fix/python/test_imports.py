@@ -9,6 +9,7 @@ import pytest
 from bwlint.fix.apply import apply
 from bwlint.fix.python.imports import add_beside, add_line, bring
 from bwlint.fix.python.syntax import Syntax, parse
+from bwlint.model.findings import NoFix
 
 USE = "if old(d):\n    pass\n"
 
@@ -22,7 +23,7 @@ def brought(source: str, *names: str, instead: bool = False) -> str:
     syntax = parse(source)
     assert syntax is not None
     edits = bring(syntax, "m.py", names, "old", use_of(syntax, "old"), instead=instead)
-    return edits if isinstance(edits, str) else apply(source, edits)
+    return edits.reason if isinstance(edits, NoFix) else apply(source, edits)
 
 
 LAYOUTS = [
@@ -137,7 +138,7 @@ def test_a_line_of_its_own(before: str, after: str) -> None:
     syntax = parse(before)
     assert syntax is not None
     edits = add_line(syntax, "m.py", "p.u", ("new",))
-    assert (edits if isinstance(edits, str) else apply(before, edits)) == after
+    assert (edits.reason if isinstance(edits, NoFix) else apply(before, edits)) == after
 
 
 def test_a_line_of_its_own_stays_in_the_function() -> None:
@@ -146,7 +147,7 @@ def test_a_line_of_its_own_stays_in_the_function() -> None:
     syntax = parse(lazy)
     assert syntax is not None
     edits = add_beside(syntax, "m.py", "p.u", ("new",), "old", use_of(syntax, "old"))
-    assert not isinstance(edits, str)
+    assert not isinstance(edits, NoFix)
     assert apply(lazy, edits) == lazy.replace("# late\n", "# late\n    from p.u import new\n")
 
 
@@ -155,7 +156,7 @@ def test_a_line_that_is_shared_is_left_alone(line: str) -> None:
     syntax = parse(f"def f(d):\n    {line}\n    return old(d)\n")
     assert syntax is not None
     edits = add_beside(syntax, "m.py", "p.u", ("new",), "old", use_of(syntax, "old"))
-    assert edits == "the import shares its line"
+    assert edits == NoFix("the import shares its line")
 
 
 def test_each_branch_has_an_import_of_its_own() -> None:

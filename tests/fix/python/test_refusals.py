@@ -8,7 +8,7 @@ import pytest
 from bwlint.chips import ChipSet
 from bwlint.fix.python import locate, propose, spellings
 from bwlint.model.facts import Gate
-from bwlint.model.findings import Edit, Region
+from bwlint.model.findings import Edit, NoFix, Region
 
 from .conftest import Make
 from .test_family import ARCH, CAP, PLATFORM
@@ -225,7 +225,7 @@ def test_wrong_rewrites_do_not_pass(snippet: Make, monkeypatch: pytest.MonkeyPat
         "cap",
     ):
         monkeypatch.setattr(spellings, "_FAMILY", (_comparison_to(code),))
-        assert isinstance(snippet(f"{CAP}if cap == (12, 0): pass\n").propose(), str), code
+        assert isinstance(snippet(f"{CAP}if cap == (12, 0): pass\n").propose(), NoFix), code
 
 
 def test_edit_that_breaks_the_file(snippet: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,16 +238,16 @@ def test_edit_that_breaks_the_file(snippet: Make, monkeypatch: pytest.MonkeyPatc
 def test_text_that_is_not_the_read_one(snippet: Make) -> None:
     found = snippet(f"{CAP}if cap == (12, 0): pass\n")
     arguments = (found.tree, found.module, "/", found.gate, found.sets, found.wanted())
-    assert propose(*arguments, "\n\n\n\nx = 1\n", "", None) == UNKNOWN
+    assert propose(*arguments, "\n\n\n\nx = 1\n", "", None) == NoFix(UNKNOWN)
 
 
 def test_gate_of_another_file(snippet: Make) -> None:
     found, other = snippet(f"{CAP}if cap == (12, 0): pass\n"), snippet(f"{CAP}if cap != (12, 0): pass\n")
     gate: Gate = other.gate
     reason = propose(found.tree, found.module, "/", gate, found.sets, found.wanted(), found.source, "", None)
-    assert reason == "the gate is not found again in the file"
+    assert reason == NoFix("the gate is not found again in the file")
 
 
 def test_enum_against_text(snippet: Make) -> None:
     found = snippet(f"{ARCH}from cutlass.x import get_arch_enum\nif get_arch_enum() in ['sm_120a']: pass\n")
-    assert isinstance(found.propose(ChipSet.of("12.0", "12.1")), str)
+    assert isinstance(found.propose(ChipSet.of("12.0", "12.1")), NoFix)

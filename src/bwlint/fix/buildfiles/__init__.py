@@ -13,7 +13,7 @@ from bwlint.fix.buildfiles import accepted, lists, spellings
 from bwlint.fix.buildfiles.place import CarryPlace
 from bwlint.fix.buildfiles.proof import Proposal, prove, stated
 from bwlint.fix.buildfiles.spellings import Piece
-from bwlint.model.findings import Edit, Fix, Proof
+from bwlint.model.findings import Edit, Fix, NoFix, Proof
 from bwlint.readers.buildfiles.places import Places
 from bwlint.sources.read import SourceText
 
@@ -24,18 +24,18 @@ MOST_LISTS = 200
 _LONGEST_TITLE = 60
 
 
-def mend(job: Job) -> Fix | str:
-    """The fix of a list, a flag or a condition of a build; a string says why there is none."""
+def mend(job: Job) -> Fix | NoFix:
+    """The fix of a list, a flag or a condition of a build; `NoFix` says why there is none."""
     at = job.remedy.at or job.draft.at
     if len(job.module.carries) > MOST_LISTS:
-        return "the file has too many lists for a proof of each edit"
+        return NoFix("the file has too many lists for a proof of each edit")
     index = next((n for n, one in enumerate(stated(job.module)) if one.at == at), None)
     if index is None:
-        return "the list is not found again in the file"
+        return NoFix("the list is not found again in the file")
     place = CarryPlace.of(job, index)
-    if isinstance(place, str):
+    if isinstance(place, NoFix):
         return place
-    refusal = ""
+    refusal: NoFix | None = None
     for proposal in _proposals(place):
         edits = tuple(_edit(job, piece) for piece in proposal.pieces)
         unsafe = "; ".join(dict.fromkeys(filter(None, (job.remedy.unsafe, proposal.unsafe))))
@@ -64,10 +64,10 @@ def _proposals(place: CarryPlace) -> Iterator[Proposal]:
         yield from lists.beside(place)
 
 
-def _refusal(place: CarryPlace) -> str:
+def _refusal(place: CarryPlace) -> NoFix:
     if place.gains and not place.possible():
-        return place.too_early()
-    return "no known rewrite for this spelling"
+        return NoFix(place.too_early())
+    return NoFix("no known rewrite for this spelling")
 
 
 def _edit(job: Job, piece: Piece) -> Edit:

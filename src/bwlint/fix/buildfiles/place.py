@@ -16,6 +16,7 @@ from bwlint.fix.meant import comments, said_exactly
 from bwlint.judging.compiled import Behind, behind
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry
+from bwlint.model.findings import NoFix
 from bwlint.readers.buildfiles import is_cmake
 from bwlint.sources.read import SourceText
 
@@ -35,14 +36,14 @@ class CarryPlace:
     code: Behind
 
     @classmethod
-    def of(cls, job: Job, index: int) -> CarryPlace | str:
+    def of(cls, job: Job, index: int) -> CarryPlace | NoFix:
         carry = stated(job.module)[index]
         before = reached(carry)
         gains, losses = job.remedy.chips - before, before - job.remedy.chips
         if gains and losses:
-            return "the set wanted both gains and loses chips"
+            return NoFix("the set wanted both gains and loses chips")
         if carry.kind == "file":
-            return "PTX is written by a compiler, which has to be asked for another target"
+            return NoFix("PTX is written by a compiler, which has to be asked for another target")
         change = WantedChange("family", job.remedy.chips, gains | losses, twins(before, gains | losses))
         said = said_exactly(comments(job.source, carry.at), change)
         if said is not None:

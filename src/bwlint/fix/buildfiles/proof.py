@@ -15,7 +15,7 @@ from bwlint.fix.apply import apply
 from bwlint.fix.buildfiles.spellings import Piece
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, Module
-from bwlint.model.findings import Edit, Proof
+from bwlint.model.findings import Edit, NoFix, Proof
 from bwlint.readers import ReadError, reader
 from bwlint.rules import arch_target
 
@@ -68,13 +68,13 @@ def reached(carry: Carry) -> ChipSet:
     return found
 
 
-def prove(job: Job, index: int, proposal: Proposal, edits: Sequence[Edit], evidence: str) -> Proof | str:
-    """The proof that edits do what a proposal says and nothing else; a string says what is wrong."""
+def prove(job: Job, index: int, proposal: Proposal, edits: Sequence[Edit], evidence: str) -> Proof | NoFix:
+    """The proof that edits do what a proposal says and nothing else; `NoFix` says what is wrong."""
     text = apply(job.source, edits)
     try:
         edited = _read(job.module, text)
     except ReadError as error:
-        return f"the edited file does not parse: {error}"
+        return NoFix(f"the edited file does not parse: {error}")
     before, after = stated(job.module), stated(edited)
     first = min(proposal.touched)
     if proposal.splits:
@@ -82,7 +82,7 @@ def prove(job: Job, index: int, proposal: Proposal, edits: Sequence[Edit], evide
     new = after[first + 1 : first + 1 + proposal.added]
     after = (*after[: first + 1], *after[first + 1 + proposal.added :])
     if len(after) != len(before) or len(new) != proposal.added:
-        return "the edited file has other lists than before"
+        return NoFix("the edited file has other lists than before")
     wrong = (
         _differs(before, after, new, proposal) or _gates(job.module, edited) or _faults(job, index, edited, proposal)
     )
@@ -92,17 +92,17 @@ def prove(job: Job, index: int, proposal: Proposal, edits: Sequence[Edit], evide
     return Proof(_may(old).names, reached(old).names, _may(now).names, reached(now).names, evidence)
 
 
-def _split(job: Job, index: int, proposal: Proposal, edited: Module, evidence: str) -> Proof | str:
+def _split(job: Job, index: int, proposal: Proposal, edited: Module, evidence: str) -> Proof | NoFix:
     """The same for a list that has a branch of its own for later toolkits: older ones get what they got."""
     before, after = stated(job.module), stated(edited)
     if len(after) != len(before) + 1:
-        return "the edited file has other lists than before"
+        return NoFix("the edited file has other lists than before")
     old, later, earlier = before[index], after[index], after[index + 1]
     toolkits = within(later.toolkit), within(earlier.toolkit)
     if toolkits[0] & toolkits[1] or toolkits[0] | toolkits[1] != within(old.toolkit):
-        return "the branches do not share the toolkits of the one that was"
+        return NoFix("the branches do not share the toolkits of the one that was")
     if _said(replace(earlier, toolkit=old.toolkit)) != _said(old):
-        return "the edit would change the list for older toolkits"
+        return NoFix("the edit would change the list for older toolkits")
     rest = (*after[:index], replace(later, toolkit=old.toolkit), *after[index + 2 :])
     wrong = _differs(before, rest, (), proposal) or _faults(job, index, edited, proposal)
     if wrong is not None:
@@ -119,15 +119,15 @@ def _joined(carry: Carry, new: Sequence[Carry]) -> Carry:
     return replace(carry, sass=sass, ptx=tuple(name for one in (carry, *new) for name in one.ptx))
 
 
-def _differs(before: Sequence[Carry], after: Sequence[Carry], new: Sequence[Carry], proposal: Proposal) -> str | None:
+def _differs(before: Sequence[Carry], after: Sequence[Carry], new: Sequence[Carry], proposal: Proposal) -> NoFix | None:
     first = min(proposal.touched)
     for place, (old, now) in enumerate(zip(before, after, strict=True)):
         if place not in proposal.touched:
             if _said(old) != _said(now):
-                return f"the edit would change the list at line {old.at[0]} too"
+                return NoFix(f"the edit would change the list at line {old.at[0]} too")
             continue
         if _frame(old) != _frame(now):
-            return "the edited list is another one"
+            return NoFix("the edited list is another one")
         told = _joined(now, new) if place == first else now
         wrong = _moved(old, told, proposal)
         if wrong is not None:
@@ -144,23 +144,25 @@ def _frame(carry: Carry) -> tuple[object, ...]:
     return carry.kind, name, carry.sources, carry.toolkit, carry.qualname
 
 
-def _moved(old: Carry, now: Carry, proposal: Proposal) -> str | None:
+def _moved(old: Carry, now: Carry, proposal: Proposal) -> NoFix | None:
     """What is wrong with how the chips of a list moved."""
     had, has = reached(old), reached(now)
     if proposal.kind == "bound":
         return (
-            None if has <= had and has != had and set(now.sass) <= set(old.sass) else "the list would not be as wanted"
+            None
+            if has <= had and has != had and set(now.sass) <= set(old.sass)
+            else NoFix("the list would not be as wanted")
         )
     if old.kind in ACCEPT and not set(old.sass) <= set(now.sass):
-        return "the edited list would not accept all that it did"
+        return NoFix("the edited list would not accept all that it did")
     mine = NONE
     for chip in proposal.gains:
         mine |= siblings(chip)
     mine = mine or has
     if has - mine != had - mine or not had <= has or not has - had <= proposal.gains:
-        return "the edited list would reach other chips than wanted"
+        return NoFix("the edited list would reach other chips than wanted")
     if [t for t in targets(old.sass) if t.chip not in mine] != [t for t in targets(now.sass) if t.chip not in mine]:
-        return "the edit would change the list for other chips"
+        return NoFix("the edit would change the list for other chips")
     return None
 
 
@@ -171,32 +173,32 @@ def _may(carry: Carry) -> ChipSet:
     return found
 
 
-def _gates(module: Module, edited: Module) -> str | None:
+def _gates(module: Module, edited: Module) -> NoFix | None:
     """Gates and guards beside the lists stay as they are."""
     for old, new in ((module.gates, edited.gates), (module.guards, edited.guards)):
         if [(one.kind, one.qualname, one.name, one.text) for one in old] != [
             (one.kind, one.qualname, one.name, one.text) for one in new
         ]:
-            return "the edited file has other gates than before"
+            return NoFix("the edited file has other gates than before")
     return None
 
 
-def _faults(job: Job, index: int, edited: Module, proposal: Proposal) -> str | None:
+def _faults(job: Job, index: int, edited: Module, proposal: Proposal) -> NoFix | None:
     """The fault is gone, and none is there that was not."""
     before, after = stated(job.module), stated(edited)
     first = min(proposal.touched)
     places = [*range(first + 1), *[first] * proposal.added, *range(first + 1, len(before))]
     related = {n for n, one in enumerate(before) if _related(one, [before[place] for place in proposal.touched])}
     if len(related) > MOST_RELATED:
-        return "too many lists add up to one here"
+        return NoFix("too many lists add up to one here")
     old = _said_of(job, job.module, [(n, before[n]) for n in sorted(related)])
     new = _said_of(job, edited, [(n, one) for n, one in zip(places, after, strict=True) if n in related])
     if any((place, label) == (index, job.draft.label) for place, label, _ in new):
-        return "the finding would still be there"
+        return NoFix("the finding would still be there")
     known = {(place, label) for place, label, _ in old if place in proposal.touched - {index}}
     for place, label, message in new - old:
         if (place, label) not in known:
-            return f"the edited file would have another fault: {message}"
+            return NoFix(f"the edited file would have another fault: {message}")
     return None
 
 

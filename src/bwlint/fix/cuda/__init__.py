@@ -25,7 +25,7 @@ from bwlint.judging.drafts import Remedy
 from bwlint.judging.guards import Guarded
 from bwlint.model.expr import Span
 from bwlint.model.facts import Gate, Module
-from bwlint.model.findings import Edit, Fix, Proof
+from bwlint.model.findings import Edit, Fix, NoFix, Proof
 from bwlint.readers.cuda.lexer import Code, clean
 from bwlint.world.tree import Tree
 
@@ -33,14 +33,14 @@ __all__ = ["mend"]
 
 MAX_TRIED = 24
 _LONGEST_TITLE = 70
-_UNKNOWN_SPELLING = "no known rewrite for this spelling"
+_UNKNOWN_SPELLING = NoFix("no known rewrite for this spelling")
 _LIMIT = ("SharedMemory", "sharedMem", "smem_optin", "max_shared")
 
 
-def mend(job: Job) -> Fix | str:
-    """The fix of a guard or of a test; a string says why there is none."""
+def mend(job: Job) -> Fix | NoFix:
+    """The fix of a guard or of a test; `NoFix` says why there is none."""
     if in_a_string(job.module):
-        return "code in a string of another language is not rewritten"
+        return NoFix("code in a string of another language is not rewritten")
     code = clean(job.source)
     checker = FileChecker(job.context.tree, job.module, job.source)
     if job.remedy.how == "guard":
@@ -48,10 +48,10 @@ def mend(job: Job) -> Fix | str:
     return _test(job, code, checker)
 
 
-def _guard(job: Job, code: Code, checker: FileChecker) -> Fix | str:
+def _guard(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
     guarded = _guarded(job.context, job.module, job.remedy.at or job.draft.at)
     if guarded is None:
-        return "nothing here tells which guard to mend"
+        return NoFix("nothing here tells which guard to mend")
     mine, wanted = guarded.sets.may, job.remedy.targets
     if guarded.denies:
         wanted = guarded.sets.live - wanted
@@ -59,7 +59,7 @@ def _guard(job: Job, code: Code, checker: FileChecker) -> Fix | str:
     said = code.comment_near(*_offsets(code, guarded.guard.at))
     name = not_introduced(code, guarded, job.context.guards[job.module.path], wanted - mine)
     if not guarded.denies and name is not None:
-        return f"`{name}`, which is used behind the guard, is not there for {plain((wanted - mine).chips)}"
+        return NoFix(f"`{name}`, which is used behind the guard, is not there for {plain((wanted - mine).chips)}")
     proposals, kind, title = _proposals(job, code, guarded, gained)
     change = _of_family(guarded, job.remedy.targets)
     if change is not None and (refusal := said_exactly(said, change)):
@@ -74,7 +74,7 @@ def _guard(job: Job, code: Code, checker: FileChecker) -> Fix | str:
         lambda text, words: checker.guard(text, guarded.guard, wanted, words),
     )
     if found == _UNKNOWN_SPELLING and change is not None and not _names_part(guarded, change):
-        return "the parts are told apart where the macros of this guard are defined"
+        return NoFix("the parts are told apart where the macros of this guard are defined")
     return found
 
 
@@ -132,19 +132,19 @@ def _guarded(context: Context, module: Module, at: Span) -> Guarded | None:
     return next(found, None)
 
 
-def _test(job: Job, code: Code, checker: FileChecker) -> Fix | str:
+def _test(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
     judged = job.judged
     if judged is None:
-        return "nothing here tells which test to mend"
+        return NoFix("nothing here tells which test to mend")
     change = WantedChange.between(judged.sets, job.remedy.chips)
-    if isinstance(change, str):
+    if isinstance(change, NoFix):
         return change
     gate = judged.gate
     span = gate.leaf or gate.at
     if refusal := said_exactly(f"{gate.comment} {code.comment_near(*_offsets(code, span))}", change):
         return refusal
     if _compares_limit(code, gate):
-        return "the literal is compared with a queried shared-memory limit"
+        return NoFix("the literal is compared with a queried shared-memory limit")
     if len(change.chips) != 1 or not change.twins:
         return _UNKNOWN_SPELLING
     chip, twin = next(iter(change.chips)), _twin(next(iter(change.chips)), change)
@@ -176,22 +176,23 @@ def _first_proved(
     kind: str,
     title: str,
     checker: FileChecker,
-    prove: Callable[[str, str], Proof | str],
-) -> Fix | str:
+    prove: Callable[[str, str], Proof | NoFix],
+) -> Fix | NoFix:
     """The first proposal that holds, with its proof; else why the first one does not."""
-    remedy, refusal = job.remedy, ""
+    remedy, refusal = job.remedy, None
     for number, changes in enumerate(proposals):
         if number == MAX_TRIED:
             break
         if number == 0 and not checker.readable:
-            return "the file is not read as it was judged"
+            return NoFix("the file is not read as it was judged")
         made = edits(job.module.path, code, changes)
         text = apply(job.source, made)
         proof = prove(text, _words(remedy))
         if isinstance(proof, Proof) and text != job.source:
             safe = "unsafe" if remedy.unsafe else "safe"
             return Fix(safe, kind, _title(title, made), made, proof)  # type: ignore[arg-type]
-        refusal = refusal or str(proof)
+        if isinstance(proof, NoFix):
+            refusal = refusal or proof
     return refusal or _UNKNOWN_SPELLING
 
 

@@ -10,7 +10,7 @@ from bwlint.evaluate.interpreter import Interpreter
 from bwlint.fix.change import WantedChange
 from bwlint.judging.legality import legal, short
 from bwlint.model.facts import Class, Gate, Module, Operation
-from bwlint.model.findings import Proof
+from bwlint.model.findings import NoFix, Proof
 from bwlint.readers.cuda import read
 from bwlint.world.tree import Sets, TargetSets, Tree
 
@@ -69,66 +69,68 @@ class FileChecker:
         again = read(self.module.path, self.source, self.module.name)
         return again.guards == self.module.guards and again.gates == self.module.gates
 
-    def guard(self, text: str, guard: Gate, wanted: TargetSet, evidence: str) -> Proof | str:
+    def guard(self, text: str, guard: Gate, wanted: TargetSet, evidence: str) -> Proof | NoFix:
         """The proof that `guard` lets exactly `wanted` of the targets that get there through, nothing else moved."""
         edited = read(self.module.path, text, self.module.name)
         here = _index(self.module.guards, guard)
         if here is None or not self._same_outline(edited, here):
-            return "the edited file has other guards than before"
+            return NoFix("the edited file has other guards than before")
         after_tree = world(self.tree, edited)
         old = self.before.target_sets(self.module, guard)
         new = after_tree.target_sets(edited, edited.guards[here])
         if old is None or new is None:
-            return "the edited guard does not ask for the target any more"
+            return NoFix("the edited guard does not ask for the target any more")
         if new.live != old.live or new.may != wanted & old.live:
-            return f"the edited guard would compile for {_few((new.may - wanted) | (wanted & old.live - new.may))}"
+            return NoFix(
+                f"the edited guard would compile for {_few((new.may - wanted) | (wanted & old.live - new.may))}"
+            )
         moved = (new.may - old.may) | (old.may - new.may)
         if _moved(old, new) - moved:
-            return "the edit would change the guard for other targets"
+            return NoFix("the edit would change the guard for other targets")
         if said := self._others(edited, after_tree, here, moved) or self._operations(edited, after_tree, moved):
             return said
         return Proof(old.may.names, old.must.names, new.may.names, new.must.names, evidence)
 
-    def _others(self, edited: Module, after: Tree, here: int, moved: TargetSet) -> str | None:
+    def _others(self, edited: Module, after: Tree, here: int, moved: TargetSet) -> NoFix | None:
         """Other guards stay as they are; below this one, or with a macro of it, they change where it does at most."""
         for index, (guard, guard_after) in enumerate(zip(self.module.guards, edited.guards, strict=True)):
             old, new = self.before.target_sets(self.module, guard), after.target_sets(edited, guard_after)
             if index == here or old == new:
                 continue
             if old is None or new is None or _moved(old, new) - moved:
-                return f"the edit would change the guard at line {guard.at[0]}"
+                return NoFix(f"the edit would change the guard at line {guard.at[0]}")
         return None
 
-    def _operations(self, edited: Module, after: Tree, moved: TargetSet) -> str | None:
+    def _operations(self, edited: Module, after: Tree, moved: TargetSet) -> NoFix | None:
         """No instruction comes to targets that lack it."""
         for old, new in zip(needs(self.module), needs(edited), strict=True):
             gained = after.compiled(edited, new.path) - self.before.compiled(self.module, old.path)
             if wrong := gained - legal(new):
-                return f"`{short(new)}` does not assemble for {_few(wrong)}"
+                return NoFix(f"`{short(new)}` does not assemble for {_few(wrong)}")
             if gained - moved:
-                return f"the edit would change for whom line {old.at[0]} is compiled"
+                return NoFix(f"the edit would change for whom line {old.at[0]} is compiled")
         return None
 
-    def gate(self, text: str, gate: Gate, sets: Sets, change: WantedChange, evidence: str) -> Proof | str:
+    def gate(self, text: str, gate: Gate, sets: Sets, change: WantedChange, evidence: str) -> Proof | NoFix:
         """The proof that the test of `gate` holds on exactly the chips of `change`, and that nothing else moves."""
         edited = read(self.module.path, text, self.module.name)
         here = _index(self.module.gates, gate)
         if here is None or not self._same_outline(edited, None):
-            return "the edited file has other gates than before"
+            return NoFix("the edited file has other gates than before")
         # in a world that has evaluated nothing yet, since an interpreter reports a clash of types only once
         after = world(self.tree, edited).sets(edited, edited.gates[here])
         if after is None:
-            return "the edited test does not read the device any more"
+            return NoFix("the edited test does not read the device any more")
         if after.core != change.wanted:
             wrong = after.core - change.wanted | change.wanted - after.core
-            return f"the edited test would not be as wanted on {' and '.join(wrong.names)}"
+            return NoFix(f"the edited test would not be as wanted on {' and '.join(wrong.names)}")
         if after.live != sets.live or not _shifted(sets, after) <= change.chips:
-            return "the edit would change the test on other chips"
+            return NoFix("the edit would change the test on other chips")
         if said := self._other_gates(edited, here, gate, change):
             return said
         return Proof(sets.may.names, sets.must.names, after.may.names, after.must.names, evidence)
 
-    def _other_gates(self, edited: Module, here: int, gate: Gate, change: WantedChange) -> str | None:
+    def _other_gates(self, edited: Module, here: int, gate: Gate, change: WantedChange) -> NoFix | None:
         """Other tests stay as they are; what stands below this one, or reads its flag, moves on its chips at most."""
         after_tree = world(self.tree, edited)
         for index, (other, other_after) in enumerate(zip(self.module.gates, edited.gates, strict=True)):
@@ -136,9 +138,9 @@ class FileChecker:
             if index == here or old == new:
                 continue
             if old is None or new is None or not _shifted(old, new) <= change.chips:
-                return f"the edit would also change the test at line {other.at[0]}"
+                return NoFix(f"the edit would also change the test at line {other.at[0]}")
             if _shifted(old, new) and other.chain != gate.chain and other.leaf != gate.leaf:
-                return f"the edit would also change the test at line {other.at[0]}"
+                return NoFix(f"the edit would also change the test at line {other.at[0]}")
         return None
 
     def _same_outline(self, edited: Module, edited_guard: int | None) -> bool:

@@ -18,28 +18,28 @@ from bwlint.fix.meant import meant_exactly
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import GateChecker, compares_limit
 from bwlint.model.facts import Gate, Module
-from bwlint.model.findings import Fix, Proof
+from bwlint.model.findings import Fix, NoFix, Proof
 from bwlint.sources.read import SourceText
 from bwlint.world.gates import Judged, refuses
 from bwlint.world.tree import Sets, Tree
 
 __all__ = ["Spelling", "first_proved", "mend", "propose"]
 
-Spelling = Callable[[ConditionPlace], Iterable[Candidate] | str]
-"""Proposes new texts of a test, the most idiomatic first; a string says why there can be none."""
+Spelling = Callable[[ConditionPlace], Iterable[Candidate] | NoFix]
+"""Proposes new texts of a test, the most idiomatic first; `NoFix` says why there can be none."""
 
 _TABLES = frozenset({"table", "lookup"})
 _LONGEST_TITLE = 60
-_UNKNOWN_SPELLING = "no known rewrite for this spelling"
+_UNKNOWN_SPELLING = NoFix("no known rewrite for this spelling")
 _XFAIL = re.compile(r"(?<!\w)xfail(?!\w)")
 _MAY_NAME_CHIP = re.compile(r"(?<!\w)\d|['\"](?:sm_?|compute_)?\d|\.sm_?\d", re.IGNORECASE)
 
 
-def mend(job: Job) -> Fix | str:
-    """The fix of a test; a string says why there is none."""
+def mend(job: Job) -> Fix | NoFix:
+    """The fix of a test; `NoFix` says why there is none."""
     judged, remedy = job.judged, job.remedy
     if judged is None:
-        return "nothing here tells which test to mend"
+        return NoFix("nothing here tells which test to mend")
     origin = _origin(job, judged)
     doubt = remedy.unsafe or _known_to_fail(job, origin)
     found = _proposed(job, origin, _wanted(judged, origin, remedy.chips), doubt)
@@ -51,7 +51,7 @@ def mend(job: Job) -> Fix | str:
     return other if isinstance(other, Fix) else found
 
 
-def _proposed(job: Job, origin: Judged, wanted: ChipSet, doubt: str | None) -> Fix | str:
+def _proposed(job: Job, origin: Judged, wanted: ChipSet, doubt: str | None) -> Fix | NoFix:
     tree, evidence = job.context.tree, job.remedy.evidence
     return propose(tree, job.module, job.root, origin.gate, origin.sets, wanted, job.source, evidence, doubt)
 
@@ -92,25 +92,25 @@ def propose(
     source: str,
     evidence: str,
     unsafe_reason: str | None,
-) -> Fix | str:
+) -> Fix | NoFix:
     """The fix after which the test of `gate` holds on exactly the chips `wanted`, or why there is none.
 
     `source` is the text that `module` was read from, without a byte order mark. The fix is safe unless
     `unsafe_reason` says why not; the words of both stand in its proof.
     """
     change = WantedChange.between(sets, wanted, _beyond(module, gate, sets, wanted) if unsafe_reason else None)
-    if isinstance(change, str):
+    if isinstance(change, NoFix):
         return change
     place = ConditionPlace(tree, module, root, gate, sets, source, gate.leaf or gate.at, change)
     if said := meant_exactly(gate, place.span, source, change):
         return said
     if compares_limit(gate, place.span, module):
-        return "the literal is compared with a queried shared-memory limit"
+        return NoFix("the literal is compared with a queried shared-memory limit")
     if gate.kind in _TABLES and not unsafe_reason:
-        return "what stands in a row is for a person to say"
+        return NoFix("what stands in a row is for a person to say")
     spellings = (_rows,) if gate.kind in _TABLES else _SPELLINGS
     proved = first_proved(place, spellings, _words(evidence, unsafe_reason))
-    if isinstance(proved, str):
+    if isinstance(proved, NoFix):
         return proved
     candidate, proof = _with_words(place, *proved)
     return Fix("unsafe" if unsafe_reason else "safe", change.kind, _title(change, candidate), candidate, proof)
@@ -132,7 +132,7 @@ def _with_words(place: ConditionPlace, candidate: Candidate, proof: Proof) -> tu
         return candidate, proof
     for text in judged.other.texts[:1]:
         edit = reworded(place.source, place.module.path, text.at, family)
-        if isinstance(edit, str):
+        if isinstance(edit, NoFix):
             break
         proved = GateChecker(place).prove((edit, *candidate), proof.evidence)
         if isinstance(proved, Proof):
@@ -140,7 +140,7 @@ def _with_words(place: ConditionPlace, candidate: Candidate, proof: Proof) -> tu
     return candidate, proof
 
 
-def _literals(place: ConditionPlace) -> Iterable[Candidate] | str:
+def _literals(place: ConditionPlace) -> Iterable[Candidate] | NoFix:
     """Literals that name a chip, rewritten in their own spelling."""
     text = SourceText(place.source)
     # most helper calls hold no literal, and libcst is slow
@@ -149,7 +149,7 @@ def _literals(place: ConditionPlace) -> Iterable[Candidate] | str:
     from bwlint.fix.python.locate import edits
 
     found = edits(place.module.path, place.source, place.span, place.change)
-    return found if isinstance(found, str) else ((edit,) for edit in found)
+    return found if isinstance(found, NoFix) else ((edit,) for edit in found)
 
 
 def _helpers(place: ConditionPlace) -> Iterable[Candidate]:
@@ -173,7 +173,7 @@ def _bounds(place: ConditionPlace) -> Iterable[Candidate]:
     return proposals(place)
 
 
-def _rows(place: ConditionPlace) -> Iterable[Candidate] | str:
+def _rows(place: ConditionPlace) -> Iterable[Candidate] | NoFix:
     """Rows of a table, copied for the twin."""
     from bwlint.fix.python.rows import proposals
 
@@ -190,13 +190,15 @@ def _flags(place: ConditionPlace) -> Iterable[Candidate]:
 _SPELLINGS: tuple[Spelling, ...] = (_methods, _literals, _helpers, _flags, _bounds)
 
 
-def first_proved(place: ConditionPlace, spellings: Iterable[Spelling], evidence: str) -> tuple[Candidate, Proof] | str:
+def first_proved(
+    place: ConditionPlace, spellings: Iterable[Spelling], evidence: str
+) -> tuple[Candidate, Proof] | NoFix:
     """The first proposal that holds, with its proof; else why the first one does not."""
     checker = GateChecker(place)
-    refusal = ""
+    refusal: NoFix | None = None
     for spelling in spellings:
         candidates = spelling(place)
-        if isinstance(candidates, str):
+        if isinstance(candidates, NoFix):
             refusal = refusal or candidates
             continue
         for candidate in candidates:

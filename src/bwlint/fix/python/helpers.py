@@ -23,7 +23,7 @@ from bwlint.fix.python.proof import reached
 from bwlint.fix.python.syntax import LINE, Syntax, parse, span_of
 from bwlint.model.expr import Expr
 from bwlint.model.facts import Module
-from bwlint.model.findings import Edit
+from bwlint.model.findings import Edit, NoFix
 
 _TARGET = re.compile(r"(?<![a-z0-9])sm_?\d{1,3}[afx]?(?![a-z0-9])")
 _OLDEST = "12.3"
@@ -180,12 +180,12 @@ def _in_family(held: ChipSet, chips: ChipSet) -> bool:
 
 def _brought(
     place: ConditionPlace, syntax: Syntax, helper: _Call, call: ast.Call, names: Sequence[str], *, instead: bool = False
-) -> list[Edit] | str:
+) -> list[Edit] | NoFix:
     """The edits after which helpers can be named as the one is that is called; why not, where they cannot."""
     function, path = call.func, place.module.path
     here = all(_is_there(place, helper, name) for name in names)
     if not isinstance(function, ast.Name):
-        return [] if here else "they are no attributes of the same object"
+        return [] if here else NoFix("they are no attributes of the same object")
     if here or helper.node.args[0].op != "import":
         return imports.bring(syntax, path, names, function.id, call, instead=instead)
     return imports.add_beside(syntax, path, helper.owner.name, names, function.id, call)
@@ -206,7 +206,7 @@ def _renamed(place: ConditionPlace, syntax: Syntax, helper: _Call, call: ast.Cal
     """The call of another helper."""
     brought = _brought(place, syntax, helper, call, (name,), instead=True)
     last = _last(call)
-    if not isinstance(brought, str) and last:
+    if not isinstance(brought, NoFix) and last:
         end = syntax.end(call.func)
         yield (*brought, syntax.edit(place.module.path, end - len(last), end, name))
 
@@ -223,7 +223,7 @@ def _joined(
 ) -> Iterator[Candidate]:
     """`call or other`, where the call stands; after `not`, which a chain of `and` has each by itself, `and not`."""
     brought, last = _brought(place, syntax, helper, call, names), _last(call)
-    if isinstance(brought, str) or not last:
+    if isinstance(brought, NoFix) or not last:
         return
     end = syntax.end(call.func) - syntax.start(call)
     text = syntax.segment(call)

@@ -7,29 +7,29 @@ import re
 from collections.abc import Iterator, Sequence
 
 from bwlint.fix.python.syntax import LINE, Syntax
-from bwlint.model.findings import Edit
+from bwlint.model.findings import Edit, NoFix
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Module)
 
 
 def bring(
     syntax: Syntax, path: str, names: Sequence[str], beside: str, use: ast.expr, *, instead: bool = False
-) -> list[Edit] | str:
+) -> list[Edit] | NoFix:
     """The edits after which `names` are bound at `use` as `beside` is: imported from the same module.
 
-    `instead` says that the use of `beside` goes away. None are needed where the names are there already; a string says
+    `instead` says that the use of `beside` goes away. None are needed where the names are there already; `NoFix` says
     why they cannot be brought. A name that the file itself defines needs no import.
     """
     statement = _import_of(syntax, beside, use)
     if statement is None:
-        return [] if all(_defines(syntax.tree, name) for name in names) else f"nothing here imports `{beside}`"
+        return [] if all(_defines(syntax.tree, name) for name in names) else NoFix(f"nothing here imports `{beside}`")
     if _replaced(syntax.tree, beside, statement):
-        return f"`{beside}` is something else where it cannot be imported"
+        return NoFix(f"`{beside}` is something else where it cannot be imported")
     held = {alias.name for alias in statement.names if alias.asname is None}
     new = [name for name in names if name not in held and _import_of(syntax, name, use, statement) is None]
     taken = next((name for name in new if _bound(syntax.tree, name, statement)), None)
     if taken is not None:
-        return f"`{taken}` is the name of something else in this file"
+        return NoFix(f"`{taken}` is the name of something else in this file")
     old = next(alias for alias in statement.names if _local(alias) == beside)
     if instead and new and old.asname is None and _is_own(statement, syntax) and _uses(syntax, beside) == 1:
         return [syntax.edit(path, syntax.start(old), syntax.end(old), ", ".join(new))]
@@ -38,7 +38,7 @@ def bring(
 
 def add_beside(
     syntax: Syntax, path: str, module: str, names: Sequence[str], beside: str, use: ast.expr
-) -> list[Edit] | str:
+) -> list[Edit] | NoFix:
     """A new line `from module import names` where `beside` is imported from another module.
 
     Inside of a function it stays there: at the top of the file two modules might import each other.
@@ -47,24 +47,24 @@ def add_beside(
     if statement is None or statement in syntax.tree.body:
         return add_line(syntax, path, module, names)
     if _replaced(syntax.tree, beside, statement):
-        return f"`{beside}` is something else where it cannot be imported"
+        return NoFix(f"`{beside}` is something else where it cannot be imported")
     new = _missing(syntax, module, names)
-    if isinstance(new, str):
+    if isinstance(new, NoFix):
         return new
     if not new:
         return []
     return _line_behind(syntax, path, statement, f"from {module} import {', '.join(new)}")
 
 
-def add_line(syntax: Syntax, path: str, module: str, names: Sequence[str]) -> list[Edit] | str:
+def add_line(syntax: Syntax, path: str, module: str, names: Sequence[str]) -> list[Edit] | NoFix:
     """A new line `from module import names` after the last import of the same package at the top of the file."""
     new = _missing(syntax, module, names)
-    if isinstance(new, str):
+    if isinstance(new, NoFix):
         return new
     source, line = syntax.text.source, f"from {module} import {', '.join(new)}"
     top = [node for node in syntax.tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
     if not new or not top:
-        return [] if not new else "the file imports nothing at its top"
+        return [] if not new else NoFix("the file imports nothing at its top")
     same = [node for node in top if _package(node) == module.partition(".")[0]]
     last = (same or [node for node in top if not _is_future(node)] or top)[-1]
     end = syntax.end(last)
@@ -74,22 +74,22 @@ def add_line(syntax: Syntax, path: str, module: str, names: Sequence[str]) -> li
     return [syntax.edit(path, rest + 1, rest + 1, f"{line}{syntax.newline}")]
 
 
-def _missing(syntax: Syntax, module: str, names: Sequence[str]) -> list[str] | str:
-    """Those of `names` that the file does not import at its top; a string says which cannot be imported."""
+def _missing(syntax: Syntax, module: str, names: Sequence[str]) -> list[str] | NoFix:
+    """Those of `names` that the file does not import at its top; `NoFix` says which cannot be imported."""
     taken = next((name for name in names if _bound(syntax.tree, name, ast.ImportFrom(module, [], 0))), None)
     if taken is not None:
-        return f"`{taken}` is the name of something else in this file"
+        return NoFix(f"`{taken}` is the name of something else in this file")
     return [name for name in names if not _imports(syntax.tree, module, name)]
 
 
-def _line_behind(syntax: Syntax, path: str, statement: ast.stmt, line: str) -> list[Edit] | str:
+def _line_behind(syntax: Syntax, path: str, statement: ast.stmt, line: str) -> list[Edit] | NoFix:
     """A statement on the line after another one, in its block."""
     start, end = syntax.start(statement), syntax.end(statement)
     source = syntax.text.source
     rest = source.find("\n", end)
     behind = source[end : rest if rest >= 0 else None].partition("#")[0]
     if behind.strip() or syntax.text.line(statement.lineno)[: statement.col_offset].strip():
-        return "the import shares its line"
+        return NoFix("the import shares its line")
     indent = source[source.rfind("\n", 0, start) + 1 : start]
     if rest < 0:
         return [syntax.edit(path, end, end, f"{syntax.newline}{indent}{line}")]

@@ -19,7 +19,7 @@ from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 from bwlint.fix.change import WantedChange
 from bwlint.fix.python.spellings import rewrites
 from bwlint.model.expr import Span
-from bwlint.model.findings import Edit, Region
+from bwlint.model.findings import Edit, NoFix, Region
 from bwlint.sources.read import SourceText
 
 Place = tuple[int, int]
@@ -34,18 +34,18 @@ class _Parsed:
     positions: dict[cst.CSTNode, CodeRange]
 
 
-def edits(path: str, source: str, span: Span, change: WantedChange) -> Iterator[Edit] | str:
-    """Edits that rewrite one node of `span`, outer nodes first; a string says why there can be none."""
+def edits(path: str, source: str, span: Span, change: WantedChange) -> Iterator[Edit] | NoFix:
+    """Edits that rewrite one node of `span`, outer nodes first; `NoFix` says why there can be none."""
     lines = _statement(source, span)
     if lines is None:
-        return "the text is not the one that was read"
+        return NoFix("the text is not the one that was read")
     first, code = lines
     try:
         parsed = _parse(code)
     except (cst.ParserSyntaxError, RecursionError, ValueError) as error:
-        return f"libcst cannot parse the statement: {_first_line(error)}"
+        return NoFix(f"libcst cannot parse the statement: {_first_line(error)}")
     if parsed.module.code != code:
-        return "libcst does not give the text of the statement back as it is"
+        return NoFix("libcst does not give the text of the statement back as it is")
     return _edits(path, parsed, first, span, change)
 
 

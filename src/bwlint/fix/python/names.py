@@ -20,51 +20,51 @@ from bwlint.fix.python.proof import GateChecker
 from bwlint.fix.python.syntax import Syntax, parse
 from bwlint.model.expr import walk
 from bwlint.model.facts import Gate
-from bwlint.model.findings import Fix
+from bwlint.model.findings import Fix, NoFix
 from bwlint.readers.python import read
 
 _NAME = re.compile(r"sm_\d{2,3}[af]?")
 
 
-def mend(job: Job) -> Fix | str:
-    """The fix of a list of names; a string says why there is none."""
+def mend(job: Job) -> Fix | NoFix:
+    """The fix of a list of names; `NoFix` says why there is none."""
     judged, remedy = job.judged, job.remedy
     syntax = parse(job.source)
     if judged is None or syntax is None:
-        return "nothing here tells which list to mend"
+        return NoFix("nothing here tells which list to mend")
     change = WantedChange("family", judged.core, NONE, NONE)
     gate, module = judged.gate, job.module
     place = ConditionPlace(job.context.tree, module, job.root, gate, judged.sets, job.source, gate.at, change)
     if said := meant_exactly(gate, place.span, job.source, change):
         return said
     candidate = _added(place, syntax)
-    if isinstance(candidate, str):
+    if isinstance(candidate, NoFix):
         return candidate
     words = f"{remedy.evidence} (unsafe: {remedy.unsafe})" if remedy.unsafe else remedy.evidence
     proof = GateChecker(place).prove(candidate, words)
-    if isinstance(proof, str):
+    if isinstance(proof, NoFix):
         return proof
     edited = read(module.path, apply(job.source, candidate), module.name, module.is_package)
     after = next((other for other in edited.gates if other.at[:2] == gate.at[:2] and other.kind == gate.kind), gate)
     old, new = _names(gate), _names(after)
     added = [name for name in new if name not in old]
     if not added or not set(old) <= set(new):
-        return "the edited list does not have the names of the family"
+        return NoFix("the edited list does not have the names of the family")
     proof = replace(proof, before_may=old, before_must=old, after_may=new, after_must=new)
     title = f"Add the names of the family: {', '.join(f'`{name}`' for name in added)}"
     return Fix("unsafe" if remedy.unsafe else "safe", "family", title, candidate, proof)
 
 
-def _added(place: ConditionPlace, syntax: Syntax) -> Candidate | str:
+def _added(place: ConditionPlace, syntax: Syntax) -> Candidate | NoFix:
     found = next((node for node in syntax.within(place.span) if isinstance(node, ast.List | ast.Tuple | ast.Set)), None)
     if found is None:
-        return "the names of this list stand elsewhere"
+        return NoFix("the names of this list stand elsewhere")
     items = [(syntax.start(node), syntax.end(node)) for node in found.elts]
     edits: Candidate = ()
     for index, node in enumerate(found.elts):
         if isinstance(node, ast.Attribute) and _NAME.fullmatch(node.attr) and node.attr.endswith("a"):
             edits += behind(syntax, place.module.path, items, index, [f"{syntax.segment(node)[:-1]}f"])
-    return edits or "the names of this list stand elsewhere"
+    return edits or NoFix("the names of this list stand elsewhere")
 
 
 def _names(gate: Gate) -> tuple[str, ...]:

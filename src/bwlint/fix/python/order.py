@@ -16,7 +16,7 @@ from bwlint.fix.python import first_proved
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.ranges import ranges
 from bwlint.fix.python.releases import releases
-from bwlint.model.findings import Fix
+from bwlint.model.findings import Fix, NoFix
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root
 
@@ -24,11 +24,11 @@ _LONGEST = 60
 _BUILDING = frozenset({"setup.py", "conftest.py"})
 
 
-def mend(job: Job) -> Fix | str:
-    """The fix of an order; a string says why there is none."""
+def mend(job: Job) -> Fix | NoFix:
+    """The fix of an order; `NoFix` says why there is none."""
     judged, remedy = job.judged, job.remedy
     if judged is None:
-        return "nothing here tells which test to mend"
+        return NoFix("nothing here tells which test to mend")
     moved = (remedy.chips | judged.core) - (remedy.chips & judged.core)
     change = WantedChange("type", remedy.chips, moved, NONE)
     tree, module = job.context.tree, job.module
@@ -37,7 +37,7 @@ def mend(job: Job) -> Fix | str:
         return said
     words = f"{remedy.evidence} (unsafe: {remedy.unsafe})" if remedy.unsafe else remedy.evidence
     proved = first_proved(place, (ranges, partial(releases, packaging=_uses_packaging(job))), words)
-    if isinstance(proved, str):
+    if isinstance(proved, NoFix):
         return proved
     candidate, proof = proved
     return Fix("unsafe" if remedy.unsafe else "safe", "type", _title(candidate), candidate, proof)

@@ -15,7 +15,7 @@ from bwlint.fix.apply import apply
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Class, Gate, Module
-from bwlint.model.findings import Proof
+from bwlint.model.findings import NoFix, Proof
 from bwlint.readers.python import ReadError, read
 from bwlint.sources.read import SourceText
 from bwlint.world.tree import Sets, Tree
@@ -49,28 +49,28 @@ class GateChecker:
 
     place: ConditionPlace
 
-    def prove(self, candidate: Candidate, evidence: str) -> Proof | str:
-        """The proof that the edits change the gate as wanted and nothing else; a string says what is wrong."""
+    def prove(self, candidate: Candidate, evidence: str) -> Proof | NoFix:
+        """The proof that the edits change the gate as wanted and nothing else; `NoFix` says what is wrong."""
         module = self.place.module
         if self.place.gate not in module.gates:
-            return "the gate is not found again in the file"
+            return NoFix("the gate is not found again in the file")
         try:
             edited = read(module.path, apply(self.place.source, candidate), module.name, module.is_package)
         except ReadError as error:
-            return f"the edited file does not parse: {error}"
+            return NoFix(f"the edited file does not parse: {error}")
         pairs = self._paired(edited, candidate)
         here = next((new for old, new in pairs or () if old == self.place.gate), None)
         if pairs is None or here is None:
-            return "the edited file has other gates than before"
+            return NoFix("the edited file has other gates than before")
         # alone, since an interpreter that has met a definition before does not report its clashes again
         after = self._tree(edited).sets(edited, here)
         if after is None:
-            return "the edited test does not read the device any more"
+            return NoFix("the edited test does not read the device any more")
         if missing := self._unknown_member(edited, here):
             return missing
         return self._differs(after) or self._others(edited, pairs) or self._proof(after, evidence)
 
-    def _unknown_member(self, edited: Module, gate: Gate) -> str | None:
+    def _unknown_member(self, edited: Module, gate: Gate) -> NoFix | None:
         """Why a test cannot run where it names a member that an enum of the tree does not have."""
         tree = self._tree(edited)
         for node in walk(gate.test):
@@ -78,7 +78,7 @@ class GateChecker:
                 continue
             owner = tree.interpreter.evaluate(node.args[0], EvaluationFrame(edited)).only()
             if isinstance(owner, ClassValue) and node.args[1] not in owner.body.names:
-                return f"`{owner.body.qualname}` has no member `{node.args[1]}`"
+                return NoFix(f"`{owner.body.qualname}` has no member `{node.args[1]}`")
         return None
 
     def _paired(self, edited: Module, candidate: Candidate) -> list[tuple[Gate, Gate]] | None:
@@ -107,20 +107,20 @@ class GateChecker:
         tree.interpreter = Interpreter(_TreeWithModule(known, module), sources)
         return tree
 
-    def _differs(self, after: Sets) -> str | None:
+    def _differs(self, after: Sets) -> NoFix | None:
         change, before = self.place.change, self.place.sets
         if change.kind == "type" and any(clash.certain for clash in after.clashes):
-            return "the edited comparison can still never be true"
+            return NoFix("the edited comparison can still never be true")
         if change.kind == "type" and before.clashes and len(after.clashes) >= len(before.clashes):
-            return "the edited comparison still goes wrong"
+            return NoFix("the edited comparison still goes wrong")
         if after.core != change.wanted:
             wrong = after.core - change.wanted | change.wanted - after.core
-            return f"the edited test would not be as wanted on {' and '.join(wrong.names)}"
+            return NoFix(f"the edited test would not be as wanted on {' and '.join(wrong.names)}")
         if after.live != before.live or not _moved(before, after) <= change.chips:
-            return "the edit would change the test on other chips"
+            return NoFix("the edit would change the test on other chips")
         return None
 
-    def _others(self, edited: Module, pairs: Sequence[tuple[Gate, Gate]]) -> str | None:
+    def _others(self, edited: Module, pairs: Sequence[tuple[Gate, Gate]]) -> NoFix | None:
         """Other gates stay as they are, save the uses of a flag or list that is edited at its definition."""
         module = self.place.module
         tree, tree_after = self._tree(module), self._tree(edited)
@@ -129,12 +129,12 @@ class GateChecker:
             if gate == self.place.gate or old == new:
                 continue
             if old is None or new is None:
-                return f"the edit would change the test at line {gate.at[0]}"
+                return NoFix(f"the edit would change the test at line {gate.at[0]}")
             if old.live & old.may and not new.live & new.may:
-                return f"the edit would leave nothing to the test at line {gate.at[0]}"
+                return NoFix(f"the edit would leave nothing to the test at line {gate.at[0]}")
             moved = _moved(old, new)
             if moved and not (moved <= self.place.change.chips and self._rests_on_edited(gate)):
-                return f"the edit would also change the test at line {gate.at[0]}"
+                return NoFix(f"the edit would also change the test at line {gate.at[0]}")
         return None
 
     def _rests_on_edited(self, gate: Gate) -> bool:

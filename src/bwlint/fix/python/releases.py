@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from bwlint.fix.python.imports import add_line
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.syntax import Syntax, parse
+from bwlint.model.findings import NoFix
 
 _RELEASE = re.compile(r"\d+\.\d+(?:\.\w+)*")
 _CALLS = (
@@ -36,7 +37,7 @@ def releases(place: ConditionPlace, *, packaging: bool) -> Iterator[Candidate]:
             elif packaging:
                 brought = add_line(syntax, place.module.path, "packaging.version", ("Version",))
                 # a module that imports further down would ask before it knows the name
-                if not isinstance(brought, str) and all(edit.region.line <= node.lineno for edit in brought):
+                if not isinstance(brought, NoFix) and all(edit.region.line <= node.lineno for edit in brought):
                     yield (*brought, *_called(place, syntax, node, "Version"))
 
 

@@ -12,31 +12,32 @@ from bwlint.fix.python.items import behind
 from bwlint.fix.python.literals import ChipLiteral, literal
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.syntax import Syntax, parse, span_of
+from bwlint.model.findings import NoFix
 
 _PLAIN = (ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Name, ast.Attribute, ast.UnaryOp)
 _PARTS = (*_PLAIN, ast.expr_context, ast.unaryop)
 
 
-def proposals(place: ConditionPlace) -> Iterable[Candidate] | str:
+def proposals(place: ConditionPlace) -> Iterable[Candidate] | NoFix:
     """`(12, 0): ("Blackwell", "sm_120a"),` and behind it the same for 12.1, names of targets with it."""
     syntax = parse(place.source)
     within = syntax.within(place.span) if syntax is not None else ()
     table = next((node for node in within if isinstance(node, ast.Dict)), None)
     if syntax is None or table is None:
-        return "the rows of this table stand elsewhere"
+        return NoFix("the rows of this table stand elsewhere")
     for index, key in enumerate(table.keys):
         found = _literal(syntax, key) if key is not None else None
         if found is not None and found.chip in place.change.twins:
             return _copied(place, syntax, table, index, found)
-    return "no row of this table is for the twin"
+    return NoFix("no row of this table is for the twin")
 
 
 def _copied(
     place: ConditionPlace, syntax: Syntax, table: ast.Dict, index: int, found: ChipLiteral
-) -> Iterable[Candidate] | str:
+) -> Iterable[Candidate] | NoFix:
     key, value = table.keys[index], table.values[index]
     if any(not isinstance(node, _PARTS) for node in ast.walk(value)):
-        return "the row of the twin is computed, and not written out"
+        return NoFix("the row of the twin is computed, and not written out")
     rows = [_row(syntax, key, value, found.chip, other) for other in place.change.beside(found.chip)]
     items = [
         (syntax.start(key or value), syntax.end(value)) for key, value in zip(table.keys, table.values, strict=True)
