@@ -6,6 +6,7 @@ import pytest
 
 from bwlint.chips import ChipSet
 from bwlint.evaluate.sources import Sources
+from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, Module
 from bwlint.run.engine import analyse
 from bwlint.sources.walk import SourceFile
@@ -16,14 +17,14 @@ BOTH = ChipSet.of("12.0", "12.1")
 
 def levels(*carries: Carry, targets: ChipSet = BOTH, path: str = "/kit/CMakeLists.txt") -> list[str]:
     """What the rule says, as "line level"."""
-    module = Module(path, "", False, {}, (), (), {}, {}, (), {}, language="build", carries=carries)
+    module = Module(path=path, language="build", carries=carries)
     file = SourceFile(path, path, "build", "/kit")
     analysis = analyse(Collected(((file, module),), (), ()), Sources({}), targets, ["arch-target"])
     return [f"{draft.at[0]} {draft.severity}" for _, drafts in analysis.drafts for draft in drafts]
 
 
 def carry(kind: str, sass: str, ptx: str = "", *, line: int = 1, name: str = "X", **more: object) -> Carry:
-    at = (line, 0, line, 1)
+    at = Span(line, 0, line, 1)
     return Carry(kind, name, tuple(sass.split()), tuple(ptx.split()), at, **more)  # type: ignore[arg-type]
 
 
@@ -145,7 +146,7 @@ def test_other_chips_are_asked_about() -> None:
 
 def test_tests_have_a_category_of_their_own() -> None:
     path = "/kit/test/unit/CMakeLists.txt"
-    module = Module(path, "", False, {}, (), (), {}, {}, (), {}, language="build", carries=(carry("match", "120a"),))
+    module = Module(path=path, language="build", carries=(carry("match", "120a"),))
     collected = Collected(((SourceFile(path, path, "build", "/kit"), module),), (), ())
     analysis = analyse(collected, Sources({}), BOTH, ["arch-target"])
     assert [draft.category for _, drafts in analysis.drafts for draft in drafts] == ["test-gate"]
