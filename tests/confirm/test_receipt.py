@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from bwlint.confirm.receipt import Attempt, Receipt, Rung, Tried, not_eligible, not_requested
+from bwlint.confirm.receipt import Attempt, Receipt, Rung, Tried, executed, not_eligible, not_requested
 from bwlint.model.findings import Claim, Outcome
 
 CLAIM = Claim("shared", "a block of 12.0 cannot have 102401 bytes of dynamic shared memory")
 
 
 def ran(rung: Rung, outcome: Outcome, reason: str = "seen") -> Attempt:
-    return Attempt(rung, True, True, True, outcome, reason)
+    return executed(rung, outcome, reason)
 
 
 NO_GPU = not_eligible("load", "there is no GPU")

@@ -17,7 +17,7 @@ BOTH = ChipSet.of("12.0", "12.1")
 
 def levels(*carries: Carry, targets: ChipSet = BOTH, path: str = "/kit/CMakeLists.txt") -> list[str]:
     """What the rule says, as "line level"."""
-    module = Module(path, "", False, {}, (), (), {}, {}, (), {}, language="build", carries=carries)
+    module = Module(path=path, language="build", carries=carries)
     file = SourceFile(path, path, "build", "/kit")
     analysis = analyse(Collected(((file, module),), (), ()), Sources({}), targets, ["arch-target"])
     return [f"{draft.at[0]} {draft.severity}" for _, drafts in analysis.drafts for draft in drafts]
@@ -146,7 +146,7 @@ def test_other_chips_are_asked_about() -> None:
 
 def test_tests_have_a_category_of_their_own() -> None:
     path = "/kit/test/unit/CMakeLists.txt"
-    module = Module(path, "", False, {}, (), (), {}, {}, (), {}, language="build", carries=(carry("match", "120a"),))
+    module = Module(path=path, language="build", carries=(carry("match", "120a"),))
     collected = Collected(((SourceFile(path, path, "build", "/kit"), module),), (), ())
     analysis = analyse(collected, Sources({}), BOTH, ["arch-target"])
     assert [draft.category for _, drafts in analysis.drafts for draft in drafts] == ["test-gate"]

@@ -11,7 +11,7 @@ from bwlint.model.facts import Module
 from bwlint.model.findings import Severity
 from bwlint.run.merging import one_each
 
-HERE = Module("a.py", "a", False, {}, (), (), {}, {}, (), {})
+HERE = Module(path="a.py", language="python", name="a")
 TEST, PART, TEXT, OTHER = Span(3, 4, 3, 40), Span(3, 8, 3, 20), Span(4, 8, 4, 30), Span(9, 4, 9, 40)
 
 

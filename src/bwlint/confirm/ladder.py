@@ -11,7 +11,7 @@ from typing import cast
 
 from bwlint.chips import Target, chip
 from bwlint.confirm.places import Locate
-from bwlint.confirm.receipt import RUNGS, Attempt, Receipt, Rung, Tried, not_eligible
+from bwlint.confirm.receipt import RUNGS, Attempt, Receipt, Rung, Tried, not_eligible, not_executed
 from bwlint.confirm.workbench import Subject, Workbench
 from bwlint.model.findings import Claim, Finding
 
@@ -59,7 +59,7 @@ def _attempt(rung: Rung, subject: Subject, world: Workbench) -> Attempt:
     try:
         attempt = cast(Attempt, _module(rung).attempt(subject, world))
     except Exception as error:
-        return Attempt(rung, True, True, False, None, f"internal error: {type(error).__name__}: {error}")
+        return not_executed(rung, f"internal error: {type(error).__name__}: {error}")
     if attempt.executed and world.altered:
         # What ran was not what was released.
         return replace(attempt, outcome="inconclusive", reason=f"{world.altered}; it said: {attempt.reason}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from bwlint.model.findings import Claim, Outcome, Verdict
@@ -13,7 +13,7 @@ RUNGS: tuple[Rung, ...] = ("evaluate", "assemble", "load", "configure", "launch"
 """From the bottom up: what a higher one shows outweighs a lower one."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
     """One rung, tried or not, for one claim.
 
@@ -36,12 +36,31 @@ class Attempt:
 
 
 def not_requested(rung: Rung, reason: str) -> Attempt:
-    return Attempt(rung, False, False, False, None, reason)
+    return Attempt(rung=rung, requested=False, eligible=False, executed=False, outcome=None, reason=reason)
 
 
 def not_eligible(rung: Rung, reason: str, details: Mapping[str, Any] | None = None) -> Attempt:
     """The rung was asked for, and something that it takes is missing."""
-    return Attempt(rung, True, False, False, None, reason, details or {})
+    return replace(not_requested(rung, reason), requested=True, details=details or {})
+
+
+def not_executed(
+    rung: Rung, reason: str, details: Mapping[str, Any] | None = None, log: str = "", seconds: float = 0.0
+) -> Attempt:
+    """Nothing was missing, and the test itself did not run."""
+    return replace(not_eligible(rung, reason, details), eligible=True, log=log, seconds=seconds)
+
+
+def executed(
+    rung: Rung,
+    outcome: Outcome,
+    reason: str,
+    details: Mapping[str, Any] | None = None,
+    log: str = "",
+    seconds: float = 0.0,
+) -> Attempt:
+    """The test ran, and came to `outcome`."""
+    return replace(not_executed(rung, reason, details, log, seconds), executed=True, outcome=outcome)
 
 
 @dataclass(frozen=True, slots=True)

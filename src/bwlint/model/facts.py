@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import KW_ONLY, dataclass, field, fields, is_dataclass
 from typing import Any
 
 from bwlint.model.expr import Expr, Span, decode
@@ -23,6 +23,7 @@ class Use:
     name: str
     how: str
     at: Span
+    _: KW_ONLY
     sure: bool = True
     role: str = ""
     call: str = ""
@@ -45,7 +46,7 @@ class Hop:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
     """One way out of a gate.
 
@@ -55,7 +56,7 @@ class Side:
     """
 
     ends: str
-    at: Span | None
+    at: Span | None = None
     value: Expr | None = None
     uses: tuple[Use, ...] = ()
     texts: tuple[Prose, ...] = ()
@@ -68,7 +69,7 @@ class Side:
         return self.at is not None and at is not None and self.at.holds(at)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
     """A condition that may read the device.
 
@@ -80,10 +81,10 @@ class Gate:
     kind: str
     test: Expr
     at: Span
-    qualname: str
-    name: str
     yes: Side
     no: Side
+    qualname: str = ""
+    name: str = ""
     path: Path = ()
     chain: int = 0
     position: int = 0
@@ -106,6 +107,7 @@ class Function:
     defaults: tuple[Expr | None, ...]
     returns: tuple[tuple[Path, Expr], ...]
     at: Span
+    _: KW_ONLY
     decorators: tuple[Expr, ...] = ()
     exits: tuple[tuple[Path, str, Span], ...] = ()
 
@@ -134,6 +136,7 @@ class Operation:
     kind: str
     name: str
     at: Span
+    _: KW_ONLY
     amounts: tuple[Expr, ...] = ()
     path: Path = ()
     qualname: str = ""
@@ -158,13 +161,14 @@ class Carry:
     sass: tuple[str, ...]
     ptx: tuple[str, ...]
     at: Span
+    _: KW_ONLY
     sources: tuple[str, ...] = ()
     toolkit: tuple[str, str] = ("", "")
     qualname: str = ""
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Module:
     """All facts of one file. `uses` maps a top-level name to the hardware operations that its body
     names; `targets` are places that name a target for 12.0 alone, such as sm_120a. `guards` are the gates of the
@@ -173,17 +177,17 @@ class Module:
     """
 
     path: str
-    name: str
-    is_package: bool
-    names: dict[str, Expr]
-    stars: tuple[str, ...]
-    slots: tuple[Expr, ...]
-    functions: dict[str, Function]
-    classes: dict[str, Class]
-    gates: tuple[Gate, ...]
-    uses: dict[str, tuple[Use, ...]]
+    language: str
+    name: str = ""
+    is_package: bool = False
+    names: dict[str, Expr] = field(default_factory=dict)
+    stars: tuple[str, ...] = ()
+    slots: tuple[Expr, ...] = ()
+    functions: dict[str, Function] = field(default_factory=dict)
+    classes: dict[str, Class] = field(default_factory=dict)
+    gates: tuple[Gate, ...] = ()
+    uses: dict[str, tuple[Use, ...]] = field(default_factory=dict)
     targets: tuple[Prose, ...] = ()
-    language: str = "python"
     guards: tuple[Gate, ...] = ()
     operations: tuple[Operation, ...] = ()
     carries: tuple[Carry, ...] = ()
@@ -204,11 +208,12 @@ class Definition:
     kind: str
     at: Span
     uses: tuple[Use, ...]
+    _: KW_ONLY
     bases: tuple[str, ...] = ()
     decorators: tuple[Use, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
     """What a file defines and hands on, whether it reads the device or not: the nodes and edges of the graph.
 
@@ -218,9 +223,9 @@ class Outline:
     """
 
     path: str
-    name: str
-    is_package: bool
     language: str
+    name: str = ""
+    is_package: bool = False
     definitions: dict[str, Definition]
     imports: dict[str, str]
     stars: tuple[str, ...] = ()
@@ -239,45 +244,59 @@ def encode(value: Any) -> Any:
 
 def decode_module(data: list[Any]) -> Module:
     """A module from the parsed JSON of `encode`."""
-    path, name, is_package, names, stars, slots, functions, classes, gates, uses, targets, *rest = data
-    language, guards, operations, carries, includes, embedded = rest
+    path, language, name, is_package, names, stars, slots, functions, classes, gates, uses, targets, *rest = data
+    guards, operations, carries, includes, embedded = rest
     return Module(
-        path,
-        name,
-        is_package,
-        {key: decode(item) for key, item in names.items()},
-        tuple(stars),
-        tuple([decode(slot) for slot in slots]),
-        {key: _function(item) for key, item in functions.items()},
-        {key: _class(item) for key, item in classes.items()},
-        tuple([_gate(item) for item in gates]),
-        {key: _uses(item) for key, item in uses.items()},
-        _texts(targets),
-        language,
-        tuple([_gate(item) for item in guards]),
-        tuple([_operation(item) for item in operations]),
-        tuple([_carry(item) for item in carries]),
-        tuple(includes),
-        tuple([decode_module(item) for item in embedded]),
+        path=path,
+        name=name,
+        is_package=is_package,
+        names={key: decode(item) for key, item in names.items()},
+        stars=tuple(stars),
+        slots=tuple([decode(slot) for slot in slots]),
+        functions={key: _function(item) for key, item in functions.items()},
+        classes={key: _class(item) for key, item in classes.items()},
+        gates=tuple([_gate(item) for item in gates]),
+        uses={key: _uses(item) for key, item in uses.items()},
+        targets=_texts(targets),
+        language=language,
+        guards=tuple([_gate(item) for item in guards]),
+        operations=tuple([_operation(item) for item in operations]),
+        carries=tuple([_carry(item) for item in carries]),
+        includes=tuple(includes),
+        embedded=tuple([decode_module(item) for item in embedded]),
     )
 
 
 def _operation(data: list[Any]) -> Operation:
     kind, name, at, amounts, path, qualname, checked = data
-    return Operation(kind, name, Span(*at), decode(amounts), decode(path), qualname, checked)
+    return Operation(
+        kind, name, Span(*at), amounts=decode(amounts), path=decode(path), qualname=qualname, checked=checked
+    )
 
 
 def _carry(data: list[Any]) -> Carry:
     kind, name, sass, ptx, at, sources, toolkit, qualname, text = data
     low, high = toolkit
-    return Carry(kind, name, tuple(sass), tuple(ptx), Span(*at), tuple(sources), (low, high), qualname, text)
+    return Carry(
+        kind,
+        name,
+        tuple(sass),
+        tuple(ptx),
+        Span(*at),
+        sources=tuple(sources),
+        toolkit=(low, high),
+        qualname=qualname,
+        text=text,
+    )
 
 
 def _function(data: list[Any]) -> Function:
     qualname, kind, params, defaults, returns, at, decorators, exits = data
     pairs = tuple([(decode(path), decode(value)) for path, value in returns])
     ways = tuple([(decode(path), ends, Span(*place)) for path, ends, place in exits])
-    return Function(qualname, kind, tuple(params), decode(defaults), pairs, Span(*at), decode(decorators), ways)
+    return Function(
+        qualname, kind, tuple(params), decode(defaults), pairs, Span(*at), decorators=decode(decorators), exits=ways
+    )
 
 
 def _class(data: list[Any]) -> Class:
@@ -286,31 +305,42 @@ def _class(data: list[Any]) -> Class:
 
 
 def _gate(data: list[Any]) -> Gate:
-    kind, test, at, qualname, name, yes, no, path, chain, position, comment, text, leaf = data
+    kind, test, at, yes, no, qualname, name, path, chain, position, comment, text, leaf = data
     return Gate(
-        kind,
-        decode(test),
-        Span(*at),
-        qualname,
-        name,
-        _side(yes),
-        _side(no),
-        decode(path),
-        chain,
-        position,
-        comment,
-        text,
-        Span(*leaf) if leaf else None,
+        kind=kind,
+        test=decode(test),
+        at=Span(*at),
+        qualname=qualname,
+        name=name,
+        yes=_side(yes),
+        no=_side(no),
+        path=decode(path),
+        chain=chain,
+        position=position,
+        comment=comment,
+        text=text,
+        leaf=Span(*leaf) if leaf else None,
     )
 
 
 def _side(data: list[Any]) -> Side:
     ends, at, value, uses, texts, empty, tuning, rest = data
-    return Side(ends, Span(*at) if at else None, decode(value), _uses(uses), _texts(texts), empty, tuning, rest)
+    return Side(
+        ends=ends,
+        at=Span(*at) if at else None,
+        value=decode(value),
+        uses=_uses(uses),
+        texts=_texts(texts),
+        empty=empty,
+        tuning=tuning,
+        rest=rest,
+    )
 
 
 def _uses(data: list[Any]) -> tuple[Use, ...]:
-    return tuple([Use(name, how, Span(*at), sure, role, call) for name, how, at, sure, role, call in data])
+    return tuple(
+        [Use(name, how, Span(*at), sure=sure, role=role, call=call) for name, how, at, sure, role, call in data]
+    )
 
 
 def _texts(data: list[Any]) -> tuple[Prose, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 from bwlint.model.expr import Expr, unknown, walk
@@ -49,4 +50,4 @@ def _is_helper(item: Function, reads: Callable[[object], bool]) -> bool:
 
 def _hollow(item: Function) -> Function:
     returns = (((), unknown(f"{item.qualname}()")),)
-    return Function(item.qualname, item.kind, item.params, item.defaults, returns, item.at, item.decorators)
+    return replace(item, returns=returns, exits=())

@@ -143,16 +143,9 @@ def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str
     """Facts of a `.ptx` file: instructions that the table speaks of, directives, static shared memory in bytes."""
     operations, carries = facts(source)
     return Module(
-        path,
-        name,
-        is_package,
-        {},
-        (),
-        (),
-        {},
-        {},
-        (),
-        {},
+        path=path,
+        name=name,
+        is_package=is_package,
         language="ptx",
         operations=operations,
         carries=carries,
@@ -263,7 +256,7 @@ class _Scan:
 
     def _add(self, kind: str, name: str, at: tuple[int, int], amounts: Sequence[int], kernel: str) -> None:
         numbers = tuple(const(amount) for amount in amounts)
-        self.operations.append(Operation(kind, name, self._span(*at), numbers, qualname=kernel))
+        self.operations.append(Operation(kind, name, self._span(*at), amounts=numbers, qualname=kernel))
 
     @cached_property
     def _lines(self) -> list[int]:

@@ -351,7 +351,7 @@ class Callers:
         return Arrival(chips, tuple(stops))
 
     def _read_sites(self, file: _MentioningFile, lines: set[int]) -> None:
-        nothing = Module(file.real, file.name, file.is_package, {}, (), (), {}, {}, (), {})
+        nothing = Module(path=file.real, language="python", name=file.name, is_package=file.is_package)
         found: tuple[Module, tuple[StatementSite, ...]] = nothing, ()
         with suppress(ReadError):  # no test is known there then: every chip passes
             found = read_sites(file.real, file.source, file.name, file.is_package, frozenset(lines))

@@ -20,7 +20,7 @@ from bwlint.confirm.compiling.evidence import AssemblyCase, TargetAnswer
 from bwlint.confirm.compiling.listing import MOST, Listing
 from bwlint.confirm.compiling.paths import is_file
 from bwlint.confirm.compiling.units import TranslationUnit, is_source, units
-from bwlint.confirm.receipt import Attempt, not_eligible, not_requested
+from bwlint.confirm.receipt import Attempt, executed, not_eligible, not_executed, not_requested
 from bwlint.confirm.workbench import Subject, Toolkit, Workbench
 from bwlint.model.findings import BUILDER, Outcome
 
@@ -56,7 +56,7 @@ def attempt(subject: Subject, world: Workbench) -> Attempt:
             return _of_statement(subject, world)
         return _of_source(subject, world)
     except (OSError, ValueError) as error:
-        return Attempt("assemble", True, True, False, None, f"the test did not run: {cut(str(error))}")
+        return not_executed("assemble", f"the test did not run: {cut(str(error))}")
 
 
 @dataclass(slots=True)
@@ -83,7 +83,7 @@ class _Record:
         outcome, reason = _verdict(self.seen)
         by_target = {target: one.told() for target, one in self.seen.items() if target}
         details = {**self.details, **({"targets": by_target} if by_target else {})}
-        return Attempt("assemble", True, True, True, outcome, reason, details, "\n".join(self.log)[:_LOG], self.seconds)
+        return executed("assemble", outcome, reason, details, "\n".join(self.log)[:_LOG], self.seconds)
 
 
 def _verdict(seen: dict[str, TargetAnswer]) -> tuple[Outcome, str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from bwlint.confirm import gpu, probes
 from bwlint.confirm.gpu.chosen import about, ask, chosen
-from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
+from bwlint.confirm.receipt import Attempt, Rung, executed, not_eligible, not_executed, not_requested
 from bwlint.confirm.rungs.configure import DYNAMIC
 from bwlint.confirm.workbench import Device, Subject, Workbench
 
@@ -42,12 +42,12 @@ def _benched(pair: tuple[str, str], world: Workbench, device: Device) -> Attempt
     why = asked.trouble or failed or ("" if len(asked.steps) == len(steps) else "no answer")
     details: dict[str, Any] = {**about(device), "bytes": _BYTES, "blocks": grid, "made_by": probe.made_by}
     if why:
-        return Attempt(RUNG, True, True, False, None, why, details, asked.ended.output, asked.ended.seconds)
+        return not_executed(RUNG, why, details, asked.ended.output, asked.ended.seconds)
     times = {name: asked.steps[at]["milliseconds"] / _REPEAT * 1000 for name, at in ((flagged, 2), (other, 4))}
     details["microseconds"] = times
     reason = " and ".join(f"{name} takes {took:.1f} us" for name, took in times.items())
     reason = f"{grid} blocks of {_BYTES} bytes: {reason}; a time alone decides nothing"
-    return Attempt(RUNG, True, True, True, "inconclusive", reason, details, asked.ended.output, asked.ended.seconds)
+    return executed(RUNG, "inconclusive", reason, details, asked.ended.output, asked.ended.seconds)
 
 
 def _pair(subject: str) -> tuple[str, str]:

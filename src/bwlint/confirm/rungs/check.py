@@ -12,7 +12,7 @@ from typing import Any
 from bwlint.confirm import gpu, probes
 from bwlint.confirm.driver.errors import COOPERATIVE_LAUNCH_TOO_LARGE, INVALID_CLUSTER_SIZE, TOO_MUCH_ASKED
 from bwlint.confirm.gpu.chosen import about, ask, for_amounts
-from bwlint.confirm.receipt import Attempt, Rung, not_eligible
+from bwlint.confirm.receipt import Attempt, Rung, executed, not_eligible, not_executed
 from bwlint.confirm.rungs.configure import DYNAMIC, MOST_CLUSTER, NON_PORTABLE, roomy_target, shape_of, together
 from bwlint.confirm.workbench import Device, Subject, Workbench
 from bwlint.model.findings import Claim, Outcome
@@ -64,12 +64,12 @@ def _shared(claim: Claim, world: Workbench, device: Device) -> Attempt:
         log = log or asked.ended.output
         if asked.trouble or gpu.failure(asked.steps[0] if asked.steps else {}):
             why = asked.trouble or gpu.failure(asked.steps[0])
-            return Attempt(RUNG, True, True, False, None, f"no probe to run: {why}", details, log, seconds)
+            return not_executed(RUNG, f"no probe to run: {why}", details, log, seconds)
         ran = judged(asked.steps[len(steps) - 3 :], blocks=1, checked=amount)
         details["ran"][str(amount)] = ran.word
         seen.append(_of_shared(claim, amount, ran, _HOW[how]))
     outcome, reason = together(seen)
-    return Attempt(RUNG, True, True, True, outcome, reason, details, log, seconds)
+    return executed(RUNG, outcome, reason, details, log, seconds)
 
 
 _HOW = {
@@ -153,14 +153,14 @@ def _cluster(claim: Claim, world: Workbench, device: Device) -> Attempt:
     details: dict[str, Any] = {**about(device), "made_by": probe.made_by}
     if asked.trouble or gpu.failure(asked.steps[0] if asked.steps else {}):
         why = asked.trouble or gpu.failure(asked.steps[0])
-        return Attempt(RUNG, True, True, False, None, why, details, asked.ended.output, asked.ended.seconds)
+        return not_executed(RUNG, why, details, asked.ended.output, asked.ended.seconds)
     answers = asked.steps
     plain = judged(answers[1:4], blocks=size)
     details["ran"] = plain.word
     if len(answers) == 8:
         details["ran_with_opt_in"] = judged(answers[5:8], blocks=size).word
     outcome, reason = _of_cluster(size, plain, details.get("ran_with_opt_in"))
-    return Attempt(RUNG, True, True, True, outcome, reason, details, asked.ended.output, asked.ended.seconds)
+    return executed(RUNG, outcome, reason, details, asked.ended.output, asked.ended.seconds)
 
 
 def cluster_steps(shape: list[int]) -> list[dict[str, Any]]:

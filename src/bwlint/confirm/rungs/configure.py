@@ -11,7 +11,7 @@ from bwlint.confirm import gpu, probes
 from bwlint.confirm.driver.errors import INVALID_CLUSTER_SIZE, INVALID_PTX, INVALID_VALUE
 from bwlint.confirm.gpu.chosen import about, ask, for_amounts
 from bwlint.confirm.gpu.containers import lots
-from bwlint.confirm.receipt import Attempt, Rung, not_eligible
+from bwlint.confirm.receipt import Attempt, Rung, executed, not_eligible, not_executed
 from bwlint.confirm.workbench import Device, Subject, Workbench
 from bwlint.model.findings import Claim, Outcome
 
@@ -96,11 +96,11 @@ def _static(claim: Claim, world: Workbench, device: Device) -> Attempt:
         asked = ask(job, world)
         seconds += asked.ended.seconds
         if asked.trouble or not asked.steps:
-            return Attempt(RUNG, True, True, False, None, asked.trouble or "no answer", details, asked.ended.output)
+            return not_executed(RUNG, asked.trouble or "no answer", details, asked.ended.output)
         log = log or probe.said or asked.steps[0].get("log", "")
         seen.append(_held(amount, target, device, asked.steps, probe.said))
     outcome, reason = together(seen)
-    return Attempt(RUNG, True, True, True, outcome, reason, details, log, seconds)
+    return executed(RUNG, outcome, reason, details, log, seconds)
 
 
 _TOO_MUCH = re.compile(r"uses too much shared data \(0x[0-9a-f]+ bytes, 0x([0-9a-f]+) max\)")
@@ -139,16 +139,16 @@ def _cluster_of_a_kernel(subject: Subject, world: Workbench, device: Device) -> 
         asked = ask({**job, "seconds": world.limit * SHARE}, world)
         log, seconds = log or asked.ended.output, seconds + asked.ended.seconds
         if asked.trouble:
-            return Attempt(RUNG, True, True, False, None, asked.trouble, about(device), log, seconds)
+            return not_executed(RUNG, asked.trouble, about(device), log, seconds)
         answers = asked.steps
         for had, clusters in zip(answers[1::3], answers[2::3], strict=False):
             if gpu.failure(had):
                 continue
             outcome, reason = _of_clusters(prod(claim.amounts), clusters)
             details = {**about(device), "answers": [had, clusters]}
-            return Attempt(RUNG, True, True, True, outcome, reason, details, log, seconds)
+            return executed(RUNG, outcome, reason, details, log, seconds)
     reason = f"the kernel {name} is in no container that this device loads"
-    return Attempt(RUNG, True, True, False, None, reason, about(device), log, seconds)
+    return not_executed(RUNG, reason, about(device), log, seconds)
 
 
 def _of_clusters(size: int, answer: Mapping[str, Any]) -> Seen:
@@ -184,7 +184,7 @@ def _cluster(claim: Claim, world: Workbench, device: Device) -> Attempt:
 
     if not device.attributes.get("CLUSTER_LAUNCH"):
         reason = f"the {device.capability} device launches no clusters"
-        return Attempt(RUNG, True, True, True, "confirmed", reason, about(device))
+        return executed(RUNG, "confirmed", reason, about(device))
     return _asked(("cluster", steps, judge), world, device)
 
 
@@ -227,9 +227,9 @@ def _asked(test: tuple[str, Steps, Callable[[Steps], Seen]], world: Workbench, d
     failed = next((text for text in map(gpu.failure, answers[:2]) if text), "")
     why = asked.trouble or failed or ("" if len(answers) == len(steps) else gpu.failure(answers[-1]) or "no answer")
     if why:
-        return Attempt(RUNG, True, True, False, None, why, details, asked.ended.output, asked.ended.seconds)
+        return not_executed(RUNG, why, details, asked.ended.output, asked.ended.seconds)
     outcome, reason = judge(answers)
-    return Attempt(RUNG, True, True, True, outcome, reason, details, asked.ended.output, asked.ended.seconds)
+    return executed(RUNG, outcome, reason, details, asked.ended.output, asked.ended.seconds)
 
 
 def roomy_target(device: Device) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bwlint.chips import Chip, chip
-from bwlint.confirm.receipt import Attempt, not_eligible, not_requested
+from bwlint.confirm.receipt import Attempt, executed, not_eligible, not_requested
 from bwlint.confirm.slicing.sandbox import Answer, SandboxRun, run_slice, unavailable
 from bwlint.confirm.slicing.slices import Slice, cut
 from bwlint.confirm.workbench import Subject, Workbench
@@ -58,10 +58,10 @@ def tested(claim: Claim, real: str, world: Workbench) -> Attempt:
         return _inconclusive(f"what may hold does not, with what is taken for granted here: {taken}", details, ran)
     if wrong:
         reason = f"CPython gives something else: {_differences(claim, wrong, ran)}"
-        return Attempt("evaluate", True, True, True, "refuted", reason, details, ran.log, ran.seconds)
+        return executed("evaluate", "refuted", reason, details, ran.log, ran.seconds)
     where = "" if len(reached) == len(claim.chips) else f" on {' and '.join(reached)}, where the program gets to it"
     reason = f"CPython gives the same{where}: {claim.says}"
-    return Attempt("evaluate", True, True, True, "confirmed", reason, details, ran.log, ran.seconds)
+    return executed("evaluate", "confirmed", reason, details, ran.log, ran.seconds)
 
 
 def agrees(claim: Claim, name: str, answer: Answer) -> bool:
@@ -95,7 +95,7 @@ def contradicts(claim: Claim, name: str, answer: Answer) -> bool:
 
 
 def _inconclusive(reason: str, details: Mapping[str, Any], ran: SandboxRun) -> Attempt:
-    return Attempt("evaluate", True, True, True, "inconclusive", reason, details, ran.log, ran.seconds)
+    return executed("evaluate", "inconclusive", reason, details, ran.log, ran.seconds)
 
 
 def _present(world: Workbench, asked: Sequence[Chip]) -> list[Chip]:

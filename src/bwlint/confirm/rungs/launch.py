@@ -15,7 +15,7 @@ from bwlint.confirm import gpu
 from bwlint.confirm.driver.errors import FAULTS, INVALID_CLUSTER_SIZE, NO_MACHINE_CODE, TOO_MUCH_ASKED
 from bwlint.confirm.gpu.chosen import about, ask, chosen
 from bwlint.confirm.gpu.containers import ContainerPart, lots
-from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
+from bwlint.confirm.receipt import Attempt, Rung, executed, not_eligible, not_executed, not_requested
 from bwlint.confirm.rungs.configure import DYNAMIC, SHARE, shape_of
 from bwlint.confirm.workbench import Device, Subject, Workbench
 from bwlint.model.findings import Claim
@@ -56,7 +56,7 @@ def _launched(subject: Subject, world: Workbench, device: Device) -> Attempt:
         found, why = _with_kernels(parts, subject.claim, world, device)
         if found is not None:
             return _each(*found, subject.claim, world, device)
-    return Attempt(RUNG, True, True, False, None, f"no kernel to launch: {why}", about(device))
+    return not_executed(RUNG, f"no kernel to launch: {why}", about(device))
 
 
 def _is_meant(subject: str, part: ContainerPart) -> bool:
@@ -106,15 +106,15 @@ def _each(part: ContainerPart, names: list[str], claim: Claim, world: Workbench,
         details["kernels"][name] = {"launch": launch, "after": after}
         if launch.get("error") == 0 and (after.get("error") == 0 or after.get("error") in _STARTED):
             end = gpu.failure(after) or "it comes to its end"
-            return Attempt(RUNG, True, True, True, "refuted", f"the kernel {name} starts; {end}", details, log, seconds)
+            return executed(RUNG, "refuted", f"the kernel {name} starts; {end}", details, log, seconds)
         if launch.get("error") in _REFUSED[claim.kind] and _was_refused(steps, asked.steps):
             refused.append(f"{name}: {gpu.failure(launch)}")
         else:
             undecided.append(f"{name}: {gpu.failure(launch) or gpu.failure(after) or 'no answer'}")
     if undecided:
-        return Attempt(RUNG, True, True, True, "inconclusive", undecided[0], details, log, seconds)
+        return executed(RUNG, "inconclusive", undecided[0], details, log, seconds)
     reason = f"{counted(len(refused), 'kernel')} of {part.name} cannot be started: {refused[0]}"
-    return Attempt(RUNG, True, True, True, "confirmed", reason, details, log, seconds)
+    return executed(RUNG, "confirmed", reason, details, log, seconds)
 
 
 def _steps(name: str, claim: Claim) -> list[dict[str, Any]]:

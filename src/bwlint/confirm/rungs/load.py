@@ -17,7 +17,7 @@ from bwlint.confirm.compiling.listing import Listing
 from bwlint.confirm.driver.errors import NO_MACHINE_CODE, UNSUPPORTED_PTX_VERSION
 from bwlint.confirm.gpu.chosen import about, ask, chosen
 from bwlint.confirm.gpu.containers import ContainerPart, Lot, lots
-from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
+from bwlint.confirm.receipt import Attempt, Rung, executed, not_eligible, not_executed, not_requested
 from bwlint.confirm.rungs.assemble import KERNEL, MISLEADS, pairs_of
 from bwlint.confirm.rungs.configure import SHARE
 from bwlint.confirm.workbench import Device, Subject, Workbench
@@ -160,10 +160,10 @@ def _judged(seen: _LoadsSeen, device: Device) -> Attempt:
         "undecided": seen.undecided[:20],
     }
     if seen.loaded:
-        return Attempt(RUNG, True, True, True, "refuted", seen.loaded, details, seen.log, seen.seconds)
+        return executed(RUNG, "refuted", seen.loaded, details, seen.log, seen.seconds)
     if not seen.tried:
         why = seen.undecided[0] if seen.undecided else "there is no device code in the file"
-        return Attempt(RUNG, True, True, False, None, why, details, seen.log, seen.seconds)
+        return not_executed(RUNG, why, details, seen.log, seen.seconds)
     errors = listed([f"{count} x {said}" for said, count in seen.refused.items()]) if seen.refused else ""
     extent = f"{seen.tried} of {counted(seen.total, 'container')} tried on the {device.capability} device"
     proof = any(said.startswith("CUDA_ERROR") for said in seen.refused)
@@ -172,8 +172,8 @@ def _judged(seen: _LoadsSeen, device: Device) -> Attempt:
             seen.undecided[0] if seen.undecided else "the rest was not tried" if proof else "there is no kernel in it"
         )
         reason = f"{extent}, none loads, but this proves nothing: {left}"
-        return Attempt(RUNG, True, True, True, "inconclusive", reason, details, seen.log, seen.seconds)
-    return Attempt(RUNG, True, True, True, "confirmed", f"{extent}: {errors}", details, seen.log, seen.seconds)
+        return executed(RUNG, "inconclusive", reason, details, seen.log, seen.seconds)
+    return executed(RUNG, "confirmed", f"{extent}: {errors}", details, seen.log, seen.seconds)
 
 
 def _build(subject: Subject, world: Workbench, device: Device) -> Attempt:
@@ -188,7 +188,7 @@ def _build(subject: Subject, world: Workbench, device: Device) -> Attempt:
     details = {**about(device), "options": list(options), "nvcc": toolkit.version}
     if made.path is None:
         why = f"nvcc built nothing to load: {made.first_error}"
-        return Attempt(RUNG, True, True, False, None, why, details, "\n".join(made.said), made.seconds)
+        return not_executed(RUNG, why, details, "\n".join(made.said), made.seconds)
     seen = _LoadsSeen(total=1)
     part = ContainerPart("a kernel built for these targets", 0, {"image": str(made.path)})
     _try([part], None, subject.claim.subject[:80], device, world, seen)
@@ -222,11 +222,11 @@ def _instruction(subject: Subject, world: Workbench) -> Attempt:
     details: dict[str, Any] = {**about(device), "target": target}
     if asked.trouble or not asked.steps:
         why = asked.trouble or "no answer"
-        return Attempt(RUNG, True, True, False, None, why, details, asked.ended.output, asked.ended.seconds)
+        return not_executed(RUNG, why, details, asked.ended.output, asked.ended.seconds)
     loading = asked.steps[0]
     outcome, reason = _of_instruction(subject, asked.steps, target, Listing.of(text), device)
     details.update({key: loading[key] for key in ("error", "name") if key in loading})
-    return Attempt(RUNG, True, True, True, outcome, reason, details, loading.get("log", ""), asked.ended.seconds)
+    return executed(RUNG, outcome, reason, details, loading.get("log", ""), asked.ended.seconds)
 
 
 def _of_instruction(

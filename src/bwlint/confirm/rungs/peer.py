@@ -8,7 +8,7 @@ from typing import Any
 from bwlint.chips.wording import counted, listed
 from bwlint.confirm import gpu, probes
 from bwlint.confirm.gpu.chosen import ask
-from bwlint.confirm.receipt import Attempt, Rung, not_eligible
+from bwlint.confirm.receipt import Attempt, Rung, executed, not_eligible, not_executed
 from bwlint.confirm.workbench import Device, Subject, Workbench
 from bwlint.model.findings import Outcome
 
@@ -42,13 +42,13 @@ def _tested(subject: str, pair: list[Device], world: Workbench) -> Attempt:
     details["access"] = access.answer
     seconds = access.ended.seconds
     if access.trouble or access.answer is None:
-        return Attempt(RUNG, True, True, False, None, access.trouble, details, access.ended.output, seconds)
+        return not_executed(RUNG, access.trouble, details, access.ended.output, seconds)
     if subject in _DECLARED:
         outcome, reason = _declared(subject, pair)
-        return Attempt(RUNG, True, True, True, outcome, reason, details, "", seconds)
+        return executed(RUNG, outcome, reason, details, "", seconds)
     if not all(access.answer["can"]):
         reason = "the driver gives these GPUs no access to each other's memory"
-        return Attempt(RUNG, True, True, True, "confirmed", reason, details, "", seconds)
+        return executed(RUNG, "confirmed", reason, details, "", seconds)
     seen: list[tuple[str, bool | None, str]] = []
     for name in _TESTS:
         for way in (pair, pair[::-1]):
@@ -59,7 +59,7 @@ def _tested(subject: str, pair: list[Device], world: Workbench) -> Attempt:
             right, said = (None, asked.trouble) if asked.trouble else _right(name, asked.answer or {})
             seen.append((name, right, f"{label}: {said}"))
     outcome, reason = _judged(subject, seen, access.answer)
-    return Attempt(RUNG, True, True, True, outcome, reason, details, "", seconds)
+    return executed(RUNG, outcome, reason, details, "", seconds)
 
 
 def _ask(test: str, pair: list[Device], world: Workbench) -> gpu.Answered:

@@ -114,7 +114,7 @@ def _tried(case: SelftestCase, bundle: Opened, device: Device, world: Workbench)
     if "unknown" not in (ours.verdict, theirs.verdict):
         outcome = "confirmed" if ours.verdict == theirs.verdict else "refuted"
     attempt = Attempt(
-        theirs.rung,
+        rung=theirs.rung,
         requested=True,
         eligible=True,
         executed=theirs.executed,

@@ -308,7 +308,9 @@ class _CmakeFile:
         for entry in self.stack:
             toolkits &= entry.arm.toolkits
         around = next((entry.name for entry in reversed(self.stack) if entry.name), "")
-        self.carries.append(Carry(kind, name, listed.sass, listed.ptx, at, (), bounds(toolkits), around, text))
+        self.carries.append(
+            Carry(kind, name, listed.sass, listed.ptx, at, toolkit=bounds(toolkits), qualname=around, text=text)
+        )
 
 
 def read(source: str) -> tuple[Carry, ...]:

@@ -60,7 +60,7 @@ def _extension(tree: ast.Module, carries: list[Carry]) -> Iterator[Carry]:
     sass = tuple(dict.fromkeys(name for flag in flags for name in flag.sass))
     ptx = tuple(dict.fromkeys(name for flag in flags for name in flag.ptx))
     if sources:
-        yield Carry("extension", _EXTENSION, sass, ptx, flags[0].at, sources)
+        yield Carry("extension", _EXTENSION, sass, ptx, flags[0].at, sources=sources)
 
 
 @dataclass(slots=True)
@@ -123,7 +123,7 @@ class _Python:
             self._add("request", name, listed, value, qualname)
 
     def _add(self, kind: str, name: str, listed: Listed, node: ast.expr, qualname: str, text: str = "") -> None:
-        self.carries.append(Carry(kind, name, listed.sass, listed.ptx, _span(node), (), ("", ""), qualname, text))
+        self.carries.append(Carry(kind, name, listed.sass, listed.ptx, _span(node), qualname=qualname, text=text))
 
 
 def _chosen(tree: ast.AST) -> set[int]:

@@ -150,7 +150,7 @@ class _LineReader:
             self._add(kind, name, listed, at, toolkits)
 
     def _add(self, kind: str, name: str, listed: Listed, at: Span, toolkits: Toolkits, text: str = "") -> None:
-        self.carries.append(Carry(kind, name, listed.sass, listed.ptx, at, (), bounds(toolkits), "", text))
+        self.carries.append(Carry(kind, name, listed.sass, listed.ptx, at, toolkit=bounds(toolkits), text=text))
 
     def _toolkits(self) -> Toolkits:
         found = every_toolkit()

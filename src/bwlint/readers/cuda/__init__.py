@@ -43,16 +43,12 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
         *peers.operations(code, found, places),
     )
     return Module(
-        path,
-        name,
-        False,
-        {**host.names, **amounts},
-        (),
-        prune.slots(host.slots, host.gates, host.names, host.functions, {}),
-        {**host.functions, **found.macros},
-        {},
-        tuple(sorted(host.gates, key=lambda gate: gate.at)),
-        {},
+        path=path,
+        name=name,
+        names={**host.names, **amounts},
+        slots=prune.slots(host.slots, host.gates, host.names, host.functions, {}),
+        functions={**host.functions, **found.macros},
+        gates=tuple(sorted(host.gates, key=lambda gate: gate.at)),
         language="cuda",
         guards=tuple(replace(guard, qualname=places.qualname(code.offset(*guard.at[:2]))) for guard in found.guards),
         operations=tuple(sorted(needed, key=lambda one: one.at)),
@@ -63,4 +59,4 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
 def read_includes(path: str, source: str) -> Module:
     """What a header without a word of interest leads to, and nothing else."""
     names = tuple(dict.fromkeys(_INCLUDE.findall(source)))
-    return Module(path, "", False, {}, (), (), {}, {}, (), {}, language="cuda", includes=names)
+    return Module(path=path, language="cuda", includes=names)

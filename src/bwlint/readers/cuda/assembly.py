@@ -29,7 +29,9 @@ def operations(code: Code, text: str, found: Directives, places: Scopes) -> tupl
     for kind, name, start, end in _needs(code, text, found.macros):
         if len(result) >= MAX_OPERATIONS:
             break
-        result.append(Operation(kind, name, code.span(start, end), (), found.path(start), places.qualname(start)))
+        result.append(
+            Operation(kind, name, code.span(start, end), path=found.path(start), qualname=places.qualname(start))
+        )
     return tuple(sorted(result, key=lambda one: one.at))
 
 

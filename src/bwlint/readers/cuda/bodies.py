@@ -23,7 +23,7 @@ def operations(code: Code, text: str, directives: Directives, places: Scopes) ->
             name = scope.name.rpartition("::")[2]
             start = max(text.rfind(name, scope.header, scope.open), scope.header)
             at = code.span(start, start + len(name))
-            yield from (Operation("body", name, at, (), path, scope.qualname) for path in paths)
+            yield from (Operation("body", name, at, path=path, qualname=scope.qualname) for path in paths)
 
 
 def _paths(text: str, directives: Directives, scope: CodeScope) -> tuple[Path, ...]:

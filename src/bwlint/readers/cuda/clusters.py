@@ -46,9 +46,11 @@ class _ClusterReader:
         self.scopes = scopes
         self.constants = constants
 
-    def _operation(self, name: str, start: int, end: int, amounts: tuple[Expr, ...], checked: bool) -> Operation:
+    def _operation(self, name: str, start: int, end: int, amounts: tuple[Expr, ...], *, checked: bool) -> Operation:
         span, path = self.code.span(start, end), self.directives.path(start)
-        return Operation("cluster", name, span, amounts, path, self.scopes.qualname(start), checked)
+        return Operation(
+            "cluster", name, span, amounts=amounts, path=path, qualname=self.scopes.qualname(start), checked=checked
+        )
 
     def _asked(self, function: CodeScope | None) -> bool:
         return function is not None and _ASKED.search(self.code.text, function.open, function.close) is not None
@@ -61,7 +63,7 @@ class _ClusterReader:
             parts = arguments(self.code.text, match.end() - 1)
             if parts and not self.directives.holds(match.start()):
                 name = "kernel" if launched else "declared"
-                yield self._operation(name, match.start(), parts[-1][1] + 1, self._sizes(parts), asked)
+                yield self._operation(name, match.start(), parts[-1][1] + 1, self._sizes(parts), checked=asked)
 
     def _sizes(self, parts: list[tuple[int, int]]) -> tuple[Expr, ...]:
         found = [self.constants.value(*self._trimmed(*part)) for part in parts[:3]]
@@ -96,9 +98,9 @@ class _ClusterReader:
         chosen = [one for one in definitions if one.op == "=" and one.start < start]
         for one in chosen:
             value = self.constants.value(one.value, one.end)
-            yield self._operation("attribute", one.start, one.end, (value, *rest), self._asked(function))
+            yield self._operation("attribute", one.start, one.end, (value, *rest), checked=self._asked(function))
         if not chosen:
-            yield self._operation("attribute", start, end, self._sizes(parts), self._asked(function))
+            yield self._operation("attribute", start, end, self._sizes(parts), checked=self._asked(function))
 
     def shapes(self) -> Iterator[Operation]:
         """Shapes that a builder gets, where the target that stands nearest in the same scope is one alone."""
@@ -109,7 +111,7 @@ class _ClusterReader:
                 continue
             amounts = tuple(const(int(size[1] or size[2])) for size in sizes if size is not None)
             if len(amounts) == 3:
-                yield self._operation(f"sm_{tag}", match.start(), match.end(), amounts, False)
+                yield self._operation(f"sm_{tag}", match.start(), match.end(), amounts, checked=False)
 
     def _tag(self, offset: int) -> str | None:
         holders = [scope for scope in self.scopes.all if scope.header <= offset <= scope.close]

@@ -108,7 +108,7 @@ class _LaunchReader:
             if name not in seen and not self._in_comment(match.start()):
                 seen[name] = match.span()
         for name, (start, end) in seen.items():
-            yield Operation("mention", name, self.code.span(start, end), (), self.directives.path(start))
+            yield Operation("mention", name, self.code.span(start, end), path=self.directives.path(start))
 
     def _in_comment(self, offset: int) -> bool:
         comments = self.code.comments
@@ -128,11 +128,20 @@ class _LaunchReader:
         start: int,
         end: int,
         amounts: tuple[Expr, ...],
+        *,
         checked: bool,
         path: Path | None = None,
     ) -> Operation:
         held = self.directives.path(start) if path is None else path
-        return Operation(kind, name, self.code.span(start, end), amounts, held, self.scopes.qualname(start), checked)
+        return Operation(
+            kind,
+            name,
+            self.code.span(start, end),
+            amounts=amounts,
+            path=held,
+            qualname=self.scopes.qualname(start),
+            checked=checked,
+        )
 
     def _attributes(self) -> Iterator[Operation]:
         text = self.code.text
@@ -145,13 +154,15 @@ class _LaunchReader:
             amount = self.constants.value(start, end)
             function = self.scopes.function(match.start())
             kernel = text[slice(*_stripped(text, parts[0][0], parts[place - 1][1]))]
-            yield self._operation("dynamic-shared", kernel[:80], start, end, (amount,), self._asks_limit(function))
+            yield self._operation(
+                "dynamic-shared", kernel[:80], start, end, (amount,), checked=self._asks_limit(function)
+            )
             call_end = parts[-1][1] + 1
             asked = self._asks_limit(function) or (
                 amount.op == "unknown" and _IS_LIMIT.match(text, start, end) is not None
             )
             if not asked and not self._looked_at(match.start(), call_end, function):
-                yield self._operation("launch", "attribute", match.start(), call_end, (amount,), False)
+                yield self._operation("launch", "attribute", match.start(), call_end, (amount,), checked=False)
 
     def _launches(self) -> Iterator[Operation]:
         text = self.code.text
@@ -167,21 +178,23 @@ class _LaunchReader:
             if len(given) > 2:
                 place = _stripped(text, *given[2])
                 amount = self.constants.value(*place)
-                yield self._operation("dynamic-shared", kernel[1], *place, (amount,), self._asks_limit(function))
+                yield self._operation(
+                    "dynamic-shared", kernel[1], *place, (amount,), checked=self._asks_limit(function)
+                )
                 if kernel[1] in self._never_opted_in:
-                    yield self._operation("default-shared", kernel[1], *place, (amount,), False)
+                    yield self._operation("default-shared", kernel[1], *place, (amount,), checked=False)
             if not self._looked_at(start, end, function, call=False):
-                yield self._operation("launch", "launch", start, end + 3, (), False)
+                yield self._operation("launch", "launch", start, end + 3, (), checked=False)
         for match in self._matches(_EXTENDED):
             function = self.scopes.function(match.start())
             parts = arguments(text, match.end() - 1)
             if parts and function is not None and not self._looked_at(match.start(), parts[-1][1] + 1, function):
-                yield self._operation("launch", "launch", match.start(), match.end() - 1, (), False)
+                yield self._operation("launch", "launch", match.start(), match.end() - 1, (), checked=False)
         for match in self._matches(_CONFIGURED):
             start, stop = _stripped(text, *match.span(1))
             function = self.scopes.function(match.start())
             amount = self.constants.value(start, stop)
-            yield self._operation("dynamic-shared", "", start, stop, (amount,), self._asks_limit(function))
+            yield self._operation("dynamic-shared", "", start, stop, (amount,), checked=self._asks_limit(function))
 
     @cached_property
     def _never_opted_in(self) -> frozenset[str]:
@@ -237,7 +250,7 @@ class _LaunchReader:
             groups[key].append((match.start("name"), match.end("dims"), total))
         for found in groups.values():
             start, end, _ = found[0]
-            yield self._operation("static-shared", "", start, end, tuple(total for _, _, total in found), False)
+            yield self._operation("static-shared", "", start, end, tuple(total for _, _, total in found), checked=False)
 
     def _bounds(self) -> Iterator[Operation]:
         text = self.code.text
@@ -246,7 +259,7 @@ class _LaunchReader:
             if parts is None or len(parts) < 2:
                 continue
             amounts = tuple(self._bound(*part) for part in parts[:2])
-            yield self._operation("launch-bounds", "", match.start(), parts[-1][1] + 1, amounts, False)
+            yield self._operation("launch-bounds", "", match.start(), parts[-1][1] + 1, amounts, checked=False)
 
     def _bound(self, start: int, end: int) -> Expr:
         return self.constants.value(*_stripped(self.code.text, start, end))
@@ -256,7 +269,9 @@ class _LaunchReader:
         for definition in self.constants.constants(_CAPACITY):
             if not _MULTIPROCESSOR.search(definition.name):
                 amount = self.constants.value(definition.value, definition.end)
-                yield self._operation("capacity", definition.name, definition.start, definition.end, (amount,), False)
+                yield self._operation(
+                    "capacity", definition.name, definition.start, definition.end, (amount,), checked=False
+                )
         for match in self._matches(_NUMBER):
             function = self.scopes.function(match.start())
             line = self.code.text[self.code.line_start(match.start()) : match.end() + 60].split("\n")
@@ -264,7 +279,7 @@ class _LaunchReader:
                 continue
             if _OF_MEMORY.search(line[0]) and _JUDGES.search(line[0]):
                 amount = self.constants.value(*match.span())
-                yield self._operation("capacity", "", match.start(), match.end(), (amount,), False)
+                yield self._operation("capacity", "", match.start(), match.end(), (amount,), checked=False)
 
 
 def _split(text: str, start: int, end: int) -> list[tuple[int, int]]:

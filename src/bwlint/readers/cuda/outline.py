@@ -55,7 +55,7 @@ def outline(path: str, source: str) -> Outline:
         if scope.kind in ("function", "class"):
             one = _definition(code, text, found, places, scope, needs)
             definitions[_free(one.qualname, definitions)] = one
-    return Outline(path, "", False, "cuda", definitions, dict(_bindings(code)))
+    return Outline(path=path, language="cuda", definitions=definitions, imports=dict(_bindings(code)))
 
 
 def _free(name: str, taken: dict[str, Definition]) -> str:
@@ -74,7 +74,7 @@ def _definition(
     name = last(scope.name) if scope.kind == "function" else scope.name
     qualname = f"{scope.parent}.{name}" if scope.parent else name
     if scope.kind == "class":
-        return Definition(qualname, "class", at, (), _bases(text, scope))
+        return Definition(qualname, "class", at, (), bases=_bases(text, scope))
     around = found.path(scope.open)
     certain = sorted(
         (start, end)
@@ -101,7 +101,7 @@ def _names(code: Code, text: str, scope: CodeScope, certain: list[Stretch], foun
         )
         known = uses.get(name)
         if known is None or (is_sure and not known.sure):
-            uses[name] = Use(name, "call", code.span(*match.span()), is_sure)
+            uses[name] = Use(name, "call", code.span(*match.span()), sure=is_sure)
     yield from uses.values()
 
 
@@ -112,7 +112,7 @@ def _operations(
         if need.kind in ("instruction", "atom") and around[:2] <= need.at[:2] and need.at[2:] <= around[2:]:
             start = code.offset(*need.at[:2])
             is_sure = not need.path and any(begin <= start < end for begin, end in certain)
-            yield Use(need.name, need.kind, need.at, is_sure)
+            yield Use(need.name, need.kind, need.at, sure=is_sure)
 
 
 def _bases(text: str, scope: CodeScope) -> tuple[str, ...]:

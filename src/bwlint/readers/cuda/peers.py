@@ -248,7 +248,7 @@ class _PeerReader:
             base = base_of(access.address)
             if base in function.params:
                 place = const(function.params.index(base))
-                yield Operation("peer-parameter", access.path, at, (place,), path, qualname)
+                yield Operation("peer-parameter", access.path, at, amounts=(place,), path=path, qualname=qualname)
         if not function.device:
             return
         seen: set[tuple[str, int]] = set()
@@ -265,9 +265,9 @@ class _PeerReader:
                         "peer-passed",
                         name,
                         at,
-                        (const(position),),
-                        self.directives.path(start),
-                        function.scope.qualname,
+                        amounts=(const(position),),
+                        path=self.directives.path(start),
+                        qualname=function.scope.qualname,
                     )
 
     def _accesses(self, function: _PointerFunction) -> Iterator[_Access]:
@@ -376,9 +376,9 @@ class _PeerReader:
                     "peer-switch",
                     name,
                     self.code.span(function.start + begin, function.start + trimmed(function.text, begin, end)),
-                    (_listed(entered), _listed(shown)),
-                    self.directives.path(function.start + begin),
-                    function.scope.qualname,
+                    amounts=(_listed(entered), _listed(shown)),
+                    path=self.directives.path(function.start + begin),
+                    qualname=function.scope.qualname,
                 )
 
     def _speaks_for_itself(self, function: _PointerFunction, switch: str, match: re.Match[str]) -> bool:

@@ -224,18 +224,16 @@ class _DirectiveReader:
             until = self._directive_start(following) if position + 1 < len(closed.arms) else stop
             self.guards.append(
                 Gate(
-                    "preprocessor",
-                    arm.test,
-                    arm.at,
-                    "",
-                    "",
-                    self._side(arm.start, until),
-                    self._rest(closed, position, stop),
-                    (*closed.outer, *map(negate, before)),
-                    closed.arms[0].at[0] if len(closed.arms) > 1 else 0,
-                    position,
-                    self.code.comment_near(self._offset(arm), arm.start),
-                    self.code.source[self._offset(arm) : arm.start].strip(),
+                    kind="preprocessor",
+                    test=arm.test,
+                    at=arm.at,
+                    yes=self._side(arm.start, until),
+                    no=self._rest(closed, position, stop),
+                    path=(*closed.outer, *map(negate, before)),
+                    chain=closed.arms[0].at[0] if len(closed.arms) > 1 else 0,
+                    position=position,
+                    comment=self.code.comment_near(self._offset(arm), arm.start),
+                    text=self.code.source[self._offset(arm) : arm.start].strip(),
                 )
             )
             before.append(arm.test)
@@ -250,7 +248,7 @@ class _DirectiveReader:
     def _rest(self, closed: _Conditional, position: int, stop: int) -> Side:
         """What compiles where the test of an arm fails: the arms below it."""
         if position + 1 >= len(closed.arms):
-            return Side("fall", None, empty=True, rest=True)
+            return Side(ends="fall", empty=True, rest=True)
         return self._side(closed.arms[position + 1].start, stop)
 
     def _side(self, start: int, end: int) -> Side:
@@ -272,7 +270,7 @@ class _DirectiveReader:
         call = _OPERATOR.search(code.text, start, min(end, start + _LONGEST_FAILURE))
         if call is not None:
             defined += (Use("operator()", "call", code.span(*call.span())),)
-        return Side(ends, code.span(start, end), uses=defined, texts=texts, empty=empty, tuning=tuning)
+        return Side(ends=ends, at=code.span(start, end), uses=defined, texts=texts, empty=empty, tuning=tuning)
 
     def _define(self, match: re.Match[str]) -> None:
         found = _DEFINE.match(self.code.text, match.start("rest"), match.end("rest"))

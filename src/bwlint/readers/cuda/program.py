@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from bwlint.data import table
@@ -318,8 +318,8 @@ class _HostWalk:
         self._leave("raise", check.start(), end, negate(test))
         if test.op not in ("cmp", "and", "or", "not", "call", "var") or not self.reads.reads(test) or test.at is None:
             return
-        said = Side("raise", test.at, texts=ways.texts(self.code, parts[0][1], end))
-        self._note("assert", test, test.at, Side("fall", None, rest=True), said)
+        said = Side(ends="raise", at=test.at, texts=ways.texts(self.code, parts[0][1], end))
+        self._note("assert", test, test.at, Side(ends="fall", rest=True), said)
 
     # -- sides and gates
 
@@ -329,9 +329,9 @@ class _HostWalk:
     def _rest(self, yes: Side, rest: tuple[Statement, ...]) -> Side:
         """What follows an `if` without an else, where its branch leaves."""
         if yes.ends == "fall" or not rest:
-            return Side("fall", None, empty=True, rest=True)
+            return Side(ends="fall", empty=True, rest=True)
         found = self._side(rest)
-        return Side(found.ends, found.at, found.value, found.uses, found.texts, False, found.tuning, True)
+        return replace(found, empty=False, rest=True)
 
     def lower_quietly(self, start: int, end: int) -> Expr:
         return lower(self.code, start, end, self._resolve)
@@ -345,18 +345,19 @@ class _HostWalk:
         start, end = self.code.offset(at[0], at[1]), self.code.offset(at[2], at[3])
         self.found.gates.append(
             Gate(
-                kind,
-                test,
-                at,
-                self.scope.qualname,
-                name,
-                yes,
-                no,
-                tuple(self.path[-MAX_PATH:]),
-                *chain,
-                self.code.comment_near(start, end),
-                self.code.source[start:end][:300],
-                self.reads.leaf(test),
+                kind=kind,
+                test=test,
+                at=at,
+                qualname=self.scope.qualname,
+                name=name,
+                yes=yes,
+                no=no,
+                path=tuple(self.path[-MAX_PATH:]),
+                chain=chain[0],
+                position=chain[1],
+                comment=self.code.comment_near(start, end),
+                text=self.code.source[start:end][:300],
+                leaf=self.reads.leaf(test),
             )
         )
 

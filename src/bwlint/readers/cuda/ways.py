@@ -40,7 +40,7 @@ def side(code: Code, text: str, body: tuple[Statement, ...], lower: Lower) -> Si
     """The side that runs these statements."""
     flat = _flat(body)
     if not flat:
-        return Side("fall", None, empty=True)
+        return Side(ends="fall", empty=True)
     start, end = flat[0].start, flat[-1].end
     at = code.span(start, end)
     stretch = text[start : min(end, start + MAX_STRETCH)]
@@ -58,7 +58,7 @@ def side(code: Code, text: str, body: tuple[Statement, ...], lower: Lower) -> Si
     said = texts(code, start, end) if ends in ("raise", "skip") or len(stretch) < 400 else ()
     tuning = ends == "fall" and all(_LITERAL.match(text[entry.start : entry.end]) for entry in flat)
     named = uses(code, text, start, end, sorted(sure(text, flat)))
-    return Side(ends, at, value, named, said, False, tuning)
+    return Side(ends=ends, at=at, value=value, uses=named, texts=said, tuning=tuning)
 
 
 def _complains(code: Code, stretch: str, start: int) -> bool:
@@ -102,7 +102,7 @@ def uses(code: Code, text: str, start: int, end: int, certain: Sequence[Stretch]
             continue
         following = text[match.end() : match.end() + 1]
         how = "call" if (following in "(<" and following) or _GENERATION.search(name) else "name"
-        found[name] = Use(name.replace("::", "."), how, code.span(*match.span()), is_sure)
+        found[name] = Use(name.replace("::", "."), how, code.span(*match.span()), sure=is_sure)
         if len(found) >= MAX_USES:
             break
     return tuple(found.values())
@@ -125,11 +125,11 @@ def texts(code: Code, start: int, end: int) -> tuple[Prose, ...]:
 def arm(code: Code, text: str, node: Expr) -> Side:
     """A side that gives a value: an arm of `?:`."""
     if node.at is None:
-        return Side("fall", None, node)
+        return Side(ends="fall", value=node)
     start, end = code.offset(*node.at[:2]), code.offset(*node.at[2:])
     plain = node.op == "const" and not isinstance(node.args[0], bool)
-    return Side("fall", node.at, node, uses(code, text, start, end), tuning=plain)
+    return Side(ends="fall", at=node.at, value=node, uses=uses(code, text, start, end), tuning=plain)
 
 
 def answer(holds: bool) -> Side:
-    return Side("fall", None, const(holds))
+    return Side(ends="fall", value=const(holds))

@@ -53,17 +53,18 @@ def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str
     paths = [size.path for size in flow.sizes.found]
     instructions, modules = embedded.code_in_strings(path, tree, source, lines)
     return Module(
-        path,
-        name,
-        is_package,
-        flow.names,
-        tuple(flow.stars),
-        prune.slots(flow.slots, flow.gates.found, flow.names, functions, flow.classes, paths),
-        functions,
-        flow.classes,
-        tuple(flow.gates.found),
-        _operations(tree, source, lines),
-        _targets(source, lines),
+        path=path,
+        language="python",
+        name=name,
+        is_package=is_package,
+        names=flow.names,
+        stars=tuple(flow.stars),
+        slots=prune.slots(flow.slots, flow.gates.found, flow.names, functions, flow.classes, paths),
+        functions=functions,
+        classes=flow.classes,
+        gates=tuple(flow.gates.found),
+        uses=_operations(tree, source, lines),
+        targets=_targets(source, lines),
         carries=carries_of_python(tree, source),
         operations=(*peers.operations(tree, source), *instructions, *flow.sizes.found),
         embedded=modules,
@@ -81,10 +82,17 @@ def read_sites(
     lines = re.split("\r\n|\r|\n", source)
     package = name if is_package else name.rpartition(".")[0]
     flow = _flow(tree, source, lines, package, frozenset(), wanted)
-    functions, gates = flow.functions, tuple(flow.gates.found)
-    slots = tuple(flow.slots)
     module = Module(
-        path, name, is_package, flow.names, tuple(flow.stars), slots, functions, flow.classes, gates, uses={}
+        path=path,
+        language="python",
+        name=name,
+        is_package=is_package,
+        names=flow.names,
+        stars=tuple(flow.stars),
+        slots=tuple(flow.slots),
+        functions=flow.functions,
+        classes=flow.classes,
+        gates=tuple(flow.gates.found),
     )
     return module, tuple(flow.sites)
 

@@ -94,7 +94,7 @@ def _decorator(flow: Flow, decorator: ast.expr, node: ast.FunctionDef | ast.Asyn
     for label, value in lists.arguments(decorator, flow.own):
         test = lists.declared(label, value, flow.lowerer.lower(value), flow.own)
         if test is not None:
-            flow.add("list", test, value, behind, Side("raise", None), node.name)
+            flow.add("list", test, value, behind, Side(ends="raise"), node.name)
 
 
 def mark(flow: Flow, call: ast.Call, name: str, behind: Side) -> None:

@@ -139,8 +139,8 @@ class Flow:
             return
         keys = Expr("call", (Expr("attr", (mapping, "keys")), ()))
         test = Expr("cmp", ("in", (key, keys)), span(node))
-        missing = Side("raise", None) if strict else Side("fall", None, tuning=True)
-        self.add("lookup", test, node, Side("fall", None, empty=True), missing, dotted(_mapping_of(node)))
+        missing = Side(ends="raise") if strict else Side(ends="fall", tuning=True)
+        self.add("lookup", test, node, Side(ends="fall", empty=True), missing, dotted(_mapping_of(node)))
 
     def quietly(self, node: ast.expr) -> Expr:
         """Lower without side effects on gates and definitions: for looking at a side before its own walk."""
@@ -222,7 +222,7 @@ class Flow:
         members = Expr("tuple", (self.lowerer.many(texts),))
         test = Expr("cmp", ("in", (Expr("source", ("guess",)), members)), span(node.test))
         no = sides.block(last, self.imports, self.quietly)
-        self.add("condition", test, node.test, Side("fall", None, empty=True), no)
+        self.add("condition", test, node.test, Side(ends="fall", empty=True), no)
 
     def _if_gate(self, node: ast.If, test: Expr, rest: Sequence[ast.stmt], chain: int, position: int) -> None:
         yes_leaves = sides.ending(node.body) != "fall"
@@ -317,10 +317,10 @@ class Flow:
         """A flag, or a list or table known by its name or keys."""
         last = name.rpartition(".")[2]
         if _is_question(node) and self.gates.reads(value):
-            side = Side("fall", None)
+            side = Side(ends="fall")
             self.add("flag", value, node, side, side, last)
         elif isinstance(node, ast.Call) and dotted(node.func).endswith(("skipif", "skipIf", "skipUnless")):
-            definitions.mark(self, node, last, Side("fall", None))
+            definitions.mark(self, node, last, Side(ends="fall"))
         else:
             self.sizes.constant(last, node, self.qualname)
             self._declared(last, node, value)
@@ -331,8 +331,8 @@ class Flow:
         test = lists.declared(name, node, value, self.own)
         if test is not None:
             kind = "table" if isinstance(node, ast.Dict) else "list"
-            side = Side("fall", None)
-            self.add(kind, test, node, side, Side("raise", None), name)
+            side = Side(ends="fall")
+            self.add(kind, test, node, side, Side(ends="raise"), name)
 
     def _expression(self, node: ast.Expr, rest: Sequence[ast.stmt]) -> bool:
         value = node.value
@@ -375,7 +375,7 @@ class Flow:
         """A helper called as a statement skips or raises by itself."""
         test = Expr("completes", (lowered,), span(node))
         after = sides.block(rest[:60], self.imports, self.quietly)
-        self.add("helper-call", test, node, after, Side("skip", None), name)
+        self.add("helper-call", test, node, after, Side(ends="skip"), name)
         self.path.append(test)
 
     def _call_lists(self, node: ast.expr, rest: Sequence[ast.stmt]) -> None:
@@ -393,7 +393,7 @@ class Flow:
                     function = Use(self.qualname.rpartition(".")[2], "define", span(value))
                     behind = replace(behind, uses=(*behind.uses, function))
                     at = item if isinstance(node, ast.Call) and node is item and not item.keywords else value
-                    self.add("list", test, at, behind, Side("raise", None), name)
+                    self.add("list", test, at, behind, Side(ends="raise"), name)
 
     def _assert(self, node: ast.Assert, rest: Sequence[ast.stmt]) -> bool:
         test = self.lowerer.lower(node.test)
@@ -408,7 +408,7 @@ class Flow:
         value = self.lowerer.lower(node.value)
         if node.value is not None:
             if _is_question(node.value) and self.gates.reads(value):
-                side = Side("return", None)
+                side = Side(ends="return")
                 self.add("predicate", value, node.value, side, side, self.qualname.rpartition(".")[2])
             self._call_lists(node.value, rest)
             if self.path or value.op == "if":
@@ -484,7 +484,7 @@ class Flow:
             test = self._pattern(subject, case)
             if self.gates.reads(test) and case.guard is None:
                 side = sides.block(case.body, self.imports, self.quietly)
-                self.add("condition", test, case.pattern, side, Side("fall", None))
+                self.add("condition", test, case.pattern, side, Side(ends="fall"))
             self.path.append(test)
             self.block(case.body, ())
             del self.path[depth:]

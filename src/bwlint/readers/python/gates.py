@@ -49,9 +49,22 @@ class Gates(Reads):
         self._seen.add((at, kind))
         text = ast.unparse(node)[:300] if isinstance(node, ast.expr) else ""
         comment = self._comment(at[0], at[2])
-        path = where.path[-MAX_PATH:]
         self.found.append(
-            Gate(kind, test, at, where.qualname, name, *sides, path, *chain, comment, text, self.leaf(test))
+            Gate(
+                kind=kind,
+                test=test,
+                at=at,
+                qualname=where.qualname,
+                name=name,
+                yes=sides[0],
+                no=sides[1],
+                path=where.path[-MAX_PATH:],
+                chain=chain[0],
+                position=chain[1],
+                comment=comment,
+                text=text,
+                leaf=self.leaf(test),
+            )
         )
 
     def _comment(self, first: int, last: int) -> str:

@@ -36,7 +36,15 @@ def _outlined(tree: ast.Module, path: str, name: str, is_package: bool) -> Outli
     for local, target in _lazy_names(tree.body, imports):
         if local not in definitions:
             imports.names.setdefault(local, target)
-    return Outline(path, name, is_package, "python", definitions, imports.names, tuple(stars))
+    return Outline(
+        path=path,
+        name=name,
+        is_package=is_package,
+        language="python",
+        definitions=definitions,
+        imports=imports.names,
+        stars=tuple(stars),
+    )
 
 
 def _bind(imports: Imports, stars: list[str], node: ast.stmt) -> None:
@@ -102,10 +110,12 @@ def _definition(
         decorators.expression(decorator, True)
     if isinstance(node, ast.ClassDef):
         bases = tuple(_absolute(dotted(base), imports) for base in node.bases)
-        return Definition(qualname, "class", span(node), (), tuple(filter(None, bases)), tuple(decorators.uses))
+        return Definition(
+            qualname, "class", span(node), (), bases=tuple(filter(None, bases)), decorators=tuple(decorators.uses)
+        )
     body = Collector(imports, most=MAX_USES, past_exits=True, made=made)
     body.statements(node.body, nested=False)
-    return Definition(qualname, "function", span(node), tuple(body.uses), (), tuple(decorators.uses))
+    return Definition(qualname, "function", span(node), tuple(body.uses), decorators=tuple(decorators.uses))
 
 
 def _attributes(body: Sequence[ast.stmt], imports: Imports) -> Iterator[tuple[str, str]]:

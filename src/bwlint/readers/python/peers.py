@@ -105,7 +105,9 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
             if one.name == "open" and all(near.hands_out for near in _with_callers(function, functions)):
                 continue
             amounts = (Expr("tuple", ((),)), Expr("tuple", (shown,)), *map(const, one.more))
-            result.append(Operation("peer-switch", one.name, _span(one.at), amounts, qualname=function.qualname))
+            result.append(
+                Operation("peer-switch", one.name, _span(one.at), amounts=amounts, qualname=function.qualname)
+            )
     return tuple(sorted(result, key=lambda operation: operation.at))
 
 

@@ -296,8 +296,8 @@ class Collector:
             name = self.imports.names.get(root, root) + dot + rest
             self._calls += how == "call"
         if how in ("call", "import") or len(self.uses) - self._calls < self._most:
-            said = (self._role, self._callee) if how == "text" else ("", "")
-            self.uses.append(Use(name, how, span(node), sure, *said))
+            role, callee = (self._role, self._callee) if how == "text" else ("", "")
+            self.uses.append(Use(name, how, span(node), sure=sure, role=role, call=callee))
 
 
 def literal_text(node: ast.expr) -> str:
@@ -409,11 +409,11 @@ def block(
     meaningful = [node for node in body if not _is_filler(node)]
     where = span((body or rest)[0]).through(span((rest or body)[-1])) if body or rest else None
     return Side(
-        ending(body) if body else ("fall" if not rest else ending(rest[:1])),
-        where,
-        lower(returned) if returned is not None else _assigned(meaningful, lower),
-        tuple(collector.uses),
-        tuple(collector.texts),
+        ends=ending(body) if body else ("fall" if not rest else ending(rest[:1])),
+        at=where,
+        value=lower(returned) if returned is not None else _assigned(meaningful, lower),
+        uses=tuple(collector.uses),
+        texts=tuple(collector.texts),
         empty=not meaningful and not rest,
         tuning=_only_literals(meaningful),
         rest=not body and bool(rest),
@@ -435,12 +435,11 @@ def expression(node: ast.expr, imports: Imports, value: Expr, role: str) -> Side
     collector = Collector(imports, role)
     collector.expression(node, True)
     return Side(
-        "fall",
-        span(node),
-        value,
-        tuple(collector.uses),
-        tuple(collector.texts),
-        empty=False,
+        ends="fall",
+        at=span(node),
+        value=value,
+        uses=tuple(collector.uses),
+        texts=tuple(collector.texts),
         tuning=_is_number(node),
     )
 
@@ -448,6 +447,6 @@ def expression(node: ast.expr, imports: Imports, value: Expr, role: str) -> Side
 def message(node: ast.expr | None, ends: str) -> Side:
     """A side that only refuses, with its message."""
     if node is None:
-        return Side(ends, None)
+        return Side(ends=ends)
     text = literal_text(node)
-    return Side(ends, span(node), texts=(Prose(text[:600], span(node)),) if text else ())
+    return Side(ends=ends, at=span(node), texts=(Prose(text[:600], span(node)),) if text else ())

@@ -55,14 +55,14 @@ class Sizes:
                     kind = _kind(label, number)
                     if kind:
                         amounts = (Expr("const", (number,), size.at),)
-                        self.found.append(Operation(kind, label, at, amounts, here, qualname))
+                        self.found.append(Operation(kind, label, at, amounts=amounts, path=here, qualname=qualname))
 
     def default(self, name: str, value: ast.expr | None, qualname: str) -> None:
         """Note an amount of shared memory that is taken where nobody says another."""
         number = None if value is None or not _SHARED.search(name) else _number(value)
         if value is not None and number is not None and number >= _LEAST_SHARED and len(self.found) < MAX_SIZES:
             amounts = (Expr("const", (number,), span(value)),)
-            self.found.append(Operation("default-size", name, span(value), amounts, (), qualname))
+            self.found.append(Operation("default-size", name, span(value), amounts=amounts, qualname=qualname))
 
     def constant(self, name: str, value: ast.expr, qualname: str) -> None:
         """Note a constant that calls itself a default."""
@@ -81,7 +81,7 @@ class Sizes:
             bound = _upper_bound(test)
             if bound in _PORTABLE_AND_MORE and _CLUSTER.search(literal_text(last.exc)):
                 amounts = (Expr("const", (bound,), span(test)),)
-                self.found.append(Operation("cluster-limit", "", span(test), amounts, (), qualname))
+                self.found.append(Operation("cluster-limit", "", span(test), amounts=amounts, qualname=qualname))
                 return
 
     def table(self, name: str, node: ast.Dict, qualname: str) -> None:
@@ -94,7 +94,7 @@ class Sizes:
             if key is None or not target or number is None:
                 return
             amounts += [Expr("const", (target,), span(key)), Expr("const", (number,), span(value))]
-        self.found.append(Operation("size-table", name, span(node), tuple(amounts), (), qualname))
+        self.found.append(Operation("size-table", name, span(node), amounts=tuple(amounts), qualname=qualname))
 
 
 def _upper_bound(test: ast.expr) -> int | None:
