@@ -6,15 +6,16 @@ import re
 from dataclasses import dataclass
 
 from bwlint.chips import EVERY, NONE, ChipSet
+from bwlint.chips.spelling import IN_WORDS, NUMBER, SUFFIX
 
 _NEWER = r"(?:newer|later|above|higher|up)"
 _SM = re.compile(
-    r"(?<![A-Za-z0-9_])sm[ _-]?(\d{2,3}|\d{1,2}\.?x|\d{1,2}\.\d)([afx]?)"
+    rf"(?<![A-Za-z0-9_]){IN_WORDS}({NUMBER}|\d{{1,2}}\.?x|\d{{1,2}}\.\d)([afx]?)"
     rf"(?:\s*\([^)]*\))?(\s*(?:\+|(?:or|and) {_NEWER}))?(?![0-9])",
     re.I,
 )
 _AT_LEAST = re.compile(r"(?:>=|≥|at least)\s*$", re.I)
-_LIST = re.compile(r"/(\d{2,3})[af]?(?![0-9])")
+_LIST = re.compile(rf"/({NUMBER}){SUFFIX}(?![0-9])")
 _CAPABILITY = re.compile(
     r"(?:capability|capabilities|cc|sm)\s*(?:of\s*)?(>=|≥|of at least|at least)?\s*\(?(\d{1,2})(?!\d)(?:[.,]\s*(\d))?"
     rf"\)?(\s*(?:\+|(?:or|and) {_NEWER}))?",

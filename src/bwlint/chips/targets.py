@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, cast
 
 from bwlint.chips.chipset import NONE, ChipSet
 from bwlint.chips.devices import Chip, all_chips, chip_of_number
+from bwlint.chips.spelling import spelled
 
 Suffix = Literal["", "f", "a"]
 
-_SPELLING = re.compile(
-    r"(?:sm_|compute_|lto_)?(?P<number>[0-9]{2,3})(?P<suffix>[af]?)"
-    r"|(?P<major>[0-9]{1,2})\.(?P<minor>[0-9])(?P<dotted_suffix>[af]?)"
-)
+_PREFIXES = frozenset({"", "sm_", "compute_", "lto_"})
+"""Those that the toolkit writes: a user is told of any other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +34,10 @@ class Target:
     @classmethod
     def parse(cls, text: str) -> Target:
         """The target of "sm_120a", "compute_120f", "120a", "12.0a" or "12.1"; raises `ValueError`."""
-        found = _SPELLING.fullmatch(text.strip().lower())
-        if found is None:
+        found = spelled(text.strip().lower())
+        if found is None or found.prefix not in _PREFIXES or found.form:
             raise ValueError(f"not a target: {text!r} (write sm_120, sm_120a, 120f or 12.0)")
-        digits = found["number"] or found["major"] + found["minor"]
-        suffix = found["suffix"] or found["dotted_suffix"] or ""
-        return cls(int(digits), cast(Suffix, suffix))
+        return cls(found.number, cast(Suffix, found.suffix))
 
     @property
     def name(self) -> str:

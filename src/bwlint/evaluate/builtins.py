@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from bwlint.chips import spelling
 from bwlint.evaluate.values import (
     MAX_TEXT,
     ArchMember,
@@ -23,8 +24,7 @@ from bwlint.evaluate.values import (
 )
 
 MAX_RANGE = 2000
-_TARGET_NAME = re.compile(r"(?:sm_|compute_)?(\d{2,3})([af]?)")
-_ARCH_NAME = re.compile(r"sm_(\d{2,3})([af]?)$")
+_BEGINNING = re.compile(rf"({spelling.PREFIX}|)1?[0-9]")
 
 
 def arch_member(dotted: str) -> ArchMember | None:
@@ -32,11 +32,8 @@ def arch_member(dotted: str) -> ArchMember | None:
     owner, _, name = dotted.rpartition(".")
     if owner.rpartition(".")[2] != "Arch":
         return None
-    match = _ARCH_NAME.match(name)
-    if not match:
-        return None
-    major, minor = divmod(int(match[1]), 10)
-    return ArchMember(major, minor, match[2])
+    found = spelling.member(name)
+    return ArchMember(*divmod(found.number, 10), found.suffix) if found is not None else None
 
 
 def names_chip(container: Any, chip: Any) -> Any:
@@ -46,8 +43,8 @@ def names_chip(container: Any, chip: Any) -> Any:
     for member in container:
         if isinstance(member, ArchMember) and _serves(member.major, member.minor, member.suffix, chip):
             return True
-        match = _TARGET_NAME.fullmatch(member) if isinstance(member, str) else None
-        if match and _serves(*divmod(int(match[1]), 10), match[2], chip):
+        found = spelling.spelled(member) if isinstance(member, str) else None
+        if found and not found.dotted and _serves(*divmod(found.number, 10), found.suffix, chip):
             return True
     return False
 
@@ -161,7 +158,7 @@ def _guess_method(owner: Guess, name: str, args: Sequence[Any]) -> Any:
         wanted = args[0] if isinstance(args[0], tuple) else (args[0],)
         if not all(isinstance(text, str) for text in wanted):
             return Unknown()
-        match = re.match(r"(sm_|compute_|sm|)1?\d", wanted[0])
+        match = _BEGINNING.match(wanted[0])
         if not match or name == "endswith":
             return Unknown()
         return any(f"{match[1]}{owner.major}{owner.minor}".startswith(text) for text in wanted)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from bwlint.chips.spelling import IN_NAMES
 from bwlint.evaluate.values import CHIPS, Guess, Vec
 
 DEVICE = re.compile(
-    r"capabilit|compute_?cap|(?:^|_)arch(?:_|s?$)|_?sm_?\d|(?:^|_)sm_(?:version|major|minor|arch)"
+    rf"capabilit|compute_?cap|(?:^|_)arch(?:_|s?$)|{IN_NAMES}[0-9]|(?:^|_)sm_(?:version|major|minor|arch)"
     r"|(?:^|_)(?:cc|sm|cap|major|minor)(?:_|s?$)|blackwell|hopper|ampere|(?:^|_)ada(?:_|$)|device_sm"
     r"|get_device_properties|shared_memory_per_block|^Arch$|cuda_arch|family_of",
     re.IGNORECASE,

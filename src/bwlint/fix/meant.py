@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bwlint.chips import Chip, ChipSet
+from bwlint.chips import Chip, ChipSet, spelling
 from bwlint.fix.change import WantedChange
 from bwlint.model.expr import Span
 from bwlint.model.facts import Gate
@@ -50,7 +50,7 @@ def comments(source: str, span: Span) -> str:
 
 
 def _names(chip: Chip) -> str:
-    numbers = rf"sm[_ ]?{chip.joined}[af]?\b|(?<![\d.]){chip.major}\.{chip.minor}(?![\d.])"
+    numbers = rf"{spelling.in_words(chip.joined)}|(?<![\d.]){chip.major}\.{chip.minor}(?![\d.])"
     return "(?:" + "|".join([numbers, *map(re.escape, chip.products)]) + ")"
 
 

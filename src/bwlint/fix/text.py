@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from bwlint.chips import ChipSet, group
 from bwlint.chips.mentions import mentioned
+from bwlint.chips.spelling import IN_WORDS, SUFFIX
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
@@ -21,7 +22,7 @@ from bwlint.model.facts import Module
 from bwlint.model.findings import Edit, Fix, NoFix, Proof
 from bwlint.sources.read import SourceText
 
-_NAME = r"(?<![A-Za-z0-9_])(sm[ _-]?){major}{minor}[af]?(?![A-Za-z0-9_])"
+_NAME = rf"(?<![A-Za-z0-9_])({IN_WORDS}){{major}}{{minor}}{SUFFIX}(?![A-Za-z0-9_])"
 _CAPABILITY = r"(capabilit(?:y|ies)(?: of)? )(?:{major}\.{minor}(?!\d)|\({major}, ?{minor}\))"
 """A release of CUDA may be called 12.0 too."""
 _NAMED_BY_PARTS = group("consumer-blackwell")

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bwlint.chips import ChipSet
+from bwlint.chips import ChipSet, spelling
 from bwlint.chips.instructions import find, verdict
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
@@ -24,7 +24,7 @@ from bwlint.sources.tree import package_root
 from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import PROOF
 
-_FAMILY_TARGET = re.compile(r"(?:^|_)sm_?12(?:x|\df)(?:_|$)|(?:^|_)12\df(?:_|$)", re.I)
+_FAMILY_TARGET = re.compile(rf"(?:^|_)(?:{spelling.IN_NAMES}12x|(?:{spelling.IN_NAMES})?12[0-9]f)(?:_|$)", re.I)
 _MNEMONIC = re.compile(r"\b[a-z][a-z0-9_]*(?:\.[a-z0-9_:]+){2,}")
 
 

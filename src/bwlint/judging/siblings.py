@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bwlint.chips import EVERY, ChipSet, group
+from bwlint.chips import EVERY, ChipSet, group, spelling
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
 from bwlint.model.facts import Hop, Module, Side, Use
@@ -18,9 +18,8 @@ from bwlint.world.gates import Judged
 from bwlint.world.libraries import named_for_others
 from bwlint.world.proofs import NeedProof
 
-_TARGET_IN_NAME = re.compile(r"(?<![a-z])sm_?(\d{2,3})[afx]?(?!\d)")
 _FAMILY = group("consumer-blackwell")
-_FOR_FAMILY = re.compile(r"sm_?12(?:\d|x)(?!\d)|b12x", re.I)
+_FOR_FAMILY = re.compile(rf"{spelling.of_generation(12)}|b12x", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +86,15 @@ def peer(context: Context, judged: Judged, chips: ChipSet) -> Judged | None:
 def namesake(context: Context, judged: Judged, chips: ChipSet) -> Judged | None:
     """The list of the same thing for other chips: of `gen_x_sm100` that of `gen_x_sm120`, which names `chips` alone."""
     name = judged.gate.qualname.rpartition(".")[2]
-    if judged.gate.kind != "list" or not _TARGET_IN_NAME.search(name):
+    stem = spelling.numberless(name)
+    if judged.gate.kind != "list" or stem is None:
         return None
     for other in context.judged[judged.module.path]:
         theirs = other.gate.qualname.rpartition(".")[2]
-        number = _TARGET_IN_NAME.search(theirs)
-        if number is None or int(number[1]) // 10 not in {chip.major for chip in chips}:
+        numbers = spelling.numbers(theirs)
+        if not numbers or numbers[0] // 10 not in {chip.major for chip in chips}:
             continue
-        same = theirs != name and _TARGET_IN_NAME.sub("sm", theirs) == _TARGET_IN_NAME.sub("sm", name)
+        same = theirs != name and spelling.numberless(theirs) == stem
         if same and other.gate.kind == "list" and chips <= other.core and not other.core & judged.core - chips:
             return other
     return None

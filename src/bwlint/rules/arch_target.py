@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from bwlint.chips import NONE, ChipSet, Target, TargetSet, all_chips, group, siblings, targets_of
+from bwlint.chips import NONE, ChipSet, Target, TargetSet, all_chips, group, siblings, spelling, targets_of
 from bwlint.chips.pairs import refusal, same_cubin
 from bwlint.chips.toolkits import Toolkits, first_toolkit, version, within
 from bwlint.chips.wording import plain
@@ -26,7 +26,6 @@ _ADD_UP = frozenset({"gencode", "option"})
 _LISTS = frozenset({"list", "piece", "request"})
 _ACCEPT = frozenset({"filter", "match"})
 _X86 = re.compile(r"x86|amd64", re.I)
-_NAMED_CHIP = re.compile(r"sm_?([0-9]{2,3})[af]?(?![0-9])", re.I)
 _EXAMPLE = re.compile(r"(?:^|/)examples?/")
 _FEW = 3
 _OF_ITS_MAKER = NoFix("for which chips a build is made is for its maker to say")
@@ -599,8 +598,7 @@ def _for_everybody(targets: Sequence[Target]) -> bool:
 def _meant(source: str) -> ChipSet:
     """The chips in the name of a source file."""
     name = source.rpartition("/")[2]
-    numbers = {int(digits) for digits in _NAMED_CHIP.findall(name)}
-    return ChipSet.joining(chip for chip in all_chips() if chip.joined in numbers)
+    return ChipSet.joining(chip for chip in all_chips() if chip.joined in spelling.numbers(name))
 
 
 def _short(target: Target) -> str:

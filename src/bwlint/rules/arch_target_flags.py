@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from bwlint.chips import NONE, ChipSet, siblings
+from bwlint.chips import NONE, ChipSet, siblings, spelling
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
@@ -17,7 +16,6 @@ from bwlint.model.facts import Use
 from bwlint.world.gates import Judged
 
 NAME = "arch-target"
-_FOR_TARGET = re.compile(r"(?:^|_)sm_?\d{2,3}[afx]?(?:_|$)", re.I)
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -57,7 +55,7 @@ def _remedy(context: Context, judged: Judged, missing: ChipSet, places: list[tup
     known = {use.at for use, _ in places}
     for use in calls(context, judged, judged.gate.yes):
         other = use.name.rpartition(".")[2]
-        if use.at not in known and _FOR_TARGET.search(other):
+        if use.at not in known and spelling.numberless(other):
             return Remedy(
                 "test", judged.core | missing, evidence, f"`{other}` is let in too, and made for its own part"
             )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bwlint.chips import EVERY, NONE, ChipSet, chip_of_number, group, siblings
+from bwlint.chips import EVERY, NONE, ChipSet, chip_of_number, group, siblings, spelling
 from bwlint.evaluate.objects import Clash
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
@@ -112,7 +112,7 @@ def _is_bound(node: Expr) -> bool:
 def _members(nodes: list[Expr]) -> set[str]:
     """Names of enum members that comparisons mention."""
     found = (inner for node in nodes for inner in walk(node) if inner.op == "attr")
-    return {inner.args[1] for inner in found if re.fullmatch(r"sm_\d{2,3}[af]?", inner.args[1])}
+    return {inner.args[1] for inner in found if spelling.member(inner.args[1])}
 
 
 def _wanted(test: Expr, clash: Clash) -> ChipSet | None:

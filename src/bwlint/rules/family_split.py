@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bwlint.chips import EVERY, NONE, ChipSet, families, group
+from bwlint.chips import EVERY, NONE, ChipSet, families, group, spelling
 from bwlint.chips.wording import plain
 from bwlint.evaluate.objects import ClassValue, EvaluationFrame
 from bwlint.judging import claims
@@ -30,8 +30,7 @@ _VALIDATED = re.compile(
 )
 _TENSOR_MEMORY = re.compile(r"tmem|tensor_?mem", re.I)
 _FAMILY_NAME = re.compile(r"12x|120f|blackwell", re.I)
-_PART_NAME = re.compile(r"sm_?120(?![a-z0-9])", re.I)
-_NUMBERED = re.compile(r"[Ss][Mm]_?(\d{2,3})(?!\d)")
+_PART_NAME = re.compile(rf"{spelling.IN_NAMES}120(?![A-Za-z0-9])")
 _MEANT = re.compile(
     r"\b(?:exact(?:ly)?|deliberate\w*|intention\w*|on purpose|fail closed|validated|qualified"
     r"|not (?:yet )?(?:tested|verified|supported)|only (?:on|tested|measured)"
@@ -62,7 +61,9 @@ def exact_names(context: Context, judged: Judged) -> Iterator[Draft]:
         return
     nodes = [node for node in walk(judged.gate.test) if node.op in ("const", "attr")]
     names = {node.args[0] if node.op == "const" else node.args[1]: node for node in nodes}
-    spelled = {name: names[name] for name in names if isinstance(name, str) and re.search(r"12\d[af]?$", name)}
+    numbers = {chip.joined for chip in group("consumer-blackwell")}
+    read = {name: spelling.spelled(name) for name in names if isinstance(name, str)}
+    spelled = {name: names[name] for name, target in read.items() if target and target.number in numbers}
     if not spelled or not all(name.endswith("a") for name in spelled):
         return
     known = all(_has_family_name(context, judged, name, node) for name, node in spelled.items())
@@ -342,8 +343,8 @@ def _other_generation(here: Side, there: Side) -> bool:
 
 def _generations(side: Side) -> list[int]:
     """The majors in the names that a side uses, in order."""
-    found = (_NUMBERED.search(use.name) for use in side.uses if use.how in ("call", "name"))
-    return [int(match[1]) // 10 for match in found if match]
+    found = (spelling.numbers(use.name) for use in side.uses if use.how in ("call", "name"))
+    return [numbers[0] // 10 for numbers in found if numbers]
 
 
 def _supports(name: str) -> bool:

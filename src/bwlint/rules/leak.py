@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bwlint.chips import EVERY, NONE, ChipSet, group
+from bwlint.chips import EVERY, NONE, ChipSet, group, spelling
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
@@ -27,7 +27,7 @@ NAME = "leak"
 OPEN_ENDED = re.compile(r"\+|or newer|and newer|or later|and later|or above|and above|or higher|>=|≥|at least", re.I)
 
 
-_ONE_PART = re.compile(r"(?:^|_)is_?sm_?\d{1,3}x?$", re.I)
+_ONE_PART = re.compile(rf"(?:^|_)is_?{spelling.IN_NAMES}[0-9]{{1,3}}x?$", re.I)
 _OLD_NAMES = group("renamed")
 _THRESHOLD = group("blackwell-and-newer")
 
@@ -336,7 +336,7 @@ def _said(need: Need, named: str, wrong: ChipSet) -> str:
 
 def _names_it(judged: Judged, wrong: ChipSet) -> bool:
     """The test asks a helper for the chip by name: its author meant it, and a name is no proof against that."""
-    spelled = re.compile("|".join(rf"sm_?{chip.joined}(?!\d)|sm_?{chip.major}x" for chip in wrong), re.I)
+    spelled = re.compile("|".join(spelling.in_names(chip.joined) for chip in wrong), re.I)
     return any(spelled.search(name) for name in judged.mentioned)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bwlint.chips import ChipSet, group
+from bwlint.chips import ChipSet, group, spelling
 from bwlint.chips.mentions import Mention, mentioned
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
@@ -88,8 +88,8 @@ def _names_one_sibling(context: Context, text: str, said: Mention) -> bool:
     one = context.targets & said.exact
     if len(one) != 1 or said.open_ended or said.named - group("consumer-blackwell"):
         return False
-    numbers = "|".join(str(chip.joined) for chip in one)
-    return not context.targets <= mentioned(re.sub(rf"sm[ _-]?(?:{numbers})[af]?(?!\d)", "", text, flags=re.I)).named
+    (chip,) = one
+    return not context.targets <= mentioned(re.sub(spelling.in_words(chip.joined), "", text)).named
 
 
 def _repeats(context: Context, judged: Judged, text: Prose, said: Mention) -> Iterator[Draft]:

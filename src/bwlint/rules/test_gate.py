@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bwlint.chips import ChipSet, group
+from bwlint.chips import ChipSet, group, spelling
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
@@ -27,7 +27,7 @@ _NEVER_RUN = "the test has not run there yet"
 _MADE_FOR = re.compile(r"\b(?:specialized|specialised|tuned|registered|targets?|targeted)\b", re.I)
 """A reason that speaks of kernels which were made for one part."""
 _BY_NUMBER = re.compile(r"capabilit", re.I)
-_NUMBERED = re.compile(r"sm[ _-]?\d", re.I)
+_NUMBERED = re.compile(rf"{spelling.IN_WORDS}[0-9]")
 _OLD_NAMES = group("renamed")
 
 

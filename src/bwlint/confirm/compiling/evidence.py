@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from bwlint.chips import Target
+from bwlint.chips import Target, spelling
 from bwlint.chips.atoms import atom
 from bwlint.chips.instructions import parse, verdict
 from bwlint.confirm.compiling.compiler import CompilerRun, Message, cut
@@ -33,7 +33,7 @@ _TOO_MUCH = re.compile(r"^Entry function '([^']+)' uses too much shared data \(0
 _OUT_OF_RANGE = re.compile(r"^[\w ]+ for entry (\S+) is out of range\. \.?minnctapersm will be ignored")
 _STATIC_ASSERT = re.compile(r"^\S.*\berror\b[^\n]*static assertion failed.*$", re.MULTILINE)
 _OTHER_ERROR = re.compile(r"^\S[^\n]*\berror\b", re.MULTILINE)
-_ARCH = re.compile(r"(?:compute|sm|lto)_\d{2,3}[af]?")
+_ARCH = re.compile(spelling.OF_TOOLS + spelling.TARGET)
 _NEAR = 40
 """Lines between __launch_bounds__ or an array and the line that a compiler gives its kernel."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,10 +10,10 @@ from pathlib import Path
 from bwlint.confirm.compiling.listing import SourceFrame
 from bwlint.confirm.compiling.paths import is_file, same_file
 from bwlint.model.findings import Region
+from bwlint.readers.cuda.assembly import ASM
 from bwlint.readers.cuda.lexer import clean, matching
 
 MOST_SOURCE = 8 << 20
-_ASM = re.compile(r"\b(?:asm|__asm__|__asm)\s*(?:(?:volatile|__volatile__|inline|goto)\s*)*\(")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ def _assembly(path: str) -> tuple[tuple[int, int], ...]:
     blanked = clean(text_of(path)).text
     found = []
     line, seen = 1, 0
-    for match in _ASM.finditer(blanked):
+    for match in ASM.finditer(blanked):
         end = matching(blanked, match.end() - 1, 100_000)
         line += blanked.count("\n", seen, match.start())
         seen = match.start()

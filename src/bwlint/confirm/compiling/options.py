@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from bwlint.chips import Target
+from bwlint.chips import Target, spelling
 from bwlint.confirm.compiling.paths import is_file, is_plain, within
 
 COMMANDS = "compile_commands.json"
@@ -34,7 +34,7 @@ _LONGEST_LISTED = 160
 _DEFINE = re.compile(r"[A-Za-z_]\w*(?:=[\w./+:@%= ~-]*)?")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _STANDARD = re.compile(r"(?:c|gnu)\+\+(?:0[3x]|1[14z7]|1y|2[03ab]|2c|26)")
-_GENCODE = re.compile(r"(?:sm|compute|lto)_\d{2,3}[af]?")
+_GENCODE = re.compile(spelling.OF_TOOLS + spelling.TARGET)
 _WORDS = re.compile(r"[\w=,.\[\] \"'-]*")
 
 _FORMS = {

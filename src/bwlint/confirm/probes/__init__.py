@@ -12,6 +12,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+from bwlint.chips import spelling
 from bwlint.confirm import child
 from bwlint.confirm.driver.words import DONE as DONE
 from bwlint.confirm.driver.words import GIVEN_UP as GIVEN_UP
@@ -30,7 +31,6 @@ _OLDEST = "7.8"
 _FAMILIES = "8.8"
 _DYNAMIC = ".extern .shared .align 16 .b8 held[];"
 _DECLARED = re.compile(r"^\.(version|target) .*$", re.M)
-_TARGET = re.compile(r"sm_(\d+)([af]?)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +55,11 @@ def text(name: str, target: str, static: int | None = None) -> str:
 
 def version(target: str) -> str:
     """The version of PTX to write for a target."""
-    match = _TARGET.fullmatch(target)
-    if match is None:
+    found = spelling.member(target)
+    if found is None:
         raise ValueError(f"{target} is no target")
-    known = _VERSIONS.get(match[1], _OLDEST if int(match[1]) < 90 else _FAMILIES)
-    return max(known, _FAMILIES) if match[2] == "f" else known
+    known = _VERSIONS.get(str(found.number), _OLDEST if found.number < 90 else _FAMILIES)
+    return max(known, _FAMILIES) if found.suffix == "f" else known
 
 
 def target_of(capability: str) -> str:

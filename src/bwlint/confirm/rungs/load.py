@@ -22,6 +22,7 @@ from bwlint.confirm.rungs.assemble import KERNEL, MISLEADS, pairs_of
 from bwlint.confirm.rungs.configure import SHARE
 from bwlint.confirm.workbench import Device, Subject, Workbench
 from bwlint.model.findings import Outcome
+from bwlint.readers.binary import PTX_TARGET
 
 KINDS = frozenset({"image", "build", "instruction"})
 RUNG: Rung = "load"
@@ -197,7 +198,6 @@ def _build(subject: Subject, world: Workbench, device: Device) -> Attempt:
 
 
 _PLACE = re.compile(r"^ptxas [\w ]*, line (?=\d+; )", re.M)
-_TARGET = re.compile(r"^[ \t]*\.target\s+sm_(\d{1,3})([af]?)(?!\w)", re.M)
 _MOST_PTX = 64 << 20
 
 
@@ -209,12 +209,13 @@ def _instruction(subject: Subject, world: Workbench) -> Attempt:
     if not world.devices:
         return not_eligible(RUNG, world.no_device)
     with real.open("rb") as file:
-        text = file.read(_MOST_PTX).decode("utf-8", "replace")
-    declared = _TARGET.search(text)
-    target = f"sm_{declared[1]}{declared[2]}" if declared else ""
+        data = file.read(_MOST_PTX)
+    declared = PTX_TARGET.search(data)
+    number, suffix = (part.decode() for part in declared.groups()) if declared else ("", "")
+    target = f"sm_{number}{suffix}" if declared else ""
     if not declared or target not in claim.targets:
         return not_eligible(RUNG, f"the file is for {target or 'no target'}, the claim about {listed(claim.targets)}")
-    device = next((one for one in world.devices if one.capability.replace(".", "") == declared[1]), None)
+    device = next((one for one in world.devices if one.capability.replace(".", "") == number), None)
     if device is None:
         return not_eligible(RUNG, f"no device is one that {target} is for")
     job = {"do": "image", "device": device.ordinal, "image": str(real), "steps": [{"do": "load"}, {"do": "functions"}]}
@@ -224,7 +225,7 @@ def _instruction(subject: Subject, world: Workbench) -> Attempt:
         why = asked.trouble or "no answer"
         return not_executed(RUNG, why, details, asked.ended.output, asked.ended.seconds)
     loading = asked.steps[0]
-    outcome, reason = _of_instruction(subject, asked.steps, target, Listing.of(text), device)
+    outcome, reason = _of_instruction(subject, asked.steps, target, Listing.of(data.decode("utf-8", "replace")), device)
     details.update({key: loading[key] for key in ("error", "name") if key in loading})
     return executed(RUNG, outcome, reason, details, loading.get("log", ""), asked.ended.seconds)
 

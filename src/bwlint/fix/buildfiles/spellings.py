@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from bwlint.chips import Target
+from bwlint.chips.spelling import FORM, LISTED, LISTED_MAJOR, PREFIX
 
 _TOKEN = re.compile(
-    r"(?<![\w.\\])(?P<prefix>(?:sm_?|compute_)?)"
-    r"(?:(?P<number>[3-9][0-9]|1[0-9][0-9])|(?P<major>[3-9]|1[0-9])(?P<dot>\\{0,2}\.|\[\.\])(?P<minor>[0-9]))"
-    r"(?P<suffix>[a-z]?)(?P<form>-real|-virtual|\+ptx)?(?![\w.+-])",
+    rf"(?<![\w.\\])(?P<prefix>{PREFIX}?)"
+    rf"(?:(?P<number>{LISTED})|(?P<major>{LISTED_MAJOR})(?P<dot>\\{{0,2}}\.|\[\.\])(?P<minor>[0-9]))"
+    rf"(?P<suffix>[a-z]?)(?P<form>{FORM})?(?![\w.+-])",
     re.I,
 )
 _COMMENT = re.compile(r"(?:(?<=\s)|^)#[^\n]*", re.M)

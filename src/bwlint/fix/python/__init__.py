@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Literal
 
 from bwlint.chips import ChipSet
+from bwlint.chips.spelling import IN_NAMES, PREFIX
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
 from bwlint.fix.change import WantedChange
@@ -32,7 +33,7 @@ _TABLES = frozenset({"table", "lookup"})
 _LONGEST_TITLE = 60
 _UNKNOWN_SPELLING = NoFix("no known rewrite for this spelling")
 _XFAIL = re.compile(r"(?<!\w)xfail(?!\w)")
-_MAY_NAME_CHIP = re.compile(r"(?<!\w)\d|['\"](?:sm_?|compute_)?\d|\.sm_?\d", re.IGNORECASE)
+_MAY_NAME_CHIP = re.compile(rf"(?<!\w)\d|['\"]{PREFIX}?\d|\.{IN_NAMES}\d")
 
 
 def mend(job: Job) -> Fix | NoFix:

@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips import Chip, chip_of_number
+from bwlint.chips.spelling import IN_NAMES, NUMBER, SUFFIX
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.syntax import Syntax, parse, span_of
 
-_NUMBER = re.compile(r"(?<![a-z0-9])((?:sm_?)?)(\d{2,3})(?=[af]?(?![a-z0-9]))", re.IGNORECASE)
+_NUMBER = re.compile(rf"(?<![A-Za-z0-9])(?:{IN_NAMES})?({NUMBER})(?={SUFFIX}(?![A-Za-z0-9]))")
 
 
 def proposals(place: ConditionPlace) -> Iterator[Candidate]:
@@ -30,14 +31,14 @@ def proposals(place: ConditionPlace) -> Iterator[Candidate]:
 def _twins(place: ConditionPlace, name: str) -> list[str]:
     """The names of the flags for the chips that are to be treated as the one that `name` is for."""
     found = _NUMBER.search(name)
-    chip = chip_of_number(int(found[2])) if found else None
+    chip = chip_of_number(int(found[1])) if found else None
     if found is None or chip is None or chip not in place.change.twins:
         return []
     return [_renamed(name, found, other) for other in place.change.beside(chip)]
 
 
 def _renamed(name: str, found: re.Match[str], chip: Chip) -> str:
-    return name[: found.start(2)] + str(chip.joined) + name[found.end(2) :]
+    return name[: found.start(1)] + str(chip.joined) + name[found.end(1) :]
 
 
 def _is_set(syntax: Syntax, use: ast.Name, name: str) -> bool:

@@ -7,12 +7,12 @@ chip, as if under every toolkit; one will do if it answers as the old one does w
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from bwlint.chips import NONE, ChipSet, siblings
+from bwlint.chips.spelling import numberless
 from bwlint.chips.toolkits import releases, version
 from bwlint.evaluate.interpreter import Interpreter
 from bwlint.evaluate.objects import EvaluationFrame, FunctionValue, PartialValue
@@ -25,7 +25,6 @@ from bwlint.model.expr import Expr
 from bwlint.model.facts import Module
 from bwlint.model.findings import Edit, NoFix
 
-_TARGET = re.compile(r"(?<![a-z0-9])sm_?\d{1,3}[afx]?(?![a-z0-9])")
 _OLDEST = "12.3"
 """Older toolkits know none of the chips whose helpers stand side by side."""
 
@@ -96,11 +95,6 @@ def _signature(value: object) -> Any:
     return None
 
 
-def _stem(name: str) -> str | None:
-    """A name without the number of its target; None where it has none."""
-    return _TARGET.sub("sm", name) if _TARGET.search(name) else None
-
-
 class _Answers:
     """What helpers say on every chip, under every toolkit that matters."""
 
@@ -137,9 +131,9 @@ def _where(answer: Vec) -> ChipSet:
 
 def _namesakes(world: _Answers, call: _Call) -> Iterator[str]:
     """Helpers of the same module that take the same and are called the same but for the number of the target."""
-    stem = _stem(call.name)
+    stem = numberless(call.name)
     for name in call.owner.names if stem else ():
-        if name != call.name and _stem(name) == stem and world.signature(call, name) == call.signature:
+        if name != call.name and numberless(name) == stem and world.signature(call, name) == call.signature:
             yield name
 
 

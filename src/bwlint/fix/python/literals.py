@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import libcst as cst
 
 from bwlint.chips import Chip, chip_of_number
-
-_TARGET = re.compile(r"(sm_?|compute_)?(\d{2,3})([af]?)", re.IGNORECASE)
-_DOTTED = re.compile(r"(\d{1,2})\.(\d)([af]?(?:\+PTX)?)")
+from bwlint.chips.spelling import member, spelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,34 +75,25 @@ def _times(factor: int) -> Callable[[Chip], cst.BaseExpression]:
 
 
 def _text(node: cst.SimpleString) -> ChipLiteral | None:
-    content = node.raw_value
-    if match := _TARGET.fullmatch(content):
-        chip, start, end = chip_of_number(int(match[2])), match.start(2), match.end(2)
-    elif match := _DOTTED.fullmatch(content):
-        chip, start, end = chip_of_number(int(match[1]) * 10 + int(match[2])), 0, match.end(2)
-    else:
+    found = spelled(node.raw_value)
+    chip = chip_of_number(found.number) if found is not None else None
+    if found is None or chip is None:
         return None
-    if chip is None:
-        return None
-    form = "dotted" if match.re is _DOTTED else "target"
+    form = "dotted" if found.dotted else "target"
 
     def write(other: Chip) -> cst.BaseExpression:
-        digits = str(other) if form == "dotted" else str(other.joined)
-        text = content[:start] + digits + content[end:]
-        return cst.SimpleString(f"{node.prefix}{node.quote}{text}{node.quote}")
+        return cst.SimpleString(f"{node.prefix}{node.quote}{found.write(other.joined)}{node.quote}")
 
-    return ChipLiteral(chip, f"{form} {node.prefix}{content[:start]}*{content[end:]}", write)
+    return ChipLiteral(chip, f"{form} {node.prefix}{found.prefix}*{found.suffix}{found.form}", write)
 
 
 def _member(node: cst.Attribute) -> ChipLiteral | None:
-    name = node.attr.value
-    match = _TARGET.fullmatch(name)
-    chip = chip_of_number(int(match[2])) if match else None
-    if match is None or chip is None:
+    found = member(node.attr.value)
+    chip = chip_of_number(found.number) if found is not None else None
+    if found is None or chip is None:
         return None
 
     def write(other: Chip) -> cst.BaseExpression:
-        written = name[: match.start(2)] + str(other.joined) + name[match.end(2) :]
-        return node.with_changes(attr=cst.Name(written))
+        return node.with_changes(attr=cst.Name(found.write(other.joined)))
 
-    return ChipLiteral(chip, f"member {match[1]}*{match[3]}", write)
+    return ChipLiteral(chip, f"member {found.prefix}*{found.suffix}", write)

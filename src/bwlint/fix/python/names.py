@@ -6,10 +6,9 @@ A chip is in such a list or is not, with or without the family's names, so here 
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import replace
 
-from bwlint.chips import NONE
+from bwlint.chips import NONE, spelling
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
 from bwlint.fix.change import WantedChange
@@ -22,8 +21,6 @@ from bwlint.model.expr import walk
 from bwlint.model.facts import Gate
 from bwlint.model.findings import Fix, NoFix
 from bwlint.readers.python import read
-
-_NAME = re.compile(r"sm_\d{2,3}[af]?")
 
 
 def mend(job: Job) -> Fix | NoFix:
@@ -62,7 +59,7 @@ def _added(place: ConditionPlace, syntax: Syntax) -> Candidate | NoFix:
     items = [(syntax.start(node), syntax.end(node)) for node in found.elts]
     edits: Candidate = ()
     for index, node in enumerate(found.elts):
-        if isinstance(node, ast.Attribute) and _NAME.fullmatch(node.attr) and node.attr.endswith("a"):
+        if isinstance(node, ast.Attribute) and spelling.member(node.attr) and node.attr.endswith("a"):
             edits += behind(syntax, place.module.path, items, index, [f"{syntax.segment(node)[:-1]}f"])
     return edits or NoFix("the names of this list stand elsewhere")
 
@@ -71,5 +68,5 @@ def _names(gate: Gate) -> tuple[str, ...]:
     return tuple(
         node.args[1]
         for node in walk(gate.test)
-        if node.op == "attr" and isinstance(node.args[1], str) and _NAME.fullmatch(node.args[1])
+        if node.op == "attr" and isinstance(node.args[1], str) and spelling.member(node.args[1])
     )

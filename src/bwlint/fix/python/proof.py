@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
-from bwlint.chips import ChipSet
+from bwlint.chips import ChipSet, spelling
 from bwlint.evaluate.interpreter import Interpreter
 from bwlint.evaluate.objects import ClassValue, EvaluationFrame
 from bwlint.fix.apply import apply
@@ -19,8 +18,6 @@ from bwlint.model.findings import NoFix, Proof
 from bwlint.readers.python import ReadError, read
 from bwlint.sources.read import SourceText
 from bwlint.world.tree import Sets, Tree
-
-_MEMBER = re.compile(r"sm_?\d{2,3}[af]?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +71,7 @@ class GateChecker:
         """Why a test cannot run where it names a member that an enum of the tree does not have."""
         tree = self._tree(edited)
         for node in walk(gate.test):
-            if node.op != "attr" or not _MEMBER.fullmatch(str(node.args[1])):
+            if node.op != "attr" or not spelling.member(str(node.args[1])):
                 continue
             owner = tree.interpreter.evaluate(node.args[0], EvaluationFrame(edited)).only()
             if isinstance(owner, ClassValue) and node.args[1] not in owner.body.names:

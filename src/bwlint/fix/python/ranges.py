@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bwlint.chips import Chip, chip_of_number, targets_of
+from bwlint.chips import Chip, chip_of_number, spelling, targets_of
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.syntax import Syntax, parse
-
-_MEMBER = re.compile(r"(sm_)(\d{2,3})[af]?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +71,8 @@ def _same(one: ast.expr, other: ast.expr) -> bool:
 
 def _member(syntax: Syntax, node: ast.expr) -> tuple[str, Chip] | None:
     """The enum that a member is of, as it is written, and its chip."""
-    found = _MEMBER.fullmatch(node.attr) if isinstance(node, ast.Attribute) else None
-    chip = chip_of_number(int(found[2])) if found else None
+    found = spelling.member(node.attr) if isinstance(node, ast.Attribute) else None
+    chip = chip_of_number(found.number) if found else None
     return (syntax.segment(node.value), chip) if chip is not None and isinstance(node, ast.Attribute) else None
 
 

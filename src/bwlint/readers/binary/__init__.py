@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from bwlint.chips.spelling import NUMBER
 from bwlint.model.images import CUBIN, PTX, Binary, Container, Image
 from bwlint.readers.binary import cubin, elf, fatbin, pe
 from bwlint.sources.errors import ReadError
@@ -14,7 +15,8 @@ __all__ = ["read"]
 
 # Blanks alone before a directive: with line ends among them, a search through empty lines would take quadratic time.
 _VERSION = re.compile(rb"^[ \t]*\.version\s+(\d{1,2})\.(\d{1,2})", re.M)
-_TARGET = re.compile(rb"^[ \t]*\.target\s+sm_(\d{1,3})([af]?)(?!\w)", re.M)
+PTX_TARGET = re.compile(rf"^[ \t]*\.target\s+sm_({NUMBER})([af]?)(?!\w)".encode(), re.M)
+"""Whom a module of PTX says that it is for, by number and suffix."""
 _HEAD = 64 * 1024
 
 
@@ -27,7 +29,7 @@ def read(source: ByteSource) -> Binary:
         return _with_faults("fatbin", tuple(fatbin.limited(fatbin.containers(source))))
     if start.startswith(pe.MAGIC):
         return _pe(source)
-    if _TARGET.search(start) and _VERSION.search(start):
+    if PTX_TARGET.search(start) and _VERSION.search(start):
         return Binary("ptx", (_ptx(source, start),))
     return _with_faults("bare", tuple(fatbin.limited(fatbin.scan(source))))
 
@@ -117,7 +119,7 @@ def _with_faults(
 
 
 def _ptx(source: ByteSource, start: bytes) -> Container:
-    version, target = _VERSION.search(start), _TARGET.search(start)
+    version, target = _VERSION.search(start), PTX_TARGET.search(start)
     assert version is not None and target is not None
     isa = (int(version[1]), int(version[2]))
     return Container(0, (Image(PTX, int(target[1]), target[2].decode(), 0, source.size, source.size, isa=isa),))

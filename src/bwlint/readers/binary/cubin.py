@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from struct import Struct, unpack_from
 
+from bwlint.chips.spelling import NUMBER
 from bwlint.model.images import Cubin, Kernel, Version
 from bwlint.readers.binary import elf as elves
 from bwlint.readers.binary.elf import Elf, Section
@@ -50,7 +51,7 @@ _HEAD = Struct("<BBH")
 _PAIR = Struct("<II")
 _TRIPLE = Struct("<III")
 _TOOL = Struct("<6I")
-_ARCH = re.compile(r"(?:^|\s)-(?:arch|-gpu-name)[ =]sm_(\d{1,3})([af]?)(?!\w)")
+_ARCH = re.compile(rf"(?:^|\s)-(?:arch|-gpu-name)[ =]sm_({NUMBER})([af]?)(?!\w)")
 _RELEASE = re.compile(r"release (\d{1,3})\.(\d{1,3})")
 _KERNEL_NAME = re.compile(rb"\.nv\.constant0\.([^\0]+)")
 

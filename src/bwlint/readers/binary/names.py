@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from bwlint.chips.spelling import IN_NAMES, ROUGHLY, SM
+
 _DEPTH = 96
 _END = "\0\0"
 
@@ -27,9 +29,9 @@ _STATIC = "__nv_static_"
 _UNNAMED = ("_GLOBAL__N_", "_INTERNAL_")
 
 # A tag is a whole word, or stands behind a small letter and begins with a large one: "_sm90", "Sm100fKernel".
-_NUMBER = r"(?:\d{2,3}|\d{1,2}x|\dxx)[af]?(?![0-9a-z])"
+_NUMBER = rf"{ROUGHLY}[af]?(?![0-9a-z])"
 _TAG = re.compile(
-    rf"^[sS][mM]_?{_NUMBER}_?|_[sS][mM]_?{_NUMBER}(?:_(?:or_later|plus|to(?=_[sS][mM])))?|(?<=[a-z0-9])S[mM]_?{_NUMBER}"
+    rf"^{IN_NAMES}{_NUMBER}_?|_{IN_NAMES}{_NUMBER}(?:_(?:or_later|plus|to(?=_{SM})))?|(?<=[a-z0-9])S[mM]_?{_NUMBER}"
 )
 # An inline namespace that keeps builds apart: a version, then all targets that it was compiled for.
 _BUILD_TAG = re.compile(r"_\d{6}(?:_SM)?(?:_\d{3,4})+(?:_NS)?$")

@@ -6,15 +6,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from bwlint.chips.spelling import ANY_TARGET, OF_TOOLS
+
 _GENCODE = re.compile(
-    r"arch=compute_(?P<arch>[0-9]{2,3}[a-z]?),\s{0,4}code=[\\\"'\[]{0,4}"
-    r"(?P<codes>(?:sm|compute|lto)_[0-9]{2,3}[a-z]?(?:,\s{0,4}(?:sm|compute|lto)_[0-9]{2,3}[a-z]?){0,20})(?![\w{$])"
+    rf"arch=compute_(?P<arch>{ANY_TARGET}),\s{{0,4}}code=[\\\"'\[]{{0,4}}"
+    rf"(?P<codes>{OF_TOOLS}{ANY_TARGET}(?:,\s{{0,4}}{OF_TOOLS}{ANY_TARGET}){{0,20}})(?![\w{{$])"
 )
 _ARCH = re.compile(
     r"(?<![\w-])(?:-arch|--gpu-architecture|--gpu-arch|--gpu-name)(?:=|[ \t]{1,4})[\"']?"
-    r"(?P<kind>sm|compute)_(?P<arch>[0-9]{2,3}[a-z]?)(?![\w{$])"
+    rf"(?P<kind>sm|compute)_(?P<arch>{ANY_TARGET})(?![\w{{$])"
 )
-_CODE = re.compile(r"(sm|compute|lto)_([0-9]{2,3}[a-z]?)")
+_CODE = re.compile(rf"(sm|compute|lto)_({ANY_TARGET})")
 
 
 @dataclass(frozen=True, slots=True)

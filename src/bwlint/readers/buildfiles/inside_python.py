@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from bwlint.chips.spelling import IN_NAMES, NUMBER, member
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry
 from bwlint.readers.buildfiles.flags import find_flags
@@ -20,8 +21,7 @@ WORDS = (
 )
 """Without one of these a Python file carries nothing."""
 
-_FLAGS_NAME = re.compile(r"(?:^|_)sm_?(?P<target>[0-9]{2,3}[af])_?(?:\w*_)?c?(?:uda)?flags$", re.I)
-_NAMED = re.compile(r"sm_(?P<target>[0-9]{2,3}[af])")
+_FLAGS_NAME = re.compile(rf"(?:^|_){IN_NAMES}(?P<target>{NUMBER}[af])_?(?:\w*_)?c?(?:uda)?flags$", re.I)
 _FLAG_STRING = re.compile(r"\s*(?:-|arch=)")
 _MOST = 500
 _EXTENSION = "CUDAExtension"
@@ -110,9 +110,9 @@ class _Python:
             passed += node.args
         for value in passed:
             text = value.value if isinstance(value, ast.Constant) else None
-            match = _NAMED.fullmatch(text) if isinstance(text, str) else None
-            if match:
-                self._add("option", _name_of(node.func), Listed((match["target"],), (), True), value, qualname)
+            found = member(text) if isinstance(text, str) else None
+            if found is not None and found.suffix:
+                self._add("option", _name_of(node.func), Listed((found.target,), (), True), value, qualname)
 
     def _setting(self, name: str, value: ast.expr, qualname: str) -> None:
         if not names_lists(name):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from bwlint.chips.spelling import FORM, LISTED, LISTED_MAJOR, PREFIX
+
 _ELEMENT = re.compile(
-    r"(?:sm_?|compute_)?(?P<number>[3-9][0-9]|1[0-9][0-9])(?P<suffix>[a-z]?)(?P<form>-real|-virtual|\+ptx)?"
-    r"|(?P<major>[3-9]|1[0-9])\.(?P<minor>[0-9])(?P<dotted>[a-z]?)(?P<ptx>\+ptx)?",
+    rf"{PREFIX}?(?P<number>{LISTED})(?P<suffix>[a-z]?)(?P<form>{FORM})?"
+    rf"|(?P<major>{LISTED_MAJOR})\.(?P<minor>[0-9])(?P<dotted>[a-z]?)(?P<ptx>\+ptx)?",
     re.I,
 )
 _SEPARATOR = re.compile(r"[\s;,|]+")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips import atoms, instructions
+from bwlint.chips.spelling import IN_NAMES, NUMBER
 from bwlint.model.facts import Function, Operation
 from bwlint.readers import ptx
 from bwlint.readers.cuda.lexer import Code, matching
@@ -15,12 +16,12 @@ from bwlint.readers.cuda.scopes import Scopes
 MAX_OPERATIONS = 3000
 MAX_TEMPLATE = 60_000
 MAX_ARGUMENTS = 2000
-_ASM = re.compile(r"\b(?:asm|__asm__|__asm)\s*(?:(?:volatile|__volatile__|inline|goto)\s*)*\(")
+ASM = re.compile(r"\b(?:asm|__asm__|__asm)\s*(?:(?:volatile|__volatile__|inline|goto)\s*)*\(")
 _KEYWORDS = frozenset({"asm", "__asm__", "__asm"})
 _PIECE = re.compile(r'"|:(?!:)|[A-Za-z_]\w*|[(){}\[\]]')
 _DECLARES = re.compile(r"\b(?:struct|class|using\s+\w+\s*=|namespace)\b")
 _COMPARES = re.compile(r"\bis_(?:same|base_of)(?:_v)?\s*<")
-_WRAPPER = re.compile(r"\b\w{0,60}?[Ss][Mm]_?\d{2,3}\w{0,60}\s*<(?![<=])")
+_WRAPPER = re.compile(rf"\b\w{{0,60}}?{IN_NAMES}{NUMBER}\w{{0,60}}\s*<(?![<=])")
 
 
 def operations(code: Code, text: str, found: Directives, places: Scopes) -> tuple[Operation, ...]:
@@ -36,7 +37,7 @@ def operations(code: Code, text: str, found: Directives, places: Scopes) -> tupl
 
 
 def _needs(code: Code, text: str, macros: dict[str, Function]) -> Iterator[tuple[str, str, int, int]]:
-    for match in _ASM.finditer(code.text):
+    for match in ASM.finditer(code.text):
         for instruction, start, end in _instructions(code, match.end(), macros):
             if instructions.find(instruction) is not None:
                 yield "instruction", instruction, start, end

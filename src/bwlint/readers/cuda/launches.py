@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from bwlint.chips.spelling import IN_NAMES, SINCE_HOPPER
 from bwlint.model.expr import Expr, unknown
 from bwlint.model.facts import Operation, Path
 from bwlint.readers.cuda.clusters import clusters
@@ -66,7 +67,7 @@ _CAPACITY = re.compile(
     r"(?i)(?:sh?mem|shared)\w*(?:capa|limit|max|budget|per_?block|optin)|(?:capa|limit|max|optin)\w*(?:sh?mem|shared)"
 )
 _GENERATION = re.compile(
-    r"(?P<word>wgmma|tcgen05)|(?<![A-Za-z0-9])[Ss][Mm]_?(?P<number>9\d|1[0-2]\d)(?!\d)"
+    rf"(?P<word>wgmma|tcgen05)|(?<![A-Za-z0-9]){IN_NAMES}(?P<number>{SINCE_HOPPER})(?!\d)"
     r"(?!_?(?:TMA|tma|BULK|DESC|desc|U32|STSM|EXPECT))"
 )
 _MULTIPROCESSOR = re.compile(r"(?i)per_?sm\b|per_?sm_|persm|multiproc|carve")

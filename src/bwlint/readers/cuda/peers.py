@@ -22,6 +22,7 @@ from functools import cached_property
 
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation
+from bwlint.readers.cuda.assembly import ASM
 from bwlint.readers.cuda.lexer import Code, matching
 from bwlint.readers.cuda.pointers import (
     CAST,
@@ -56,7 +57,6 @@ _DEVICE = re.compile(r"\b__(?:device|global)__\b|\b\w*(?:_DEVICE|DEVICE_INLINE|_
 _ATOMIC = re.compile(r"\batomic(?:Add|Sub|Exch|Min|Max|Inc|Dec|CAS|And|Or|Xor)_system\s*\(")
 _ATOMIC_REF = re.compile(r"\batomic(?:_ref)?\s*<[^;{}()]*\bthread_scope_system\s*>\s*(?P<name>\w+)?\s*[({]")
 _ATOMIC_POINTER = re.compile(r"\batomic\s*<[^;{}()]*\bthread_scope_system\s*>\s*(?:const\s*)?[*&]\s*(?P<name>\w+)")
-_ASM = re.compile(r"\b(?:asm|__asm__|__asm)\b\s*(?:volatile|__volatile__)?\s*(?=\()")
 _INSTRUCTION = re.compile(r"(?:^|[;{\s])(?:@!?%?\w+\s+)?(multimem|atom|red|st|ld)((?:\.[\w:]+)+)\s+([^;]*)")
 _OPERAND = re.compile(r'(?:\[\s*(\w+)\s*\]\s*)?"[^"]*"\s*(?=\()')
 _ADDRESS = re.compile(r"\[\s*%(?:(\d+)|\[(\w+)\])")
@@ -279,8 +279,8 @@ class _PeerReader:
             address = next(iter(arguments(text, match.end() - 1)), "")
             yield _Access("remote-atomic", address, start + match.start(), start + match.end() - 1)
         yield from self._references(function)
-        for match in _ASM.finditer(text):
-            yield from self._assembly(start + match.start(), start + match.end())
+        for match in ASM.finditer(text):
+            yield from self._assembly(start + match.start(), start + match.end() - 1)
         for match in _VOLATILE.finditer(text):
             yield _Access(
                 "peer-store", text[match.end() : match.end() + 120], start + match.start(), start + match.end()

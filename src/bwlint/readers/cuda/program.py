@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 from functools import cache
 
+from bwlint.chips.spelling import IN_NAMES, NUMBER, SUFFIX
 from bwlint.data import table
 from bwlint.evaluate.names import DEVICE
 from bwlint.model.expr import Expr, Span, const, negate, unknown, walk
@@ -36,7 +37,9 @@ _COMPARES = {"_EQ": "==", "_NE": "!=", "_GE": ">=", "_GT": ">", "_LE": "<=", "_L
 _IDENTIFIER = re.compile(
     r"\b\w*(?:[Ss][Mm]|SM|[Aa]rch|ARCH|[Cc]apab|CAPAB|[Cc][Cc]|[Mm]ajor|[Mm]inor|[Pp]rop|haredMem|opper|lackwell)\w*"
 )
-_TAG = re.compile(r"(?:\w+::)*is_same(?:_v)?<(?P<name>[\w:]+),(?:\w+::)*[Ss][Mm](?P<number>\d{2,3})[af]?>(?:::value)?$")
+_TAG = re.compile(
+    rf"(?:\w+::)*is_same(?:_v)?<(?P<name>[\w:]+),(?:\w+::)*{IN_NAMES}(?P<number>{NUMBER}){SUFFIX}>(?:::value)?$"
+)
 _PARAMETER = re.compile(r"([A-Za-z_]\w*)\s*(?:=[^,]*)?$")
 _SHORT = 1500
 

@@ -8,6 +8,7 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 
+from bwlint.chips.spelling import OF_TOOLS
 from bwlint.evaluate.names import DEVICE
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Prose, Use
@@ -25,7 +26,7 @@ _BUILD_WORDS = tuple(word.encode() for word in WORDS)
 
 _OPERATION_WORDS = ("cgen05", "warpgroup.", "wgmma.")
 _OPERATION_BYTES = tuple(word.encode() for word in _OPERATION_WORDS)
-_EXACT_TARGET = re.compile(r"(?:sm|compute)_120a\b|\b120a\b")
+_EXACT_TARGET = re.compile(rf"(?:{OF_TOOLS}|\b)120a\b")
 # Layouts of shared memory and the enumerations around them are made on the host, for kernels of any chip.
 _OPERATION = re.compile(
     r"\b(?:tcgen05|wgmma|warpgroup)\.(?!make_smem_layout|SmemLayout|Operand(?:MajorMode|Source)\b)\w+|\btcgen05_\w+|\bTcgen05\w+"

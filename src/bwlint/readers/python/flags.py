@@ -6,21 +6,21 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
+from bwlint.chips import spelling
 from bwlint.readers.python.vocabulary import JOINED
 
 MANY = 2
 """As many flags beside one another speak of targets; one alone may be named after a kernel."""
-_NAME = re.compile(r"_*(?:(?:has|is|build|enable|with|want|for|target)_)?sm_?(\d{2,3}[af]?)$", re.IGNORECASE)
-_KEY = re.compile(r"(?:sm_?|compute_)?(\d{2,3}[af]?)$")
+_NAME = re.compile(rf"_*(?:(?i:has|is|build|enable|with|want|for|target)_)?({spelling.IN_NAMES}{spelling.TARGET})$")
 _HOLDS_TARGETS = re.compile(r"arch|capab|(?:^|_)(?:sms?|ccs?)(?:_|$)|gencode|targets?$", re.IGNORECASE)
 
 
 def target_of(node: ast.expr) -> str | None:
     """The target that a flag is named after ("120", "90a"), None where a node is no such flag."""
     if isinstance(node, ast.Name):
-        return _known(_NAME.match(node.id))
+        return _named_after(node.id)
     if isinstance(node, ast.Attribute):
-        return _known(_NAME.match(node.attr))
+        return _named_after(node.attr)
     if isinstance(node, ast.Subscript):
         return _keyed(node.value, node.slice)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args:
@@ -32,7 +32,7 @@ def target_of(node: ast.expr) -> str | None:
 
 def targets_of(names: Iterable[str]) -> set[str]:
     """The targets after which names are called."""
-    found = {_known(_NAME.match(name)) for name in names if "sm" in name or "SM" in name}
+    found = {_named_after(name) for name in names if "sm" in name or "SM" in name}
     return {target for target in found if target is not None}
 
 
@@ -52,10 +52,14 @@ def _keyed(base: ast.expr, key: ast.expr) -> str | None:
     name = base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
     if not _HOLDS_TARGETS.search(name) or not isinstance(key, ast.Constant) or not isinstance(key.value, str):
         return None
-    return _known(_KEY.match(key.value))
+    return _known(key.value)
 
 
-def _known(match: re.Match[str] | None) -> str | None:
-    if match is None or int(match[1].rstrip("afAF")) not in JOINED:
-        return None
-    return match[1].lower()
+def _named_after(name: str) -> str | None:
+    match = _NAME.match(name)
+    return _known(match[1]) if match else None
+
+
+def _known(text: str) -> str | None:
+    found = spelling.spelled(text)
+    return found.target if found is not None and not found.dotted and found.number in JOINED else None

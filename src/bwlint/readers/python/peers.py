@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 
+from bwlint.chips.spelling import IN_NAMES
 from bwlint.data import table
 from bwlint.model.expr import Expr, Span, const
 from bwlint.model.facts import Operation
@@ -25,7 +26,7 @@ _WORDS = re.compile(
 _OPEN = re.compile(r"(?:cuda|cu)IpcOpenMemHandle\w*$")
 _ENABLE = re.compile(r"(?:cudaDevice|cuCtx)EnablePeerAccess$")
 _CAPABILITY = re.compile(
-    r"(?i)capabilit|is_sm_?\d|\bsm_?\d|sm_version|\barch|_arch|\bmajor|blackwell|hopper|compute_cap|machine|aarch64"
+    rf"(?i)capabilit|(?:is_|\b){IN_NAMES}\d|sm_version|\barch|_arch|\bmajor|blackwell|hopper|compute_cap|machine|aarch64"
 )
 _SIZE = re.compile(r"(?i)world_size|(?:tp|ep|dp|tensor_parallel|expert_parallel)_size|num_gpus|n_gpus|device_count")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]+$")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from bwlint.chips import EVERY
+from bwlint.chips.spelling import spelled
 
 _LITERALS = (
     b"apabilit",
@@ -68,17 +69,12 @@ def _numbers(pattern: re.Pattern[bytes], data: bytes) -> set[int]:
 
 JOINED = frozenset(chip.joined for chip in EVERY)
 MAJORS = frozenset(chip.major for chip in EVERY)
-_ARCH_TEXT = re.compile(r"(?:sm_?|compute_)?(\d{2,3})([af]?)$")
-_DOTTED = re.compile(r"(\d{1,2})\.(\d)([af]?)(?:\+PTX)?$")
 
 
 def arch_text(text: str) -> bool:
     """Whether a string spells an architecture: sm_120a, 120, 12.0."""
-    match = _ARCH_TEXT.match(text)
-    if match:
-        return int(match[1]) in JOINED
-    dotted = _DOTTED.match(text)
-    return dotted is not None and int(dotted[1]) * 10 + int(dotted[2]) in JOINED
+    found = spelled(text)
+    return found is not None and found.number in JOINED
 
 
 LIST_NAME = re.compile(
