@@ -1,0 +1,67 @@
+"""The generator of rules: what it writes is a rule, and nothing is overwritten."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+from new_rule import SIGNATURES, free_code, started, with_row
+
+from bwlint.settings.catalog import _rule
+
+README = "# x\n\n| code  | rule |\n|---|---|\n| BW101 | a | b |\n| BW201 | c | d |\n\nMore.\n"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "rules").mkdir()
+    for number in (101, 107, 201):
+        (tmp_path / "rules" / f"r{number}.toml").write_text(f'code = "BW{number}"\n')
+    (tmp_path / "README.md").write_text(README)
+    return tmp_path
+
+
+@pytest.mark.parametrize("looks_at", SIGNATURES)
+def test_what_is_written_is_a_rule(root: Path, looks_at: str) -> None:
+    written = started("sm-count", looks_at, 1, "other", "note", root)
+    assert [path.relative_to(root).as_posix() for path in written] == [
+        "rules/sm-count.toml",
+        "src/bwlint/rules/sm_count.py",
+        "fixtures/sm-count/fires.py",
+        "fixtures/sm-count/silent.py",
+        "README.md",
+    ]
+    assert _rule(written[0]).code == "BW108"
+    functions = [node.name for node in ast.parse(written[1].read_text()).body if isinstance(node, ast.FunctionDef)]
+    assert functions == [SIGNATURES[looks_at][0]]
+    assert "note: [sm-count]" in written[2].read_text()
+    assert "sm-count" not in written[3].read_text()
+
+
+@pytest.mark.parametrize(
+    "there", ["rules/sm-count.toml", "fixtures/sm-count/fires.py", "src/bwlint/rules/sm_count/gate.py"]
+)
+def test_nothing_is_overwritten(root: Path, there: str) -> None:
+    path = root / there
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("mine")
+    before = sorted(root.rglob("*"))
+    with pytest.raises(FileExistsError):
+        started("sm-count", "gate", 1, "other", "note", root)
+    assert (path.read_text(), sorted(root.rglob("*"))) == ("mine", before)
+
+
+@pytest.mark.parametrize(("group", "code"), [(1, "BW108"), (2, "BW202"), (3, "BW301")])
+def test_the_next_code_is_taken(root: Path, group: int, code: str) -> None:
+    assert free_code(group, root / "rules") == code
+
+
+@pytest.mark.parametrize(("code", "line"), [("BW100", 4), ("BW108", 5), ("BW301", 6)])
+def test_a_row_stands_in_the_order_of_codes(code: str, line: int) -> None:
+    assert with_row(README, code, "new").split("\n")[line].startswith(f"| {code} | new")
+
+
+def test_a_readme_without_a_table() -> None:
+    with pytest.raises(ValueError, match="no table"):
+        with_row("# x\n", "BW108", "new")

@@ -1,0 +1,191 @@
+"""Starts a rule: its TOML, its module, its fixtures and its row in the README, and says what is to be filled in.
+
+    python tools/new_rule.py NAME [--looks-at gate|guard|file] [--group 1..9] [--category C] [--severity S]
+
+NAME is words with hyphens, such as sm-count. `--group` is the first digit of the code (1 gates, 2 instructions,
+3 builds, 4 links, 5 amounts); the next free code of it is taken. Nothing that is there is overwritten. What is written
+passes ruff and mypy at once, and fails in the tests of fixtures and examples until the rule finds what they show.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+from typing import get_args
+
+from bwlint.data import read_toml
+from bwlint.model.findings import SEVERITIES, Category
+
+ROOT = Path(__file__).parents[1]
+TODO = "FILL IN"
+_NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+|[a-z][a-z0-9]{2,}")
+
+SIGNATURES = {
+    "gate": ("check", "judged: Judged", "from bwlint.world.gates import Judged"),
+    "guard": ("check_guard", "guarded: Guarded", "from bwlint.judging.guards import Guarded"),
+    "file": ("check_file", "module: Module", "from bwlint.model.facts import Module"),
+}
+PLACES = {
+    "gate": "DraftPlace.of_gate(judged)",
+    "guard": "DraftPlace.of_guard(guarded)",
+    "file": "DraftPlace(module=module, at=one.at, admitted=wrong, certain=wrong)",
+}
+BODIES = {
+    "gate": (
+        "    wrong = judged.may & context.targets\n    if not wrong or not judged.owns_comparison:\n        return\n"
+    ),
+    "guard": "    wrong = guarded.chips & context.targets\n    if not wrong:\n        return\n",
+    "file": (
+        "    for one in module.operations:\n"
+        "        wrong = context.let_to(module, one.at) & context.targets\n"
+        '        if one.kind != "FILL IN: a kind of model.facts.OperationKind" or not wrong:\n'
+        "            continue\n"
+    ),
+}
+
+MODULE = '''"""{name}: {todo}: what is wrong, in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bwlint.chips.wording import plain
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, DraftPlace
+from bwlint.model.rule import RuleTraits
+{imported}
+
+RULE = RuleTraits("{name}")
+
+
+def {function}(context: Context, {parameter}) -> Iterator[Draft]:
+{body}{indent}says = f"{todo}: what happens on {{plain(wrong)}}"
+{indent}yield Draft(
+{indent}    rule=RULE,
+{indent}    place={place},
+{indent}    severity="{severity}",
+{indent}    confidence="low",
+{indent}    message=says,
+{indent}    label="{todo}: two or three words",
+{indent}    advice="{todo}: what to write instead",
+{indent}    claims=(Claimed(claims.other(says, wrong)),),
+{indent})
+'''
+
+TEXT = '''code = "{code}"
+name = "{name}"
+category = "{category}"
+severity = "{severity}"
+summary = "{todo}: one line, no period"
+why = """
+{todo}: what happens on which chip, with numbers; what is silent and why.
+"""
+example = """
+{todo} = "code in which the rule finds exactly this"
+"""
+instead = """
+{todo} = "the same code as it should be: nothing is found"
+"""
+fix = "none: {todo}: why"
+sources = [
+    "{todo}: what was read, assembled or run, and where: repository and file, document and section, GPU and driver",
+]
+'''
+
+FIRES = '''"""{todo}: what fires, one form each; a marker on the line where the finding begins."""
+
+import torch
+
+if torch.cuda.get_device_capability() == (12, 0):  # {severity}: [{name}]
+    print("{todo}")
+'''
+
+SILENT = '''"""{todo}: what looks like it and is right: the whole family, an early return above."""
+
+import torch
+
+if torch.cuda.get_device_capability()[0] == 9:
+    print("Hopper")
+'''
+
+
+def free_code(group: int, rules: Path) -> str:
+    """The code behind the last one that begins with `group`."""
+    codes = [int(read_toml(path)["code"][2:]) for path in rules.glob("*.toml")]
+    return f"BW{max([group * 100, *(code for code in codes if code // 100 == group)]) + 1}"
+
+
+def started(name: str, looks_at: str, group: int, category: str, severity: str, root: Path = ROOT) -> list[Path]:
+    """Writes the files of a rule below `root`; returns them. Raises FileExistsError before anything is written."""
+    stem = name.replace("-", "_")
+    about, module = root / "rules" / f"{name}.toml", root / "src" / "bwlint" / "rules" / f"{stem}.py"
+    fires, silent = (root / "fixtures" / name / file for file in ("fires.py", "silent.py"))
+    there = [path for path in (about, module, module.with_suffix(""), fires, silent) if path.exists()]
+    if there:
+        raise FileExistsError(f"{there[0]} is there already")
+    function, parameter, imported = SIGNATURES[looks_at]
+    values = {"name": name, "category": category, "severity": severity, "todo": TODO}
+    code = free_code(group, root / "rules")
+    texts = {
+        about: TEXT.format(code=code, **values),
+        module: MODULE.format(
+            function=function,
+            parameter=parameter,
+            imported=imported,
+            body=BODIES[looks_at],
+            place=PLACES[looks_at],
+            indent="        " if looks_at == "file" else "    ",
+            **values,
+        ),
+        fires: FIRES.format(**values),
+        silent: SILENT.format(**values),
+    }
+    readme = root / "README.md"
+    rows = with_row(readme.read_text("utf-8"), code, name)
+    for path, text in texts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    readme.write_text(rows, "utf-8")
+    return [*texts, readme]
+
+
+def with_row(readme: str, code: str, name: str) -> str:
+    """The README with a row for the rule at its place in the table. Raises ValueError where there is no table."""
+    lines = readme.split("\n")
+    rows = [index for index, line in enumerate(lines) if re.match(r"\| BW\d{3} \|", line)]
+    if not rows:
+        raise ValueError("the README has no table of rules")
+    after = next((index for index in rows if lines[index][2:7] > code), rows[-1] + 1)
+    lines.insert(after, f"| {code} | {name:15} | {TODO} |")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("name")
+    parser.add_argument("--looks-at", choices=tuple(SIGNATURES), default="gate")
+    parser.add_argument("--group", type=int, choices=range(1, 10), default=1)
+    parser.add_argument("--category", choices=get_args(Category), default="other")
+    parser.add_argument("--severity", choices=SEVERITIES, default="note")
+    options = parser.parse_args()
+    if not _NAME.fullmatch(options.name):
+        parser.error(f"a rule is named in words with hyphens, not {options.name!r}")
+    try:
+        written = started(options.name, options.looks_at, options.group, options.category, options.severity)
+    except (FileExistsError, ValueError) as error:
+        print(f"new_rule: {error}", file=sys.stderr)
+        return 1
+    for path in written:
+        print(path.relative_to(ROOT))
+    print(f"Now fill in what says {TODO!r} (CONTRIBUTING.md, 'Add a rule'), then:")
+    print("  python -m pytest -q tests/test_fixtures.py tests/settings")
+    print("  python -m pytest -q tests/test_golden.py --update-golden, and read the diff")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
