@@ -50,6 +50,12 @@ def kernels_beside(library: DeviceLibrary, libraries: Iterable[DeviceLibrary], c
     return frozenset(kernel for unit in units for kernel in unit.kernels)
 
 
+def variant(libraries: Iterable[DeviceLibrary], path: str, name: str) -> str:
+    """The mangled name of the first kernel in a file that is a variant of an operation."""
+    units = (unit for library in libraries if library.path == path for unit in library.units)
+    return next((kernel for unit in units for kernel in unit.kernels if operation(kernel) == name), name)
+
+
 def is_spare(units: Iterable[LoadUnit], running: frozenset[str]) -> bool:
     """Whether all kernels of containers are among those that a chip runs: the same code, built for each chip apart."""
     return all(unit.kernels and running.issuperset(unit.kernels) for unit in units)

@@ -8,6 +8,8 @@ Version = tuple[int, int]
 """Of CUDA or of the PTX ISA: (13, 0)."""
 
 CUBIN, PTX, LTO = "cubin", "ptx", "lto"
+DRIVER_CALL = "__cuda_syscall_cp_async_bulk_"
+"""How the routines of the driver begin that stand in for bulk copies to another block's shared memory."""
 
 
 @dataclass(frozen=True, slots=True)

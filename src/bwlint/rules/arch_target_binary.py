@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from bwlint.binaries.operations import is_spare, kernels_beside
+from bwlint.binaries.operations import is_spare, kernels_beside, variant
 from bwlint.binaries.shipments import ALL, DeviceLibrary, Flaw, KernelOperation, LoadUnit, Shipment, main_reason
 from bwlint.binaries.shipments import NONE as NOTHING
 from bwlint.chips import NONE, ChipSet, siblings
 from bwlint.chips.wording import counted, listed, plain
 from bwlint.judging import claims
 from bwlint.model.findings import Claim
-from bwlint.readers.binary.names import operation
 
 NAME = "arch-target"
 _CLAIMS = 8
@@ -162,14 +161,10 @@ def _operations(shipment: Shipment, asked: ChipSet, judged: ChipSet) -> Iterator
             advice=f"build a variant for {plain(chips)}, or keep these calls away from it",
             key=f"operations {' '.join(names)}",
             admitted=ChipSet.of(*some[0].served),
-            claims=tuple(claims.image(chips, kernel=_variant(shipment, path, name)) for name in names[:_CLAIMS]),
+            claims=tuple(
+                claims.image(chips, kernel=variant(shipment.libraries, path, name)) for name in names[:_CLAIMS]
+            ),
         )
-
-
-def _variant(shipment: Shipment, path: str, name: str) -> str:
-    """The mangled name of the first kernel in a file that is a variant of an operation."""
-    units = (unit for library in shipment.libraries if library.path == path for unit in library.units)
-    return next((kernel for unit in units for kernel in unit.kernels if operation(kernel) == name), name)
 
 
 def _of_files(libraries: Sequence[DeviceLibrary], chips: ChipSet, path: str) -> tuple[Claim, ...]:

@@ -14,7 +14,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.expr import Span
 from bwlint.model.facts import Function, Module
-from bwlint.readers.cuda.program import spoken
+from bwlint.model.naming import spoken
 from bwlint.world.error_exits import refused
 
 NAME = "leak"

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bwlint.chips import NONE, group
+from bwlint.chips.peers import proved
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.facts import Module, Operation
-from bwlint.readers.proofs import proved
 
 NAME = "p2p-atomics"
 _RELATED = 6

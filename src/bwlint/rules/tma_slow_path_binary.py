@@ -9,7 +9,7 @@ from bwlint.binaries.shipments import Flaw, Shipment
 from bwlint.chips import ChipSet
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
-from bwlint.readers.binary.cubin import DRIVER_CALL
+from bwlint.model.images import DRIVER_CALL
 
 NAME = "tma-slow-path"
 

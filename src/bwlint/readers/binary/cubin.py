@@ -14,14 +14,11 @@ from dataclasses import dataclass, field
 from struct import Struct, unpack_from
 
 from bwlint.chips.spelling import NUMBER
-from bwlint.model.images import Cubin, Kernel, Version
+from bwlint.model.images import DRIVER_CALL, Cubin, Kernel, Version
 from bwlint.readers.binary import elf as elves
 from bwlint.readers.binary.elf import Elf, Section
 from bwlint.sources.errors import ReadError
 from bwlint.sources.stretch import ByteSource
-
-DRIVER_CALL = "__cuda_syscall_cp_async_bulk_"
-"""How the routines of the driver begin that stand in for bulk copies to another block's shared memory."""
 
 _OLD, _NEW = 0x33, 0x41
 _OLD_SPECIFIC, _NEW_SPECIFIC = 0x800, 0x8

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from bwlint.chips.peers import proofs
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation
 from bwlint.readers.cuda.assembly import ASM
@@ -40,7 +41,6 @@ from bwlint.readers.cuda.pointers import (
 )
 from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import CodeScope, Scopes
-from bwlint.readers.proofs import proofs
 
 _INTEREST = re.compile(
     r"_system\w*\s*\(|thread_scope_system|\.sys\b|volatile\.|\.volatile|multimem|IpcOpenMemHandle|EnablePeerAccess"

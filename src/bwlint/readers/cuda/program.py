@@ -11,6 +11,7 @@ from bwlint.data import table
 from bwlint.evaluate.names import DEVICE
 from bwlint.model.expr import Expr, Span, const, negate, unknown, walk
 from bwlint.model.facts import Function, Gate, Side
+from bwlint.model.naming import spoken
 from bwlint.readers.cuda import ways
 from bwlint.readers.cuda.expressions import lower
 from bwlint.readers.cuda.failures import fails
@@ -26,8 +27,6 @@ MAX_EXITS = 100
 MAX_EXIT_PATH = 30
 MAX_REST = 200
 """Statements that are looked at for what follows an early exit."""
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_PREFIX = re.compile(r"^(?:m|k|g|s)_(?=\w)")
 _ASSIGN = re.compile(r"(?:[\w:<>,\s]*[\s*&>])?(?P<name>[A-Za-z_]\w*)\s*(?:=(?!=)|\{)")
 _OUT = re.compile(r"\b(?P<call>\w{0,60}[Gg]et\w{0,60})\s*\(\s*&\s*(?P<name>\w+)\s*,\s*(?P<what>\w*)")
 _CHECK = re.compile(
@@ -42,13 +41,6 @@ _TAG = re.compile(
 )
 _PARAMETER = re.compile(r"([A-Za-z_]\w*)\s*(?:=[^,]*)?$")
 _SHORT = 1500
-
-
-@cache
-def spoken(name: str) -> str:
-    """A name in lower case with underscores, less the marks of members and constants: `mSMVersion` is sm_version."""
-    plain = _HUMP.sub("_", name.rpartition("::")[2]).lower().rstrip("_")
-    return _PREFIX.sub("", plain)
 
 
 @dataclass(slots=True)

@@ -11,13 +11,12 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 
+from bwlint.chips.peers import PathOption, options, proofs, skips
 from bwlint.chips.spelling import IN_NAMES
-from bwlint.data import table
 from bwlint.model.expr import Expr, Span, const
 from bwlint.model.facts import Operation
-from bwlint.readers.proofs import proofs
 
 _WORDS = re.compile(
     rb"[pP]2[pP]|(?i:peer)_?(?i:check|test|access)|IpcOpenMemHandle|EnablePeerAccess|cuMulticastCreate|TYPE_FABRIC|gpuDirectRDMACapable"
@@ -34,27 +33,6 @@ _NEAR = 48
 """How many callers are within reach of a function."""
 _ON = frozenset({"1", "true", "yes", "on"})
 _OFF = frozenset({"0", "false", "no", "off", ""})
-
-
-@dataclass(frozen=True, slots=True)
-class _Option:
-    name: re.Pattern[str]
-    value: re.Pattern[str]
-    path: str
-    what: str
-
-
-@cache
-def _options() -> tuple[_Option, ...]:
-    return tuple(
-        _Option(re.compile(row["name"]), re.compile(row["value"]), row["path"], row["what"])
-        for row in table("peers")["option"]
-    )
-
-
-@cache
-def _skips() -> tuple[tuple[re.Pattern[str], bool], ...]:
-    return tuple((re.compile(row["name"]), row["on"]) for row in table("peers")["skip"])
 
 
 def may_enter(data: bytes) -> bool:
@@ -185,7 +163,7 @@ def _skipped(variable: str, default: ast.expr | None) -> bool:
         return False
     text = str(default.value).lower()
     is_on = True if text in _ON else False if text in _OFF else None
-    return any(on is is_on for pattern, on in _skips() if pattern.search(variable))
+    return any(on is is_on for pattern, on in skips() if pattern.search(variable))
 
 
 def _assigned(node: ast.Assign | ast.AnnAssign, tests: tuple[ast.expr, ...]) -> Iterator[_Found]:
@@ -214,11 +192,11 @@ def _choices(value: ast.expr, tests: tuple[ast.expr, ...]) -> Iterator[tuple[ast
     yield value, tests
 
 
-def _option(name: str, value: ast.expr) -> _Option | None:
+def _option(name: str, value: ast.expr) -> PathOption | None:
     if not isinstance(value, ast.Constant):
         return None
     text = str(value.value)
-    return next((o for o in _options() if o.name.search(name) and o.value.fullmatch(text)), None)
+    return next((o for o in options() if o.name.search(name) and o.value.fullmatch(text)), None)
 
 
 def _decides(tests: tuple[ast.expr, ...]) -> ast.expr | None:

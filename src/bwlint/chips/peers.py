@@ -1,0 +1,53 @@
+"""What code asks of a pair of GPUs, which path between them needs which answer, and what turns one on (peers.toml)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from bwlint.data import table
+
+
+@dataclass(frozen=True, slots=True)
+class PathOption:
+    """What turns a path on: a variable, attribute, keyword or class of this name that is given this value."""
+
+    name: re.Pattern[str]
+    value: re.Pattern[str]
+    path: str
+    what: str
+
+
+@cache
+def options() -> tuple[PathOption, ...]:
+    return tuple(
+        PathOption(re.compile(row["name"]), re.compile(row["value"]), row["path"], row["what"])
+        for row in table("peers")["option"]
+    )
+
+
+@cache
+def skips() -> tuple[tuple[re.Pattern[str], bool], ...]:
+    """Names of environment variables that leave out the test of a pair, and whether by being set."""
+    return tuple((re.compile(row["name"]), row["on"]) for row in table("peers")["skip"])
+
+
+@cache
+def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple((row["kind"], re.compile(row["name"])) for row in table("peers")["proof"])
+
+
+@cache
+def _needed() -> dict[str, frozenset[str]]:
+    return {row["name"]: frozenset(row["proofs"]) for row in table("peers")["path"]}
+
+
+def proofs(code: str) -> frozenset[str]:
+    """The kinds of proof that a text names. Comments and messages should be taken out of it before."""
+    return frozenset(kind for kind, pattern in _patterns() if pattern.search(code))
+
+
+def proved(path: str, found: frozenset[str]) -> bool:
+    """Whether one of the kinds shows that a path works."""
+    return not found.isdisjoint(_needed()[path])

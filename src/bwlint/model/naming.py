@@ -1,0 +1,16 @@
+"""Names of C++ as words."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_PREFIX = re.compile(r"^(?:m|k|g|s)_(?=\w)")
+
+
+@cache
+def spoken(name: str) -> str:
+    """A name in lower case with underscores, less the marks of members and constants: `mSMVersion` is sm_version."""
+    plain = _HUMP.sub("_", name.rpartition("::")[2]).lower().rstrip("_")
+    return _PREFIX.sub("", plain)
