@@ -8,11 +8,11 @@ from dataclasses import replace
 from bwlint.chips import ChipSet, Target
 from bwlint.model.facts import Carry
 from bwlint.model.findings import Finding, Related
+from bwlint.rules.arch_target import RULE as ARCH_TARGET
 from bwlint.sources.texts import Names, Texts
 from bwlint.world.collect import Collected
 
 _ASKS = frozenset({"gencode", "option", "list", "piece", "request", "kernel"})
-_RULE = "arch-target"
 
 Promises = dict[str, Related]
 """For names of chips the place that asks for it."""
@@ -40,7 +40,7 @@ def confronted(findings: Iterable[Finding], asked: ChipSet, promised: Promises) 
 
 
 def _confronted(finding: Finding, asked: ChipSet, promised: Promises) -> Finding:
-    if finding.name != _RULE:
+    if finding.name != ARCH_TARGET.name:
         return finding
     missing = [promised[chip] for chip in asked.names if chip not in finding.admitted and chip in promised]
     return replace(finding, related=(*finding.related, *dict.fromkeys(missing)))

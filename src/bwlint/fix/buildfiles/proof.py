@@ -17,7 +17,7 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, Module
 from bwlint.model.findings import Edit, NoFix, Proof
 from bwlint.readers import ReadError, reader
-from bwlint.rules import arch_target
+from bwlint.rules.arch_target import builds
 
 MOST_RELATED = 60
 """How many lists may add up to one that is changed."""
@@ -214,9 +214,7 @@ def _said_of(job: Job, module: Module, carries: Sequence[tuple[int, Carry]]) -> 
     for place, carry in carries:
         places.setdefault(carry.at, place)
     part = replace(module, carries=tuple(carry for _, carry in carries))
-    return Counter(
-        (places[draft.at], draft.label, draft.message) for draft in arch_target.check_file(job.context, part)
-    )
+    return Counter((places[draft.at], draft.label, draft.message) for draft in builds.check_file(job.context, part))
 
 
 def in_a_list(source: str, at: Span) -> bool:
