@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from bwlint.chips import ChipSet, Target
+from bwlint.chips import ChipSet, Target, known_targets
 from bwlint.model.facts import Carry
 from bwlint.model.findings import Finding, Related
 from bwlint.rules.arch_target import RULE as ARCH_TARGET
@@ -48,12 +48,5 @@ def _confronted(finding: Finding, asked: ChipSet, promised: Promises) -> Finding
 
 def _target_for(carry: Carry, chip: str) -> Target | None:
     """The target of a carry that a chip loads: the chip's own, else one of its family."""
-    loaded = [target for target in map(_parsed, carry.sass) if target is not None and chip in target.loads_on()]
+    loaded = (target for target in known_targets(carry.sass) if chip in target.loads_on())
     return max(loaded, key=lambda target: target.number, default=None)
-
-
-def _parsed(name: str) -> Target | None:
-    try:
-        return Target.parse(name)
-    except ValueError:
-        return None

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from bwlint.chips import NONE, ChipSet, Target, TargetSet, all_chips, group, siblings, targets_of
+from bwlint.chips import NONE, ChipSet, Target, TargetSet, all_chips, group, known_targets, siblings, targets_of
 from bwlint.chips.pairs import refusal, same_cubin
 from bwlint.chips.toolkits import Toolkits, first_toolkit, version, within
 from bwlint.chips.wording import plain
@@ -39,11 +39,11 @@ class _Built:
 
     @cached_property
     def sass(self) -> tuple[Target, ...]:
-        return tuple(_targets(self.carry.sass))
+        return tuple(known_targets(self.carry.sass))
 
     @cached_property
     def ptx(self) -> tuple[Target, ...]:
-        return tuple(_targets(self.carry.ptx))
+        return tuple(known_targets(self.carry.ptx))
 
     @cached_property
     def every(self) -> tuple[Target, ...]:
@@ -109,7 +109,7 @@ class _BuildFile:
             yield from self._too_early(built)
 
     def _pair(self, built: _Built) -> Iterator[Draft]:
-        for arch in _targets([built.carry.text]):
+        for arch in known_targets([built.carry.text]):
             for code in built.sass:
                 words = refusal(arch, code)
                 if words:
@@ -529,19 +529,11 @@ def _own_chips(targets: Iterable[Target]) -> ChipSet:
     return ChipSet.joining(target.chip for target in targets)
 
 
-def _targets(names: Iterable[str]) -> Iterator[Target]:
-    for name in names:
-        try:
-            yield Target.parse(name)
-        except ValueError:
-            continue
-
-
 def _unknown(name: str) -> str:
     """What is wrong with the name of a target whose chip is known, or ""."""
     digits = name.rstrip("abcdefghijklmnopqrstuvwxyz")
-    known = next(_targets([digits]), None)
-    if known is None or next(_targets([name]), None) is not None:
+    known = next(known_targets([digits]), None)
+    if known is None or next(known_targets([name]), None) is not None:
         return ""
     return f"nvcc fatal : Unsupported gpu architecture 'compute_{name}': {known} has no suffix {name[len(digits) :]!r}"
 

@@ -56,11 +56,11 @@ def excluded(context: Context, judged: Judged) -> Kept | None:
     out = context.targets & judged.sets.live - judged.may
     if not out or out != context.targets & judged.sets.live or not judged.admitted & (_AMPERE | _HOPPER | _DATACENTER):
         return None
-    if judged.denies and judged.core <= _NAMED_TO_REFUSE:
-        return None  # the test names the chip in order to refuse it
-    if _own(judged) and _picks_small_shared(judged):
+    if not judged.stands_here or (judged.denies and judged.core <= _NAMED_TO_REFUSE):
+        return None  # it is reported where it stands, or names the chip in order to refuse it
+    if _picks_small_shared(judged):
         return Kept(out, "note", "medium", _SMALL_PARTS)
-    if not _own(judged) or (judged.sets.guessed and judged.gate.kind in ("expression", "flag")):
+    if judged.sets.guessed and judged.gate.kind in ("expression", "flag"):
         return None
     if _by_shared_memory(judged) and not _turned_away(judged):
         return None  # who asks for the bytes has the smaller path beside it
@@ -69,30 +69,38 @@ def excluded(context: Context, judged: Judged) -> Kept | None:
     if _plain_hopper(judged):
         reason = "the list holds plain sm_90, and what runs on plain sm_90 runs on every later chip"
         return Kept(out, "warning", "medium", reason)
-    to_other_path = _other_path(context, judged, out)
-    if to_other_path is not None:
-        return to_other_path
-    if _exact_ampere(judged):
-        reason = "an exact 8.0 leaves out 8.6, 8.9 and 12.x, which run the same mma.sync code"
-        if context.near_tcgen05(judged) and not judged.gate.yes.tuning:
-            return Kept(out, "warning", "medium", f"{reason}; the file's other path is tcgen05")
-        return Kept(out, "note", "low", reason)
-    if not _turned_away(judged):
-        need = context.need_of(judged, judged.working)
-        return None if need is not None and out - need.legal else _window(judged, out)
+    rest = _of_ampere if _exact_ampere(judged) else _of_what_is_behind
+    return _other_path(context, judged, out) or rest(context, judged, out)
+
+
+def _of_ampere(context: Context, judged: Judged, out: ChipSet) -> Kept:
+    reason = "an exact 8.0 leaves out 8.6, 8.9 and 12.x, which run the same mma.sync code"
+    if context.near_tcgen05(judged) and not judged.gate.yes.tuning:
+        return Kept(out, "warning", "medium", f"{reason}; the file's other path is tcgen05")
+    return Kept(out, "note", "low", reason)
+
+
+def _of_what_is_behind(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
     need = context.need_of(judged, judged.working)
-    if need is not None and out & need.legal != out:
+    if need is not None and out - need.legal:
         return None  # it would not work there
+    if not _turned_away(judged):
+        return _window(judged, out)
     if need is not None and need.hops:
         hop = need.hops[-1]
         reason = f"behind the gate is `{need.use.name.rpartition('.')[2]}`, {need.what}"
-        behind = claimed(need, judged.module, out)
-        return Kept(out, "warning", "high", reason, RelatedSpan(hop, hop.at, hop.text), behind)
+        related = RelatedSpan(hop, hop.at, hop.text)
+        return Kept(out, "warning", "high", reason, related, claimed(need, judged.module, out))
     known = context.evidence.libraries.works(judged.module.path, judged.working.uses)
     if known is not None and known.use.sure:
         related = RelatedSpan(judged.module, known.use.at, f"{known.what}: {known.source}")
         reason = f"behind the gate is `{known.use.name}`, {known.what}"
         return Kept(out, "warning", "medium", reason, related, claimed(known, judged.module, out))
+    return _of_generations(judged, out)
+
+
+def _of_generations(judged: Judged, out: ChipSet) -> Kept | None:
+    """What the chips that are admitted have in common, where nothing else is known of what is behind."""
     if judged.admitted & _SMALL_SHARED and judged.admitted & _DATACENTER:
         reason = "it runs on 8.6 or 8.9, with their 99 KiB, and on 10.x; what both run, 12.x runs"
         return Kept(out, "warning", "medium", reason)
@@ -102,10 +110,6 @@ def excluded(context: Context, judged: Judged) -> Kept | None:
     if helper or named_for_others(judged.names.rpartition("/")[2]):
         return None
     return Kept(out, "note", "low", "nothing in reach shows that it would not work there")
-
-
-def _own(judged: Judged) -> bool:
-    return judged.gate.leaf is None or judged.gate.at.holds(judged.gate.leaf)
 
 
 def _exact_ampere(judged: Judged) -> bool:

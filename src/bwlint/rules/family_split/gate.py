@@ -124,7 +124,7 @@ def other_family(context: Context, judged: Judged) -> Iterator[Draft]:
 
 def split(context: Context, judged: Judged) -> tuple[ChipSet, ChipSet] | None:
     """The family members that are admitted and those that are not, where this gate itself parts them."""
-    if any(clash.certain for clash in judged.sets.clashes) or not _own(judged):
+    if any(clash.certain for clash in judged.sets.clashes) or not judged.stands_here:
         return None
     asked = " ".join(judged.mentioned)
     by_helper = not judged.owns_comparison and not _EXACT_NAME.search(asked)
@@ -156,11 +156,6 @@ def _parted(context: Context, judged: Judged) -> ChipSet | None:
         if judged.core & here and here - judged.core:
             return here
     return None
-
-
-def _own(judged: Judged) -> bool:
-    """The comparison stands here, and not in a helper or a flag whose use this is."""
-    return judged.gate.leaf is None or judged.gate.at.holds(judged.gate.leaf)
 
 
 def _same_comparison(judged: Judged, other: Judged) -> bool:
