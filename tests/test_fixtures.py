@@ -92,8 +92,8 @@ def test_markers_change_nothing(folder: str, tmp_path: Path) -> None:
 def test_every_rule_has_a_fixture_that_fires() -> None:
     marked = {rule for name in FILES for _, _, rule in marks(FIXTURES / name)}
     # Cubins are built by the tests of tests/inspection.
-    of_text = {name for name, _ in (*checks().items(), *guard_checks(), *file_checks())}
-    of_binaries = {name for name, _ in binary_checks()} - of_text
+    of_text = {rule.name for rule, _ in (*checks(), *guard_checks(), *file_checks())}
+    of_binaries = {rule.name for rule, _ in binary_checks()} - of_text
     assert marked == {rule.name for rule in catalog.rules()} - of_binaries
 
 

@@ -314,7 +314,7 @@ def take(path: Path, scratch: Path, *, report: bool) -> None:
     except SourceError as error:
         assert not HIDDEN.search(str(error).replace("\n", "")), "a control character in a message"
         return
-    findings = tuple(inspection.judged(shipment, asked, frozenset(name for name, _ in binary_checks())))
+    findings = tuple(inspection.judged(shipment, asked, frozenset(rule.name for rule, _ in binary_checks())))
     if not report:
         return
     answers = (answer(shipment, asked),)

@@ -19,7 +19,7 @@ from bwlint.inspection import InspectionRequest, examine, inspect
 from bwlint.inspection.answers import answer
 from bwlint.inspection.origins import Origin
 from bwlint.model.findings import Skipped
-from bwlint.rules import arch_target_binary
+from bwlint.rules.arch_target import binary
 
 CONSUMER = ChipSet.of("12.0", "12.1")
 HOPPER = shared_object(container(entry(cubin(90), 90)))
@@ -108,7 +108,7 @@ def test_files_of_a_folder_are_counted(tmp_path: Path) -> None:
         path.write_bytes(cubin(90))
         pairs.append((f"kernels/{path.name}", str(path)))
     shipment, _ = examine(Origin("kernels", tuple(pairs)), CONSUMER, tmp_path)
-    (flaw,) = arch_target_binary.check_binary(shipment, CONSUMER)
+    (flaw,) = binary.check_binary(shipment, CONSUMER)
     assert len(shipment.libraries) == 1
     assert "13 containers in 13 files" in flaw.message
 

@@ -176,7 +176,7 @@ def test_fixes_that_together_move_other_chips(tmp_path: Path, monkeypatch: pytes
     put(tmp_path, {"a.py": source})
 
     def summing(job: Job) -> list[tuple[str, int, int, str]] | str:
-        if job.draft.rule != "family-split" or job.draft.at[0] > 12:
+        if job.draft.rule.name != "family-split" or job.draft.at[0] > 12:
             return "not here"
         name = "EXTRA" if job.draft.at[0] < 6 else "MORE"
         if "EXTRA = 0\nMORE = 0" not in job.source:

@@ -9,17 +9,19 @@ from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module
 from bwlint.model.findings import Severity
+from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.run.merging import one_each
 
 HERE = Module(path="a.py", language="python", name="a")
 TEST, PART, TEXT, OTHER = Span(3, 4, 3, 40), Span(3, 8, 3, 20), Span(4, 8, 4, 30), Span(9, 4, 9, 40)
+RULES = {rule.name: rule for rule, _ in (*checks(), *guard_checks(), *file_checks())}
 
 
 def draft(rule: str, severity: Severity, at: Span, about: Span | None = None, cause: str = "") -> Draft:
     related = (RelatedSpan(HERE, about, "the test"),) if about else ()
     behind = (cause, TEST) if cause else None
     return Draft(
-        rule=rule,
+        rule=RULES[rule],
         place=DraftPlace(module=HERE, at=at, admitted=NONE, certain=NONE),
         severity=severity,
         confidence="high",
@@ -89,7 +91,7 @@ CASES = {
 def test_one_fault_is_one_finding(name: str) -> None:
     drafts, expected = CASES[name]
     for order in (drafts, drafts[::-1]):
-        assert [(found.rule, found.at) for found in one_each(order)] == expected
+        assert [(found.rule.name, found.at) for found in one_each(order)] == expected
 
 
 def test_what_is_left_out_is_related() -> None:

@@ -16,15 +16,10 @@ from bwlint.run.gather import CheckRequest
 from bwlint.settings import catalog
 from bwlint.settings.catalog import Rule, UnknownRule, lookup, resolve, rules
 
-CATEGORIES = {
-    *("family-split", "leak", "excluded", "capability-type", "test-gate", "message", "arch-target", "other"),
-    *("smem", "cluster", "tcgen05", "wgmma", "p2p-atomics"),
-}
-
 
 def test_every_check_has_a_rule() -> None:
     names = {rule.name for rule in rules()}
-    checked = {*checks(), *(name for name, _ in (*file_checks(), *guard_checks(), *binary_checks()))}
+    checked = {rule.name for rule, _ in (*checks(), *file_checks(), *guard_checks(), *binary_checks())}
     assert checked <= names
     assert names - checked == {catalog.UNUSED, catalog.BAD}
 
@@ -37,8 +32,7 @@ def test_codes_are_unique_and_in_order() -> None:
 @pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.name)
 def test_rule_is_complete(rule: Rule) -> None:
     reported: ReportedRule = rule
-    assert reported.category in CATEGORIES
-    assert rule.code.startswith("BW")
+    assert reported.code.startswith("BW")
     assert len(rule.summary) <= 110
     assert not rule.summary.endswith(".")
     assert language(rule.example) == language(rule.instead)
@@ -98,7 +92,7 @@ def _reported(name: str, code: str) -> set[tuple[str, str]]:
 
 def _of_text() -> list[Rule]:
     """The rules whose examples are text: what binaries alone show is built by the tests of tests/inspection."""
-    texts = {*checks(), *(name for name, _ in (*file_checks(), *guard_checks())), catalog.UNUSED, catalog.BAD}
+    texts = {*(rule.name for rule, _ in (*checks(), *file_checks(), *guard_checks())), catalog.UNUSED, catalog.BAD}
     return [rule for rule in rules() if rule.name in texts]
 
 
@@ -138,6 +132,7 @@ def test_known_ids_lead_to_codes() -> None:
     ("old", "new"),
     [
         ('severity = "warning"', 'severity = "fatal"'),
+        ('category = "leak"', 'category = "leek"'),
         ('name = "leak"', 'name = "leek"'),
         ('code = "BW102"', ""),
         ("sources = [", "origins = ["),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from bwlint.chips import ChipSet, group
 from bwlint.model.findings import Claim, Confidence, Report, Severity, Skipped
 from bwlint.model.images import Binary, Container, Cubin, Image, Version
+from bwlint.model.rule import RuleTraits
 
 NATIVE, FAMILY, JIT, LINK, NONE = "native", "family", "jit", "jit-link", "none"
 WAYS = (NATIVE, FAMILY, JIT, LINK, NONE)
@@ -175,7 +176,7 @@ class Flaw:
     what it is about, `legal` those on which it works, where that is known.
     """
 
-    rule: str
+    rule: RuleTraits
     severity: Severity
     confidence: Confidence
     path: str

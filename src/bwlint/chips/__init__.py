@@ -3,7 +3,7 @@
 from bwlint.chips.chipset import EVERY, NONE, ChipSet, families, siblings
 from bwlint.chips.devices import Chip, all_chips, chip, chip_of_number, hypothetical_chips, sold_chips
 from bwlint.chips.groups import group
-from bwlint.chips.targets import ALL_TARGETS, Suffix, Target, parse_targets, targets_of
+from bwlint.chips.targets import ALL_TARGETS, Suffix, Target, known_targets, parse_targets, targets_of
 from bwlint.chips.targetset import EVERY_TARGET, NO_TARGET, TargetSet
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "families",
     "group",
     "hypothetical_chips",
+    "known_targets",
     "parse_targets",
     "siblings",
     "sold_chips",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -80,6 +80,15 @@ def targets_of(chip: Chip) -> tuple[Target, ...]:
 
 
 ALL_TARGETS: tuple[Target, ...] = tuple(target for chip in all_chips() for target in targets_of(chip))
+
+
+def known_targets(names: Iterable[str]) -> Iterator[Target]:
+    """The targets of some names that are of a known chip."""
+    for name in names:
+        try:
+            yield Target.parse(name)
+        except ValueError:
+            continue
 
 
 def parse_targets(names: Iterable[str]) -> tuple[ChipSet, tuple[Target, ...]]:

@@ -190,8 +190,8 @@ def _size(real: str) -> int:
 
 def judged(shipment: Shipment, asked: ChipSet, rules: frozenset[str]) -> Iterator[Finding]:
     """What the rules have to say of a shipment."""
-    for name, check in binary_checks():
-        if name in rules:
+    for rule, check in binary_checks():
+        if rule.name in rules:
             yield from (_finding(flaw) for flaw in check(shipment, asked))
 
 
@@ -228,7 +228,7 @@ def _gathered(libraries: Sequence[DeviceLibrary]) -> tuple[DeviceLibrary, ...]:
 
 
 def _finding(flaw: Flaw) -> Finding:
-    rule = catalog.lookup(flaw.rule)
+    rule = catalog.lookup(flaw.rule.name)
     return Finding(
         rule=rule.code,
         name=rule.name,

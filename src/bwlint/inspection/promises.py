@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from bwlint.chips import ChipSet, Target
+from bwlint.chips import ChipSet, Target, known_targets
 from bwlint.model.facts import Carry
 from bwlint.model.findings import Finding, Related
+from bwlint.rules.arch_target import RULE as ARCH_TARGET
 from bwlint.sources.texts import Names, Texts
 from bwlint.world.collect import Collected
 
 _ASKS = frozenset({"gencode", "option", "list", "piece", "request", "kernel"})
-_RULE = "arch-target"
 
 Promises = dict[str, Related]
 """For names of chips the place that asks for it."""
@@ -40,7 +40,7 @@ def confronted(findings: Iterable[Finding], asked: ChipSet, promised: Promises) 
 
 
 def _confronted(finding: Finding, asked: ChipSet, promised: Promises) -> Finding:
-    if finding.name != _RULE:
+    if finding.name != ARCH_TARGET.name:
         return finding
     missing = [promised[chip] for chip in asked.names if chip not in finding.admitted and chip in promised]
     return replace(finding, related=(*finding.related, *dict.fromkeys(missing)))
@@ -48,12 +48,5 @@ def _confronted(finding: Finding, asked: ChipSet, promised: Promises) -> Finding
 
 def _target_for(carry: Carry, chip: str) -> Target | None:
     """The target of a carry that a chip loads: the chip's own, else one of its family."""
-    loaded = [target for target in map(_parsed, carry.sass) if target is not None and chip in target.loads_on()]
+    loaded = (target for target in known_targets(carry.sass) if chip in target.loads_on())
     return max(loaded, key=lambda target: target.number, default=None)
-
-
-def _parsed(name: str) -> Target | None:
-    try:
-        return Target.parse(name)
-    except ValueError:
-        return None

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from bwlint.chips import ALL_TARGETS, NONE, ChipSet, Target
+from bwlint.chips import ALL_TARGETS, NONE, ChipSet, Target, known_targets
 from bwlint.chips.isa import static_shared
 from bwlint.judging.context import Context
 from bwlint.judging.guards import guards_of
@@ -67,11 +67,11 @@ def elsewhere(context: Context, build: Module, carry: Carry, chips: ChipSet) -> 
             for origin, other in context.builds.placed(path)
             if (origin, other.at) != (build.path, carry.at) and other.kind != "extension"
         ]
-        found = next(((origin, other) for origin, other in others if chips <= _loading(other)), None)
+        found = next(((origin, other) for origin, other in others if chips <= _loading(other.sass)), None)
         if found is None:
             return None
         origin, other = found
-        names = " and ".join(f"sm_{name}" for name in other.sass if chips & _loading_one(name))
+        names = " and ".join(f"sm_{name}" for name in other.sass if chips & _loading([name]))
         said = said or f"{os.path.basename(origin)}:{other.at[0]} compiles the same for {names}"
     return said or None
 
@@ -110,15 +110,8 @@ def _named(operation: Operation) -> str:
     return "its static shared memory" if operation.kind == "static-shared" else f"`{short(operation)}`"
 
 
-def _loading(carry: Carry) -> ChipSet:
+def _loading(names: Iterable[str]) -> ChipSet:
     found = NONE
-    for name in carry.sass:
-        found |= _loading_one(name)
+    for target in known_targets(names):
+        found |= target.loads_on()
     return found
-
-
-def _loading_one(name: str) -> ChipSet:
-    try:
-        return Target.parse(name).loads_on()
-    except ValueError:
-        return NONE

@@ -11,6 +11,7 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Gate, Module
 from bwlint.model.findings import Category, Confidence, NoFix, Severity
 from bwlint.model.located import Located
+from bwlint.model.rule import RuleTraits
 from bwlint.world.gates import Judged
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class DraftPlace:
 class Draft:
     """A finding before it has text columns: what a rule returns."""
 
-    rule: str
+    rule: RuleTraits
     category: Category | None = None
     """None: that of the rule."""
     place: DraftPlace

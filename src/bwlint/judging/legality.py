@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from bwlint.chips import EVERY_TARGET, NONE, ChipSet, Target, TargetSet, group
 from bwlint.chips.atoms import Atom, atom
@@ -20,28 +21,26 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Carry, Module, Operation
-from bwlint.model.findings import Category, Confidence, Severity
+from bwlint.model.findings import Confidence, Severity
+from bwlint.model.rule import RuleTraits
 from bwlint.world.builds import built
 
-_RULES = {"tcgen05": "tcgen05", "wgmma": "wgmma", "cta-group": "cluster"}
-_CATEGORIES: dict[str, Category] = {
-    "tcgen05": "tcgen05",
-    "wgmma": "wgmma",
-    "cluster": "cluster",
-    "tma-slow-path": "cluster",
-    "suffix-lost": "arch-target",
-    "illegal-instruction": "other",
-}
+ChargeKind = Literal["tcgen05", "wgmma", "cta-group", "suffix", "unknown", "slow"]
+"""What an instruction is charged with: it is of a group that only some chips have (a tensor core, pairs of blocks), it
+wants a suffix of its target, its target lacks it otherwise, or assembles it to a routine in software."""
+
+_GROUPS: dict[str, ChargeKind] = {"tcgen05": "tcgen05", "wgmma": "wgmma", "cta-group": "cta-group"}
+_OF_OTHERS = frozenset({"tcgen05", "wgmma"})
+"""Tensor cores that a chip has or has not: a file written for one is not for the other chips."""
 _SHOWN = 8
 _OF_THE_LIBRARY = re.compile(r"[/\\](?:cute|cutlass|cccl|cuda)[/\\]")
 
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """One thing to say of an instruction: by which rule, of which targets, and where it is legal instead."""
+    """One thing to say of an instruction: of which targets, and where it is legal instead."""
 
-    rule: str
-    category: Category
+    kind: ChargeKind
     severity: Severity
     targets: TargetSet
     legal: TargetSet
@@ -81,14 +80,14 @@ def charges_of(operation: Operation, compiled_for: TargetSet) -> tuple[Charge, .
 
 def _of_atom(name: str, found: Atom, compiled_for: TargetSet) -> tuple[Charge, ...]:
     wrong, slow = compiled_for - found.legal, compiled_for & found.slow
-    if wrong and found.group in _RULES:
+    if wrong and found.group in _GROUPS:
         message = f"`{name}` is {found.what}, which has no code for {plain(wrong.chips)}"
-        rule, advice = _RULES[found.group], f"keep it to {plain(found.legal.chips)}"
-        return (Charge(rule, _CATEGORIES[rule], "error", wrong, found.legal, message, found.what, advice),)
+        kind, advice = _GROUPS[found.group], f"keep it to {plain(found.legal.chips)}"
+        return (Charge(kind, "error", wrong, found.legal, message, found.what, advice),)
     if slow:
         message = f"`{name}` is {found.what}, which has no hardware on {plain(slow.chips)} and assembles to a call"
         advice = "load for each block there"
-        return (Charge("tma-slow-path", "cluster", "note", slow, found.legal, message, "in software", advice),)
+        return (Charge("slow", "note", slow, found.legal, message, "in software", advice),)
     return ()
 
 
@@ -103,9 +102,9 @@ def charges(instruction: str, compiled_for: TargetSet) -> tuple[Charge, ...]:
         form = said.refusing(first)
         if form is None:
             break
-        rule = _rule(form, said, first)
-        same = TargetSet.joining(t for t in left if said.refusing(t) is form and _rule(form, said, t) == rule)
-        found.append(_error(head, form, rule, said, same))
+        kind = _kind(form, said, first)
+        same = TargetSet.joining(t for t in left if said.refusing(t) is form and _kind(form, said, t) == kind)
+        found.append(_error(head, form, kind, said, same))
         left -= same
     slow = compiled_for & said.slow
     form = said.slowing(next(iter(slow))) if slow else None
@@ -114,10 +113,10 @@ def charges(instruction: str, compiled_for: TargetSet) -> tuple[Charge, ...]:
     return tuple(found)
 
 
-def _rule(form: Form, said: PtxasVerdict, target: Target) -> str:
-    if form.group in _RULES:
-        return _RULES[form.group]
-    return "suffix-lost" if _suffixes(said, target) else "illegal-instruction"
+def _kind(form: Form, said: PtxasVerdict, target: Target) -> ChargeKind:
+    if form.group in _GROUPS:
+        return _GROUPS[form.group]
+    return "suffix" if _suffixes(said, target) else "unknown"
 
 
 def _suffixes(said: PtxasVerdict, target: Target) -> tuple[Target, ...]:
@@ -125,17 +124,17 @@ def _suffixes(said: PtxasVerdict, target: Target) -> tuple[Target, ...]:
     return tuple(other for other in said.legal if other.number == target.number)
 
 
-def _error(head: str, form: Form, rule: str, said: PtxasVerdict, wrong: TargetSet) -> Charge:
+def _error(head: str, form: Form, kind: ChargeKind, said: PtxasVerdict, wrong: TargetSet) -> Charge:
     first = next(iter(wrong))
     words = form.words(said.statement).replace("<T>", first.name)
     message = f'ptxas refuses `{head}` for {wrong}: "{words}"'
     if said.note:
         message += f" ({said.note})"
-    return Charge(rule, _CATEGORIES[rule], "error", wrong, said.legal, message, "refused", _advice(rule, said, first))
+    return Charge(kind, "error", wrong, said.legal, message, "refused", _advice(kind, said, first))
 
 
-def _advice(rule: str, said: PtxasVerdict, target: Target) -> str:
-    if rule == "suffix-lost":
+def _advice(kind: ChargeKind, said: PtxasVerdict, target: Target) -> str:
+    if kind == "suffix":
         names = " or ".join(other.name for other in _suffixes(said, target))
         return f"compile it for {names}"
     if not said.legal:
@@ -150,18 +149,18 @@ def _slow(head: str, form: Form, said: PtxasVerdict, slow: TargetSet) -> Charge:
     else:
         advice = "where the destination is the block's own, `.shared::cta` (PTX 8.6) makes neither test nor call"
     message = f"on {chips} `{head}` becomes {form.advice}"
-    return Charge("tma-slow-path", "cluster", "note", slow, said.legal, message, "calls the driver", advice)
+    return Charge("slow", "note", slow, said.legal, message, "calls the driver", advice)
 
 
-def drafts(context: Context, module: Module, rule: str) -> Iterator[Draft]:
+def drafts(context: Context, module: Module, rule: RuleTraits, kind: ChargeKind) -> Iterator[Draft]:
     """The findings of one rule in a file."""
     if module.language == "ptx":
-        yield from _of_ptx(context, module, rule)
+        yield from _of_ptx(context, module, rule, kind)
     else:
-        yield from _of_source(context, module, rule)
+        yield from _of_source(context, module, rule, kind)
 
 
-def _of_ptx(context: Context, module: Module, rule: str) -> Iterator[Draft]:
+def _of_ptx(context: Context, module: Module, rule: RuleTraits, kind: ChargeKind) -> Iterator[Draft]:
     """One finding for each kind of instruction of a PTX file, at the first of its kind."""
     target = _own_target(module)
     if target is None:
@@ -174,10 +173,10 @@ def _of_ptx(context: Context, module: Module, rule: str) -> Iterator[Draft]:
         if operation.kind != "instruction":
             continue
         for charge in _of_file(operation.name, target, chips):
-            if charge.rule == rule:
+            if charge.kind == kind:
                 kinds.setdefault(charge.message, (charge, []))[1].append(operation)
     for charge, operations in kinds.values():
-        yield _draft(module, charge, operations, chips)
+        yield _draft(module, rule, charge, operations, chips)
 
 
 def _own_target(module: Module) -> Target | None:
@@ -219,11 +218,10 @@ def _by_operands(operation: Operation, charge: Charge) -> bool:
     return form is not None and (form.operands is not None or form.count > 0)
 
 
-def _draft(module: Module, charge: Charge, operations: list[Operation], chips: ChipSet) -> Draft:
+def _draft(module: Module, rule: RuleTraits, charge: Charge, operations: list[Operation], chips: ChipSet) -> Draft:
     first, *others = operations
     return Draft(
-        rule=charge.rule,
-        category=charge.category,
+        rule=rule,
         place=DraftPlace(module=module, at=first.at, admitted=chips, certain=chips),
         severity=charge.severity,
         confidence="high",
@@ -251,7 +249,7 @@ class _Placed:
     carry: Carry | None
 
 
-def _of_source(context: Context, module: Module, rule: str) -> Iterator[Draft]:
+def _of_source(context: Context, module: Module, rule: RuleTraits, kind: ChargeKind) -> Iterator[Draft]:
     """One finding for each guard that lets something through, and one for what no guard keeps away."""
     key = (module.path, module.language)  # code in a string has the path of the file around it
     if key not in context.placed:
@@ -260,16 +258,16 @@ def _of_source(context: Context, module: Module, rule: str) -> Iterator[Draft]:
         context.placed[key] = tuple(_without_slow_paths(found))
     groups: dict[object, list[_Placed]] = {}
     for one in context.placed[key]:
-        if one.charge.rule == rule:
+        if one.charge.kind == kind:
             asked = one.guarded or one.carry is not None
             groups.setdefault((one.carry, one.gated, one.operation.path if asked else ()), []).append(one)
     for found in groups.values():
-        yield _source_draft(context, module, found)
+        yield _source_draft(context, module, rule, found)
 
 
 def _without_slow_paths(found: list[_Placed]) -> list[_Placed]:
     """A file with instructions that no target of a chip has is not for that chip: its speed there is no question."""
-    foreign = any(one.charge.rule in ("tcgen05", "wgmma") for one in found)
+    foreign = any(one.charge.kind in _OF_OTHERS for one in found)
     return [one for one in found if one.charge.severity == "error"] if foreign else found
 
 
@@ -317,7 +315,7 @@ def _certain(compiled: TargetSet, allowed: TargetSet) -> TargetSet:
     return compiled & (allowed | ~TargetSet.native((compiled & allowed).chips))
 
 
-def _source_draft(context: Context, module: Module, found: list[_Placed]) -> Draft:
+def _source_draft(context: Context, module: Module, rule: RuleTraits, found: list[_Placed]) -> Draft:
     first, *others = found
     charge, chips = first.charge, first.charge.targets.chips
     severity, confidence, why = _level(module, first)
@@ -326,8 +324,7 @@ def _source_draft(context: Context, module: Module, found: list[_Placed]) -> Dra
     related += [RelatedSpan(module, other.operation.at, short(other.operation)) for other in others[:_SHOWN]]
     more = f" (and {len(others)} more)" if others else ""
     return Draft(
-        rule=charge.rule,
-        category=charge.category,
+        rule=rule,
         place=DraftPlace(module=module, at=first.operation.at, admitted=chips, certain=chips if first.carry else NONE),
         severity=severity,
         confidence=confidence,
@@ -354,7 +351,7 @@ def _remedy(context: Context, module: Module, first: _Placed, guard: Span | None
         )
         return _own_block(charge) if group is not None and group.group != "multicast" else None
     around = next((one for one in context.guards.get(module.path, ()) if one.guard.at == guard), None)
-    if around is None or charge.rule not in ("tcgen05", "wgmma"):
+    if around is None or charge.kind not in _OF_OTHERS:
         return None
     wrong = ChipSet.joining(
         chip for chip in around.admitted.chips if not TargetSet.native(ChipSet.of(chip.name)) & charge.legal

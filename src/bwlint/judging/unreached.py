@@ -17,8 +17,6 @@ from bwlint.world.tree import Tree
 if TYPE_CHECKING:
     from bwlint.world.callers import Callers
 
-_BY_CHIP = frozenset({"leak", "excluded", "family-split", "tcgen05", "wgmma"})
-"""Rules that say of chips what happens to them where they get."""
 _SHOWN = 4
 
 
@@ -35,7 +33,7 @@ class Away:
 
     def weighed(self, root: str, draft: Draft) -> Draft:
         """A finding of a file below the package root `root`: a note where none of its chips gets to its function."""
-        if draft.rule not in _BY_CHIP or draft.severity == "note" or draft.module.language != "python":
+        if draft.rule.concerns is None or draft.severity == "note" or draft.module.language != "python":
             return draft
         concerned = self._concerned(draft)
         found = self._asked().arriving(draft.module.path, root, draft.at)
@@ -51,7 +49,7 @@ class Away:
 
     def _concerned(self, draft: Draft) -> ChipSet:
         """The chips that a finding is about: those kept out, or those let in."""
-        if draft.rule in ("excluded", "family-split"):
+        if draft.rule.concerns == "kept-out":
             return self.targets - draft.place.admitted
         return self.targets & draft.place.admitted - (draft.legal or NONE)
 

@@ -8,7 +8,7 @@ such as ``("12.0", "12.1")`` in ascending order.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, final, get_args
+from typing import Literal, final
 
 Severity = Literal["error", "warning", "note"]
 Confidence = Literal["high", "medium", "low"]
@@ -28,12 +28,41 @@ Category = Literal[
     "wgmma",
 ]
 Applicability = Literal["safe", "unsafe"]
-CATEGORIES: tuple[Category, ...] = get_args(Category)
 FixKind = Literal["family", "type", "text", "admit", "bound", "size", "space"]
 """What a fix does: completes a family, mends a comparison of unlike types, mends words; and, never safe, admits another
 family, bounds an open test or drops a target, writes a smaller size, another state space."""
 
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CategoryTraits:
+    """What reports say of the findings of a category.
+
+    `is_served`: builds and binaries admit nobody, they serve chips. `is_gateless`: they may stand on a text or a launch
+    instead of a gate; then an empty set says nothing. `is_path`: they lead through a gate to what does not work behind.
+    """
+
+    is_served: bool = False
+    is_gateless: bool = False
+    is_path: bool = False
+
+
+CATEGORIES: dict[Category, CategoryTraits] = {
+    "arch-target": CategoryTraits(is_served=True),
+    "capability-type": CategoryTraits(),
+    "cluster": CategoryTraits(is_path=True),
+    "excluded": CategoryTraits(is_path=True),
+    "family-split": CategoryTraits(),
+    "leak": CategoryTraits(is_path=True),
+    "message": CategoryTraits(is_gateless=True),
+    "other": CategoryTraits(is_gateless=True),
+    "p2p-atomics": CategoryTraits(is_path=True),
+    "smem": CategoryTraits(is_path=True),
+    "tcgen05": CategoryTraits(is_path=True),
+    "test-gate": CategoryTraits(),
+    "wgmma": CategoryTraits(is_path=True),
+}
 
 
 @dataclass(frozen=True, slots=True)

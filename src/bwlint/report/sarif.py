@@ -12,7 +12,7 @@ from urllib.parse import quote
 import sarif_om as om
 
 from bwlint.model.escape import visible
-from bwlint.model.findings import SEVERITIES, Claim, Edit, Finding, Fix, Region, Related, Report, Skipped
+from bwlint.model.findings import CATEGORIES, SEVERITIES, Claim, Edit, Finding, Fix, Region, Related, Report, Skipped
 from bwlint.model.fingerprint import KEY
 from bwlint.report import Lines, Setting, json_report
 from bwlint.report.encode import dumps
@@ -27,8 +27,6 @@ ROOT = "%SRCROOT%"
 MAX_RESULTS = 25_000
 MAX_RELATED = 1_000
 
-# Where the finding is a path: through the gate, to what does not work behind it.
-_FLOWS = frozenset({"leak", "excluded", "tcgen05", "wgmma", "cluster", "smem", "p2p-atomics"})
 _CONFIDENCES = ("high", "medium", "low")
 
 
@@ -101,7 +99,7 @@ def _result(entry: _Result, lookup: _Lookup) -> om.Result:
         message=_message(_text(finding, related)),
         locations=[_location(finding.path, finding.region)],
         related_locations=[_related(number, item) for number, item in enumerate(related, 1)] or None,
-        code_flows=[_flow(finding, related)] if related and finding.category in _FLOWS else None,
+        code_flows=[_flow(finding, related)] if related and CATEGORIES[finding.category].is_path else None,
         partial_fingerprints=_fingerprints(finding, lookup) or None,
         suppressions=None if entry.silenced is None else [_suppression(entry.silenced)],
         fixes=[_fix(finding.fix)] if finding.fix else None,

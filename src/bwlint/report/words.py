@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bwlint.model.findings import Finding
-
-# Rules of these categories may stand on a text or a launch instead of a gate; then an empty set says nothing.
-_BUILT = frozenset({"arch-target"})
-_GATELESS = frozenset({"message", "other"})
+from bwlint.model.findings import CATEGORIES, Finding
 
 
 def words(names: Sequence[str]) -> str:
@@ -25,13 +21,10 @@ def words(names: Sequence[str]) -> str:
 
 
 def sets(finding: Finding) -> list[tuple[str, str]]:
-    """What to call each set of a finding, and the set; `certain` only where it differs from `admitted`.
-
-    A build or a binary admits nobody: it serves chips.
-    """
-    rows = []
-    if finding.admitted or finding.category not in _GATELESS:
-        rows.append(("served" if finding.category in _BUILT else "admitted", words(finding.admitted)))
+    """What to call each set of a finding, and the set; `certain` only where it differs from `admitted`."""
+    category, rows = CATEGORIES[finding.category], []
+    if finding.admitted or not category.is_gateless:
+        rows.append(("served" if category.is_served else "admitted", words(finding.admitted)))
     if finding.certain != finding.admitted:
         rows.append(("certain", words(finding.certain)))
     if finding.legal is not None:

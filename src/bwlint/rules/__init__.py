@@ -1,16 +1,22 @@
-"""One module a rule. A module has `NAME`, the name of its TOML, and one or more of these:
+"""One module a rule, or a folder of modules that look at different things.
 
-`check(context, judged)` for gates over chips, `check_guard(context, guarded)` for guards of the preprocessor over
-targets, `check_file(context, module)` for what a file holds as a whole, `check_binary(shipment, asked)` for binaries.
+A rule is a constant `RULE`, of its module or of its folder, which says all that others have to know of it. Its modules
+have one or more of these: `check(context, judged)` for gates over chips, `check_guard(context, guarded)` for guards of
+the preprocessor over targets, `check_file(context, module)` for what a file holds as a whole, and, in modules called
+`binary`, which load nothing of the languages, `check_binary(shipment, asked)`. A module of several rules has
+`FILE_CHECKS` instead: pairs of a rule and its check.
 """
 
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+from bwlint.model.rule import RuleTraits
 
 if TYPE_CHECKING:
     from bwlint.binaries.shipments import Flaw, Shipment
@@ -28,31 +34,37 @@ BinaryCheck = Callable[["Shipment", "ChipSet"], Iterable["Flaw"]]
 
 
 @cache
-def checks() -> dict[str, Check]:
-    """The check of every rule that looks at gates, by rule name."""
-    return dict(_having("check"))
+def checks() -> tuple[tuple[RuleTraits, Check], ...]:
+    """Rules, and what they check of gates."""
+    return _having("check")
 
 
 @cache
-def guard_checks() -> tuple[tuple[str, GuardCheck], ...]:
-    """Rule names, and what they check of guards of the preprocessor."""
+def guard_checks() -> tuple[tuple[RuleTraits, GuardCheck], ...]:
+    """Rules, and what they check of guards of the preprocessor."""
     return _having("check_guard")
 
 
 @cache
-def file_checks() -> tuple[tuple[str, FileCheck], ...]:
-    """Rule names, and what they check of a file's operations and carries."""
-    return _having("check_file")
+def file_checks() -> tuple[tuple[RuleTraits, FileCheck], ...]:
+    """Rules, and what they check of a file's operations and carries."""
+    several = (pair for module in _modules() for pair in getattr(module, "FILE_CHECKS", ()))
+    return (*_having("check_file"), *several)
 
 
 @cache
-def binary_checks() -> tuple[tuple[str, BinaryCheck], ...]:
-    """Rule names, and what they check of a shipment of binaries: modules whose names end in _binary."""
+def binary_checks() -> tuple[tuple[RuleTraits, BinaryCheck], ...]:
+    """Rules, and what they check of a shipment of binaries."""
     return _having("check_binary", of_binaries=True)
 
 
-def _having(name: str, *, of_binaries: bool = False) -> tuple[tuple[str, Any], ...]:
-    # Each kind loads what the other does not need.
-    names = [entry.name for entry in pkgutil.iter_modules(__path__) if entry.name.endswith("_binary") == of_binaries]
-    modules = [import_module(f"{__name__}.{name}") for name in names]
-    return tuple((module.NAME, getattr(module, name)) for module in modules if hasattr(module, name))
+def _having(name: str, *, of_binaries: bool = False) -> tuple[tuple[RuleTraits, Any], ...]:
+    modules = _modules(of_binaries=of_binaries)
+    return tuple((module.RULE, getattr(module, name)) for module in modules if hasattr(module, name))
+
+
+def _modules(*, of_binaries: bool = False) -> Iterator[ModuleType]:
+    """The modules for binaries, or the others: each kind loads what the other does not need."""
+    for entry in pkgutil.walk_packages(__path__, f"{__name__}."):
+        if not entry.ispkg and (entry.name.rpartition(".")[2] == "binary") == of_binaries:
+            yield import_module(entry.name)

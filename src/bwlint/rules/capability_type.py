@@ -14,11 +14,12 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, Remedy
 from bwlint.model.expr import Expr, walk
 from bwlint.model.findings import NoFix
+from bwlint.model.rule import RuleTraits
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root
 from bwlint.world.gates import Judged
 
-NAME = "capability-type"
+RULE = RuleTraits("capability-type", explains=1, notes_stand_apart=True)
 _ORDERED_YET = "the releases there are today come in the same order as texts: nothing goes wrong yet"
 
 
@@ -31,7 +32,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         if not clash.certain:
             outcome = "goes wrong with a later toolkit"
         yield Draft(
-            rule=NAME,
+            rule=RULE,
             place=DraftPlace(
                 module=judged.module, at=clash.at, admitted=judged.sets.may, certain=judged.sets.must, gate=judged.gate
             ),
@@ -68,7 +69,7 @@ def _enum_range(context: Context, judged: Judged) -> Iterator[Draft]:
     chained = any("," in node.args[0] for node in bounds)
     if (below or chained) and len(_members(bounds)) == 2:
         yield Draft(
-            rule=NAME,
+            rule=RULE,
             place=DraftPlace.of_gate(judged, judged.gate.at),
             severity="note",
             confidence="low",

@@ -9,9 +9,10 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace
 from bwlint.model.facts import Gate
 from bwlint.model.findings import NoFix
+from bwlint.model.rule import RuleTraits
 from bwlint.world.gates import Judged
 
-NAME = "dead-arm"
+RULE = RuleTraits("dead-arm")
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -21,7 +22,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     if not meant or judged.core & judged.sets.live or not judged.core - judged.sets.raises:
         return
     yield Draft(
-        rule=NAME,
+        rule=RULE,
         place=DraftPlace(
             module=judged.module, at=judged.at, admitted=judged.sets.may, certain=judged.sets.must, gate=judged.gate
         ),

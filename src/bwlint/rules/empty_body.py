@@ -15,9 +15,10 @@ from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, Module, Operation
 from bwlint.model.findings import NoFix
+from bwlint.model.rule import RuleTraits
 from bwlint.world.builds import built
 
-NAME = "empty-body"
+RULE = RuleTraits("empty-body", follows="always")
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
@@ -66,7 +67,7 @@ def _draft(context: Context, module: Module, name: str, at: Span, carry: Carry, 
     chips = context.targets & ChipSet.joining(chip for target in empty for chip in target.loads_on())
     meant = built(carry).chips <= group("consumer-blackwell")
     return Draft(
-        rule=NAME,
+        rule=RULE,
         place=DraftPlace(module=module, at=at, admitted=chips, certain=chips),
         severity="warning" if meant else "note",
         confidence="high" if meant else "low",

@@ -13,8 +13,9 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace
 from bwlint.model.facts import Module
+from bwlint.model.rule import RuleTraits
 
-NAME = "launch-bounds"
+RULE = RuleTraits("launch-bounds")
 _OF_AMD = re.compile(r"(?i)rocm|(?<![a-z])(?:hip|amd)(?![a-z])")
 
 
@@ -36,7 +37,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         if not legal and _OF_AMD.search(context.places.get(module.path, "")):
             continue  # HIP means something else by the second number
         yield Draft(
-            rule=NAME,
+            rule=RULE,
             place=DraftPlace.of_request(one, over),
             severity="note",  # nothing fails, and only the registers that ptxas gives say whether anything is lost
             confidence="high" if one.meant == OURS else "medium",

@@ -14,11 +14,13 @@ from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
 from bwlint.model.facts import Prose
 from bwlint.model.findings import NoFix, Severity
-from bwlint.rules import family_split, leak
+from bwlint.model.rule import RuleTraits
+from bwlint.rules.family_split import gate as family_split
+from bwlint.rules.leak import gate as leak
 from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import PROOF, instruction
 
-NAME = "message"
+RULE = RuleTraits("message", follows="unless-severer")
 EXCEPTION = re.compile(r"\bnon-?sm|excluding|but not|data-?cent|except", re.I)
 """The text leaves something out of what it names."""
 _NEGATIVE = re.compile(
@@ -173,7 +175,7 @@ def _only(chips: ChipSet) -> str:
 
 def _draft(judged: Judged, text: Prose, *, severity: Severity, message: str, advice: str) -> Draft:
     return Draft(
-        rule=NAME,
+        rule=RULE,
         place=DraftPlace(module=judged.module, at=text.at, admitted=judged.may, certain=judged.must),
         severity=severity,
         confidence="medium",

@@ -14,8 +14,9 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.facts import Module, Operation
+from bwlint.model.rule import RuleTraits
 
-NAME = "p2p-atomics"
+RULE = RuleTraits("p2p-atomics", explains=2)
 _RELATED = 6
 _NO_NVLINK = group("no-nvlink")
 
@@ -146,7 +147,7 @@ def _draft(context: Context, module: Module, path: str, entries: list[_Switch]) 
     asked = _asked_near(context, module) if path == "remote-atomic" else ()
     sure = path == "remote-atomic" and works and not asked and not context.in_test(module)
     return Draft(
-        rule=NAME,
+        rule=RULE,
         place=DraftPlace(module=module, at=first.switch.at, admitted=context.targets, certain=NONE),
         severity="warning" if sure else "note",
         confidence="medium" if sure else "low",
@@ -173,7 +174,7 @@ def _said(switch: Operation, path: str) -> str:
 def _skip(context: Context, module: Module, switch: Operation) -> Draft:
     variable = switch.amounts[2].args[0]
     return Draft(
-        rule=NAME,
+        rule=RULE,
         place=DraftPlace(module=module, at=switch.at, admitted=context.targets, certain=NONE),
         severity="note",
         confidence="medium",
@@ -192,7 +193,7 @@ def _option(context: Context, module: Module, switch: Operation) -> Iterator[Dra
     if proved(path, _texts(switch, 1)):
         return
     yield Draft(
-        rule=NAME,
+        rule=RULE,
         place=DraftPlace(module=module, at=switch.at, admitted=context.targets, certain=NONE),
         severity="note",
         confidence="low",

@@ -16,12 +16,15 @@ from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.family_evidence import against
 from bwlint.judging.siblings import Admission, admits
 from bwlint.model.findings import NoFix, Severity
-from bwlint.rules import excluded, family_split, leak
+from bwlint.model.rule import RuleTraits
+from bwlint.rules.excluded import gate as excluded
+from bwlint.rules.family_split import gate as family_split
+from bwlint.rules.leak import gate as leak
 from bwlint.rules.message import EXCEPTION
 from bwlint.world.gates import Judged
 from bwlint.world.libraries import Need
 
-NAME = "test-gate"
+RULE = RuleTraits("test-gate", explains=8)
 _SKIPPED = "the sibling is only skipped"
 _NEVER_RUN = "the test has not run there yet"
 _MADE_FOR = re.compile(r"\b(?:specialized|specialised|tuned|registered|targets?|targeted)\b", re.I)
@@ -39,9 +42,9 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     found = list(leak.leaks(context, judged))
     if found:
         side, need, wrong = found[0]
-        yield leak.with_remedy(judged, side, need, replace(leak.draft(judged, side, need, wrong), rule=NAME))
+        yield leak.with_remedy(judged, side, need, replace(leak.draft(judged, side, need, wrong), rule=RULE))
         return
-    yield from (replace(bound, rule=NAME) for bound in leak.open_bound(context, judged))
+    yield from (replace(bound, rule=RULE) for bound in leak.open_bound(context, judged))
     yield from _split(context, judged)
     yield from _excluded(context, judged)
 
@@ -56,7 +59,7 @@ def _split(context: Context, judged: Judged) -> Iterator[Draft]:
     if api is not None:
         found = _against(judged, missing, api)
     elif parts is not None:
-        found = replace(family_split.draft(context, judged, *parts), rule=NAME, severity="note")
+        found = replace(family_split.draft(context, judged, *parts), rule=RULE, severity="note")
     else:
         found = _skipped(
             judged,
@@ -72,7 +75,7 @@ def _split(context: Context, judged: Judged) -> Iterator[Draft]:
 
 def _of_generation(judged: Judged, found: Draft) -> Draft:
     """One member of a generation is tested and the other skipped: no harm in both, where the reason names neither."""
-    draft = replace(found, rule=NAME)
+    draft = replace(found, rule=RULE)
     if not isinstance(draft.remedy, Remedy):
         return draft
     held = judged.sets.live - judged.core if judged.denies else judged.core
@@ -162,7 +165,7 @@ def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
             return
     kept_out = excluded.excluded(context, judged)
     if kept_out is not None:
-        yield replace(excluded.draft(judged, replace(kept_out, severity="note")), rule=NAME)
+        yield replace(excluded.draft(judged, replace(kept_out, severity="note")), rule=RULE)
 
 
 def _as_said(context: Context, judged: Judged, text: str, reason: str) -> Remedy | NoFix:
@@ -181,7 +184,7 @@ def _named(context: Context, judged: Judged) -> Need | None:
 
 def _skipped(judged: Judged, out: ChipSet, *, severity: Severity, reason: str, related: RelatedSpan | None) -> Draft:
     return Draft(
-        rule=NAME,
+        rule=RULE,
         place=DraftPlace.of_gate(judged),
         severity=severity,
         confidence="medium" if severity == "warning" else "low",

@@ -11,8 +11,9 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace
 from bwlint.model.facts import Module
+from bwlint.model.rule import RuleTraits
 
-NAME = "unchecked-launch"
+RULE = RuleTraits("unchecked-launch")
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inl", ".ipp")
 
 
@@ -33,7 +34,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 def _draft(one: Asked, over: ChipSet, size: int, claimed: Claimed) -> Draft:
     in_header = one.module.path.endswith(_HEADERS)
     return Draft(
-        rule=NAME,
+        rule=RULE,
         place=DraftPlace.of_request(one, over),
         severity="warning" if over and not in_header else "note",  # who includes it may look
         confidence="high" if over else "low",

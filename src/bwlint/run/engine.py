@@ -16,7 +16,7 @@ from bwlint.judging.guards import guards_of, wrappers_of
 from bwlint.judging.unreached import Away
 from bwlint.model.expr import Span
 from bwlint.model.facts import Gate, Module
-from bwlint.model.findings import Confidence
+from bwlint.model.findings import SEVERITIES, Confidence
 from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.run.merging import one_each
 from bwlint.sources.read import Unread, read_bytes
@@ -30,8 +30,6 @@ from bwlint.world.libraries import Libraries
 from bwlint.world.native import Native
 from bwlint.world.reach import Outlines, Reach
 from bwlint.world.tree import Tree
-
-_RANK = {"error": 2, "warning": 1, "note": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,17 +112,17 @@ def analyse(
         )
         context.wrappers.update(wrappers_of(context.guards[module.path]))
     wanted = frozenset(rules)
-    run = {name: check for name, check in checks().items() if name in wanted}
-    run_guards = [check for name, check in guard_checks() if name in wanted]
-    run_files = [check for name, check in file_checks() if name in wanted]
+    run = [(rule, check) for rule, check in checks() if rule.name in wanted]
+    run_guards = [check for rule, check in guard_checks() if rule.name in wanted]
+    run_files = [check for rule, check in file_checks() if rule.name in wanted]
     result = []
     away = Away(tree, targets, budget, source, native.searches)
     for file, module in collected.modules:
         drafts = [
             draft
             for judged in context.judged[module.path]
-            for name, check in run.items()
-            if name in _OF_BUILDS or not judged.sets.flags
+            for rule, check in run
+            if rule.asks_builds or not judged.sets.flags
             for draft in _weighed(judged, check(context, judged))
         ]
         drafts += [
@@ -150,8 +148,6 @@ def analyse(
     return Analysis(tuple(result), context, {file.real: file for file, _ in collected.modules}, stats)
 
 
-_OF_BUILDS = frozenset({"arch-target"})
-"""Rules that look at flags of a build, which are named after targets; the others ask for the device."""
 _LESS: dict[Confidence, Confidence] = {"high": "medium", "medium": "low", "low": "low"}
 
 
@@ -181,14 +177,14 @@ def _at_origins(context: Context, module: Module, drafts: Sequence[Draft]) -> li
         if origin is None or draft.gate is None or at_use:
             kept.append(draft)
         else:
-            grouped[(draft.rule, origin.at)].append(draft)
-    lists = {(d.rule, d.at): d for d in kept if d.gate is not None and d.gate.kind in ("list", "table")}
+            grouped[(draft.rule.name, origin.at)].append(draft)
+    lists = {(d.rule.name, d.at): d for d in kept if d.gate is not None and d.gate.kind in ("list", "table")}
     for (rule, at), group in grouped.items():
         if 2 * len({d.gate.at for d in group if d.gate}) < uses[at]:
             kept += group
             continue
         own = lists.get((rule, at))  # a comment above a list counts for all who read it
-        first = own or max(group, key=lambda draft: _RANK[draft.severity])
+        first = own or max(group, key=lambda draft: SEVERITIES.index(draft.severity))
         kept = [draft for draft in kept if draft is not own]
         related = tuple(RelatedSpan(module, d.at, "used here") for d in group[:8])
         kept.append(replace(first, place=replace(first.place, at=at), related=(*first.related, *related)))

@@ -85,7 +85,7 @@ class _ReportedFile:
 
     def finish(self, drafts: Sequence[Draft]) -> tuple[list[Finding], list[Suppressed]]:
         """What is reported of the drafts and the comments of the file, and what its comments silence."""
-        wanted = [draft for draft in drafts if draft.rule in self.enabled]
+        wanted = [draft for draft in drafts if draft.rule.name in self.enabled]
         findings = self._fingerprinted(wanted)
         language = comments_of(self.file.kind, os.path.basename(self.file.real))
         suppressions, bad = suppress.scan(self.text.source, catalog.known_ids(), language)
@@ -110,7 +110,7 @@ class _ReportedFile:
         seen: Counter[tuple[str, str, str]] = Counter()
         judged = self._judged(drafts)
         findings = []
-        for draft in sorted(drafts, key=lambda draft: (draft.at, draft.rule)):
+        for draft in sorted(drafts, key=lambda draft: (draft.at, draft.rule.name)):
             rests_on = [judged[id(gate)] for gate in (draft.gate, *draft.rests_on) if id(gate) in judged]
             finding = self._finding(draft, judged.get(id(draft.gate)), rests_on)
             key = (finding.name, _between(self.text, finding.region), _qualname(draft))
@@ -124,7 +124,7 @@ class _ReportedFile:
         return {id(entry.gate): entry for path in modules for entry in self.analysis.context.judged.get(path, ())}
 
     def _finding(self, draft: Draft, judged: Judged | None, rests_on: Sequence[Judged]) -> Finding:
-        rule = catalog.lookup(draft.rule)
+        rule = catalog.lookup(draft.rule.name)
         fix = self._fix(draft, judged)
         return Finding(
             rule=rule.code,

@@ -8,18 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from math import inf
 
 from bwlint.judging.drafts import Draft, RelatedSpan
 from bwlint.model.expr import Span
+from bwlint.model.findings import SEVERITIES
 
-_RANK = {"error": 2, "warning": 1, "note": 0}
-_EXPLAINS = (
-    *("capability-type", "p2p-atomics", "smem", "cluster"),
-    *("leak", "family-split", "excluded", "test-gate", "suffix-lost"),
-)
-"""Rules of which one test breaks several at once, the one that says most first."""
-_DEPENDS = frozenset({"message", "empty-body"})
-"""Rules about what follows from a test: the first related place is the test."""
 _MAX_RELATED = 12
 
 
@@ -27,8 +21,8 @@ def one_each(drafts: Iterable[Draft]) -> list[Draft]:
     """Drafts of one file without those that say of a test what another says better, in the order of the file."""
     best: dict[tuple[str, Span], Draft] = {}
     for draft in drafts:
-        key = (draft.rule, draft.at)
-        if key not in best or _RANK[draft.severity] > _RANK[best[key].severity]:
+        key = (draft.rule.name, draft.at)
+        if key not in best or _rank(draft) > _rank(best[key]):
             best[key] = draft
     ordered = sorted(best.values(), key=_order)
     kept: list[Draft] = []
@@ -38,38 +32,42 @@ def one_each(drafts: Iterable[Draft]) -> list[Draft]:
             kept.append(draft)
         else:
             kept[index] = _with_related(kept[index], draft)
-    return sorted(kept, key=lambda draft: (draft.at, draft.rule))
+    return sorted(kept, key=lambda draft: (draft.at, draft.rule.name))
 
 
-def _order(draft: Draft) -> tuple[int, int, Span, str]:
+def _order(draft: Draft) -> tuple[int, float, Span, str]:
     """The severest first, then what explains most, then the smaller place of two that begin together."""
-    says = _EXPLAINS.index(draft.rule) if draft.rule in _EXPLAINS else len(_EXPLAINS)
-    return -_RANK[draft.severity], says, draft.at, draft.rule
+    says = inf if draft.rule.explains is None else draft.rule.explains
+    return -_rank(draft), says, draft.at, draft.rule.name
+
+
+def _rank(draft: Draft) -> int:
+    return SEVERITIES.index(draft.severity)
 
 
 def _same_fault(first: Draft, second: Draft) -> bool:
     if first.module is not second.module:
         return False
-    if first.rule in _DEPENDS or second.rule in _DEPENDS:
+    if first.rule.follows or second.rule.follows:
         return first.rule != second.rule and (_rests_on(first, second) or _rests_on(second, first))
     if first.rule == second.rule:
         same_cause = first.cause is not None and first.cause == second.cause
         return same_cause or second.at.holds(first.at) or first.at.holds(second.at)
-    if first.rule not in _EXPLAINS or second.rule not in _EXPLAINS or _of_toolkit(first) or _of_toolkit(second):
+    if _stands_apart(first) or _stands_apart(second):
         return False
     return first.at == second.at or (first.gate is not None and first.gate is second.gate)
 
 
-def _of_toolkit(draft: Draft) -> bool:
-    """Whether a draft is about a comparison of the toolkit's release, which may stand beside one of chips."""
-    return draft.rule == "capability-type" and draft.severity == "note"
+def _stands_apart(draft: Draft) -> bool:
+    """Whether a draft may stand beside others at the same test."""
+    return draft.rule.explains is None or (draft.rule.notes_stand_apart and draft.severity == "note")
 
 
 def _rests_on(dependent: Draft, other: Draft) -> bool:
     """Whether a draft is about what follows from the test of another."""
-    if dependent.rule not in _DEPENDS or other.rule in _DEPENDS or not dependent.related:
+    if not dependent.rule.follows or other.rule.follows or not dependent.related:
         return False
-    if dependent.rule == "message" and _RANK[dependent.severity] > _RANK[other.severity]:
+    if dependent.rule.follows == "unless-severer" and _rank(dependent) > _rank(other):
         return False  # the text is what is surely wrong
     test = dependent.related[0].at
     return test == other.at or (other.gate is not None and test == other.gate.at)

@@ -9,7 +9,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 
-from bwlint.chips import NONE, ChipSet, Target, TargetSet
+from bwlint.chips import NONE, ChipSet, Target, TargetSet, known_targets
 from bwlint.model.facts import Carry, Module
 from bwlint.sources.tree import folder_root, project_folder
 
@@ -126,24 +126,24 @@ def runs_on(carries: Iterable[Carry]) -> ChipSet:
     found = NONE
     for carry in carries:
         for name in (*carry.sass, *carry.ptx):
-            for target in _targets([name]):
+            for target in known_targets([name]):
                 found |= target.jits_on() if name in carry.ptx else target.loads_on()
     return found
 
 
 def built(carry: Carry) -> TargetSet:
     """The targets that a build compiles device code for: those of its cubins, and of its PTX."""
-    return TargetSet.joining(_targets((*carry.sass, *carry.ptx)))
+    return TargetSet.joining(known_targets((*carry.sass, *carry.ptx)))
 
 
 def pairs_of(carry: Carry, *, ptx: bool = True) -> Iterator[str]:
     """What a build asks nvcc for, as far as bwlint knows the targets: "compute_90,sm_90", and of its PTX
     "compute_90,compute_90".
     """
-    arch = next(_targets([carry.text]), None) if carry.kind == "gencode" else None
-    for target in _targets(carry.sass):
+    arch = next(known_targets([carry.text]), None) if carry.kind == "gencode" else None
+    for target in known_targets(carry.sass):
         yield pair_of(arch or target, target)
-    for target in _targets(carry.ptx) if ptx else ():
+    for target in known_targets(carry.ptx) if ptx else ():
         name = target.name.replace("sm_", "compute_")
         yield f"{name},{name}"
 
@@ -151,12 +151,3 @@ def pairs_of(carry: Carry, *, ptx: bool = True) -> Iterator[str]:
 def pair_of(arch: Target, code: Target) -> str:
     """The pair of PTX for `arch` that is assembled for `code`."""
     return f"{arch.name.replace('sm_', 'compute_')},{code.name}"
-
-
-def _targets(names: Iterable[str]) -> Iterator[Target]:
-    """The targets that bwlint knows."""
-    for name in names:
-        try:
-            yield Target.parse(name)
-        except ValueError:
-            continue

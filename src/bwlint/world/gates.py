@@ -82,9 +82,14 @@ class Judged:
             return self.gate.at
         return leaf
 
+    @property
+    def stands_here(self) -> bool:
+        """What is compared stands here, and not in a helper or a flag whose use this is."""
+        return self.gate.leaf is None or self.gate.at.holds(self.gate.leaf)
+
     @cached_property
     def owns_comparison(self) -> bool:
-        """The comparison stands here, and not in a helper or a flag whose use this is."""
+        """The comparison itself stands here."""
         leaf = self.gate.leaf
         if leaf is None:
             leaves = [node for node in _leaves(self.gate.test) if self._device(node)]

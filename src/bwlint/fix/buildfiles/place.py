@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bwlint.chips import NONE, Chip, ChipSet, Target, siblings
+from bwlint.chips import NONE, Chip, ChipSet, Target, known_targets, siblings
 from bwlint.chips.toolkits import first_toolkit, version, within
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
-from bwlint.fix.buildfiles.proof import ACCEPT, reached, stated, targets
+from bwlint.fix.buildfiles.proof import ACCEPT, reached, stated
 from bwlint.fix.buildfiles.spellings import TargetToken, tokens
 from bwlint.fix.change import WantedChange
 from bwlint.fix.meant import comments, said_exactly
@@ -139,4 +139,4 @@ def possible(gains: ChipSet, carry: Carry) -> bool:
 
 def sass(carry: Carry) -> Iterator[Target]:
     """The targets that a carry makes or accepts."""
-    yield from targets(carry.sass)
+    yield from known_targets(carry.sass)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from bwlint.chips import NONE, ChipSet, Target, siblings
+from bwlint.chips import NONE, ChipSet, known_targets, siblings
 from bwlint.chips.toolkits import within
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
@@ -17,7 +17,7 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, Module
 from bwlint.model.findings import Edit, NoFix, Proof
 from bwlint.readers import ReadError, reader
-from bwlint.rules import arch_target
+from bwlint.rules.arch_target import builds
 
 MOST_RELATED = 60
 """How many lists may add up to one that is changed."""
@@ -49,21 +49,12 @@ def stated(module: Module) -> tuple[Carry, ...]:
     return tuple(carry for carry in module.carries if carry.kind != "extension")
 
 
-def targets(names: Iterable[str]) -> Iterator[Target]:
-    """The targets that bwlint knows of some names."""
-    for name in names:
-        try:
-            yield Target.parse(name)
-        except ValueError:
-            continue
-
-
 def reached(carry: Carry) -> ChipSet:
     """The chips that load what a carry makes, or whose names it accepts."""
     if carry.kind in ACCEPT:
-        return ChipSet.joining(target.chip for target in targets((*carry.sass, *carry.ptx)))
+        return ChipSet.joining(target.chip for target in known_targets((*carry.sass, *carry.ptx)))
     found = NONE
-    for target in targets(carry.sass):
+    for target in known_targets(carry.sass):
         found |= target.loads_on()
     return found
 
@@ -161,14 +152,15 @@ def _moved(old: Carry, now: Carry, proposal: Proposal) -> NoFix | None:
     mine = mine or has
     if has - mine != had - mine or not had <= has or not has - had <= proposal.gains:
         return NoFix("the edited list would reach other chips than wanted")
-    if [t for t in targets(old.sass) if t.chip not in mine] != [t for t in targets(now.sass) if t.chip not in mine]:
+    rest = [[one for one in known_targets(carry.sass) if one.chip not in mine] for carry in (old, now)]
+    if rest[0] != rest[1]:
         return NoFix("the edit would change the list for other chips")
     return None
 
 
 def _may(carry: Carry) -> ChipSet:
     found = reached(carry)
-    for target in targets(carry.ptx) if carry.kind not in ACCEPT else ():
+    for target in known_targets(carry.ptx) if carry.kind not in ACCEPT else ():
         found |= target.jits_on()
     return found
 
@@ -214,9 +206,7 @@ def _said_of(job: Job, module: Module, carries: Sequence[tuple[int, Carry]]) -> 
     for place, carry in carries:
         places.setdefault(carry.at, place)
     part = replace(module, carries=tuple(carry for _, carry in carries))
-    return Counter(
-        (places[draft.at], draft.label, draft.message) for draft in arch_target.check_file(job.context, part)
-    )
+    return Counter((places[draft.at], draft.label, draft.message) for draft in builds.check_file(job.context, part))
 
 
 def in_a_list(source: str, at: Span) -> bool:

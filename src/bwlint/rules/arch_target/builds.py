@@ -1,0 +1,634 @@
+"""arch-target: what a build compiles for is not what its chips can load."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from bwlint.chips import (
+    NONE,
+    ChipSet,
+    Target,
+    TargetSet,
+    all_chips,
+    group,
+    known_targets,
+    siblings,
+    spelling,
+    targets_of,
+)
+from bwlint.chips.pairs import refusal, same_cubin
+from bwlint.chips.toolkits import Toolkits, first_toolkit, version, within
+from bwlint.chips.wording import plain
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.judging.compiled import elsewhere
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, DraftPlace, Remedy
+from bwlint.model.facts import Carry, Module
+from bwlint.model.findings import Claim, Confidence, NoFix, Severity
+from bwlint.rules.arch_target import RULE
+from bwlint.world.builds import pair_of, pairs_of
+
+_ADD_UP = frozenset({"gencode", "option"})
+_LISTS = frozenset({"list", "piece", "request"})
+_ACCEPT = frozenset({"filter", "match"})
+_X86 = re.compile(r"x86|amd64", re.I)
+_EXAMPLE = re.compile(r"(?:^|/)examples?/")
+_FEW = 3
+_OF_ITS_MAKER = NoFix("for which chips a build is made is for its maker to say")
+
+
+@dataclass(frozen=True)
+class _Built:
+    """A carry with its targets, as far as they are known."""
+
+    carry: Carry
+
+    @cached_property
+    def sass(self) -> tuple[Target, ...]:
+        return tuple(known_targets(self.carry.sass))
+
+    @cached_property
+    def ptx(self) -> tuple[Target, ...]:
+        return tuple(known_targets(self.carry.ptx))
+
+    @cached_property
+    def every(self) -> tuple[Target, ...]:
+        return tuple(dict.fromkeys((*self.sass, *self.ptx)))
+
+    @cached_property
+    def loads(self) -> ChipSet:
+        return _union(target.loads_on() for target in self.sass)
+
+    @cached_property
+    def jits(self) -> ChipSet:
+        return _union(target.jits_on() for target in self.ptx)
+
+    @cached_property
+    def toolkits(self) -> Toolkits:
+        return within(self.carry.toolkit)
+
+
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    if not module.carries or (module.path.endswith(".py") and context.in_test(module)):
+        return
+    stated = (carry for carry in module.carries if carry.kind != "extension")  # made of the others
+    file = _BuildFile(context, module, tuple(_Built(carry) for carry in stated))
+    for built in file.built:
+        yield from file.faults(built)
+        if built.carry.kind in _ACCEPT:
+            yield from file.refused(built)
+        elif built.carry.kind == "file":
+            yield from file.compiled(built)
+        else:
+            yield from file.covered(built)
+
+
+@dataclass(frozen=True)
+class _BuildFile:
+    context: Context
+    module: Module
+    built: tuple[_Built, ...]
+
+    def faults(self, built: _Built) -> Iterator[Draft]:
+        """What no toolkit, or not every toolkit of the branch, compiles."""
+        carry = built.carry
+        for name in (*carry.sass, *carry.ptx):
+            if fault := _unknown(name):
+                advice = "write a target that nvcc knows"
+                remedy = NoFix("which target was meant is not known")
+                claim = claims.refused([f"compute_{name},sm_{name}"])
+                yield self._draft(
+                    built,
+                    severity="error",
+                    confidence="high",
+                    message=fault,
+                    label="no such target",
+                    advice=advice,
+                    claim=claim,
+                    remedy=remedy,
+                )
+        if carry.kind == "gencode":
+            yield from self._pair(built)
+        if carry.kind in ("list", "request"):
+            yield from self._twice(built)
+        if carry.kind not in ("kernel", "match"):
+            yield from self._too_early(built)
+
+    def _pair(self, built: _Built) -> Iterator[Draft]:
+        for arch in known_targets([built.carry.text]):
+            for code in built.sass:
+                words = refusal(arch, code)
+                if words:
+                    message = f"this pair does not compile: {words}"
+                    advice = "name the same target twice"
+                    remedy = NoFix("which of the two targets was meant is not known")
+                    claim = claims.refused([pair_of(arch, code)])
+                    yield self._draft(
+                        built,
+                        severity="error",
+                        confidence="high",
+                        message=message,
+                        label="refused",
+                        advice=advice,
+                        claim=claim,
+                        remedy=remedy,
+                    )
+
+    def _twice(self, built: _Built) -> Iterator[Draft]:
+        for place, one in enumerate(built.sass):
+            for other in built.sass[:place]:
+                if same_cubin(one, other):
+                    names = f"{other} and {one}"
+                    message = (
+                        f"{names} in one list: nvcc refuses both in one build (`The same GPU code generated for non "
+                        f"family-specific and family-specific GPU arch`)"
+                    )
+                    severity: Severity = "error" if built.carry.kind == "list" else "warning"
+                    advice = f"keep {_family(one, other)}"
+                    remedy = NoFix("whether anything here needs the plain target, for its PTX, is not known")
+                    claim = claims.refused([pair_of(other, other), pair_of(one, one)])
+                    yield self._draft(
+                        built,
+                        severity=severity,
+                        confidence="medium",
+                        message=message,
+                        label=names,
+                        advice=advice,
+                        claim=claim,
+                        remedy=remedy,
+                    )
+
+    def _too_early(self, built: _Built) -> Iterator[Draft]:
+        low, high = built.carry.toolkit
+        late: dict[str, list[Target]] = {}
+        for target in built.every:
+            first = first_toolkit(target)
+            if first and (
+                (low and version(first) > version(low)) or (not low and high and version(first) >= version(high))
+            ):
+                late.setdefault(first, []).append(target)
+        if not late:
+            return
+        needs = "; ".join(
+            f"{_listed(targets)} need{'s' * (len(targets) == 1)} {first}" for first, targets in late.items()
+        )
+        since = f"from CUDA {low} on" if low else f"below CUDA {high}"
+        asked = built.carry.kind in _ACCEPT
+        message = f"this is {'accepted' if asked else 'compiled'} {since}, whose nvcc does not know all of it: {needs}"
+        advice = "move these to the branch of the toolkit that knows them"
+        remedy = NoFix("which branch is that of the later toolkit is not known")
+        every = [target for targets in late.values() for target in targets]
+        said = " and ".join(f"{target} is not known before CUDA {first}" for first in late for target in late[first])
+        claim = claims.other(said, _own_chips(every), _listed(every))
+        yield self._draft(
+            built,
+            severity="note" if asked else "warning",
+            confidence="high",
+            message=message,
+            label=f"{since}",
+            advice=advice,
+            claim=claim,
+            remedy=remedy,
+        )
+
+    def refused(self, built: _Built) -> Iterator[Draft]:
+        """A list of accepted names, or a condition over names, that knows one chip of a family and not the other."""
+        group_of = self._together(built)
+        named = _union(ChipSet.of(target.chip.name) for one in group_of for target in one.every)
+        yield from self._unfinished(built, group_of)
+        for family, present, missing in _split(self.context.targets, named):
+            mine = [target for target in built.every if target.chip in present]
+            if not mine or not _possible(missing, built.toolkits) or self._earlier(built, group_of, present):
+                continue
+            if built.carry.kind == "match" and self._asked_apart(present, missing):
+                continue
+            exact = any(target.suffix for one in group_of for target in one.every if target.chip in present)
+            verb = "holds for" if built.carry.kind == "match" else "accepts"
+            message = (
+                f"{verb} {_listed(mine)} and no target of {plain(missing)}: a build for {plain(missing)} is left out"
+            )
+            names = " ".join(_short(target) for chip in missing for target in targets_of(chip) if target.suffix)
+            yield self._draft(
+                built,
+                severity="warning" if exact else "note",
+                confidence="medium",
+                message=message,
+                label=f"no {plain(missing)} here",
+                advice=f"accept {names} too, unless the code is meant for {plain(present)} alone",
+                claim=_left_out(verb, group_of, present, missing),
+                covered=named & family,
+                remedy=self._accepting(built, exact, present, missing),
+            )
+
+    def _unfinished(self, built: _Built, together: Sequence[_Built]) -> Iterator[Draft]:
+        """A list of accepted names with both chips of a family, and not with all suffixes for both."""
+        if built.carry.kind != "filter":
+            return
+        for family in dict.fromkeys(siblings(chip) for chip in self.context.targets):
+            here = [one for one in together if any(target.chip in family for target in one.every)]
+            if not here or built is not here[-1]:
+                continue
+            names = tuple(dict.fromkeys(target for one in here for target in one.every))
+            mine = [target for target in names if target.chip in family & self.context.targets]
+            suffixed = {target.chip for target in mine if target.suffix}
+            wanted = [
+                Target(chip.joined, target.suffix)
+                for chip in suffixed
+                for target in mine
+                if target.suffix in chip.suffixes
+            ]
+            lacking = sorted({target for target in wanted if target not in mine}, key=_short)
+            if len(suffixed) < 2 or not lacking:
+                continue
+            message = f"accepts {_listed(mine)}, and not {_listed(lacking)}: a build for that is left out"
+            advice = f"accept {_listed(lacking)} too"
+            evidence = "a list of names that a build may ask for makes nothing by itself"
+            covered = ChipSet.joining(target.chip for target in names)
+            remedy = Remedy("carry", ChipSet.joining(target.chip for target in built.every), evidence)
+            label = f"no {_listed(lacking)} here"
+            claim = claims.other(f"no name that is accepted is {_listed(lacking)}", _own_chips(lacking))
+            yield self._draft(
+                built,
+                severity="note",
+                confidence="low",
+                message=message,
+                label=label,
+                advice=advice,
+                claim=claim,
+                covered=covered & family,
+                remedy=remedy,
+            )
+
+    def _accepting(self, built: _Built, exact: bool, present: ChipSet, missing: ChipSet) -> Remedy | NoFix:
+        """A list of names makes nothing by itself; a condition does, and tests and examples are there to be run."""
+        own = _union(ChipSet.of(target.chip.name) for target in built.every)
+        evidence, unsafe = "a list of names that a build may ask for makes nothing by itself", None
+        if built.carry.kind == "match" and self._to_be_tried():
+            evidence = "tests and examples are built for the chip that they are tried on"
+        elif built.carry.kind == "match":
+            evidence, unsafe = "", f"that what stands behind it works on {plain(missing)} is not shown"
+        elif built.carry.sources:
+            evidence, unsafe = "", f"it compiles sources, and that they work on {plain(missing)} is not shown"
+        if not exact:
+            enough = f"a build for {plain(present)} without a suffix loads on {plain(missing)} too"
+            if not (unsafe or self._offered(built, missing)):
+                return NoFix(enough)
+            unsafe = unsafe or enough
+        return Remedy("carry", own | missing, evidence, unsafe)
+
+    def _offered(self, built: _Built, missing: ChipSet) -> bool:
+        """Whether a kernel of the file is offered for just these chips under the toolkits of a list of names."""
+        kernels = (one for one in self.built if one.carry.kind == "kernel" and one.toolkits & built.toolkits)
+        return any(target.chip in missing and target.suffix for one in kernels for target in one.sass)
+
+    def _to_be_tried(self) -> bool:
+        place = self.context.places.get(self.module.path, "")
+        return self.context.in_test(self.module) or _EXAMPLE.search(place) is not None
+
+    def _asked_apart(self, present: ChipSet, missing: ChipSet) -> bool:
+        """Whether another condition of the file holds for the others, so that each has one of its own."""
+        for one in self.built:
+            named = _union(ChipSet.of(target.chip.name) for target in one.every)
+            if one.carry.kind == "match" and missing <= named and not present & named:
+                return True
+        return False
+
+    def _earlier(self, built: _Built, together: Sequence[_Built], present: ChipSet) -> bool:
+        """Whether a piece above has been reported for the same list."""
+        first = next(one for one in together if any(target.chip in present for target in one.every))
+        return first is not built
+
+    def compiled(self, built: _Built) -> Iterator[Draft]:
+        """A file of PTX, which a driver compiles."""
+        for _, present, missing in _split(self.context.targets, built.jits):
+            message = f"PTX for {_listed(built.ptx)} is compiled on {plain(present)} only, and not on {plain(missing)}"
+            advice = _wider(built.ptx, missing)
+            remedy = NoFix("PTX is written by a compiler, which has to be asked for another target")
+            label = f"for {plain(present)} only"
+            claim = claims.image(missing)
+            yield self._draft(
+                built,
+                severity="note",
+                confidence="high",
+                message=message,
+                label=label,
+                advice=advice,
+                claim=claim,
+                covered=built.jits,
+                remedy=remedy,
+            )
+
+    def covered(self, built: _Built) -> Iterator[Draft]:
+        """What a build makes, against what the chips load."""
+        together = self._together(built)
+        halves = (self._halves(built, active, toolkits) for active, toolkits in _moments(built, together).items())
+        found = next((drafts for drafts in map(list, halves) if drafts), [])
+        found = found or list(self._nothing(built, together))
+        found += self._plain_among_suffixed(built)
+        found += self._wrong_sources(built)
+        yield from found
+
+    def _halves(self, built: _Built, active: Sequence[_Built], toolkits: Toolkits) -> Iterator[Draft]:
+        """One chip of a family is served and the other not, by what is compiled together under some toolkits."""
+        loads = _union(one.loads for one in active)
+        jits = _union(one.jits for one in active)
+        for _, present, missing in _split(self.context.targets, loads):
+            mine = [target for target in built.sass if target.loads_on() & present]
+            if not mine or not _possible(missing, toolkits):
+                continue
+            if _X86.search(built.carry.name) and missing <= group("arm-hosts"):
+                continue
+            alone = built.carry.kind == "request" and len(built.every) == 1
+            compiled = missing & jits
+            sure = not compiled and not alone and any(target.suffix == "a" for target in mine)
+            left = f"{plain(missing)} is left to the JIT" if compiled else f"{plain(missing)} loads nothing of this"
+            left += "" if toolkits == built.toolkits else f" under CUDA {_named(toolkits)}"
+            yield self._draft(
+                built,
+                severity="warning" if sure else "note",
+                confidence="high" if built.carry.kind == "kernel" else "medium",
+                message=f"{_listed(mine)} is loaded by {plain(present)} only: {left}",
+                label=f"for {plain(present)} only",
+                advice=_wider(mine, missing),
+                claim=claims.build((pair for one in active for pair in pairs_of(one.carry, ptx=not compiled)), missing),
+                covered=loads | jits,
+                remedy=self._completing(built, missing, alone=alone),
+            )
+
+    def _completing(self, built: _Built, missing: ChipSet, *, alone: bool) -> Remedy:
+        """Builds make code: that the other chip runs it has to be shown by another build of the same sources."""
+        wanted = built.loads | missing
+        shown = elsewhere(self.context, self.module, built.carry, built.loads & _relatives(missing) | missing)
+        if alone:
+            return Remedy("carry", wanted, shown or "", "a build may be meant for one chip alone")
+        if shown is None:
+            return Remedy(
+                "carry", wanted, "", f"nothing in this tree shows that {plain(missing)} runs what is built here"
+            )
+        return Remedy("carry", wanted, shown)
+
+    def _nothing(self, built: _Built, together: Sequence[_Built]) -> Iterator[Draft]:
+        """A list for everybody that has nothing for the asked chips, or only PTX."""
+        asked = self.context.targets
+        loads = _union(one.loads for one in together)
+        jits = _union(one.jits for one in together)
+        if loads & asked or built is not together[-1] or not _possible(asked, built.toolkits):
+            return
+        every = tuple(dict.fromkeys(target for one in together for target in one.every))
+        if jits & asked == asked:
+            names = _listed([target for one in together for target in one.ptx if target.jits_on() & asked])
+            message = f"nothing here is built for {plain(asked)}; its driver compiles the PTX of {names} at first use"
+            claim = _without_cubins(together, asked)
+            yield self._draft(
+                built,
+                severity="note",
+                confidence="low",
+                message=message,
+                label="by JIT only",
+                advice=_native(asked),
+                claim=claim,
+                covered=jits,
+                remedy=_OF_ITS_MAKER,
+            )
+            return
+        if built.carry.kind == "kernel" or not _for_everybody(every):
+            return
+        others = [one for one in self.built if one.carry.name == built.carry.name != "" and one.loads & asked == asked]
+        apart = any(not (one.toolkits & built.toolkits) for one in others)
+        highest = max(every, key=lambda target: target.number)
+        message = (
+            f"nothing here loads on {plain(asked)}: the list ends at {_short(highest)} and has no PTX of use there"
+        )
+        if apart:
+            message += f"; `{built.carry.name}` has it under another toolkit"
+        yield self._draft(
+            built,
+            severity="warning" if apart else "note",
+            confidence="medium" if apart else "low",
+            message=message,
+            label=f"nothing for {plain(asked)}",
+            advice=_native(asked),
+            claim=claims.build((pair for one in together for pair in pairs_of(one.carry)), asked - jits),
+            covered=loads | jits,
+            remedy=_OF_ITS_MAKER,
+        )
+
+    def _plain_among_suffixed(self, built: _Built) -> Iterator[Draft]:
+        """9.0a and 10.0f ask for what only a suffix brings; a plain 12.0 beside them goes without."""
+        if built.carry.kind not in ("list", "request"):
+            return
+        new = [target for target in built.sass if target.chip.suffixes]
+        here = [target for target in new if target.chip in self.context.targets]
+        others = [target for target in new if target not in here]
+        if not here or any(target.suffix for target in here) or len([t for t in others if t.suffix]) < 2:
+            return
+        if any(not target.suffix for target in others):
+            return
+        chips = ChipSet.joining(target.chip for target in here)
+        message = (
+            f"{_listed(here)} is plain where {_listed(others)} have their suffix: setmaxnreg, tensormap.replace "
+            f"and FP4 mma need one on {plain(chips)} too"
+        )
+        advice = "write the family target (12.0f) if the kernels use such instructions; the plain one loads on both"
+        unsafe = "the suffix costs the PTX for later chips, and whether these kernels need it is not shown"
+        remedy = Remedy("carry", built.loads, "", unsafe)
+        label = "without a suffix"
+        claim = claims.instruction(claims.SETMAXNREG, TargetSet.joining(here))
+        yield self._draft(
+            built,
+            severity="note",
+            confidence="low",
+            message=message,
+            label=label,
+            advice=advice,
+            claim=claim,
+            covered=built.loads,
+            remedy=remedy,
+        )
+
+    def _wrong_sources(self, built: _Built) -> Iterator[Draft]:
+        """A kernel named for the data-centre part, offered to a chip that has no tensor memory."""
+        sources = built.carry.sources
+        meant = [_meant(source) for source in sources]
+        here = built.loads & self.context.targets
+        lacking = ChipSet.where(lambda chip: chip.tmem_per_sm == 0)
+        if (
+            not here & lacking
+            or not sources
+            or not all(chips and chips <= group("datacenter-blackwell") for chips in meant)
+        ):
+            return
+        wrong = [target for target in built.sass if target.loads_on() & here]
+        message = f"offers {_listed(wrong)} to a source that is named for {plain(_union(meant))}: {sources[0]}"
+        advice = f"drop {_listed(wrong)} unless the source has a path without tcgen05"
+        unsafe = f"the source may have a path without tcgen05 for {plain(here)}"
+        evidence = f"{sources[0]} is named for {plain(_union(meant))}"
+        remedy = Remedy("carry", built.loads - _union(target.loads_on() for target in wrong), evidence, unsafe)
+        label = f"reaches {plain(here)}"
+        claim = claims.need(sources[0], here & lacking, NONE, f"{sources[0]} does not run on {plain(here & lacking)}")
+        yield self._draft(
+            built,
+            severity="warning",
+            confidence="medium",
+            message=message,
+            label=label,
+            advice=advice,
+            claim=claim,
+            covered=built.loads,
+            remedy=remedy,
+        )
+
+    def _together(self, built: _Built) -> tuple[_Built, ...]:
+        """The carries that add up with one: flags of a file, pieces of a list under a common toolkit."""
+        kind = built.carry.kind
+        if kind in _ADD_UP:
+            return tuple(one for one in self.built if one.carry.kind in _ADD_UP)
+        same = [one for one in self.built if one.carry.name == built.carry.name and one.carry.kind != "match"]
+        if kind == "filter" or any(one.carry.kind == "piece" for one in same):
+            return tuple(one for one in same if one.toolkits & built.toolkits)
+        if kind == "kernel" and built.carry.text:
+            return tuple(one for one in same if one.carry.text and one.toolkits & built.toolkits)
+        return (built,)
+
+    def _draft(
+        self,
+        built: _Built,
+        *,
+        severity: Severity,
+        confidence: Confidence,
+        message: str,
+        label: str,
+        advice: str,
+        claim: Claim,
+        covered: ChipSet = NONE,
+        remedy: Remedy | NoFix | None = None,
+    ) -> Draft:
+        return Draft(
+            rule=RULE,
+            category="test-gate" if self.context.in_test(self.module) else None,
+            place=DraftPlace(module=self.module, at=built.carry.at, admitted=covered, certain=covered),
+            severity=severity,
+            confidence=confidence,
+            message=message,
+            label=label,
+            advice=advice,
+            remedy=remedy,
+            claims=(Claimed(claim, None if claim.kind == "instruction" else built.carry.at),),
+        )
+
+
+def _left_out(verb: str, together: Sequence[_Built], present: ChipSet, missing: ChipSet) -> Claim:
+    """That what may be built for one chip does not load on the other: a target without a suffix does."""
+    mine = list(dict.fromkeys(target for one in together for target in one.every if target.chip in present))
+    if missing & _union(target.loads_on() for target in mine):
+        return claims.other(f"this {verb} {_listed(mine)} and no target of {plain(missing)}", missing)
+    return claims.build((pair_of(target, target) for target in mine), missing)
+
+
+def _without_cubins(together: Sequence[_Built], asked: ChipSet) -> Claim:
+    """That cubins alone do not load, whatever the PTX beside them."""
+    pairs = [pair for one in together for pair in pairs_of(one.carry, ptx=False)]
+    return claims.build(pairs, asked) if pairs else claims.other(f"there is no cubin for {plain(asked)}", asked)
+
+
+def _own_chips(targets: Iterable[Target]) -> ChipSet:
+    return ChipSet.joining(target.chip for target in targets)
+
+
+def _unknown(name: str) -> str:
+    """What is wrong with the name of a target whose chip is known, or ""."""
+    digits = name.rstrip("abcdefghijklmnopqrstuvwxyz")
+    known = next(known_targets([digits]), None)
+    if known is None or next(known_targets([name]), None) is not None:
+        return ""
+    return f"nvcc fatal : Unsupported gpu architecture 'compute_{name}': {known} has no suffix {name[len(digits) :]!r}"
+
+
+def _union(sets: Iterable[ChipSet]) -> ChipSet:
+    found = NONE
+    for one in sets:
+        found |= one
+    return found
+
+
+def _moments(built: _Built, together: Sequence[_Built]) -> dict[tuple[_Built, ...], Toolkits]:
+    """What is compiled together with a carry, and the toolkits under which just that is."""
+    found: dict[tuple[_Built, ...], Toolkits] = {}
+    for release in sorted(built.toolkits, key=version):
+        active = tuple(one for one in together if release in one.toolkits)
+        found[active] = found.get(active, frozenset()) | {release}
+    return found
+
+
+def _named(toolkits: Toolkits) -> str:
+    """ "12.9", "12.8 to 13.2"."""
+    first, *rest = sorted(toolkits, key=version)
+    return f"{first} to {rest[-1]}" if rest else first
+
+
+def _split(asked: ChipSet, have: ChipSet) -> Iterator[tuple[ChipSet, ChipSet, ChipSet]]:
+    """Families of which some of the asked chips are had and others not: the family, the ones, the others."""
+    for family in dict.fromkeys(siblings(chip) for chip in asked):
+        present, missing = family & asked & have, (family & asked) - have
+        if present and missing:
+            yield family, present, missing
+
+
+def _relatives(chips: ChipSet) -> ChipSet:
+    found = NONE
+    for chip in chips:
+        found |= siblings(chip)
+    return found
+
+
+def _possible(missing: ChipSet, toolkits: Toolkits) -> bool:
+    """Whether a toolkit of the branch could build natively for all of the chips."""
+    firsts = [chip.min_cuda for chip in missing]
+    return any(all(first and version(release) >= version(first) for first in firsts) for release in toolkits)
+
+
+def _for_everybody(targets: Sequence[Target]) -> bool:
+    """A list of several generations, and not one for kernels that only some chips have."""
+    plain_ones = [target for target in targets if not target.suffix]
+    return len(plain_ones) >= 2 and len({target.chip.major for target in targets}) >= 2
+
+
+def _meant(source: str) -> ChipSet:
+    """The chips in the name of a source file."""
+    name = source.rpartition("/")[2]
+    return ChipSet.joining(chip for chip in all_chips() if chip.joined in spelling.numbers(name))
+
+
+def _short(target: Target) -> str:
+    return target.name.removeprefix("sm_")
+
+
+def _listed(targets: Sequence[Target]) -> str:
+    names = [_short(target) for target in dict.fromkeys(targets)]
+    return ", ".join(names) if len(names) <= _FEW else f"{', '.join(names[:_FEW])} and {len(names) - _FEW} more"
+
+
+def _family(one: Target, other: Target) -> str:
+    return _short(one if one.suffix else other)
+
+
+def _native(chips: ChipSet) -> str:
+    first = next(iter(chips))
+    loads = plain(Target(first.joined).loads_on())
+    return f"add {first.joined} (loads on {loads}), or {first.joined}f where a suffix is needed"
+
+
+def _wider(mine: Sequence[Target], missing: ChipSet) -> str:
+    """What to write so that the other chip loads it too."""
+    own = " and ".join(f"{chip.joined}{'a' if mine[0].suffix else ''}" for chip in missing)
+    lower = min(mine, key=lambda target: target.number)
+    if not missing <= Target(lower.number).loads_on():
+        return f"add {own}"
+    needs = first_toolkit(Target(lower.number, "f")) if lower.chip.family else None
+    if needs is None:
+        return f"add {own}"
+    return f"write {lower.number}f (CUDA {needs} or newer), or add {own}"

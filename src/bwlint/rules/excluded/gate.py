@@ -1,0 +1,195 @@
+"""excluded: a chip falls into an error, None or another chip's path though the thing behind the gate works there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from bwlint.chips import ChipSet, group
+from bwlint.chips.wording import plain
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.judging.evidence import claimed
+from bwlint.model.expr import walk
+from bwlint.model.findings import Confidence, Severity
+from bwlint.rules.excluded import RULE
+from bwlint.rules.leak.gate import behind
+from bwlint.world.gates import Judged, answers_no, refuses
+from bwlint.world.libraries import PROOF, Need, named_for_others
+
+_AMPERE = group("ampere")
+_SMALL_SHARED = group("small-shared")
+_LARGE_AMPERE = group("large-ampere")
+_HOPPER = group("hopper")
+_DATACENTER = group("datacenter-blackwell")
+_NAMED_TO_REFUSE = group("after-datacenter")
+_SMALL_PARTS = "it picks the parts with 99 KiB of shared memory a block, and 12.x are such parts too"
+_OPEN = "leave it as it is unless you know that the code behind runs there; a comment would say which"
+_NEAR = 40
+"""Lines within which another gate of a function is read as an answer to this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Chips that are kept out, how sure that is wrong, why, and what of the thing behind the gate shows it."""
+
+    chips: ChipSet
+    severity: Severity
+    confidence: Confidence
+    reason: str
+    related: RelatedSpan | None = None
+    claimed: Claimed | None = None
+
+
+def check(context: Context, judged: Judged) -> Iterator[Draft]:
+    if judged.in_test and judged.other.ends == "skip":
+        return
+    found = excluded(context, judged)
+    if found is not None:
+        one = draft(judged, found)
+        yield replace(one, category="smem") if found.reason == _SMALL_PARTS else one
+
+
+def excluded(context: Context, judged: Judged) -> Kept | None:
+    """The targets that are kept out of something that works there."""
+    out = context.targets & judged.sets.live - judged.may
+    if not out or out != context.targets & judged.sets.live or not judged.admitted & (_AMPERE | _HOPPER | _DATACENTER):
+        return None
+    if not judged.stands_here or (judged.denies and judged.core <= _NAMED_TO_REFUSE):
+        return None  # it is reported where it stands, or names the chip in order to refuse it
+    if _picks_small_shared(judged):
+        return Kept(out, "note", "medium", _SMALL_PARTS)
+    if judged.sets.guessed and judged.gate.kind in ("expression", "flag"):
+        return None
+    if _by_shared_memory(judged) and not _turned_away(judged):
+        return None  # who asks for the bytes has the smaller path beside it
+    if _later_branch(context, judged, out):
+        return None
+    if _plain_hopper(judged):
+        reason = "the list holds plain sm_90, and what runs on plain sm_90 runs on every later chip"
+        return Kept(out, "warning", "medium", reason)
+    rest = _of_ampere if _exact_ampere(judged) else _of_what_is_behind
+    return _other_path(context, judged, out) or rest(context, judged, out)
+
+
+def _of_ampere(context: Context, judged: Judged, out: ChipSet) -> Kept:
+    reason = "an exact 8.0 leaves out 8.6, 8.9 and 12.x, which run the same mma.sync code"
+    if context.near_tcgen05(judged) and not judged.gate.yes.tuning:
+        return Kept(out, "warning", "medium", f"{reason}; the file's other path is tcgen05")
+    return Kept(out, "note", "low", reason)
+
+
+def _of_what_is_behind(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
+    need = context.need_of(judged, judged.working)
+    if need is not None and out - need.legal:
+        return None  # it would not work there
+    if not _turned_away(judged):
+        return _window(judged, out)
+    if need is not None and need.hops:
+        hop = need.hops[-1]
+        reason = f"behind the gate is `{need.use.name.rpartition('.')[2]}`, {need.what}"
+        related = RelatedSpan(hop, hop.at, hop.text)
+        return Kept(out, "warning", "high", reason, related, claimed(need, judged.module, out))
+    known = context.evidence.libraries.works(judged.module.path, judged.working.uses)
+    if known is not None and known.use.sure:
+        related = RelatedSpan(judged.module, known.use.at, f"{known.what}: {known.source}")
+        reason = f"behind the gate is `{known.use.name}`, {known.what}"
+        return Kept(out, "warning", "medium", reason, related, claimed(known, judged.module, out))
+    return _of_generations(judged, out)
+
+
+def _of_generations(judged: Judged, out: ChipSet) -> Kept | None:
+    """What the chips that are admitted have in common, where nothing else is known of what is behind."""
+    if judged.admitted & _SMALL_SHARED and judged.admitted & _DATACENTER:
+        reason = "it runs on 8.6 or 8.9, with their 99 KiB, and on 10.x; what both run, 12.x runs"
+        return Kept(out, "warning", "medium", reason)
+    if not (judged.admitted & _DATACENTER and judged.admitted & (_HOPPER | _AMPERE)) and judged.owns_comparison:
+        return None  # a test for one generation says what it means
+    helper = judged.in_test and named_for_others(" ".join(judged.mentioned))
+    if helper or named_for_others(judged.names.rpartition("/")[2]):
+        return None
+    return Kept(out, "note", "low", "nothing in reach shows that it would not work there")
+
+
+def _exact_ampere(judged: Judged) -> bool:
+    """8.0 and not 8.6: joined digits compared where a generation is meant."""
+    return judged.core & _AMPERE == group("large-ampere") and judged.gate.kind in ("condition", "expression")
+
+
+def _picks_small_shared(judged: Judged) -> bool:
+    """`major == 8 && minor > 0`: 8.6 and 8.9 without 8.0."""
+    return _SMALL_SHARED <= judged.core <= _AMPERE - _LARGE_AMPERE and judged.gate.kind in ("flag", "condition")
+
+
+def _by_shared_memory(judged: Judged) -> bool:
+    """Whether a test holds just where a block may have more than some number of bytes."""
+    sizes = {chip.smem_per_block_optin for chip in judged.core if chip.smem_per_block_optin}
+    least = min(sizes, default=0)
+    return least > 0 and judged.core == ChipSet.where(lambda chip: (chip.smem_per_block_optin or 0) >= least)
+
+
+def _window(judged: Judged, out: ChipSet) -> Kept | None:
+    """`(9, 0) <= cap < (11, 0)`: an upper bound or a short list that decides a flag."""
+    if judged.gate.kind not in ("flag", "predicate", "condition") or not judged.owns_comparison:
+        return None
+    if not (judged.core & _HOPPER and judged.core & _DATACENTER):
+        return None
+    if named_for_others(f"{judged.gate.qualname} {judged.gate.name}"):
+        return None
+    return Kept(out, "note", "low", "it admits 9.0 and 10.x and stops there")
+
+
+def _turned_away(judged: Judged) -> bool:
+    other = judged.other
+    return judged.gate.kind in ("list", "assert") or refuses(other) or answers_no(other)
+
+
+def _plain_hopper(judged: Judged) -> bool:
+    """A list of target names with sm_90 and no suffix: a baseline feature, forward compatible as PTX."""
+    if judged.gate.test.op != "names":
+        return False
+    texts = {n.args[0] for n in walk(judged.gate.test) if n.op == "const" and isinstance(n.args[0], str)}
+    members = {n.args[1] for n in walk(judged.gate.test) if n.op == "attr"}
+    return "sm_90" in texts | members and bool(judged.core & _DATACENTER)
+
+
+def _later_branch(context: Context, judged: Judged, out: ChipSet) -> bool:
+    """A later arm of the chain, or a gate close by in the function, is there for the chips."""
+    gate = judged.gate
+    for other in context.judged[judged.module.path]:
+        if other is judged or other.gate.qualname != gate.qualname or "list" in (gate.kind, other.gate.kind):
+            continue
+        if gate.kind == "flag" and gate.leaf is not None and other.gate.leaf == gate.leaf:
+            continue  # it is the flag that is asked there
+        near = other.gate.chain == gate.chain != 0 or abs(other.gate.at[0] - gate.at[0]) <= _NEAR
+        if near and other.admitted & out and other.admitted != other.sets.live and not refuses(other.working):
+            return True
+    return False
+
+
+def _other_path(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
+    """`if arch in [80, 90]: ... else: <tcgen05>`: the branch that would do is closed, the other cannot run."""
+    if not judged.admitted & _AMPERE or judged.gate.kind not in ("condition", "expression"):
+        return None
+    need: Need | None = context.need_of(judged, judged.other)
+    if need is None or out & need.legal or need.strength != PROOF:
+        return None
+    related = RelatedSpan(judged.module, need.use.at, f"`{need.use.name}` is {need.what}")
+    reason = f"it takes the branch of {need.legal} instead of that of 8.x"
+    return Kept(out, "warning", "medium", reason, related, claimed(need, judged.module, out))
+
+
+def draft(judged: Judged, kept: Kept) -> Draft:
+    out = kept.chips
+    return Draft(
+        rule=RULE,
+        place=DraftPlace.of_gate(judged),
+        severity=kept.severity,
+        confidence=kept.confidence,
+        message=f"keeps {plain(out)} out: {kept.reason}",
+        label=f"admits {judged.admitted}",
+        advice=f"admit {out}, or say in a comment why it does not run there" if kept.severity != "note" else _OPEN,
+        related=(kept.related,) if kept.related else (),
+        claims=(kept.claimed or behind(judged, out, works=True),),
+    )

@@ -1,0 +1,73 @@
+"""excluded at a guard of the preprocessor: an upper bound compiles away what the chip has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bwlint.chips import EVERY_TARGET, ChipSet, TargetSet, group
+from bwlint.chips.wording import plain
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
+from bwlint.judging.guards import Guarded
+from bwlint.judging.legality import legal, short, slow
+from bwlint.model.facts import Operation
+from bwlint.rules.excluded import RULE
+
+_OLDER, _NEWER = group("hopper"), group("datacenter-blackwell")
+
+
+def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
+    out = context.targets & guarded.refused
+    window = guarded.chips >= _OLDER | _NEWER and out == context.targets & guarded.sets.live.chips
+    if not out or not window or guarded.working.empty or not guarded.other.empty or _elsewhere(context, guarded, out):
+        return
+    needs = [one for one in guarded.operations() if one.kind in ("instruction", "atom")]
+    native = TargetSet.native(out)
+    if any(native - legal(one) for one in needs):
+        return
+    proved = [one for one in needs if legal(one) != EVERY_TARGET and not native & slow(one)]
+    yield Draft(
+        rule=RULE,
+        place=DraftPlace.of_guard(guarded),
+        severity="warning" if proved else "note",
+        confidence="high" if proved else "low",
+        message=(
+            f"this guard compiles for {guarded.chips} and leaves out {plain(out)}"
+            + (f", which {_have(out)} `{short(proved[0])}` too" if proved else "")
+        ),
+        label=f"compiles to nothing for {out}",
+        advice="drop the upper bound, or name the chips that lack what is behind it",
+        related=tuple(RelatedSpan(guarded.module, one.at, "legal there") for one in proved[:1]),
+        remedy=_remedy(guarded, out) if proved else None,
+        claims=(guarded.claimed(TargetSet.native(out | _OLDER | _NEWER)), _behind(guarded, out, proved)),
+    )
+
+
+def _behind(guarded: Guarded, out: ChipSet, proved: list[Operation]) -> Claimed:
+    """That what is behind the guard works on those that are left out."""
+    if not proved:
+        says = f"what is behind the guard works on {plain(out)} too"
+        return Claimed(claims.need(claims.directive(guarded.guard.text), out, out, says))
+    first = proved[0]
+    claim = claims.legal(short(first), TargetSet.native(out), wrapped=first.kind == "atom")
+    return Claimed(claim, first.at, guarded.module)
+
+
+def _remedy(guarded: Guarded, out: ChipSet) -> Remedy:
+    targets = guarded.admitted | (TargetSet.native(out) & guarded.sets.live)
+    why = "what is behind it was never compiled for these chips"
+    return Remedy("guard", targets.chips, "the instructions behind it assemble there", why, targets=targets)
+
+
+def _have(chips: ChipSet) -> str:
+    return "has" if len(chips) == 1 else "have"
+
+
+def _elsewhere(context: Context, guarded: Guarded, out: ChipSet) -> bool:
+    """Whether another guard of the file is there for the chips that are left out."""
+    return any(
+        other is not guarded and out & other.chips and not other.chips & _OLDER and not other.working.empty
+        for other in context.guards[guarded.module.path]
+    )

@@ -1,0 +1,363 @@
+"""family-split: a gate cuts one member of a chip family from another that runs the same code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bwlint.chips import EVERY, NONE, ChipSet, families, group, spelling
+from bwlint.chips.wording import plain
+from bwlint.evaluate.objects import ClassValue, EvaluationFrame
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
+from bwlint.judging.family_evidence import Parted, against, ground, old_library
+from bwlint.judging.siblings import Admission, admits, elsewhere, peer
+from bwlint.model.expr import Expr, walk
+from bwlint.model.facts import Side
+from bwlint.model.findings import Confidence, NoFix, Severity
+from bwlint.rules.family_split import RULE
+from bwlint.world.builds import runs_on
+from bwlint.world.gates import Judged, refuses
+
+_EXACT_NAME = re.compile(r"sm_?12[01]a|12[01]a|sm_?121|gb10|spark|_12_0|rtx|exact", re.I)
+_BUILD = re.compile(r"cuda_arch|arch_list|gencode|nvcc|target_arch|build", re.I)
+_VALIDATED = re.compile(
+    r"(?:not|only|until|been|is|was) (?:yet )?(?:been )?(?:validated|tested|qualified|verified|measured|enabled)"
+    r"|sm_?121|12\.1|gb10|spark",
+    re.I,
+)
+_TENSOR_MEMORY = re.compile(r"tmem|tensor_?mem", re.I)
+_FAMILY_NAME = re.compile(r"12x|120f|blackwell", re.I)
+_PART_NAME = re.compile(rf"{spelling.IN_NAMES}120(?![A-Za-z0-9])")
+_MEANT = re.compile(
+    r"\b(?:exact(?:ly)?|deliberate\w*|intention\w*|on purpose|fail closed|validated|qualified"
+    r"|not (?:yet )?(?:tested|verified|supported)|only (?:on|tested|measured)"
+    r"|measured|benchmarked|tuned|tuning|rtx|gb10|spark|5090)\b|sm_?121|12\.1",
+    re.I,
+)
+_UNPROVED = "nothing here shows that the sibling runs what is behind the test"
+_F_NAMES = "nothing here shows that what is behind the list compiles for the family target"
+_SAME = "both run the same instructions"
+_RUBIN = group("announced")
+_B200, _B, _THOR = group("first-blackwell"), group("datacenter-blackwell"), group("thor")
+
+
+def check(context: Context, judged: Judged) -> Iterator[Draft]:
+    if judged.in_test and judged.other.ends == "skip":
+        return
+    found = split(context, judged)
+    if found is not None:
+        yield draft(context, judged, *found)
+        return
+    yield from other_family(context, judged)
+    yield from exact_names(context, judged)
+
+
+def exact_names(context: Context, judged: Judged) -> Iterator[Draft]:
+    """A list of names with every member's `a` target and not the family target: code built for 120f is refused."""
+    if judged.gate.test.op != "names" or not context.targets <= judged.core:
+        return
+    nodes = [node for node in walk(judged.gate.test) if node.op in ("const", "attr")]
+    names = {node.args[0] if node.op == "const" else node.args[1]: node for node in nodes}
+    numbers = {chip.joined for chip in group("consumer-blackwell")}
+    read = {name: spelling.spelled(name) for name in names if isinstance(name, str)}
+    spelled = {name: names[name] for name, target in read.items() if target and target.number in numbers}
+    if not spelled or not all(name.endswith("a") for name in spelled):
+        return
+    known = all(_has_family_name(context, judged, name, node) for name, node in spelled.items())
+    also = ", which the same enum knows," if known else ""
+    yield Draft(
+        rule=RULE,
+        place=DraftPlace.of_gate(judged),
+        severity="warning" if known and _turns_away(judged) else "note",
+        confidence="medium",
+        message=f"this list names the a targets only: a build for the family target sm_120f{also} is refused",
+        label="a targets only",
+        advice="list the f names too, or test the family",
+        remedy=Remedy("names", NONE, "the enum knows them", _F_NAMES)
+        if known
+        else NoFix("nothing here knows the f names"),
+        claims=(Claimed(claims.other("the list has no name of a family target", context.targets), judged.at),),
+    )
+
+
+def _has_family_name(context: Context, judged: Judged, name: str, node: Expr) -> bool:
+    """Whether the enum that a name is a member of has the family's name too."""
+    if node.op != "attr":
+        return False
+    owner = context.tree.interpreter.evaluate(node.args[0], EvaluationFrame(judged.module)).only()
+    return isinstance(owner, ClassValue) and f"{name[:-1]}f" in owner.body.names
+
+
+def _turns_away(judged: Judged) -> bool:
+    return judged.gate.kind in ("list", "assert") or refuses(judged.other)
+
+
+def other_family(context: Context, judged: Judged) -> Iterator[Draft]:
+    """B200 without B300, or 10.x without its tcgen05 sibling 11.0: worth a note beside the chips asked about."""
+    live = judged.sets.live
+    core = live - judged.core if judged.denies else judged.core
+    if not judged.owns_comparison or core & context.targets or _B & context.targets:
+        return
+    missing = NONE
+    if core & _B == _B200 and live >= _B and len(core) <= 6:
+        missing, kept, why = _B - core, _B200, "the same instructions"
+    elif judged.denies:
+        return  # who refuses the rest of a generation knows what it has
+    elif core & (_B | _THOR) == _B and live >= _THOR and len(core) <= 4 and context.near_tcgen05(judged):
+        missing, kept, why = _THOR, _B, "tcgen05 and tensor memory too"
+    if not missing or _EXACT_NAME.search(judged.gate.comment):
+        return
+    yield Draft(
+        rule=RULE,
+        place=DraftPlace.of_gate(judged),
+        severity="note",
+        confidence="low",
+        message=f"this test names {plain(kept)} and leaves out {plain(missing)}, which has {why}",
+        label=f"true on {core}",
+        advice="test the family",
+        remedy=Remedy("test", judged.core - missing if judged.denies else judged.core | missing, _SAME, _UNPROVED),
+        compares=kept | missing,
+    )
+
+
+def split(context: Context, judged: Judged) -> tuple[ChipSet, ChipSet] | None:
+    """The family members that are admitted and those that are not, where this gate itself parts them."""
+    if any(clash.certain for clash in judged.sets.clashes) or not judged.stands_here:
+        return None
+    asked = " ".join(judged.mentioned)
+    by_helper = not judged.owns_comparison and not _EXACT_NAME.search(asked)
+    if by_helper or _TENSOR_MEMORY.search(f"{asked} {judged.gate.name}"):
+        return None  # a helper that parts a family is reported at its body; tensor memory, where its table is
+    family = _parted(context, judged)
+    if family is None:
+        return None
+    test = judged.core & family
+    missing = family - test
+    if judged.gate.kind == "lookup" and test == group("second-consumer"):
+        return None  # a row for the later part alone is one that was measured there
+    first, second = next(iter(test)), next(iter(missing))
+    if not context.tree.splits(judged.module, judged.gate.test, first.name, second.name):
+        return None
+    if _pair(context, judged, family, missing) or _nothing_behind(judged) or context.illegal_here(judged, family):
+        return None
+    return test, missing
+
+
+def _parted(context: Context, judged: Judged) -> ChipSet | None:
+    """The members that get here of a family that the run asks about and the test parts."""
+    for family in families().values():
+        if not family & context.targets:
+            continue
+        if not _RUBIN & context.targets:
+            family -= _RUBIN  # no product yet: nobody could name it
+        here = family & judged.sets.live
+        if judged.core & here and here - judged.core:
+            return here
+    return None
+
+
+def _same_comparison(judged: Judged, other: Judged) -> bool:
+    return judged.gate.leaf is not None and judged.gate.leaf == other.gate.leaf
+
+
+def _nothing_behind(judged: Judged) -> bool:
+    """A stub under a decorator, or a list of build targets, which load rules judge and not membership."""
+    gate = judged.gate
+    return (gate.yes.empty and gate.kind == "list") or (gate.kind == "list" and bool(_BUILD.search(gate.name)))
+
+
+def _pair(context: Context, judged: Judged, family: ChipSet, missing: ChipSet) -> bool:
+    """Another gate of the function (or of the module, for helpers) tests the missing member by itself."""
+    for other in context.judged[judged.module.path]:
+        if other is judged or other.core & family != missing or _same_comparison(judged, other):
+            continue  # the same comparison, used and turned round
+        same_place = other.gate.qualname == judged.gate.qualname
+        family_named = _FAMILY_NAME.search(judged.gate.name)
+        both_named = (
+            not family_named
+            and other.gate.kind == judged.gate.kind
+            and other.gate.kind in ("predicate", "flag", "table")
+        )
+        if same_place or both_named:
+            return True
+    return False
+
+
+def draft(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> Draft:
+    severity, confidence, reason = _level(context, judged, test, missing)
+    sibling = _sibling(context, judged, test, missing)
+    if sibling is not None:
+        severity, confidence = "warning", "high"
+        reason = f"; elsewhere `{sibling.name}`, which is behind it, is for {sibling.chips}"
+    elif judged.in_test:
+        severity = "note"  # a test may be for one part
+    held, lost = test, missing
+    if judged.denies and refuses(judged.other):
+        phrase, held, lost = "this guard lets pass", missing, test
+    else:
+        named = {"list": "this list names", "table": "this table has a row for"}
+        phrase = named.get(judged.gate.kind, "this test holds on")
+    return Draft(
+        rule=RULE,
+        place=DraftPlace.of_gate(judged),
+        severity=severity,
+        confidence=confidence,
+        message=f"of one family {phrase} {plain(held)} and not {plain(lost)}; both run the same instructions{reason}",
+        label=f"true on {judged.core}",
+        advice="test the family: the major version, or both members",
+        related=(*_seen_sides(judged), *_other_places(context, judged, missing, sibling)),
+        remedy=_remedy(context, judged, test, missing, sibling, severity),
+    )
+
+
+def _remedy(
+    context: Context, judged: Judged, test: ChipSet, missing: ChipSet, sibling: Admission | None, severity: Severity
+) -> Remedy | NoFix:
+    """The test with all members on the side of those that it names; `NoFix` says why nobody would want that."""
+    held, lost = (missing, test) if judged.denies else (test, missing)
+    chips = judged.core | missing if _names_members(judged) else judged.core - test
+    admitted = chips <= judged.core if judged.denies else chips >= judged.core
+    if held <= group("second-consumer") and sibling is None and (admitted or judged.module.language == "cuda"):
+        return NoFix("what is for the later part alone is a remedy for it")
+    said = ground(context, Parted(judged, held, lost, sibling)) if admitted else old_library(judged)
+    doubt = against(context, judged, held, lost) if admitted else None
+    valued = judged.gate.yes.tuning and judged.gate.no.tuning  # what is expected of the sibling is its own value
+    if doubt is None and judged.in_test and admitted and not valued and not meant(judged):
+        return Remedy("test", chips, said or "a test that runs on one of a family is to be tried on the other")
+    doubt = doubt or _doubt(context, judged, severity, held) or _native_doubt(context, judged, test, missing)
+    if doubt is None and said is None:
+        doubt = _UNPROVED if admitted else "the sibling is then kept from what it does today"
+    return Remedy("test", chips, said or _SAME, doubt)
+
+
+def _native_doubt(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> str | None:
+    """What in a C++ file says that its code is there for one part of the family: its builds, and its own guards."""
+    if judged.module.language != "cuda":
+        return None
+    held, lost = (missing, test) if judged.denies and refuses(judged.other) else (test, missing)
+    carries = context.builds.of(judged.module)
+    if carries and not lost <= runs_on(carries):
+        return f"no build of this file makes what {plain(lost)} loads"
+    for guarded in context.guards[judged.module.path]:
+        if guarded.chips & held and lost & guarded.refused and not guarded.working.empty:
+            return f"the guard at line {guarded.guard.at[0]} leaves {plain(lost)} out of what is compiled"
+    return None
+
+
+def _doubt(context: Context, judged: Judged, severity: Severity, held: ChipSet) -> str | None:
+    """Why the test may be meant as it is written, whatever the tree says of the sibling."""
+    if severity == "note" or _MEANT.search(judged.gate.comment):
+        return "the exact test may be meant"
+    if context.builds_exact(judged):
+        return "the file builds for one part alone"
+    if any(_gives_number(text.text, held) for text in judged.other.texts):
+        return "the refusal gives the number of the one part"
+    return None
+
+
+def _gives_number(text: str, chips: ChipSet) -> bool:
+    """Whether a text speaks of a compute capability by its number, and not of a family by a name such as SM120."""
+    return any(re.search(rf"(?<![\d.]){re.escape(str(chip))}(?![\d.])", text) for chip in chips)
+
+
+def _other_places(
+    context: Context, judged: Judged, missing: ChipSet, sibling: Admission | None
+) -> tuple[RelatedSpan, ...]:
+    """Where the tree says otherwise."""
+    if sibling is not None:
+        return (RelatedSpan(sibling.at, sibling.at.at, sibling.at.text),)
+    other = peer(context, judged, missing) if judged.gate.kind in ("list", "table") else None
+    return (RelatedSpan(other.module, other.at, f"this {other.gate.kind} has {plain(missing)} too"),) if other else ()
+
+
+def _sibling(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> Admission | None:
+    """A gate behind this one that admits the missing member; a text that says what was tested stands against it."""
+    texts = (judged.gate.comment, *(text.text for side in (judged.gate.yes, judged.gate.no) for text in side.texts))
+    meant = test & group("second-consumer") or any(_VALIDATED.search(text) for text in texts)
+    if meant or context.builds_exact(judged):
+        return None
+    return admits(context, judged, missing) or elsewhere(context, judged, missing)
+
+
+def _names_members(judged: Judged) -> bool:
+    """Whether the test lists chips (`==`, `in`) and does not list exceptions (`!=`, `not in`)."""
+    return judged.gate.kind in ("list", "table") or len(judged.core) <= len(EVERY) // 2
+
+
+def _seen_sides(judged: Judged) -> tuple[RelatedSpan, ...]:
+    side = judged.gate.yes if judged.denies and refuses(judged.other) else judged.gate.no
+    if side.at is None or side.empty:
+        return ()
+    return (RelatedSpan(judged.module, side.at, "where the sibling ends up"),)
+
+
+def _level(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> tuple[Severity, Confidence, str]:
+    gate = judged.gate
+    named = f"{gate.qualname} {gate.name}"
+    guessed = judged.sets.guessed
+    if context.builds_exact(judged):
+        return "note", "low", " (the file builds for sm_120a alone)"
+    if any(_VALIDATED.search(text.text) for side in (gate.yes, gate.no) for text in side.texts):
+        return "note", "low", " (its text says that the exact part is meant)"
+    if _MEANT.search(gate.comment) or _EXACT_NAME.search(gate.name or gate.qualname.rpartition(".")[2]):
+        return "note", "low", " (a comment or a name suggests that the exact part is meant)"
+    if gate.kind == "table":
+        return "note", "medium", ""
+    if gate.yes.tuning or gate.no.tuning:
+        return "note", "low", " (tuning)"
+    if gate.kind in ("predicate", "flag"):
+        part = _PART_NAME.search(named)
+        return ("note", "low", "") if part or not _supports(named) else ("warning", "medium", "")
+    if test & group("second-consumer") and not judged.denies:
+        return "note", "low", ""
+    if _other_generation(gate.yes, gate.no) and not judged.denies:
+        return "warning", "medium", "; the sibling takes what is named after another generation"
+    if _decides(judged):
+        return "warning", "medium" if guessed else "high", ""
+    return "note", "medium", ""
+
+
+def meant(judged: Judged) -> bool:
+    """Whether a comment, a name or a text at a gate says that the exact part is meant."""
+    gate = judged.gate
+    texts = (text.text for side in (gate.yes, gate.no) for text in side.texts)
+    named = _EXACT_NAME.search(gate.name or gate.qualname.rpartition(".")[2])
+    said = " ".join((gate.comment, *texts))
+    return bool(_MEANT.search(said) or _VALIDATED.search(said) or named)
+
+
+def _other_generation(here: Side, there: Side) -> bool:
+    """One side names a kernel or value of the family, the other, first of all, one of an older generation."""
+    mine, its = _generations(here), _generations(there)
+    consumer = {chip.major for chip in group("consumer-blackwell")}
+    return here.ends == "return" and bool(mine) and set(mine) <= consumer and bool(its) and its[0] not in consumer
+
+
+def _generations(side: Side) -> list[int]:
+    """The majors in the names that a side uses, in order."""
+    found = (spelling.numbers(use.name) for use in side.uses if use.how in ("call", "name"))
+    return [numbers[0] // 10 for numbers in found if numbers]
+
+
+def _supports(name: str) -> bool:
+    return (
+        re.search(r"support|available|usable|can_|12x|120f|blackwell|allow|enable|eligible|compatible", name, re.I)
+        is not None
+    )
+
+
+def _decides(judged: Judged) -> bool:
+    """One member is refused, answered no, or denied a capability flag."""
+    gate = judged.gate
+    if gate.kind in ("list", "assert", "skipif") or refuses(gate.yes) or refuses(gate.no):
+        return True
+    for side in (gate.yes, gate.no):
+        value = side.value
+        if value is not None and value.op == "const" and (value.args[0] is None or isinstance(value.args[0], bool)):
+            return True
+        if side.ends == "return" and value is not None and value.op == "fstr":
+            return True
+    return gate.kind == "condition" and gate.yes.ends == "continue"

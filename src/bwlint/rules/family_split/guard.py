@@ -1,0 +1,199 @@
+"""family-split at a guard of the preprocessor: code for one member of a family compiles to nothing for another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from bwlint.chips import ChipSet, TargetSet, families, group
+from bwlint.chips.wording import plain
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
+from bwlint.judging.guarded_macros import defined, only_errors, served_elsewhere, tuned
+from bwlint.judging.guards import Guarded
+from bwlint.judging.wrappers import served, wrapper
+from bwlint.model.expr import walk
+from bwlint.model.facts import Module
+from bwlint.model.findings import Confidence, NoFix, Severity
+from bwlint.rules.family_split import RULE
+
+_MEANT = re.compile(
+    r"\b(?:exact(?:ly)?|deliberate\w*|intention\w*|on purpose|only (?:on|tested|measured)|work-?around|erratum|rtx|gb10"
+    r"|spark|5090)\b|sm_?121|12\.1",
+    re.I,
+)
+_MACROS = frozenset({"macro", "defined"})
+
+
+def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
+    parted = parts(context, guarded)
+    if parted is None:
+        return
+    held, lost = parted
+    yield _draft(
+        guarded,
+        held=held,
+        lost=lost,
+        place=DraftPlace.of_guard(guarded),
+        message=(
+            f"of one family this guard compiles for {plain(held)} and not for {plain(lost)}; both have the same "
+            "instructions"
+        ),
+        label=f"compiles for {guarded.admitted & TargetSet.native(held | lost)}",
+        advice="test the family: a half-open range of __CUDA_ARCH__, or every member's macro",
+        related=(RelatedSpan(guarded.module, guarded.other.at, "what the sibling gets"),) if guarded.other.at else (),
+        remedy=_remedy(context, guarded, held, lost),
+    )
+
+
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    """Kernels wrapped in a class whose guard parts a family: right by itself, and wrong for what the family runs."""
+    for operation in module.operations:
+        guarded = wrapper(context, module, operation)
+        parted = parts(context, guarded) if guarded is not None else None
+        if guarded is None or parted is None:
+            continue
+        held, lost = parted
+        yield _draft(
+            guarded,
+            held=held,
+            lost=lost,
+            place=replace(DraftPlace.of_guard(guarded), module=module, at=operation.at, gate=None),
+            message=(
+                f"what is wrapped here runs on {plain(held)} and not on {plain(lost)}: the guard of `{operation.name}` "
+                f"compiles for {plain(held)} alone"
+            ),
+            label="wrapped for one member of the family",
+            advice="wrap it in a class whose guard tests the family",
+            related=(RelatedSpan(guarded.module, guarded.guard.at, "the guard"),),
+            remedy=NoFix(f"the guard of `{operation.name}` is what is to be mended"),
+        )
+
+
+def _draft(
+    guarded: Guarded,
+    *,
+    held: ChipSet,
+    lost: ChipSet,
+    place: DraftPlace,
+    message: str,
+    label: str,
+    advice: str,
+    related: tuple[RelatedSpan, ...],
+    remedy: Remedy | NoFix,
+) -> Draft:
+    severity, confidence, what = _level(guarded, lost)
+    compared = (guarded.admitted & TargetSet.native(held)) | _twins(guarded, held, lost)
+    return Draft(
+        rule=RULE,
+        place=place,
+        severity=severity,
+        confidence=confidence,
+        message=f"{message}{what}",
+        label=label,
+        advice=advice,
+        related=related,
+        remedy=remedy,
+        claims=(guarded.claimed(compared),),
+    )
+
+
+def _remedy(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) -> Remedy | NoFix:
+    """Widen the guard by the sibling's targets: those with the suffixes that it admits for the others."""
+    if (name := named_after(guarded, held)) is not None:
+        return NoFix(
+            f"`{name}` is named after the part that the guard asks for: {plain(lost)} wants a macro of its own"
+        )
+    gained = _twins(guarded, held, lost) & guarded.sets.live
+    targets = guarded.admitted | gained
+    evidence = (
+        _loads_already(context, guarded, held, lost)
+        or only_errors(context, guarded)
+        or served_elsewhere(context, guarded, gained)
+    )
+    return Remedy("guard", targets.chips, evidence, _doubt(guarded, lost, evidence), targets=targets)
+
+
+def _doubt(guarded: Guarded, lost: ChipSet, evidence: str) -> str | None:
+    """Why a person should look at a wider guard; None where the sibling has nothing to lose by it."""
+    if _level(guarded, lost)[0] == "note":
+        return "the exact test may be meant"
+    if name := tuned(guarded):
+        return f"`{name}` may be chosen for this part"
+    return None if evidence else "nothing here shows that the sibling runs what is behind the guard"
+
+
+def _loads_already(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) -> str:
+    """Code that passes, here or at another guard for the same macros, and that the sibling loads as it is."""
+    names, passing = defined(guarded), guarded.admitted
+    for other in context.guards[guarded.module.path] if names else ():
+        if other.module is guarded.module and names <= defined(other):
+            passing |= other.admitted
+    for target in passing & TargetSet.native(held):
+        if lost <= target.loads_on():
+            return f"code for {target} passes, and {plain(lost)} loads it as it is"
+    return ""
+
+
+def named_after(guarded: Guarded, held: ChipSet) -> str | None:
+    """The macro that says which part it is: defined by a guard that asks the compiler, with that part's number."""
+    asks = any(str(node.args[0]).startswith("__CUDA_ARCH") for node in walk(guarded.guard.test) if node.op in _MACROS)
+    names = sorted(defined(guarded)) if asks else []
+    numbers = {str(chip.joined) for chip in held}
+    return next((name for name in names if numbers & set(re.findall(r"\d+", name))), None)
+
+
+def parts(context: Context, guarded: Guarded) -> tuple[ChipSet, ChipSet] | None:
+    """The family members that a guard admits and refuses, where nothing else in the file serves the refused."""
+    if guarded.working.empty:
+        return None
+    for family in families().values():
+        here = family & guarded.sets.live.chips & context.targets
+        held, lost = guarded.chips & here, guarded.refused & here
+        if not held or not lost or held <= group("second-consumer"):
+            continue  # what is for the second one alone is a remedy for it
+        if not served(context, guarded, _twins(guarded, held, lost)) and not _other_guard(
+            context, guarded, family, lost
+        ):
+            return held, lost
+    return None
+
+
+def _twins(guarded: Guarded, held: ChipSet, lost: ChipSet) -> TargetSet:
+    """The targets of the refused chips whose like the guard admits for the others: sm_121a where it admits sm_120a."""
+    suffixes = {target.suffix for target in guarded.admitted & TargetSet.native(held)}
+    return TargetSet.where(lambda target: target.chip in lost and target.suffix in suffixes)
+
+
+def _other_guard(context: Context, guarded: Guarded, family: ChipSet, lost: ChipSet) -> bool:
+    """Whether another guard of the file is there for just the refused members, and does the same for them."""
+    mine = _shapes(guarded)
+    for other in context.guards[guarded.module.path]:
+        if other is guarded or other.guard.qualname != guarded.guard.qualname or other.working.empty:
+            continue
+        if not other.chips & family or other.chips & family - lost:
+            continue
+        if not mine or mine & _shapes(other):
+            return True
+    return False
+
+
+def _shapes(guarded: Guarded) -> set[str]:
+    """The macros that a guard defines, without their numbers: SM120_ENABLED and SM121_ENABLED are one shape."""
+    defined = (use.name for use in guarded.working.uses if use.how == "define")
+    return {re.sub(r"\d+", "#", name) for name in defined} if guarded.working.tuning else set()
+
+
+def _level(guarded: Guarded, lost: ChipSet) -> tuple[Severity, Confidence, str]:
+    """Severity, confidence, and what becomes of the sibling in words."""
+    if _MEANT.search(guarded.guard.comment):
+        return "note", "low", " (a comment suggests that the exact part is meant)"
+    named = [use.name for use in guarded.working.uses if use.how == "define"]
+    if guarded.working.tuning and named:
+        return "warning", "high", f"; `{named[0]}` is not defined there"
+    if guarded.other.ends == "raise":
+        return "warning", "high", f"; code built for {plain(lost)} ends in the error beside it"
+    if guarded.other.empty:
+        return "warning", "high", f"; for {plain(lost)} nothing is left of it"
+    return "note", "medium", ""

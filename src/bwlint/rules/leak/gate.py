@@ -1,0 +1,367 @@
+"""leak: a gate admits a chip to something proved illegal there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from bwlint.chips import EVERY, NONE, ChipSet, group, spelling
+from bwlint.chips.mentions import mentioned
+from bwlint.chips.wording import plain
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
+from bwlint.judging.evidence import claimed
+from bwlint.judging.siblings import namesake
+from bwlint.model.expr import walk
+from bwlint.model.facts import Side
+from bwlint.model.findings import Claim, NoFix
+from bwlint.rules.leak import RULE
+from bwlint.sources.search import search_of
+from bwlint.sources.tree import package_root
+from bwlint.world.gates import Judged, answers_no, refuses
+from bwlint.world.libraries import PROOF, Libraries, Need, instruction
+
+OPEN_ENDED = re.compile(r"\+|or newer|and newer|or later|and later|or above|and above|or higher|>=|≥|at least", re.I)
+
+
+_ONE_PART = re.compile(rf"(?:^|_)is_?{spelling.IN_NAMES}[0-9]{{1,3}}x?$", re.I)
+_OLD_NAMES = group("renamed")
+_THRESHOLD = group("blackwell-and-newer")
+
+
+def check(context: Context, judged: Judged) -> Iterator[Draft]:
+    if judged.in_test and judged.other.ends == "skip":
+        return
+    tables = list(tensor_memory(context, judged))
+    if tables:
+        yield from tables
+        return
+    found = list(leaks(context, judged))
+    for side, need, wrong in found:
+        one = _confirmed(context, judged, draft(judged, side, need, wrong), wrong)
+        one = with_remedy(judged, side, need, one)
+        by_name_alone = need.use.how == "define" and judged.gate.kind in ("predicate", "condition")
+        if by_name_alone and _unasked(context, judged):
+            one = replace(one, severity="note", confidence="low", remedy=None)
+        yield one
+    if not found:
+        yield from open_bound(context, judged) if not (named := list(misnamed(context, judged))) else named
+
+
+def with_remedy(judged: Judged, side: Side, need: Need, found: Draft) -> Draft:
+    """An open bound in front of what was read there ends below the chips that lack it, and keeps all others."""
+    if found.severity == "note" or need.strength != PROOF or not judged.owns_comparison:
+        return found
+    gone = judged.on(side) - need.legal
+    for old in gone & _OLD_NAMES:  # a test of the major takes the name along with its generation
+        if need.legal & ChipSet.where(lambda chip: chip.major == old.major):  # noqa: B023 - used at once
+            gone -= ChipSet.joining((old,))
+    return replace(found, remedy=bounded(judged, gone, f"{_name_of(need)} is {need.what}", side is judged.gate.yes))
+
+
+def bounded(judged: Judged, wrong: ChipSet, why: str, passes: bool = True) -> Remedy:
+    """The test without the chips that it lets through wrongly; `passes`: it lets those through that pass it."""
+    chips = judged.core - wrong if passes else judged.core | wrong
+    return Remedy("test", chips, why, f"who keeps {plain(wrong)} out may owe it another path")
+
+
+def _name_of(need: Need) -> str:
+    return f"`{need.use.name if need.use.how == 'text' else need.use.name.rpartition('.')[2]}`"
+
+
+def _confirmed(context: Context, judged: Judged, found: Draft, wrong: ChipSet) -> Draft:
+    """What a name says of a list is a warning where a namesake is there for the chips."""
+    other = namesake(context, judged, wrong) if found.severity == "note" else None
+    if other is None:
+        return found
+    theirs = other.gate.qualname.rpartition(".")[2]
+    message = f"this list has {plain(wrong)} too, for which `{theirs}` is there"
+    related = (RelatedSpan(judged.module, other.at, f"`{theirs}` is for {other.core}"), *found.related)
+    return replace(found, severity="warning", confidence="medium", message=message, related=related)
+
+
+def _function(judged: Judged) -> str:
+    """The name of the function that a gate stands in, or decides alone."""
+    return judged.gate.name if judged.gate.kind == "predicate" else judged.gate.qualname.rpartition(".")[2]
+
+
+def _unasked(context: Context, judged: Judged) -> bool:
+    """Whether the function around a gate is named nowhere in its project but where it is defined."""
+    if context.native is None:
+        return False
+    search = search_of(package_root(judged.module.path), context.native.searches)
+    return search.complete("python") and len(search.word("python", _function(judged))) == 1
+
+
+def misnamed(context: Context, judged: Judged) -> Iterator[Draft]:
+    """A flag called after one generation, `is_sm8x`, that holds on later ones too."""
+    if (
+        judged.gate.kind not in ("flag", "predicate")
+        or not judged.owns_comparison
+        or not _ONE_PART.search(judged.gate.name)
+    ):
+        return
+    named = mentioned(judged.gate.name.replace("_", " ")).named
+    wrong = judged.must & context.targets - named
+    if not wrong or not named & judged.core or named & context.targets or not judged.owns_comparison:
+        return
+    yield Draft(
+        rule=RULE,
+        place=DraftPlace.of_gate(judged),
+        severity="note",
+        confidence="low",
+        message=f"`{judged.gate.name}` speaks of {named} and holds on {plain(wrong)} too",
+        label=f"true on {judged.core}",
+        advice="give it an upper bound, or another name",
+        legal=named,
+    )
+
+
+def tensor_memory(context: Context, judged: Judged) -> Iterator[Draft]:
+    """A table of tensor memory with a row for a chip that has none."""
+    if judged.gate.kind != "table" or not re.search(r"tmem|tensor_?mem", judged.gate.name, re.I):
+        return
+    wrong = ChipSet.where(lambda chip: chip.tmem_per_sm == 0) & judged.core & context.targets
+    if not wrong:
+        return
+    rows = [node for node in walk(judged.gate.test) if node.op == "const" and _row_of(node.args[0], wrong)]
+    yield Draft(
+        rule=RULE,
+        category="tcgen05",
+        place=DraftPlace(
+            module=judged.module,
+            at=rows[0].at if rows and rows[0].at else judged.at,
+            admitted=judged.core,
+            certain=judged.core,
+            gate=judged.gate,
+        ),
+        severity="note" if _is_spare(judged) else "warning",
+        confidence="medium",
+        message=(
+            f"a table of tensor memory has a row for {plain(wrong)}, which {'has' if len(wrong) == 1 else 'have'} none"
+        ),
+        label="no tensor memory here",
+        advice="drop the row: a caller that gets here for 12.x should be refused",
+        legal=judged.core - wrong,
+        remedy=NoFix("whether the row may go is for those who read the table to say"),
+        claims=(Claimed(_no_tensor_memory(wrong)),),
+    )
+
+
+def _no_tensor_memory(chips: ChipSet) -> Claim:
+    return claims.need("tensor memory", chips, NONE, f"there is no tensor memory on {plain(chips)}")
+
+
+def _is_spare(judged: Judged) -> bool:
+    """Whether a table is read only where a library has no answer of its own: `if hasattr(library, "f"): return ...`."""
+    reads = [
+        path
+        for function in judged.module.functions.values()
+        for path, value in function.returns
+        if any(node.op in ("var", "name") and judged.gate.name in node.args for node in walk(value))
+    ]
+    return bool(reads) and all(
+        any(node.op == "name" and node.args[0] == "hasattr" for test in path for node in walk(test)) for path in reads
+    )
+
+
+def _row_of(key: object, chips: ChipSet) -> bool:
+    return isinstance(key, str) and any(key.rstrip("af").endswith(str(chip.joined)) for chip in chips)
+
+
+def open_bound(context: Context, judged: Judged) -> Iterator[Draft]:
+    """A lower bound at 10.0 and nothing known of what is behind it: half a finding, so a note."""
+    if judged.gate.kind == "list" or judged.core - _OLD_NAMES not in (_THRESHOLD, EVERY - _THRESHOLD - _OLD_NAMES):
+        return
+    wrong = judged.admitted & context.targets
+    if (
+        not wrong
+        or not (judged.owns_comparison or judged.gate.kind == "helper-call")
+        or (judged.core == ~_THRESHOLD and not judged.denies)
+    ):
+        return
+    if context.works_there(judged) or context.admitted_behind(judged, wrong):
+        return
+    yield Draft(
+        rule=RULE,
+        category="test-gate" if judged.in_test else None,
+        place=DraftPlace.of_gate(judged),
+        severity="note",
+        confidence="low",
+        message=f"a lower bound at 10.0 lets {wrong} through too; nothing in this file shows what is behind it",
+        label=f"admits {judged.admitted}",
+        advice="name the family where tcgen05 or a kernel for 10.x is behind the test",
+        claims=(behind(judged, wrong, works=False),),
+    )
+
+
+def behind(judged: Judged, chips: ChipSet, *, works: bool) -> Claimed:
+    """What is said of whatever a gate leads to, where nothing shows what that is."""
+    subject = judged.gate.name or judged.gate.qualname
+    says = f"what is behind the test {'works' if works else 'does not work'} on {plain(chips)}"
+    return Claimed(claims.need(subject, chips, chips if works else NONE, says), judged.at, judged.module)
+
+
+def leaks(context: Context, judged: Judged) -> Iterator[tuple[Side, Need, ChipSet]]:
+    """Sides that a target may take and whose need is illegal there, with the chips."""
+    for side in (judged.gate.yes, judged.gate.no):
+        if refuses(side) or (side.rest and side is not judged.working):
+            continue
+        if side.rest and not (refuses(judged.other) or answers_no(judged.other)):
+            continue
+        if not judged.sets.core and not judged.sets.must:
+            continue  # nothing is decided but by what is not known
+        here = judged.on(side)
+        if not here & context.targets or not _device_decides(judged, side):
+            continue
+        need = _need(context, judged, side)
+        if need is None or not here & need.legal:
+            continue
+        kept = judged.sets.live - here - _OLD_NAMES
+        if kept <= need.legal or _on_both_sides(context, judged, need) or _partial_guard(judged):
+            continue  # the gate picks among the chips that it works on, or guards one configuration
+        wrong = here & context.targets & context.reach(judged, need.use.at) & need.arriving - need.legal
+        if not wrong:
+            continue
+        if need.strength != PROOF and _says_newer_is_fine(judged, side):
+            continue
+        yield side, need, wrong
+
+
+def _need(context: Context, judged: Judged, side: Side) -> Need | None:
+    """What a side uses; else what the reason of the refusal, the enclosing names, or the file say."""
+    found = context.need_of(judged, side)
+    if (found is not None and found.strength == PROOF) or side is not judged.working:
+        return found
+    at = judged.at
+    if _says_so(judged.gate.comment, judged.admitted & context.targets):
+        return found  # the author names the chip
+    libraries, path = context.evidence.libraries, judged.module.path
+    reason = judged.other.texts[0].text if refuses(judged.other) and judged.other.texts else ""
+    if reason and _says_so(reason, context.targets):
+        return found  # so does the refusal
+    if reason:
+        named = libraries.by_name(path, (reason,), at, "text")
+        if named is not None:
+            return named
+    by_kind = judged.gate.kind in ("predicate", "list", "skipif", "helper-call")
+    if by_kind or judged.other.ends == "skip" or answers_no(judged.other):
+        named = libraries.by_name(path, (judged.gate.name, *judged.gate.qualname.split(".")), at)
+        if named is not None:
+            return named
+    chosen = _chosen_above(libraries, judged)
+    if chosen is not None:
+        return chosen
+    inside_kernel = judged.gate.qualname.partition(".")[0] in judged.module.uses
+    alone = (judged.gate.kind in ("predicate", "flag") and not inside_kernel) or refuses(judged.other)
+    if alone and context.only_question(judged):
+        near = next(context.evidence.near_needs(judged.module, at), None)
+        if near is not None:
+            return near
+    named = instruction(judged.gate.comment, at) or _instruction_in(judged)
+    return named if named is not None and named.strength == PROOF else found or named
+
+
+def _says_so(text: str, chips: ChipSet) -> bool:
+    """Whether a text names chips one by one, and not by "and newer"."""
+    said = mentioned(text)
+    return not said.open_ended and bool(said.named & chips)
+
+
+def _chosen_above(libraries: Libraries, judged: Judged) -> Need | None:
+    """`if backend == "trtllm_mla":` around a gate says what the gate guards."""
+    if not refuses(judged.other):
+        return None
+    for test in reversed(judged.gate.path[-3:]):
+        for node in walk(test):
+            if node.op == "cmp" and node.args[0] in ("==", "in"):
+                for inner in walk(node):
+                    if inner.op == "const" and isinstance(inner.args[0], str):
+                        found = libraries.by_text(judged.module.path, inner.args[0], judged.at)
+                        if found is not None:
+                            return found
+    return None
+
+
+def _instruction_in(judged: Judged) -> Need | None:
+    for text in (*judged.gate.yes.texts[:1], *judged.gate.no.texts[:1]):
+        found = instruction(text.text, judged.at)
+        if found is not None:
+            return found
+    return None
+
+
+def _partial_guard(judged: Judged) -> bool:
+    """`if backend == "xqa" and cap < 9: skip` guards one configuration, and says nothing of the others."""
+    return refuses(judged.other) and judged.denies and not judged.sets.must
+
+
+def _on_both_sides(context: Context, judged: Judged, need: Need) -> bool:
+    """Both branches need the same: what is around the gate is for those chips, and the gate picks a variant."""
+    if judged.gate.no.rest or judged.gate.yes.rest:
+        return _in_what_follows(context, judged, need)
+    sides = [context.need_of(judged, side) for side in (judged.gate.yes, judged.gate.no)]
+    return all(found is not None and found.legal == need.legal for found in sides)
+
+
+def _in_what_follows(context: Context, judged: Judged, need: Need) -> bool:
+    """`if x: return f(); ... return f_too()`: who does not take the branch comes to the same need."""
+    other = judged.gate.no if judged.gate.no.rest else judged.gate.yes
+    here = judged.gate.yes if other is judged.gate.no else judged.gate.no
+    if refuses(here) or (here.at is not None and not here.at.holds(need.use.at)):
+        return False
+    found = context.evidence.of(judged.module, other, sure=False)
+    return any(one.strength == PROOF and one.legal == need.legal for one in found)
+
+
+def _device_decides(judged: Judged, side: Side) -> bool:
+    """The side is taken because of the device: it is not taken on every chip that gets here."""
+    return judged.on(side) != judged.sets.live
+
+
+def _says_newer_is_fine(judged: Judged, side: Side) -> bool:
+    texts = [text.text for text in (*judged.gate.yes.texts, *judged.gate.no.texts)]
+    return any(OPEN_ENDED.search(text) for text in (*texts, judged.gate.comment))
+
+
+def _said(need: Need, named: str, wrong: ChipSet) -> str:
+    if need.use.how == "define":
+        return f"admits {plain(wrong)} where the name `{named}` speaks of {need.what}"
+    further = "" if need.where.rpartition(".")[2] in ("", "__init__", named) else f" and by it to `{need.where}`"
+    return f"lets {plain(wrong)} through to `{named}`{further}: {need.what}"
+
+
+def _names_it(judged: Judged, wrong: ChipSet) -> bool:
+    """The test asks a helper for the chip by name: its author meant it, and a name is no proof against that."""
+    spelled = re.compile("|".join(spelling.in_names(chip.joined) for chip in wrong), re.I)
+    return any(spelled.search(name) for name in judged.mentioned)
+
+
+def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
+    proved = need.strength == PROOF and not (need.use.how in ("define", "text") and _names_it(judged, wrong))
+    named = need.use.name if need.use.how == "text" else need.use.name.rpartition(".")[2]
+    related = [RelatedSpan(judged.module, need.use.at, f"`{named}`: {need.what}")]
+    related += [RelatedSpan(hop, hop.at, hop.text) for hop in need.hops]
+    return Draft(
+        rule=RULE,
+        category="test-gate" if judged.in_test else None,
+        place=DraftPlace(
+            module=judged.module,
+            at=judged.at,
+            admitted=judged.on(side),
+            certain=judged.sets.live & (judged.sets.must if side is judged.gate.yes else ~judged.sets.may),
+            gate=judged.gate,
+        ),
+        severity="warning" if proved else "note",
+        confidence=("high" if need.hops else "medium") if proved else "low",
+        message=_said(need, named, wrong),
+        label=f"admits {judged.on(side)}",
+        advice=f"name the chips that it works on ({need.legal}), and give {wrong} a path of its own or an error",
+        legal=need.legal,
+        related=tuple(related),
+        cause=(need.hops[-1].path, need.hops[-1].at) if need.hops and need.kind in ("gate", "list") else None,
+        claims=(claimed(need, judged.module, wrong),),
+    )

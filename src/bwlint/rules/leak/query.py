@@ -1,0 +1,110 @@
+"""leak at a query: a function says that something is supported on a chip on which the thing itself ends in an error."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bwlint.chips import EVERY, NONE, ChipSet
+from bwlint.chips.wording import plain
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.model.expr import Span
+from bwlint.model.facts import Function, Module
+from bwlint.model.naming import spoken
+from bwlint.rules.leak import RULE
+from bwlint.world.error_exits import refused
+
+_ASKS = frozenset({"support", "supports", "supported", "available", "usable", "implemented"})
+_EMPTY = frozenset({"is", "has", "can", "check", "get", "run", "launch"})
+_SAME = {"gemm": "mm", "matmul": "mm", "grouped": "moe", "group": "moe"}
+"""Words of the field for one thing: the matrix products of a mixture of experts are a grouped GEMM."""
+_LEAST = 2
+"""Words that a name must have for another one with the same words to be the same thing."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """A `return` of a query that may say yes: on which chips, and where it stands."""
+
+    chips: ChipSet
+    at: Span
+
+
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    if module.language != "cuda" or context.in_test(module):
+        return
+    for function in module.functions.values():
+        words = _words(function)
+        if words & _ASKS and function.returns and not function.exits and function.kind != "macro":
+            yield from _judged(context, module, function)
+
+
+def _judged(context: Context, module: Module, query: Function) -> Iterator[Draft]:
+    answers = tuple(_answers(context, module, query))
+    admitted = NONE
+    for answer in answers:
+        admitted |= answer.chips
+    if not admitted & context.targets or admitted == EVERY:
+        return
+    for dispatcher, exact in _dispatchers(module, query):
+        out, at = refused(context.tree, module, dispatcher)
+        wrong = admitted & out & context.targets
+        if at is None or not wrong or not admitted - out:
+            continue
+        answer = next(one for one in answers if one.chips & wrong)
+        says = f"`{dispatcher.qualname}` ends in an error on {plain(wrong)}"
+        yield Draft(
+            rule=RULE,
+            place=DraftPlace(module=module, at=answer.at, admitted=admitted, certain=NONE),
+            severity="warning",
+            confidence="high" if exact else "medium",
+            message=f"`{query.qualname}` says yes for {plain(wrong)}, where `{dispatcher.qualname}` ends in an error",
+            label=f"yes for {admitted}",
+            advice=f"say yes where there is an arm ({admitted - out}), or give {plain(wrong)} one",
+            legal=admitted - out,
+            related=(RelatedSpan(module, at, f"`{dispatcher.qualname}` has no arm for {plain(wrong)} and ends here"),),
+            claims=(Claimed(claims.need(dispatcher.qualname, wrong, NONE, says), at),),
+        )
+        return
+
+
+def _answers(context: Context, module: Module, query: Function) -> Iterator[_Answer]:
+    """The returns that may say yes, each for the chips that get to it."""
+    left = EVERY
+    for path, value in query.returns:
+        here = left
+        for test in path:
+            here &= context.tree.may(module, test)
+        must = left
+        for test in path:
+            must &= context.tree.must(module, test)
+        yes = here & context.tree.may(module, value)
+        last = path[-1].at if path and path[-1].at and value.at and path[-1].at[:2] < value.at[:2] else None
+        if yes and value.at is not None:
+            own = context.tree.may(module, value) != EVERY
+            yield _Answer(yes, value.at if own or last is None else last)
+        left -= must
+
+
+def _dispatchers(module: Module, query: Function) -> Iterator[tuple[Function, bool]]:
+    """The functions of the file that are what a query asks for, and whether their names say so in full."""
+    asked = _words(query)
+    stem = _words_of(re.split(r"_(?:is_)?(?:support|available|usable|implemented)", spoken(query.qualname))[0])
+    others = [one for one in module.functions.values() if one.exits and one is not query]
+    full = [one for one in others if len(asked - _ASKS) >= _LEAST and _words(one) == asked - _ASKS]
+    if full:
+        yield from ((one, True) for one in full)
+    elif len(stem) >= _LEAST:
+        yield from ((one, False) for one in others if _words(one) == stem)
+
+
+def _words(function: Function) -> frozenset[str]:
+    return _words_of(spoken(function.qualname.rpartition(".")[2]))
+
+
+def _words_of(name: str) -> frozenset[str]:
+    return frozenset(_SAME.get(word, word) for word in name.split("_") if word) - _EMPTY

@@ -1,0 +1,296 @@
+"""smem: a block asks for more shared memory than the chip gives to one, or a limit is taken that is not the block's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bwlint.chips import NONE, Chip, ChipSet, TargetSet
+from bwlint.chips.mentions import mentioned
+from bwlint.chips.wording import kib, plain
+from bwlint.judging import claims
+from bwlint.judging.amounts import BUILT, OURS, THEIRS, Asked, asked, fitting
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
+from bwlint.model.expr import Expr, Span, walk
+from bwlint.model.facts import Module
+from bwlint.model.findings import Claim, NoFix, Severity
+from bwlint.rules.smem import RULE
+
+_STAGES = re.compile(r"(?i)stages?_?$")
+
+
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    yield from _dynamic(context, module)
+    yield from _together(context, module)
+    yield from _by_default(context, module)
+    yield from _static(context, module)
+    yield from _capacities(context, module)
+
+
+def _dynamic(context: Context, module: Module) -> Iterator[Draft]:
+    """One finding a function and size: the attribute call and the launch ask for the same bytes."""
+    seen: set[tuple[str, int]] = set()
+    for one in asked(context, module, "dynamic-shared"):
+        (amount,) = one.operation.amounts
+        over = _over(one, amount)
+        if over is None or one.operation.checked or one.meant == BUILT:
+            continue
+        chips, size = over
+        if (one.operation.qualname, size) in seen:
+            continue
+        seen.add((one.operation.qualname, size))
+        yield _draft(
+            one,
+            chips=chips,
+            legal=fitting(size),
+            message=f"{_asks(one)} {kib(size)} of dynamic shared memory; {_has(chips)}",
+            label="more than there is",
+            advice=(
+                "the opt-in fails with cudaErrorInvalidValue, so does a launch with as much, and the kernel"
+                " does not run:"
+                " ask for cudaDevAttrMaxSharedMemoryPerBlockOptin and take fewer stages or smaller tiles"
+            ),
+            claim=claims.shared("dynamic", size, chips),
+            severity="warning" if one.meant == OURS else "note",
+            at=_origin(module, amount),
+            remedy=_less(chips, size, one.operation.at),
+        )
+
+
+def _together(context: Context, module: Module) -> Iterator[Draft]:
+    """A kernel's static arrays and what it is launched with come out of one limit."""
+    arrays: dict[str, Asked | None] = {}
+    for one in asked(context, module, "static-shared"):
+        # Two of one name, or in two branches of the preprocessor, are not told apart.
+        name = _last_name(one.operation.qualname)
+        arrays[name] = None if name in arrays else one
+    seen: set[tuple[str, int]] = set()
+    for one in asked(context, module, "dynamic-shared") if arrays else ():
+        static = arrays.get(_last_name(one.operation.name))
+        if static is None or one.operation.checked or one.meant in (BUILT, THEIRS):
+            continue
+        (amount,) = one.operation.amounts
+        sizes = {chip: size for chip in one.targets.chips if (size := one.number(amount, chip)) is not None}
+        totals = {chip: size + _sum(static, chip) for chip, size in sizes.items()}
+        over = ChipSet.joining(
+            chip for chip, size in sizes.items() if size <= (chip.smem_per_block_optin or 0) < totals[chip]
+        )
+        total = max((totals[chip] for chip in over), default=0)
+        if not over or (one.operation.qualname, total) in seen:
+            continue
+        seen.add((one.operation.qualname, total))
+        yield _draft(
+            one,
+            chips=over,
+            legal=fitting(total),
+            message=(
+                f"{kib(sizes[next(iter(over))])} of dynamic and {kib(_sum(static, next(iter(over))))} of static shared"
+                f" memory; {_has(over)}"
+            ),
+            label="more together than there is",
+            advice="static arrays come out of the same limit: take as much less of dynamic shared memory",
+            claim=claims.shared_together(total, over),
+            severity="warning" if one.meant == OURS else "note",
+            related=(RelatedSpan(static.module, static.operation.at, "the static arrays"),),
+        )
+
+
+def _by_default(context: Context, module: Module) -> Iterator[Draft]:
+    """A kernel of a file that opts nothing in, launched with more than every kernel may have."""
+    for one in asked(context, module, "default-shared"):
+        (amount,) = one.operation.amounts
+        sizes = {chip: size for chip in one.targets.chips if (size := one.number(amount, chip)) is not None}
+        over = ChipSet.joining(
+            chip
+            for chip, size in sizes.items()
+            if (chip.smem_per_block_default or size) < size <= (chip.smem_per_block_optin or 0)
+        )
+        if not over or one.meant == BUILT:
+            continue
+        size = max(sizes[chip] for chip in over)
+        yield _draft(
+            one,
+            chips=over,
+            legal=fitting(size),
+            message=(
+                f"a launch with {kib(size)} of dynamic shared memory, and nothing in this file opts in: without,"
+                f" a block has {kib(min(chip.smem_per_block_default or 0 for chip in over))}"
+            ),
+            label="more than without an opt-in",
+            advice="call cudaFuncSetAttribute with cudaFuncAttributeMaxDynamicSharedMemorySize before the launch",
+            claim=claims.shared("default", size, over),
+            severity="note",
+        )
+
+
+def _last_name(name: str) -> str:
+    """The kernel of "ns::fill<4>", of "&fill" or of the scope "outer.fill"."""
+    found = re.findall(r"\w+", name.partition("<")[0])
+    return found[-1] if found else ""
+
+
+def _less(chips: ChipSet, size: int, at: Span) -> Remedy | NoFix:
+    """What to ask for instead: known where the size is that of a multiprocessor."""
+    if all(_is_multiprocessor(size, chip) for chip in chips):
+        return _block_size(chips, at)
+    return NoFix("fewer stages or smaller tiles are a choice")
+
+
+def _asks(one: Asked) -> str:
+    opted = {other.at[0] for other in one.module.operations if (other.kind, other.name) == ("launch", "attribute")}
+    return "a kernel is opted in to" if one.operation.at[0] in opted else "a block asks for"
+
+
+def _over(one: Asked, amount: Expr) -> tuple[ChipSet, int] | None:
+    """The chips whose limit an amount exceeds, and the largest value there."""
+    sizes = {chip: size for chip in one.targets.chips if (size := one.number(amount, chip)) is not None}
+    chips = [chip for chip, size in sizes.items() if chip.smem_per_block_optin and size > chip.smem_per_block_optin]
+    return (ChipSet.joining(chips), max(sizes[chip] for chip in chips)) if chips else None
+
+
+def _origin(module: Module, amount: Expr) -> Span | None:
+    """The count of pipeline stages that the size is a product of, where it is a literal of the file."""
+    found: list[Span] = []
+    queue, seen = [amount], set[str]()
+    while queue:
+        for node in walk(queue.pop()):
+            key = node.args[0] if node.op == "name" else None
+            value = module.names.get(key) if isinstance(key, str) else None
+            if key is None or value is None or key in seen:
+                continue
+            seen.add(key)
+            queue.append(value)
+            if _STAGES.search(key.partition("@")[0]) and value.op == "const" and value.at is not None:
+                found.append(value.at)
+    return found[0] if len(found) == 1 else None
+
+
+def _static(context: Context, module: Module) -> Iterator[Draft]:
+    for one in asked(context, module, "static-shared"):
+        if one.meant in (BUILT, THEIRS):
+            continue
+        sizes = {chip: _sum(one, chip) for chip in one.targets.chips}
+        over = [chip for chip, size in sizes.items() if chip.smem_per_block_optin and size > chip.smem_per_block_optin]
+        large = [
+            chip for chip, size in sizes.items() if chip.smem_per_block_default and size > chip.smem_per_block_default
+        ]
+        if not large:
+            continue
+        size = sizes[large[0]]
+        if over:
+            message = f"static arrays of {kib(size)}: ptxas refuses the kernel; {_has(ChipSet.joining(over))}"
+        else:
+            names = " and ".join(f"sm_{chip.joined}a" for chip in large)
+            limit = kib(large[0].smem_per_block_default or 0)
+            message = (
+                f"static arrays of {kib(size)}: over {limit} ptxas takes them for {names} alone, from CUDA 13.0 on"
+            )
+        yield _draft(
+            one,
+            chips=ChipSet.joining(over or large),
+            legal=fitting(size),
+            message=message,
+            label="too much static shared memory",
+            advice="make the array dynamic (extern __shared__) and ask for its size with cudaFuncSetAttribute",
+            claim=_too_much(one, over, large, sizes),
+            severity="warning" if over else "note",
+        )
+
+
+def _too_much(one: Asked, over: list[Chip], large: list[Chip], sizes: dict[Chip, int]) -> Claim:
+    """That no block may have the arrays, or that ptxas takes them for the a targets alone."""
+    if over:
+        return claims.shared("static", max(sizes[chip] for chip in over), ChipSet.joining(over))
+    targets = one.targets & TargetSet.native(ChipSet.joining(large))
+    refused = targets - TargetSet.where(lambda target: target.suffix == "a")
+    size = min(sizes[chip] for chip in large)
+    if refused:
+        return claims.shared("static", size, NONE, refused)
+    return claims.other(f"ptxas takes {size} bytes of static shared memory from CUDA 13.0 on", targets.chips)
+
+
+def _sum(one: Asked, chip: Chip) -> int:
+    """Bytes of all arrays whose size is known."""
+    return sum(size for amount in one.operation.amounts if (size := one.number(amount, chip)) is not None)
+
+
+def _capacities(context: Context, module: Module) -> Iterator[Draft]:
+    """The size of a multiprocessor where that of a block is meant."""
+    for one in asked(context, module, "capacity"):
+        name = one.operation.name
+        named = mentioned(name.replace("_", " ")).named
+        if not named and one.meant in (BUILT, THEIRS):
+            continue
+        sizes = {
+            chip: one.number(one.operation.amounts[0], chip) for chip in (named or context.targets) & one.targets.chips
+        }
+        wrong = [chip for chip, size in sizes.items() if size is not None and _is_multiprocessor(size, chip)]
+        if not wrong:
+            continue
+        chips, size = ChipSet.joining(wrong), sizes[wrong[0]] or 0
+        owners = ChipSet.where(lambda other: other.smem_per_sm == size)  # noqa: B023 - used at once
+        yield _draft(
+            one,
+            chips=chips,
+            legal=fitting(size),
+            message=f"{kib(size)} is the shared memory of a whole multiprocessor of {plain(owners)}; {_has(chips)}",
+            label="a multiprocessor's size",
+            advice="take the limit of a block, or ask the device for it (cudaDevAttrMaxSharedMemoryPerBlockOptin)",
+            claim=claims.shared("dynamic", size, chips),
+            remedy=_block_size(chips, one.operation.at),
+        )
+
+
+def _block_size(chips: ChipSet, at: Span) -> Remedy | NoFix:
+    """The limit of a block in place of the size of a multiprocessor, where the chips agree on it."""
+    limits = {chip.smem_per_block_optin or 0 for chip in chips}
+    if len(limits) != 1:
+        return NoFix("these chips have limits of their own")
+    (most,) = limits
+    doubt = "the multiprocessor's size may be meant"
+    return Remedy("size", chips, f"{plain(chips)} give one block {most} bytes", doubt, most, at)
+
+
+def _is_multiprocessor(size: int, chip: Chip) -> bool:
+    """Whether a size is that of a multiprocessor and no block of the chip may have it."""
+    most = chip.smem_per_block_optin
+    return most is not None and size > most and bool(ChipSet.where(lambda other: other.smem_per_sm == size))
+
+
+def _has(chips: ChipSet) -> str:
+    most = min(chip.smem_per_block_optin or 0 for chip in chips)
+    return f"{plain(chips)} {'has' if len(chips) == 1 else 'have'} {kib(most)} for one block"
+
+
+def _draft(
+    one: Asked,
+    *,
+    chips: ChipSet,
+    legal: ChipSet,
+    message: str,
+    label: str,
+    advice: str,
+    claim: Claim,
+    severity: Severity = "warning",
+    at: Span | None = None,
+    remedy: Remedy | NoFix | None = None,
+    related: tuple[RelatedSpan, ...] = (),
+) -> Draft:
+    theirs = one.meant == THEIRS
+    place = at or one.operation.at
+    asked_for = (RelatedSpan(one.module, one.operation.at, "asked for here"),) if place != one.operation.at else ()
+    return Draft(
+        rule=RULE,
+        place=DraftPlace(module=one.module, at=place, admitted=one.targets.chips, certain=chips),
+        severity="note" if theirs else severity,
+        confidence="high" if one.meant == OURS else "low" if theirs else "medium",
+        message=message,
+        label=label,
+        advice=advice,
+        legal=legal,
+        related=(*asked_for, *related),
+        remedy=remedy,
+        claims=(Claimed(claim, one.operation.at),),
+    )

@@ -1,0 +1,356 @@
+"""smem in Python: a tile or an amount of shared memory that the device picks, and tables of what each chip has."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bwlint.chips import NONE, Chip, ChipSet, all_chips, sold_chips
+from bwlint.chips.mentions import mentioned
+from bwlint.chips.wording import kib, plain
+from bwlint.judging import claims
+from bwlint.judging.amounts import BUILT, THEIRS, meant
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.judging.path_conditions import Answers, Left, satisfiable
+from bwlint.model.expr import Span, walk
+from bwlint.model.facts import HANDLER, Module, Operation, Path
+from bwlint.model.findings import Claim, Confidence, Severity
+from bwlint.rules.smem import RULE
+from bwlint.world.gates import Judged
+
+MAX_PICKS = 48
+_SHARED = re.compile(r"\bsmem\b(?!\])|shared.?mem", re.I)
+"""A comment that speaks of shared memory; the name of the rule in brackets does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """Literals that are assigned together: tiles by name, and pipeline stages; or one amount of bytes."""
+
+    at: Span
+    path: Path
+    sizes: dict[str, int]
+    stages: tuple[int, ...]
+
+    @property
+    def text(self) -> str:
+        return ", ".join(f"{name.partition('[')[0]} = {size}" for name, size in self.sizes.items())
+
+
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    if module.language != "python":
+        return
+    answers = Answers(context.tree, module)
+    for picks in _functions(module, "tile"):
+        yield from _tiles(context, module, answers, picks)
+    for picks in _functions(module, "shared-size"):
+        yield from _amounts(context, module, answers, picks)
+    for operation in module.operations:
+        if operation.kind == "size-table":
+            yield from _table(context, module, operation)
+        elif operation.kind == "default-size":
+            yield from _default(context, module, operation)
+
+
+def _functions(module: Module, kind: str) -> list[list[Pick]]:
+    """The picks of each function; what is assigned under the same tests is one."""
+    grouped: dict[tuple[str, Path], list[Operation]] = defaultdict(list)
+    for one in module.operations:
+        if one.kind in (kind, "stages"):
+            grouped[(one.qualname, one.path)].append(one)
+    found: dict[str, list[Pick]] = defaultdict(list)
+    for (qualname, path), group in grouped.items():
+        sizes = {one.name: _amount(one) for one in group if one.kind == kind}
+        if sizes and len(found[qualname]) < MAX_PICKS:
+            first = next(one for one in group if one.kind == kind)
+            stages = tuple(_amount(one) for one in group if one.kind == "stages")
+            found[qualname].append(Pick(first.at, path, sizes, stages))
+    return list(found.values())
+
+
+def _amount(one: Operation) -> int:
+    value: int = one.amounts[0].args[0]
+    return value
+
+
+def _tiles(context: Context, module: Module, answers: Answers, picks: list[Pick]) -> Iterator[Draft]:
+    """A tile that our chips share with parts of more memory, where parts of as little get a smaller one."""
+    if any(_names(answers, pick, context.targets) for pick in picks):
+        return  # whoever wrote this has thought of them
+    for pick in picks:
+        found = _smaller(context, answers, pick, picks)
+        if found is not None:
+            yield _tile(context, module, answers, pick, *found)
+
+
+def _names(answers: Answers, pick: Pick, chips: ChipSet) -> bool:
+    """Whether a test of a pick says one of the chips, or their generation, by number or name, or is theirs alone."""
+    numbers = {number for chip in chips for number in (chip.major, chip.joined)}
+    for test in pick.path:
+        for node in walk(test):
+            value = node.args[0] if node.op == "const" else None
+            if value in numbers and not isinstance(value, bool):
+                return True
+            words = [arg for arg in node.args if isinstance(arg, str)]
+            if any(mentioned(word.replace("_", " ")).named & chips for word in words):
+                return True
+    return answers.singles_out(pick.path, chips)
+
+
+def _smaller(
+    context: Context, answers: Answers, pick: Pick, picks: list[Pick]
+) -> tuple[ChipSet, Pick, ChipSet, ChipSet] | None:
+    """Our chips that take `pick`, the smaller pick of parts with as little memory, those parts, and larger parts that
+    take it too.
+    """
+    ours = {chip: left for chip in context.targets if (left := answers.left(pick.path, chip)) is not None}
+    if not ours:
+        return None
+    least = max(_most(chip) for chip in ours)
+    if not any(_most(chip) > least and answers.left(pick.path, chip) is not None for chip in all_chips()):
+        return None
+    like = ChipSet.joining(chip for chip in sold_chips() if _most(chip) == least) - context.targets
+    found = []
+    for other in picks:
+        if other is pick or not _asks_less(other, pick):
+            continue
+        peers = ChipSet.joining(
+            chip for chip in like if _meet(answers, other, chip, ours) and not _takes(answers, pick, chip)
+        )
+        if peers:
+            larger = [chip for chip in all_chips() if _most(chip) > least and _meet(answers, other, chip, ours)]
+            found.append((ChipSet.joining(ours), other, peers, ChipSet.joining(larger)))
+    return min(found, key=lambda one: (bool(one[3]), one[1].at), default=None)
+
+
+def _takes(answers: Answers, pick: Pick, chip: Chip) -> bool:
+    return answers.left(pick.path, chip) is not None
+
+
+def _meet(answers: Answers, other: Pick, chip: Chip, ours: dict[Chip, Left]) -> bool:
+    """Whether a chip takes `other` under conditions under which ours are at their pick."""
+    left = answers.left(other.path, chip)
+    return left is not None and any(satisfiable((*left, *mine)) for mine in ours.values())
+
+
+def _most(chip: Chip) -> int:
+    return chip.smem_per_block_optin or 0
+
+
+def _asks_less(small: Pick, large: Pick) -> bool:
+    """Whether no side of a tile is longer than the other's, one is shorter, and the stages are no more."""
+    if small.sizes.keys() != large.sizes.keys() or len(small.stages) != len(large.stages):
+        return False
+    sides = [(small.sizes[name], large.sizes[name]) for name in small.sizes]
+    sides += zip(small.stages, large.stages, strict=True)
+    return all(a <= b for a, b in sides) and small.sizes != large.sizes
+
+
+def _tile(
+    context: Context,
+    module: Module,
+    answers: Answers,
+    pick: Pick,
+    ours: ChipSet,
+    small: Pick,
+    peers: ChipSet,
+    larger: ChipSet,
+) -> Draft:
+    judged = _deciding(context, module, pick.at, ours, peers)
+    about_memory = judged is not None and _SHARED.search(judged.gate.comment) is not None
+    sure = not larger or about_memory
+    shared = ChipSet.where(lambda chip: _most(chip) > _most(next(iter(ours))) and _takes(answers, pick, chip))
+    limit = kib(_most(next(iter(ours))))
+    message = (
+        f"{plain(ours)} {_take(ours)} the tile of {plain(shared)} ({pick.text}); {plain(peers)}, with the same"
+        f" {limit} of shared memory for a block, {_take(peers)} a smaller one ({small.text})"
+    )
+    at = judged.at if judged is not None else pick.at
+    return _draft(
+        module,
+        at=at,
+        message=message,
+        label="the larger tile",
+        advice=f"give {plain(ours)} the tile of {plain(peers)}, or choose by the shared memory that the device has",
+        chips=ours,
+        claimed=Claimed(_too_large(pick, ours), pick.at),
+        severity="warning" if sure else "note",
+        confidence="medium" if sure else "low",
+        related=(
+            RelatedSpan(module, pick.at, "picked here"),
+            RelatedSpan(module, small.at, f"what {plain(peers)} {_take(peers)}"),
+        ),
+        judged=judged,
+    )
+
+
+def _too_large(pick: Pick, chips: ChipSet) -> Claim:
+    says = f"a block of {plain(chips)} has too little shared memory for the tile {pick.text}"
+    return claims.need(pick.text, chips, NONE, says)
+
+
+def _take(chips: ChipSet) -> str:
+    return "takes" if len(chips) == 1 else "take"
+
+
+def _deciding(context: Context, module: Module, at: Span, ours: ChipSet, others: ChipSet) -> Judged | None:
+    """The outermost gate around a place that lets ours in and keeps the others out."""
+    for judged in context.judged.get(module.path, ()):
+        for side in (judged.gate.yes, judged.gate.no):
+            if side.holds(at) and ours <= judged.on(side) and not others & judged.on(side):
+                return judged
+    return None
+
+
+def _amounts(context: Context, module: Module, answers: Answers, picks: list[Pick]) -> Iterator[Draft]:
+    """An amount of shared memory that is another generation's limit."""
+    if any(_names(answers, pick, context.targets) for pick in picks):
+        return
+    for pick in picks:
+        (size,) = pick.sizes.values() if len(pick.sizes) == 1 else (0,)
+        owners = ChipSet.where(lambda chip: size in (_most(chip), chip.smem_per_sm))  # noqa: B023 - used at once
+        if not any(_takes(answers, pick, chip) for chip in owners):
+            continue
+        wrong = ChipSet.joining(
+            chip for chip in context.targets - owners if size > _most(chip) and _takes(answers, pick, chip)
+        )
+        kept = ChipSet.where(lambda chip: not _takes(answers, pick, chip))  # noqa: B023 - used at once
+        if not wrong or not kept:
+            continue
+        judged = _deciding(context, module, pick.at, wrong, NONE)
+        yield _draft(
+            module,
+            at=judged.at if judged is not None else pick.at,
+            message=f"{kib(size)} of shared memory are taken for {plain(wrong)}, which {_have(wrong)}{_when(pick)}",
+            label="the limit of other chips",
+            advice="ask the device for its limit, or give the chips a value of their own",
+            chips=wrong,
+            claimed=Claimed(claims.shared("dynamic", size, wrong), pick.at),
+            severity="warning",
+            confidence="medium",
+            related=(RelatedSpan(module, pick.at, "picked here"),),
+            judged=judged,
+        )
+
+
+def _when(pick: Pick) -> str:
+    """In words, that a pick stands in a handler."""
+    tests = (test for test in pick.path if test.op == "unknown" and test.args[0].startswith(HANDLER))
+    return ", where what is tried before it fails" if any(tests) else ""
+
+
+def _have(chips: ChipSet) -> str:
+    verb = "has" if len(chips) == 1 else "have"
+    return f"{verb} {kib(min(_most(chip) for chip in chips))} for one block"
+
+
+def _table(context: Context, module: Module, table: Operation) -> Iterator[Draft]:
+    """A table of shared memory by chip, known by its values: a row of ours that is wrong, or none."""
+    known = {chip.name: chip for chip in all_chips()}
+    pairs = list(zip(table.amounts[::2], table.amounts[1::2], strict=True))
+    rows = {known[key.args[0]]: (value.args[0], value.at) for key, value in pairs if key.args[0] in known}
+    unit = _unit({chip: size for chip, (size, _) in rows.items() if chip not in context.targets})
+    if unit is None:
+        return
+    for chip in context.targets:
+        size, at = rows.get(chip, (None, None))
+        if size is not None and size * unit > _most(chip) and size * unit != chip.smem_per_sm:
+            yield _draft(
+                module,
+                at=at or table.at,
+                message=(
+                    f"the table gives {plain(ChipSet.joining([chip]))} {kib(size * unit)} of shared memory;"
+                    f" it has {kib(_most(chip))} for one block"
+                ),
+                label="more than the chip has",
+                advice=f"the row is {_most(chip) // unit}",
+                chips=ChipSet.joining([chip]),
+                claimed=Claimed(claims.shared("dynamic", size * unit, ChipSet.joining([chip])), at or table.at),
+                severity="warning",
+                confidence="high",
+            )
+    missing = context.targets - ChipSet.joining(rows)
+    newest = max(rows, key=lambda chip: chip.joined)
+    if missing != context.targets or newest.major < _BLACKWELL:
+        return
+    last = rows[newest][1]
+    yield _draft(
+        module,
+        at=last or table.at,
+        message=f"a table of shared memory by chip has no row for {plain(missing)}, which {_have(missing)}",
+        label=f"ends at {newest.name}",
+        advice=f"add {', '.join(f'{chip.joined}: {_most(chip) // unit}' for chip in missing)}",
+        chips=missing,
+        claimed=Claimed(claims.other(f"the table has no row for {plain(missing)}", missing), table.at),
+        severity="note",
+        confidence="medium",
+    )
+
+
+def _default(context: Context, module: Module, default: Operation) -> Iterator[Draft]:
+    """A default that only parts of more memory have, in a file for no generation of its own."""
+    size = _amount(default)
+    owners = ChipSet.where(lambda chip: size in (_most(chip), chip.smem_per_sm))
+    wrong = ChipSet.joining(chip for chip in context.targets - owners if size > _most(chip))
+    if not owners or not wrong or meant(context, module, default.qualname, default.name) in (THEIRS, BUILT):
+        return
+    yield _draft(
+        module,
+        at=default.at,
+        message=(
+            f"`{default.name}` is {kib(size)} of shared memory unless told otherwise; {plain(wrong)} {_have(wrong)}"
+        ),
+        label=f"what {plain(owners)} {'has' if len(owners) == 1 else 'have'}",
+        advice="take the default from the device",
+        chips=wrong,
+        claimed=Claimed(claims.shared("dynamic", size, wrong), default.at),
+        severity="note",
+        confidence="low",
+    )
+
+
+_BLACKWELL = min(chip.major for chip in all_chips() if chip.tmem_per_sm)
+"""The generation from which a table is one of Blackwell's time."""
+
+
+def _unit(rows: dict[Chip, int]) -> int | None:
+    """1 or 1024 bytes, where most rows are what their chips have for a block or a multiprocessor, and differ."""
+    for unit in (1, 1024):
+        right = {size for chip, size in rows.items() if size * unit in (_most(chip), chip.smem_per_sm)}
+        count = sum(size * unit in (_most(chip), chip.smem_per_sm) for chip, size in rows.items())
+        if len(right) > 1 and 2 * count > len(rows):
+            return unit
+    return None
+
+
+def _draft(
+    module: Module,
+    at: Span,
+    *,
+    message: str,
+    label: str,
+    advice: str,
+    chips: ChipSet,
+    claimed: Claimed,
+    severity: Severity,
+    confidence: Confidence,
+    related: tuple[RelatedSpan, ...] = (),
+    judged: Judged | None = None,
+) -> Draft:
+    admitted = judged.admitted if judged is not None else chips
+    return Draft(
+        rule=RULE,
+        place=DraftPlace(module=module, at=at, admitted=admitted, certain=chips),
+        severity=severity,
+        confidence=confidence,
+        message=message,
+        label=label,
+        advice=advice,
+        related=related,
+        claims=(claimed,),
+        rests_on=(judged.gate,) if judged is not None else (),
+    )

@@ -1,0 +1,73 @@
+"""suffix-lost at a guard of the preprocessor: it asks for the a target where the family target would do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bwlint.chips import Chip, ChipSet, Target, TargetSet
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
+from bwlint.judging.guards import Guarded
+from bwlint.judging.legality import legal
+from bwlint.judging.wrappers import served
+from bwlint.model.findings import NoFix
+from bwlint.rules.family_split.guard import named_after
+from bwlint.rules.suffix_lost import RULE
+
+
+def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
+    if guarded.working.empty:
+        return
+    lost = [chip for chip in context.targets if _family_target_lost(guarded, chip)]
+    if not lost or _needs_exact(guarded, lost) or served(context, guarded, _family_targets(lost)):
+        return
+    names = ", ".join(Target(chip.joined, "f").name for chip in lost)
+    fails = guarded.other.ends == "raise"
+    yield Draft(
+        rule=RULE,
+        place=DraftPlace.of_guard(guarded),
+        severity="warning" if fails else "note",
+        confidence="high" if fails else "medium",
+        message=(
+            f"this guard compiles for the a target and not for {names}: a build for the family target "
+            + ("ends in the error beside it" if fails else "loses what is behind it")
+        ),
+        label=f"compiles for {guarded.admitted & TargetSet.native(context.targets)}",
+        advice="ask for the family too: __CUDA_ARCH_FAMILY_SPECIFIC__, or the f macro of the library",
+        related=(RelatedSpan(guarded.module, guarded.other.at, "what an f build gets"),) if guarded.other.at else (),
+        remedy=_remedy(guarded, lost),
+        claims=(guarded.claimed(_own_targets(lost) | _family_targets(lost)),),
+    )
+
+
+def _remedy(guarded: Guarded, lost: list[Chip]) -> Remedy | NoFix:
+    if (name := named_after(guarded, ChipSet.joining(lost))) is not None:
+        return NoFix(f"`{name}` is named after the target that the guard asks for")
+    targets = guarded.admitted | _family_targets(lost)
+    return Remedy(
+        "guard",
+        targets.chips,
+        "no instruction seen behind it needs the a target",
+        "what is behind it may need the a target in places that are not seen here",
+        targets=targets,
+    )
+
+
+def _family_target_lost(guarded: Guarded, chip: Chip) -> bool:
+    if "f" not in chip.suffixes:
+        return False
+    own, family = Target(chip.joined, "a"), Target(chip.joined, "f")
+    return own in guarded.admitted and family in guarded.sets.live - guarded.admitted
+
+
+def _needs_exact(guarded: Guarded, lost: list[Chip]) -> bool:
+    """Whether something behind the guard assembles for the a target alone."""
+    return any(_family_targets(lost) - legal(one) for one in guarded.operations())
+
+
+def _own_targets(chips: list[Chip]) -> TargetSet:
+    return TargetSet.joining(Target(chip.joined, "a") for chip in chips)
+
+
+def _family_targets(chips: list[Chip]) -> TargetSet:
+    return TargetSet.joining(Target(chip.joined, "f") for chip in chips)
