@@ -24,7 +24,7 @@ FIXTURES = Path(__file__).parents[1] / "fixtures"
 FOLDERS = sorted(path.name for path in FIXTURES.iterdir() if path.is_dir())
 GOLDEN = Path(__file__).parent / "golden"
 
-REPRESENTATIVE = {
+REPRESENTATIVE = {rule.name: f"{rule.name}/fires.py" for rule in catalog.rules()} | {
     "arch-target": "arch-target/CMakeLists.txt",
     "bad-suppression": "suppression/comments.py",
     "capability-type": "capability-type/comparisons.py",

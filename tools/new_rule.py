@@ -32,16 +32,15 @@ PLACES = {
     "guard": "DraftPlace.of_guard(guarded)",
     "file": "DraftPlace(module=module, at=one.at, admitted=wrong, certain=wrong)",
 }
+CHIPS = f"{TODO}: those of context.targets on which it goes wrong"
+RULE_TRAITS = "from bwlint.model.rule import RuleTraits"
 BODIES = {
-    "gate": (
-        "    wrong = judged.may & context.targets\n    if not wrong or not judged.owns_comparison:\n        return\n"
-    ),
-    "guard": "    wrong = guarded.chips & context.targets\n    if not wrong:\n        return\n",
+    "gate": f"    wrong = judged.may & NONE  # {CHIPS}\n    if not wrong:\n        return\n",
+    "guard": f"    wrong = guarded.chips & NONE  # {CHIPS}\n    if not wrong:\n        return\n",
     "file": (
-        "    for one in module.operations:\n"
-        "        wrong = context.let_to(module, one.at) & context.targets\n"
-        '        if one.kind != "FILL IN: a kind of model.facts.OperationKind" or not wrong:\n'
-        "            continue\n"
+        "    for one in module.operations:  # FILL IN: those of your `OperationKind`\n"
+        f"        wrong = context.let_to(module, one.at) & NONE  # {CHIPS}\n"
+        "        if not wrong:\n            continue\n"
     ),
 }
 
@@ -51,13 +50,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from bwlint.chips import NONE
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace
-from bwlint.model.rule import RuleTraits
-{imported}
+{imports}
 
 RULE = RuleTraits("{name}")
 
@@ -135,7 +134,7 @@ def started(name: str, looks_at: str, group: int, category: str, severity: str, 
         module: MODULE.format(
             function=function,
             parameter=parameter,
-            imported=imported,
+            imports="\n".join(sorted((imported, RULE_TRAITS))),
             body=BODIES[looks_at],
             place=PLACES[looks_at],
             indent="        " if looks_at == "file" else "    ",
