@@ -20,7 +20,7 @@ _WIDTH = 100
 _FILE = "<gate>"
 _UNKNOWN = "unknown on every chip: nothing in it is known to read the device, or nothing of it is decided."
 # How the interpreter names what has no name.
-_PLACE = re.compile(rf"{_FILE}:\((\d+), (\d+), (\d+), (\d+)\)")
+_PLACE = re.compile(rf"{_FILE}:(\d+):(\d+)-(\d+):(\d+)")
 _STATEMENT = re.compile(r"(?:(?:el)?if|while|assert)\s+(.*?):?\s*", re.DOTALL)
 
 

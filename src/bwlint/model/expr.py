@@ -50,6 +50,9 @@ class Span(NamedTuple):
     end_line: int
     end_column: int
 
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column}-{self.end_line}:{self.end_column}"
+
     def holds(self, other: Span) -> bool:
         """Whether all of `other` lies in here."""
         return self[:2] <= other[:2] and other[2:] <= self[2:]
