@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Literal
 
 from bwlint.chips import NO_TARGET, NONE, ChipSet, TargetSet
@@ -45,6 +45,7 @@ class Remedy:
 
     how: Mending
     chips: ChipSet = NONE
+    _: KW_ONLY
     evidence: str = ""
     unsafe: str | None = None
     amount: int = 0

@@ -358,12 +358,14 @@ def _remedy(context: Context, module: Module, first: _Placed, guard: Span | None
     )
     targets = around.admitted - TargetSet.native(wrong)
     why = "it takes a path away from these chips"
-    return Remedy("guard", targets.chips, charge.message, why, at=guard, targets=targets)
+    return Remedy("guard", targets.chips, evidence=charge.message, unsafe=why, at=guard, targets=targets)
 
 
 def _own_block(charge: Charge) -> Remedy:
     why = "right only where no cluster of several blocks is launched, with PTX 8.6 (CUDA 12.8) or newer"
-    return Remedy("space", charge.targets.chips, "the destination is the block's own shared memory", why)
+    return Remedy(
+        "space", charge.targets.chips, evidence="the destination is the block's own shared memory", unsafe=why
+    )
 
 
 def _level(module: Module, first: _Placed) -> tuple[Severity, Confidence, str]:

@@ -57,9 +57,9 @@ def _to_be_seen(context: Context, says: str) -> Claimed:
 
 def _remedy(clash: Clash, judged: Judged) -> Remedy | None:
     if not clash.certain:
-        return Remedy("order", judged.core, "the text is read as a release", _ORDERED_YET)
+        return Remedy("order", judged.core, evidence="the text is read as a release", unsafe=_ORDERED_YET)
     wanted = _wanted(judged.gate.test, clash)
-    return Remedy("test", wanted, "the literals say which chips are meant") if wanted is not None else None
+    return Remedy("test", wanted, evidence="the literals say which chips are meant") if wanted is not None else None
 
 
 def _enum_range(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -159,4 +159,4 @@ def _of_families(judged: Judged, bounds: list[Expr], has_method: bool) -> Remedy
         )
     if not has_method:
         return NoFix("nothing here shows that the enum has `is_family_of`")
-    return Remedy("order", wanted, "the range goes from the first to the last name of its families")
+    return Remedy("order", wanted, evidence="the range goes from the first to the last name of its families")

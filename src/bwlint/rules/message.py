@@ -79,7 +79,9 @@ def _refusal(context: Context, judged: Judged, text: Prose) -> Iterator[Draft]:
             message=f"the text names {_only(one)}, the test admits {here}",
             advice=advice,
         )
-        yield replace(found, remedy=Remedy("text", here, f"the test admits {here}, the text names {_only(one)}"))
+        yield replace(
+            found, remedy=Remedy("text", here, evidence=f"the test admits {here}, the text names {_only(one)}")
+        )
     else:
         yield from _repeats(context, judged, text, said)
         yield from _promises(context, judged, text, said)

@@ -69,7 +69,12 @@ def _split(context: Context, judged: Judged) -> Iterator[Draft]:
             related=None,
         )
     evidence = "" if api is None else f"`{api.name}`, which the test calls, is for {api.chips}"
-    remedy = Remedy("test", _letting_in(judged, missing), evidence or _SKIPPED, _doubt(context, judged, missing, api))
+    remedy = Remedy(
+        "test",
+        _letting_in(judged, missing),
+        evidence=evidence or _SKIPPED,
+        unsafe=_doubt(context, judged, missing, api),
+    )
     yield replace(found, remedy=remedy)
 
 
@@ -133,7 +138,7 @@ def _against(judged: Judged, out: ChipSet, api: Admission) -> Draft:
     )
     works = claims.need(api.name, out & api.chips, api.chips, f"`{api.name}` works on {plain(out & api.chips)} too")
     evidence = f"`{api.name}`, which the test calls, is for {api.chips}"
-    remedy = Remedy("test", _letting_in(judged, out & api.chips), evidence, _NEVER_RUN)
+    remedy = Remedy("test", _letting_in(judged, out & api.chips), evidence=evidence, unsafe=_NEVER_RUN)
     return replace(found, remedy=remedy, claims=(Claimed(works, api.at.at, api.at),))
 
 
@@ -173,7 +178,7 @@ def _as_said(context: Context, judged: Judged, text: str, reason: str) -> Remedy
     if not _BY_NUMBER.search(text) or _NUMBERED.search(text) or EXCEPTION.search(text) or context.near_tcgen05(judged):
         return NoFix("nothing here says which is wrong, the reason or the test")
     chips = mentioned(text).named & judged.sets.live - _OLD_NAMES
-    return Remedy("test", _letting_in(judged, chips), reason, _NEVER_RUN)
+    return Remedy("test", _letting_in(judged, chips), evidence=reason, unsafe=_NEVER_RUN)
 
 
 def _named(context: Context, judged: Judged) -> Need | None:

@@ -248,7 +248,7 @@ class _BuildFile:
             advice = f"accept {_listed(lacking)} too"
             evidence = "a list of names that a build may ask for makes nothing by itself"
             covered = ChipSet.joining(target.chip for target in names)
-            remedy = Remedy("carry", ChipSet.joining(target.chip for target in built.every), evidence)
+            remedy = Remedy("carry", ChipSet.joining(target.chip for target in built.every), evidence=evidence)
             label = f"no {_listed(lacking)} here"
             claim = claims.other(f"no name that is accepted is {_listed(lacking)}", _own_chips(lacking))
             yield self._draft(
@@ -278,7 +278,7 @@ class _BuildFile:
             if not (unsafe or self._offered(built, missing)):
                 return NoFix(enough)
             unsafe = unsafe or enough
-        return Remedy("carry", own | missing, evidence, unsafe)
+        return Remedy("carry", own | missing, evidence=evidence, unsafe=unsafe)
 
     def _offered(self, built: _Built, missing: ChipSet) -> bool:
         """Whether a kernel of the file is offered for just these chips under the toolkits of a list of names."""
@@ -364,12 +364,12 @@ class _BuildFile:
         wanted = built.loads | missing
         shown = elsewhere(self.context, self.module, built.carry, built.loads & _relatives(missing) | missing)
         if alone:
-            return Remedy("carry", wanted, shown or "", "a build may be meant for one chip alone")
+            return Remedy("carry", wanted, evidence=shown or "", unsafe="a build may be meant for one chip alone")
         if shown is None:
             return Remedy(
-                "carry", wanted, "", f"nothing in this tree shows that {plain(missing)} runs what is built here"
+                "carry", wanted, unsafe=f"nothing in this tree shows that {plain(missing)} runs what is built here"
             )
-        return Remedy("carry", wanted, shown)
+        return Remedy("carry", wanted, evidence=shown)
 
     def _nothing(self, built: _Built, together: Sequence[_Built]) -> Iterator[Draft]:
         """A list for everybody that has nothing for the asked chips, or only PTX."""
@@ -435,7 +435,7 @@ class _BuildFile:
         )
         advice = "write the family target (12.0f) if the kernels use such instructions; the plain one loads on both"
         unsafe = "the suffix costs the PTX for later chips, and whether these kernels need it is not shown"
-        remedy = Remedy("carry", built.loads, "", unsafe)
+        remedy = Remedy("carry", built.loads, unsafe=unsafe)
         label = "without a suffix"
         claim = claims.instruction(claims.SETMAXNREG, TargetSet.joining(here))
         yield self._draft(
@@ -467,7 +467,9 @@ class _BuildFile:
         advice = f"drop {_listed(wrong)} unless the source has a path without tcgen05"
         unsafe = f"the source may have a path without tcgen05 for {plain(here)}"
         evidence = f"{sources[0]} is named for {plain(_union(meant))}"
-        remedy = Remedy("carry", built.loads - _union(target.loads_on() for target in wrong), evidence, unsafe)
+        remedy = Remedy(
+            "carry", built.loads - _union(target.loads_on() for target in wrong), evidence=evidence, unsafe=unsafe
+        )
         label = f"reaches {plain(here)}"
         claim = claims.need(sources[0], here & lacking, NONE, f"{sources[0]} does not run on {plain(here & lacking)}")
         yield self._draft(

@@ -56,9 +56,12 @@ def _remedy(context: Context, judged: Judged, missing: ChipSet, places: list[tup
         other = use.name.rpartition(".")[2]
         if use.at not in known and spelling.numberless(other):
             return Remedy(
-                "test", judged.core | missing, evidence, f"`{other}` is let in too, and made for its own part"
+                "test",
+                judged.core | missing,
+                evidence=evidence,
+                unsafe=f"`{other}` is let in too, and made for its own part",
             )
-    return Remedy("test", judged.core | missing, evidence)
+    return Remedy("test", judged.core | missing, evidence=evidence)
 
 
 def _draft(context: Context, judged: Judged, missing: ChipSet, places: list[tuple[Use, Admission]]) -> Draft:

@@ -58,7 +58,9 @@ def _behind(guarded: Guarded, out: ChipSet, proved: list[Operation]) -> Claimed:
 def _remedy(guarded: Guarded, out: ChipSet) -> Remedy:
     targets = guarded.admitted | (TargetSet.native(out) & guarded.sets.live)
     why = "what is behind it was never compiled for these chips"
-    return Remedy("guard", targets.chips, "the instructions behind it assemble there", why, targets=targets)
+    return Remedy(
+        "guard", targets.chips, evidence="the instructions behind it assemble there", unsafe=why, targets=targets
+    )
 
 
 def _have(chips: ChipSet) -> str:

@@ -76,7 +76,7 @@ def exact_names(context: Context, judged: Judged) -> Iterator[Draft]:
         message=f"this list names the a targets only: a build for the family target sm_120f{also} is refused",
         label="a targets only",
         advice="list the f names too, or test the family",
-        remedy=Remedy("names", NONE, "the enum knows them", _F_NAMES)
+        remedy=Remedy("names", NONE, evidence="the enum knows them", unsafe=_F_NAMES)
         if known
         else NoFix("nothing here knows the f names"),
         claims=(Claimed(claims.other("the list has no name of a family target", context.targets), judged.at),),
@@ -118,7 +118,9 @@ def other_family(context: Context, judged: Judged) -> Iterator[Draft]:
         message=f"this test names {plain(kept)} and leaves out {plain(missing)}, which has {why}",
         label=f"true on {core}",
         advice="test the family",
-        remedy=Remedy("test", judged.core - missing if judged.denies else judged.core | missing, _SAME, _UNPROVED),
+        remedy=Remedy(
+            "test", judged.core - missing if judged.denies else judged.core | missing, evidence=_SAME, unsafe=_UNPROVED
+        ),
         compares=kept | missing,
     )
 
@@ -226,11 +228,11 @@ def _remedy(
     doubt = against(context, judged, held, lost) if admitted else None
     valued = judged.gate.yes.tuning and judged.gate.no.tuning  # what is expected of the sibling is its own value
     if doubt is None and judged.in_test and admitted and not valued and not meant(judged):
-        return Remedy("test", chips, said or "a test that runs on one of a family is to be tried on the other")
+        return Remedy("test", chips, evidence=said or "a test that runs on one of a family is to be tried on the other")
     doubt = doubt or _doubt(context, judged, severity, held) or _native_doubt(context, judged, test, missing)
     if doubt is None and said is None:
         doubt = _UNPROVED if admitted else "the sibling is then kept from what it does today"
-    return Remedy("test", chips, said or _SAME, doubt)
+    return Remedy("test", chips, evidence=said or _SAME, unsafe=doubt)
 
 
 def _native_doubt(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> str | None:

@@ -112,7 +112,7 @@ def _remedy(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) ->
         or only_errors(context, guarded)
         or served_elsewhere(context, guarded, gained)
     )
-    return Remedy("guard", targets.chips, evidence, _doubt(guarded, lost, evidence), targets=targets)
+    return Remedy("guard", targets.chips, evidence=evidence, unsafe=_doubt(guarded, lost, evidence), targets=targets)
 
 
 def _doubt(guarded: Guarded, lost: ChipSet, evidence: str) -> str | None:

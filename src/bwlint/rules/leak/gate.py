@@ -65,7 +65,7 @@ def with_remedy(judged: Judged, side: Side, need: Need, found: Draft) -> Draft:
 def bounded(judged: Judged, wrong: ChipSet, why: str, passes: bool = True) -> Remedy:
     """The test without the chips that it lets through wrongly; `passes`: it lets those through that pass it."""
     chips = judged.core - wrong if passes else judged.core | wrong
-    return Remedy("test", chips, why, f"who keeps {plain(wrong)} out may owe it another path")
+    return Remedy("test", chips, evidence=why, unsafe=f"who keeps {plain(wrong)} out may owe it another path")
 
 
 def _name_of(need: Need) -> str:

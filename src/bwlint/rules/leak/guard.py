@@ -63,4 +63,4 @@ def _draft(module: Module, at: Span, name: str, wrong: ChipSet, guarded: Guarded
 
 def _remedy(guarded: Guarded, wrong: ChipSet) -> Remedy:
     targets = guarded.admitted - TargetSet.native(wrong)
-    return Remedy("guard", targets.chips, "", "what is wrapped may be right for later chips", targets=targets)
+    return Remedy("guard", targets.chips, unsafe="what is wrapped may be right for later chips", targets=targets)

@@ -250,7 +250,9 @@ def _block_size(chips: ChipSet, at: Span) -> Remedy | NoFix:
         return NoFix("these chips have limits of their own")
     (most,) = limits
     doubt = "the multiprocessor's size may be meant"
-    return Remedy("size", chips, f"{plain(chips)} give one block {most} bytes", doubt, most, at)
+    return Remedy(
+        "size", chips, evidence=f"{plain(chips)} give one block {most} bytes", unsafe=doubt, amount=most, at=at
+    )
 
 
 def _is_multiprocessor(size: int, chip: Chip) -> bool:

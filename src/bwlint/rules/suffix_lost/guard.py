@@ -47,8 +47,8 @@ def _remedy(guarded: Guarded, lost: list[Chip]) -> Remedy | NoFix:
     return Remedy(
         "guard",
         targets.chips,
-        "no instruction seen behind it needs the a target",
-        "what is behind it may need the a target in places that are not seen here",
+        evidence="no instruction seen behind it needs the a target",
+        unsafe="what is behind it may need the a target in places that are not seen here",
         targets=targets,
     )
 
