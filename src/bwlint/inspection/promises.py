@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from bwlint.chips import ChipSet, Target
-from bwlint.model.facts import Carry
+from bwlint.model.facts import FLAGS, Carry, CarryKind
 from bwlint.model.findings import Finding, Related
 from bwlint.sources.texts import Names, Texts
 from bwlint.world.collect import Collected
 
-_ASKS = frozenset({"gencode", "option", "list", "piece", "request", "kernel"})
+_ASKS: frozenset[CarryKind] = FLAGS | {"list", "piece", "request", "kernel"}
 _RULE = "arch-target"
 
 Promises = dict[str, Related]

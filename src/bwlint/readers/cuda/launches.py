@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from bwlint.model.expr import Expr, unknown
-from bwlint.model.facts import Operation, Path
+from bwlint.model.facts import Operation, OperationKind, Path
 from bwlint.readers.cuda.clusters import clusters
 from bwlint.readers.cuda.constants import Constants, arguments
 from bwlint.readers.cuda.layout import dimensions
@@ -123,7 +123,7 @@ class _LaunchReader:
 
     def _operation(
         self,
-        kind: str,
+        kind: OperationKind,
         name: str,
         start: int,
         end: int,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from bwlint.model.expr import Expr, Span, negate, unknown
-from bwlint.model.facts import HANDLER, Class, Function, Path, Side, Use
+from bwlint.model.facts import HANDLER, Class, Function, GateKind, Path, Side, Use
 from bwlint.readers.python import definitions, lists, sides
 from bwlint.readers.python.gates import Gates, Where
 from bwlint.readers.python.lower import Lowerer, LoweringScope, is_arch
@@ -109,7 +109,7 @@ class Flow:
 
     def add(
         self,
-        kind: str,
+        kind: GateKind,
         test: Expr,
         node: ast.AST,
         yes: Side,
@@ -330,9 +330,8 @@ class Flow:
             self.sizes.table(name, node, self.qualname)
         test = lists.declared(name, node, value, self.own)
         if test is not None:
-            kind = "table" if isinstance(node, ast.Dict) else "list"
-            side = Side(ends="fall")
-            self.add(kind, test, node, side, Side(ends="raise"), name)
+            kind: GateKind = "table" if isinstance(node, ast.Dict) else "list"
+            self.add(kind, test, node, Side(ends="fall"), Side(ends="raise"), name)
 
     def _expression(self, node: ast.Expr, rest: Sequence[ast.stmt]) -> bool:
         value = node.value
