@@ -1,11 +1,11 @@
-"""What readers say about a file: plain, immutable, and the same before and after a trip through JSON."""
+"""What readers say about a file: plain, immutable, and the same in every process."""
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field, fields, is_dataclass
-from typing import Any, Literal
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Literal
 
-from bwlint.model.expr import Expr, Span, decode
+from bwlint.model.expr import Expr, Span
 
 Path = tuple[Expr, ...]
 """Tests that all hold where something stands; an early exit above contributes its negation."""
@@ -187,8 +187,9 @@ class Side:
 class Gate:
     """A condition that may read the device.
 
-    `yes` is the side taken when `test` holds. `path` are the tests above. `name` is what a flag, list, table or
-    predicate is called, or the decorated or enclosing object; `qualname` is where the gate stands.
+    `yes` is the side taken when `test` holds; it and `no` are two objects, which tell the ways out apart. `path` are
+    the tests above. `name` is what a flag, list, table or predicate is called, or the decorated or enclosing object;
+    `qualname` is where the gate stands.
     """
 
     kind: GateKind
@@ -341,119 +342,3 @@ class Outline:
     definitions: dict[str, Definition]
     imports: dict[str, str]
     stars: tuple[str, ...] = ()
-
-
-def encode(value: Any) -> Any:
-    """JSON-ready form: nodes and tuples become lists by themselves, dataclasses lists of their fields."""
-    if isinstance(value, Expr) or value is None or isinstance(value, str | int | float):
-        return value
-    if is_dataclass(value):
-        return [encode(getattr(value, f.name)) for f in fields(value)]
-    if isinstance(value, dict):
-        return {key: encode(item) for key, item in value.items()}
-    return [encode(item) for item in value]
-
-
-def decode_module(data: list[Any]) -> Module:
-    """A module from the parsed JSON of `encode`."""
-    path, language, name, is_package, names, stars, slots, functions, classes, gates, uses, targets, *rest = data
-    guards, operations, carries, includes, embedded = rest
-    return Module(
-        path=path,
-        name=name,
-        is_package=is_package,
-        names={key: decode(item) for key, item in names.items()},
-        stars=tuple(stars),
-        slots=tuple([decode(slot) for slot in slots]),
-        functions={key: _function(item) for key, item in functions.items()},
-        classes={key: _class(item) for key, item in classes.items()},
-        gates=tuple([_gate(item) for item in gates]),
-        uses={key: _uses(item) for key, item in uses.items()},
-        targets=_texts(targets),
-        language=language,
-        guards=tuple([_gate(item) for item in guards]),
-        operations=tuple([_operation(item) for item in operations]),
-        carries=tuple([_carry(item) for item in carries]),
-        includes=tuple(includes),
-        embedded=tuple([decode_module(item) for item in embedded]),
-    )
-
-
-def _operation(data: list[Any]) -> Operation:
-    kind, name, at, amounts, path, qualname, checked = data
-    return Operation(
-        kind, name, Span(*at), amounts=decode(amounts), path=decode(path), qualname=qualname, checked=checked
-    )
-
-
-def _carry(data: list[Any]) -> Carry:
-    kind, name, sass, ptx, at, sources, toolkit, qualname, text = data
-    low, high = toolkit
-    return Carry(
-        kind,
-        name,
-        tuple(sass),
-        tuple(ptx),
-        Span(*at),
-        sources=tuple(sources),
-        toolkit=(low, high),
-        qualname=qualname,
-        text=text,
-    )
-
-
-def _function(data: list[Any]) -> Function:
-    qualname, kind, params, defaults, returns, at, decorators, exits = data
-    pairs = tuple([(decode(path), decode(value)) for path, value in returns])
-    ways = tuple([(decode(path), ends, Span(*place)) for path, ends, place in exits])
-    return Function(
-        qualname, kind, tuple(params), decode(defaults), pairs, Span(*at), decorators=decode(decorators), exits=ways
-    )
-
-
-def _class(data: list[Any]) -> Class:
-    qualname, bases, names = data
-    return Class(qualname, decode(bases), {key: decode(item) for key, item in names.items()})
-
-
-def _gate(data: list[Any]) -> Gate:
-    kind, test, at, yes, no, qualname, name, path, chain, position, comment, text, leaf = data
-    return Gate(
-        kind=kind,
-        test=decode(test),
-        at=Span(*at),
-        qualname=qualname,
-        name=name,
-        yes=_side(yes),
-        no=_side(no),
-        path=decode(path),
-        chain=chain,
-        position=position,
-        comment=comment,
-        text=text,
-        leaf=Span(*leaf) if leaf else None,
-    )
-
-
-def _side(data: list[Any]) -> Side:
-    ends, at, value, uses, texts, empty, tuning, rest = data
-    return Side(
-        ends=ends,
-        at=Span(*at) if at else None,
-        value=decode(value),
-        uses=_uses(uses),
-        texts=_texts(texts),
-        empty=empty,
-        tuning=tuning,
-        rest=rest,
-    )
-
-
-def _uses(data: list[Any]) -> tuple[Use, ...]:
-    return tuple(
-        [Use(name, how, Span(*at), sure=sure, role=role, call=call) for name, how, at, sure, role, call in data]
-    )
-
-
-def _texts(data: list[Any]) -> tuple[Prose, ...]:
-    return tuple([Prose(text, Span(*at)) for text, at in data])

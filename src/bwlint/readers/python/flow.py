@@ -317,8 +317,7 @@ class Flow:
         """A flag, or a list or table known by its name or keys."""
         last = name.rpartition(".")[2]
         if _is_question(node) and self.gates.reads(value):
-            side = Side(ends="fall")
-            self.add("flag", value, node, side, side, last)
+            self.add("flag", value, node, Side(ends="fall"), Side(ends="fall"), last)
         elif isinstance(node, ast.Call) and dotted(node.func).endswith(("skipif", "skipIf", "skipUnless")):
             definitions.mark(self, node, last, Side(ends="fall"))
         else:
@@ -407,8 +406,8 @@ class Flow:
         value = self.lowerer.lower(node.value)
         if node.value is not None:
             if _is_question(node.value) and self.gates.reads(value):
-                side = Side(ends="return")
-                self.add("predicate", value, node.value, side, side, self.qualname.rpartition(".")[2])
+                name = self.qualname.rpartition(".")[2]
+                self.add("predicate", value, node.value, Side(ends="return"), Side(ends="return"), name)
             self._call_lists(node.value, rest)
             if self.path or value.op == "if":
                 self.sizes.picked(self.qualname.rpartition(".")[2], value, node, tuple(self.path), self.qualname)
