@@ -27,7 +27,7 @@ from typing import Any
 from bwlint.chips import NONE, ChipSet, Target, TargetSet
 from bwlint.evaluate.sources import Sources
 from bwlint.fix.apply import apply
-from bwlint.model.facts import Carry, Module
+from bwlint.model.facts import ACCEPTING, Carry, Module
 from bwlint.model.findings import Edit, Region
 from bwlint.run.engine import Analysis, analyse
 from bwlint.sources.read import Unread, decode, given, read_bytes
@@ -87,7 +87,7 @@ def _tests(analysis: Analysis, module: Module) -> Iterator[Test]:
         asked = str(guarded.admitted & TargetSet.native(_FAMILY))
         yield Test("guard", at[0], at[2], str(guarded.admitted), asked)
     for carry in module.carries:
-        if carry.kind in ("filter", "match"):
+        if carry.kind in ACCEPTING:
             asked = " ".join(name for name in carry.sass if Target.parse(name).chip in _FAMILY)
             yield Test("names", carry.at[0], carry.at[2], " ".join(carry.sass), asked)
             continue

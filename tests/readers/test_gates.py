@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bwlint.model.facts import Gate, decode_module, encode
+from bwlint.model.facts import Gate
 from bwlint.readers.python import ReadError, may_read_device, read
 
 CAP = "torch.cuda.get_device_capability()"
@@ -98,14 +98,6 @@ def test_comments_around_a_gate() -> None:
     (gate,) = gates(f"# exact on purpose\nif {CAP} == (12, 0):  # one card\n    f()")
     assert "exact on purpose" in gate.comment
     assert "one card" in gate.comment
-
-
-@pytest.mark.parametrize("source", [row[1] for row in KINDS])
-def test_facts_survive_json(source: str) -> None:
-    import json
-
-    module = read("/example.py", IMPORTS + source, "example", False)
-    assert decode_module(json.loads(json.dumps(encode(module)))) == module
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from bwlint.evaluate.objects import (
     PartialValue,
 )
 from bwlint.evaluate.values import Guess, Raises, Unknown, Vec
+from bwlint.model.facts import BOUND
 
 MAX_ITEMS = 300
 UNKNOWN = Vec((Unknown(),))
@@ -98,7 +99,7 @@ def bind_targets(owner: str, names: list[str], value: Vec) -> dict[tuple[str, st
 
 def bind(target: FunctionValue, args: list[Vec], keywords: dict[str, Vec]) -> dict[tuple[str, str], Vec]:
     function = target.function
-    if target.owner is not None and function.kind in ("method", "classmethod", "property"):
+    if target.owner is not None and function.kind in BOUND:
         args = [Vec((target.owner,)), *args]
     bound = {(function.qualname, name): value for name, value in zip(function.params, args, strict=False)}
     for name, value in keywords.items():

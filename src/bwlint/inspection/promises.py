@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from bwlint.chips import ChipSet, Target, known_targets
-from bwlint.model.facts import Carry
+from bwlint.model.facts import FLAGS, Carry, CarryKind
 from bwlint.model.findings import Finding, Related
 from bwlint.rules.arch_target import RULE as ARCH_TARGET
 from bwlint.sources.texts import Names, Texts
 from bwlint.world.collect import Collected
 
-_ASKS = frozenset({"gencode", "option", "list", "piece", "request", "kernel"})
+_ASKS: frozenset[CarryKind] = FLAGS | {"list", "piece", "request", "kernel"}
 
 Promises = dict[str, Related]
 """For names of chips the place that asks for it."""

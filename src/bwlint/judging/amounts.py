@@ -11,7 +11,7 @@ from bwlint.chips import ALL_TARGETS, Chip, ChipSet, TargetSet, group
 from bwlint.chips.mentions import mentioned
 from bwlint.judging.context import Context
 from bwlint.model.expr import Expr, Span
-from bwlint.model.facts import Module, Operation, Path
+from bwlint.model.facts import Module, Operation, OperationKind, Path
 from bwlint.world.libraries import built_for_others, instruction
 
 OURS, OPEN, THEIRS, BUILT = "ours", "open", "theirs", "built"
@@ -63,7 +63,7 @@ class Asked:
         return meant(self.context, self.module, operation.qualname, operation.name)
 
 
-def asked(context: Context, module: Module, kind: str) -> Iterator[Asked]:
+def asked(context: Context, module: Module, kind: OperationKind) -> Iterator[Asked]:
     """The operations of one kind that some target reaches."""
     for operation in module.operations:
         if operation.kind == kind:

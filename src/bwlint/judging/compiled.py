@@ -14,7 +14,7 @@ from bwlint.chips.isa import static_shared
 from bwlint.judging.context import Context
 from bwlint.judging.guards import guards_of
 from bwlint.judging.legality import legal, short
-from bwlint.model.facts import Carry, Module, Operation
+from bwlint.model.facts import NAMED, Carry, Module, Operation
 
 _MOST_SOURCES = 40
 
@@ -88,7 +88,7 @@ def _is_lost(context: Context, module: Module, operation: Operation, kept: Targe
     compiled = context.tree.compiled(module, operation.path)
     if kept not in compiled or given not in compiled:
         return False  # a guard says so
-    if operation.kind in ("instruction", "atom"):
+    if operation.kind in NAMED:
         good = legal(operation)
         return kept in good and given not in good
     if operation.kind != "static-shared":

@@ -74,7 +74,7 @@ class Evidence:
         direct = operation_in(use.name) if use.how != "text" else None
         if direct is not None:
             return Need(direct.chips, PROOF, direct.what, use.name, use, kind="operation")
-        if use.how not in ("call", "import"):
+        if not use.is_a("call", "import"):
             return None
         place = self._reach.definition(module, use)
         known = self._reach.proofs(place) if place is not None else self._reach.bound(module.path, use)

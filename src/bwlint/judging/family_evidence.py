@@ -18,7 +18,7 @@ from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
 from bwlint.judging.siblings import Admission
 from bwlint.model.expr import Expr, Span, walk
-from bwlint.model.facts import Gate, Hop
+from bwlint.model.facts import ANSWERS, Gate, Hop
 from bwlint.sources.search import Hit, search_of
 from bwlint.sources.tree import package_root
 from bwlint.world.gates import Judged, refuses
@@ -62,7 +62,7 @@ def only_refused(judged: Judged) -> bool:
     gate = judged.gate
     if gate.kind == "list":
         return gate.yes.at is not None
-    return gate.kind in ("assert", "skipif") or refuses(judged.other)
+    return gate.is_a("assert", "skipif") or refuses(judged.other)
 
 
 def _refused(context: Context, parted: Parted) -> str | None:
@@ -131,7 +131,7 @@ def _named_for_family(context: Context, parted: Parted) -> str | None:
     """`is_sm120f_supported`: every member of a family runs what is built for its family target."""
     judged = parted.judged
     gate = judged.gate
-    if gate.kind not in ("predicate", "flag") or not _FAMILY_TARGET.search(gate.name):
+    if gate.kind not in ANSWERS or not _FAMILY_TARGET.search(gate.name):
         return None
     for other in context.judged[judged.module.path]:
         alone = other.core & (parted.held | parted.missing) == parted.missing

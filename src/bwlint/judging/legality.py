@@ -20,7 +20,7 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.model.expr import Expr, Span
-from bwlint.model.facts import Carry, Module, Operation
+from bwlint.model.facts import NAMED, Carry, Module, Operation
 from bwlint.model.findings import Confidence, Severity
 from bwlint.model.rule import RuleTraits
 from bwlint.world.builds import built
@@ -253,7 +253,7 @@ def _of_source(context: Context, module: Module, rule: RuleTraits, kind: ChargeK
     """One finding for each guard that lets something through, and one for what no guard keeps away."""
     key = (module.path, module.language)  # code in a string has the path of the file around it
     if key not in context.placed:
-        needs = (one for one in module.operations if one.kind in ("instruction", "atom"))
+        needs = (one for one in module.operations if one.kind in NAMED)
         found = [one for need in needs for one in _placed(context, module, need)]
         context.placed[key] = tuple(_without_slow_paths(found))
     groups: dict[object, list[_Placed]] = {}

@@ -10,8 +10,7 @@ from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.evaluate.objects import EvaluationFrame
 from bwlint.evaluate.values import CHIPS, Vec
 from bwlint.model.expr import Span, negate
-from bwlint.model.facts import Gate, Module, Side
-from bwlint.world.gates import REFUSING
+from bwlint.model.facts import BRANCHES, REFUSING, Gate, Module, Side
 from bwlint.world.tree import Tree
 
 MAX_NAME = 40
@@ -34,7 +33,7 @@ def arms(tree: Tree, module: Module, qualname: str, bound: Mapping[str, str], na
     """The arms of the dispatches of a function that the device alone decides, where none of them ends in an error."""
     chains: dict[tuple[int, Span | None], list[Gate]] = defaultdict(list)
     for gate in module.gates:
-        if gate.qualname == qualname and gate.kind in ("condition", "expression"):
+        if gate.qualname == qualname and gate.kind in BRANCHES:
             chains[(gate.chain, None if gate.chain else gate.at)].append(gate)
     frame = EvaluationFrame(module, {(qualname, name): Vec((text,)) for name, text in bound.items()})
     found: list[Arm] = []

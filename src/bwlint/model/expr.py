@@ -1,7 +1,7 @@
 """The expression form: what every reader lowers conditions into and the only thing the interpreter runs.
 
-A node is ``Expr(op, args, at)``. `args` holds nodes, tuples of nodes and JSON scalars, nothing else, so that a
-node survives a trip through JSON unchanged. `at` is a source span or None.
+A node is ``Expr(op, args, at)``. `args` holds nodes, tuples of nodes, strings, numbers, booleans and None, nothing
+else, so that nodes compare by what they say. `at` is a source span or None.
 
 ====================  ==========================================================================
 op                    args
@@ -84,16 +84,6 @@ def negate(test: Expr) -> Expr:
         inner: Expr = test.args[0]
         return inner
     return Expr("not", (test,), test.at)
-
-
-def decode(data: Any) -> Any:
-    """Rebuild nodes from parsed JSON: a list that begins with a string is a node, another list a tuple."""
-    if type(data) is not list:
-        return data
-    if len(data) == 3 and type(data[0]) is str and type(data[1]) is list:
-        at = data[2]
-        return Expr(data[0], tuple([decode(item) for item in data[1]]), Span(*at) if at else None)
-    return tuple([decode(item) for item in data])
 
 
 def walk(node: Any) -> Iterator[Expr]:

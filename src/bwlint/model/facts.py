@@ -1,11 +1,11 @@
-"""What readers say about a file: plain, immutable, and the same before and after a trip through JSON."""
+"""What readers say about a file: plain, immutable, and the same in every process."""
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field, fields, is_dataclass
-from typing import Any
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Literal
 
-from bwlint.model.expr import Expr, Span, decode
+from bwlint.model.expr import Expr, Span
 
 Path = tuple[Expr, ...]
 """Tests that all hold where something stands; an early exit above contributes its negation."""
@@ -13,20 +13,132 @@ HANDLER = "exception at line"
 """How the unknown test begins under which the body of an exception handler stands."""
 
 
+Language = Literal["python", "cuda", "ptx", "build"]
+
+How = Literal["call", "import", "name", "text", "define", "instruction", "atom"]
+"""How a name is used. `text` is a short string that is a value; instructions and atoms are those that C++ issues."""
+
+Ends = Literal["raise", "skip", "exit", "return", "continue", "fall"]
+"""How a side is left; one that falls goes on."""
+REFUSING: frozenset[Ends] = frozenset({"raise", "skip", "exit"})
+
+GateKind = Literal[
+    "condition",
+    "expression",
+    "assert",
+    "flag",
+    "predicate",
+    "list",
+    "table",
+    "lookup",
+    "skipif",
+    "helper-call",
+    "preprocessor",
+]
+"""What a gate is.
+
+condition     the test of a branch
+expression    that of a conditional expression
+assert        that of an assertion or a check
+flag          an answer that a variable keeps
+predicate     an answer that a function returns
+list          chips that something is declared for
+table         a mapping by chips that is written down
+lookup        a mapping that is asked for the chip
+skipif        a decorator that skips a test
+helper-call   a helper called as a statement, which skips or raises by itself
+preprocessor  a condition over targets
+"""
+BRANCHES: frozenset[GateKind] = frozenset({"condition", "expression"})
+ANSWERS: frozenset[GateKind] = frozenset({"flag", "predicate"})
+"""Who asks them decides elsewhere."""
+LISTED: frozenset[GateKind] = frozenset({"list", "table"})
+"""They name their chips one by one."""
+
+FunctionKind = Literal["function", "method", "staticmethod", "classmethod", "property", "macro"]
+BOUND: frozenset[FunctionKind] = frozenset({"method", "classmethod", "property"})
+"""Their first argument is what they are taken from."""
+
+DefinitionKind = Literal["function", "class", "kernel"]
+
+Exit = Literal["return", "raise"]
+
+OperationKind = Literal[
+    "instruction",
+    "atom",
+    "wrapper",
+    "body",
+    "mention",
+    "cluster",
+    "cluster-limit",
+    "dynamic-shared",
+    "static-shared",
+    "default-shared",
+    "capacity",
+    "launch",
+    "launch-bounds",
+    "peer",
+    "peer-parameter",
+    "peer-passed",
+    "peer-proof",
+    "peer-switch",
+    "tile",
+    "stages",
+    "shared-size",
+    "default-size",
+    "size-table",
+]
+"""Which table or limit judges an operation: of peers see `readers.cuda.peers`, of sizes `readers.python.sizes`.
+
+instruction     one of PTX, by its statement
+atom            one of a template library, by its type
+wrapper         a template named after a target
+body            a kernel that is all behind guards
+mention         a word that says for whom a file is meant
+cluster         blocks that are launched together
+launch          one that may fail unseen
+launch-bounds   threads and blocks that a kernel is compiled for
+...-shared      bytes of shared memory: asked for at run time, of a kernel's own, or without asking for more
+capacity        bytes that host code takes a multiprocessor to have
+"""
+NAMED: frozenset[Literal["instruction", "atom"]] = frozenset({"instruction", "atom"})
+"""What is known by its name alone, of operations and of uses."""
+
+CarryKind = Literal["gencode", "option", "list", "piece", "request", "kernel", "filter", "match", "file", "extension"]
+"""What says so in a build.
+
+gencode    one flag; `text` is the architecture of its PTX
+option     a variable that holds such flags
+list
+piece      what is added to a list
+request    what a whole build is asked for
+kernel     what a kernel is offered for, of which the build takes what is asked; `text` is "piece" where such add up
+filter     which names are accepted
+match      a condition over a list of names
+file       the file itself
+extension  all flags of a setup.py that builds CUDA extensions
+"""
+FLAGS: frozenset[CarryKind] = frozenset({"gencode", "option"})
+ACCEPTING: frozenset[CarryKind] = frozenset({"filter", "match"})
+
+
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A name that is used: `how` is call, import, name, text (a short string that is a value) or define.
+    """A name that is used.
 
     `role` is what a string is assigned to or passed as, `call` the function that it is passed to.
     """
 
     name: str
-    how: str
+    how: How
     at: Span
     _: KW_ONLY
     sure: bool = True
     role: str = ""
     call: str = ""
+
+    def is_a(self, *hows: How) -> bool:
+        return self.how in hows
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +162,11 @@ class Hop:
 class Side:
     """One way out of a gate.
 
-    `ends` says how it leaves: raise, skip, exit, return, continue, or fall (it goes on). `value` is what it
-    returns or assigns, where that is one expression. `empty` means that it does nothing at all, `tuning` that it
-    only assigns literals, `rest` that it is what follows the statement and no branch of its own.
+    `value` is what it returns or assigns, where that is one expression. `empty` means that it does nothing at all,
+    `tuning` that it only assigns literals, `rest` that it is what follows the statement and no branch of its own.
     """
 
-    ends: str
+    ends: Ends
     at: Span | None = None
     value: Expr | None = None
     uses: tuple[Use, ...] = ()
@@ -63,6 +174,9 @@ class Side:
     empty: bool = False
     tuning: bool = False
     rest: bool = False
+
+    def ends_in(self, *ends: Ends) -> bool:
+        return self.ends in ends
 
     def holds(self, at: Span | None) -> bool:
         """Whether `at` lies in this side; a side that is no stretch of the file holds nothing."""
@@ -73,12 +187,12 @@ class Side:
 class Gate:
     """A condition that may read the device.
 
-    `kind` is condition, expression, assert, flag, predicate, list, table, lookup, skipif or helper-call.
-    `yes` is the side taken when `test` holds. `path` are the tests above. `name` is what a flag, list, table or
-    predicate is called, or the decorated or enclosing object; `qualname` is where the gate stands.
+    `yes` is the side taken when `test` holds; it and `no` are two objects, which tell the ways out apart. `path` are
+    the tests above. `name` is what a flag, list, table or predicate is called, or the decorated or enclosing object;
+    `qualname` is where the gate stands.
     """
 
-    kind: str
+    kind: GateKind
     test: Expr
     at: Span
     yes: Side
@@ -92,6 +206,9 @@ class Gate:
     text: str = ""
     leaf: Span | None = None
 
+    def is_a(self, *kinds: GateKind) -> bool:
+        return self.kind in kinds
+
 
 @dataclass(frozen=True, slots=True)
 class Function:
@@ -102,14 +219,14 @@ class Function:
     """
 
     qualname: str
-    kind: str
+    kind: FunctionKind
     params: tuple[str, ...]
     defaults: tuple[Expr | None, ...]
     returns: tuple[tuple[Path, Expr], ...]
     at: Span
     _: KW_ONLY
     decorators: tuple[Expr, ...] = ()
-    exits: tuple[tuple[Path, str, Span], ...] = ()
+    exits: tuple[tuple[Path, Exit, Span], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +242,13 @@ class Class:
 class Operation:
     """Something that some targets or chips lack: an instruction, an atom of a template library, bytes, a cluster.
 
-    `kind` says which table or limit judges it (instruction, atom, cluster, dynamic-shared, static-shared,
-    launch-bounds, launch, peer and its kin: see `readers.cuda.peers`; tile, stages, shared-size and size-table: see
-    `readers.python.sizes`), `name` is its normal form there, `amounts` are the numbers it asks for (bytes; cluster x,
-    y, z; threads, blocks; of a table chips and sizes by turns). `path` are the preprocessor's tests above, of a size
-    in Python those of the program, `qualname` the function around.
+    `name` is its normal form in the table of its kind, `amounts` are the numbers it asks for (bytes; cluster x, y, z;
+    threads, blocks; of a table chips and sizes by turns). `path` are the preprocessor's tests above, of a size in
+    Python those of the program, `qualname` the function around.
     `checked` says that its result is looked at, or the limit asked for, within reach.
     """
 
-    kind: str
+    kind: OperationKind
     name: str
     at: Span
     _: KW_ONLY
@@ -147,16 +262,11 @@ class Operation:
 class Carry:
     """What a build asks for. `sass` and `ptx` are names of targets ("120a", "121") for cubins and for PTX.
 
-    `kind` is gencode (one flag; `text` is the architecture of its PTX), option (a variable that holds such flags),
-    list, piece (what is added to a list), request (what a whole build is asked for), kernel (what a kernel is offered
-    for, of which the build takes what is asked; `text` is "piece" where such add up), filter (which names are
-    accepted), match (a condition over a list of names), file, or extension (all flags of a setup.py that builds CUDA
-    extensions). `name` is the variable, function or flag, `sources`
-    the files that it compiles, where the build says so. `toolkit` bounds the CUDA version: at least, and below
-    ("" = any).
+    `name` is the variable, function or flag, `sources` the files that it compiles, where the build says so. `toolkit`
+    bounds the CUDA version: at least, and below ("" = any).
     """
 
-    kind: str
+    kind: CarryKind
     name: str
     sass: tuple[str, ...]
     ptx: tuple[str, ...]
@@ -166,6 +276,9 @@ class Carry:
     toolkit: tuple[str, str] = ("", "")
     qualname: str = ""
     text: str = ""
+
+    def is_a(self, *kinds: CarryKind) -> bool:
+        return self.kind in kinds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +290,7 @@ class Module:
     """
 
     path: str
-    language: str
+    language: Language
     name: str = ""
     is_package: bool = False
     names: dict[str, Expr] = field(default_factory=dict)
@@ -197,15 +310,15 @@ class Module:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A function or a class as one who uses it sees it: what it uses in its turn.
+    """A function, a kernel or a class as one who uses it sees it: what it uses in its turn.
 
-    `kind` is function, class or kernel. `uses` are names in the order of the body; a sure one stands under no test:
+    `uses` are names in the order of the body; a sure one stands under no test:
     loops, `with`, `try` and checks that end in an error are none. `bases` are dotted names, `decorators` uses with the
     strings that they are given.
     """
 
     qualname: str
-    kind: str
+    kind: DefinitionKind
     at: Span
     uses: tuple[Use, ...]
     _: KW_ONLY
@@ -223,125 +336,9 @@ class Outline:
     """
 
     path: str
-    language: str
+    language: Language
     name: str = ""
     is_package: bool = False
     definitions: dict[str, Definition]
     imports: dict[str, str]
     stars: tuple[str, ...] = ()
-
-
-def encode(value: Any) -> Any:
-    """JSON-ready form: nodes and tuples become lists by themselves, dataclasses lists of their fields."""
-    if isinstance(value, Expr) or value is None or isinstance(value, str | int | float):
-        return value
-    if is_dataclass(value):
-        return [encode(getattr(value, f.name)) for f in fields(value)]
-    if isinstance(value, dict):
-        return {key: encode(item) for key, item in value.items()}
-    return [encode(item) for item in value]
-
-
-def decode_module(data: list[Any]) -> Module:
-    """A module from the parsed JSON of `encode`."""
-    path, language, name, is_package, names, stars, slots, functions, classes, gates, uses, targets, *rest = data
-    guards, operations, carries, includes, embedded = rest
-    return Module(
-        path=path,
-        name=name,
-        is_package=is_package,
-        names={key: decode(item) for key, item in names.items()},
-        stars=tuple(stars),
-        slots=tuple([decode(slot) for slot in slots]),
-        functions={key: _function(item) for key, item in functions.items()},
-        classes={key: _class(item) for key, item in classes.items()},
-        gates=tuple([_gate(item) for item in gates]),
-        uses={key: _uses(item) for key, item in uses.items()},
-        targets=_texts(targets),
-        language=language,
-        guards=tuple([_gate(item) for item in guards]),
-        operations=tuple([_operation(item) for item in operations]),
-        carries=tuple([_carry(item) for item in carries]),
-        includes=tuple(includes),
-        embedded=tuple([decode_module(item) for item in embedded]),
-    )
-
-
-def _operation(data: list[Any]) -> Operation:
-    kind, name, at, amounts, path, qualname, checked = data
-    return Operation(
-        kind, name, Span(*at), amounts=decode(amounts), path=decode(path), qualname=qualname, checked=checked
-    )
-
-
-def _carry(data: list[Any]) -> Carry:
-    kind, name, sass, ptx, at, sources, toolkit, qualname, text = data
-    low, high = toolkit
-    return Carry(
-        kind,
-        name,
-        tuple(sass),
-        tuple(ptx),
-        Span(*at),
-        sources=tuple(sources),
-        toolkit=(low, high),
-        qualname=qualname,
-        text=text,
-    )
-
-
-def _function(data: list[Any]) -> Function:
-    qualname, kind, params, defaults, returns, at, decorators, exits = data
-    pairs = tuple([(decode(path), decode(value)) for path, value in returns])
-    ways = tuple([(decode(path), ends, Span(*place)) for path, ends, place in exits])
-    return Function(
-        qualname, kind, tuple(params), decode(defaults), pairs, Span(*at), decorators=decode(decorators), exits=ways
-    )
-
-
-def _class(data: list[Any]) -> Class:
-    qualname, bases, names = data
-    return Class(qualname, decode(bases), {key: decode(item) for key, item in names.items()})
-
-
-def _gate(data: list[Any]) -> Gate:
-    kind, test, at, yes, no, qualname, name, path, chain, position, comment, text, leaf = data
-    return Gate(
-        kind=kind,
-        test=decode(test),
-        at=Span(*at),
-        qualname=qualname,
-        name=name,
-        yes=_side(yes),
-        no=_side(no),
-        path=decode(path),
-        chain=chain,
-        position=position,
-        comment=comment,
-        text=text,
-        leaf=Span(*leaf) if leaf else None,
-    )
-
-
-def _side(data: list[Any]) -> Side:
-    ends, at, value, uses, texts, empty, tuning, rest = data
-    return Side(
-        ends=ends,
-        at=Span(*at) if at else None,
-        value=decode(value),
-        uses=_uses(uses),
-        texts=_texts(texts),
-        empty=empty,
-        tuning=tuning,
-        rest=rest,
-    )
-
-
-def _uses(data: list[Any]) -> tuple[Use, ...]:
-    return tuple(
-        [Use(name, how, Span(*at), sure=sure, role=role, call=call) for name, how, at, sure, role, call in data]
-    )
-
-
-def _texts(data: list[Any]) -> tuple[Prose, ...]:
-    return tuple([Prose(text, Span(*at)) for text, at in data])

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from bwlint.chips.instructions import Form, forms_of, parse
 from bwlint.model.expr import Span, const
-from bwlint.model.facts import Carry, Module, Operation
+from bwlint.model.facts import Carry, Module, Operation, OperationKind
 
 _HIDDEN = re.compile(r'"[^"\n]*"|//[^\n]*|/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/|\Z)')
 _HIDDEN_IN_FRAGMENT = re.compile(r"//(?:(?!\\n)[^\n])*|/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/|\Z)|\\[nrtvf]|\\\r?\n")
@@ -254,7 +254,7 @@ class _Scan:
                 token, _ = max(arrays, key=lambda array: array[1])
                 self._add("static-shared", kernel, (token.start, token.end), [sum(s for _, s in arrays)], kernel)
 
-    def _add(self, kind: str, name: str, at: tuple[int, int], amounts: Sequence[int], kernel: str) -> None:
+    def _add(self, kind: OperationKind, name: str, at: tuple[int, int], amounts: Sequence[int], kernel: str) -> None:
         numbers = tuple(const(amount) for amount in amounts)
         self.operations.append(Operation(kind, name, self._span(*at), amounts=numbers, qualname=kernel))
 

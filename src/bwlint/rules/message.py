@@ -35,7 +35,7 @@ _DEMAND = re.compile(r"\brequires?\b|\bneeds?\b|\bmust\b", re.I)
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
     side = judged.other
-    if not refuses(side) and side.ends not in ("return", "continue"):
+    if not refuses(side) and not side.ends_in("return", "continue"):
         yield from _announcements(context, judged)
         return
     for text in side.texts[:1]:

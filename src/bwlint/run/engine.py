@@ -15,7 +15,7 @@ from bwlint.judging.evidence import Evidence
 from bwlint.judging.guards import guards_of, wrappers_of
 from bwlint.judging.unreached import Away
 from bwlint.model.expr import Span
-from bwlint.model.facts import Gate, Module
+from bwlint.model.facts import ANSWERS, LISTED, Gate, Module
 from bwlint.model.findings import SEVERITIES, Confidence
 from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.run.merging import one_each
@@ -178,7 +178,7 @@ def _at_origins(context: Context, module: Module, drafts: Sequence[Draft]) -> li
             kept.append(draft)
         else:
             grouped[(draft.rule.name, origin.at)].append(draft)
-    lists = {(d.rule.name, d.at): d for d in kept if d.gate is not None and d.gate.kind in ("list", "table")}
+    lists = {(d.rule.name, d.at): d for d in kept if d.gate is not None and d.gate.kind in LISTED}
     for (rule, at), group in grouped.items():
         if 2 * len({d.gate.at for d in group if d.gate}) < uses[at]:
             kept += group
@@ -193,7 +193,7 @@ def _at_origins(context: Context, module: Module, drafts: Sequence[Draft]) -> li
 
 def _origin(module: Module, judged: Sequence[Judged], entry: Judged) -> Gate | None:
     """The flag or predicate of the same file whose value a gate uses."""
-    if entry.gate.kind in ("flag", "predicate"):
+    if entry.gate.kind in ANSWERS:
         return None
     leaf = entry.gate.leaf
     names = entry.mentioned
@@ -210,10 +210,10 @@ def _origin(module: Module, judged: Sequence[Judged], entry: Judged) -> Gate | N
         if (
             entry.gate.kind == "helper-call"
             and other.gate.qualname == entry.gate.name
-            and other.other.ends in ("skip", "raise")
+            and other.other.ends_in("skip", "raise")
         ):
             return other.gate
-        if other.gate.kind in ("list", "table") and other.gate.name in names and _same_owner(other.gate, entry.gate):
+        if other.gate.kind in LISTED and other.gate.name in names and _same_owner(other.gate, entry.gate):
             return other.gate
         if other.gate.kind == "predicate" and other.gate.name in names and "." not in other.gate.qualname:
             return other.gate

@@ -406,7 +406,7 @@ class Callers:
 def _beside(module: Module, at: Span) -> Iterator[tuple[Gate, Side]]:
     """Sides that hold a place and are no statements above it: arms of an expression, what a decorator guards."""
     for gate in module.gates:
-        if gate.kind in ("expression", "skipif", "list"):
+        if gate.is_a("expression", "skipif", "list"):
             for side in (gate.yes, gate.no):
                 if not side.rest and side.holds(at):
                     yield gate, side

@@ -1,6 +1,6 @@
 """From files to facts: read, prefilter and lower in a pool of processes.
 
-What crosses between the processes is JSON. A file that cannot be read becomes a `Skipped`, never a silence.
+A file that cannot be read becomes a `Skipped`, never a silence.
 """
 
 # Real paths are plain strings throughout, as `walk` gives them.
@@ -9,13 +9,12 @@ What crosses between the processes is JSON. A file that cannot be read becomes a
 from __future__ import annotations
 
 import gc
-import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bwlint.model.facts import Module, decode_module, encode
+from bwlint.model.facts import Module
 from bwlint.model.findings import Skipped
 from bwlint.readers import KINDS, ReadError, reader
 from bwlint.settings.suppress import MARK
@@ -41,8 +40,8 @@ class Collected:
     marked: tuple[SourceFile, ...]
 
 
-Result = tuple[str, str, bool]
-"""What a worker says of a file: JSON facts (or ""), the reason why it was skipped (or ""), has a comment."""
+Result = tuple[Module | None, str, bool]
+"""What a worker says of a file: its facts, the reason why it was skipped (or ""), has a comment."""
 
 
 def collect(
@@ -58,13 +57,13 @@ def collect(
     modules: list[tuple[SourceFile, Module]] = []
     skipped: list[Skipped] = []
     marked: list[SourceFile] = []
-    for file, (facts, reason, has_comment) in _results(files, jobs, advance, own):
+    for file, (module, reason, has_comment) in _results(files, jobs, advance, own):
         if reason:
             skipped.append(Skipped(file.path, reason))
         if has_comment:
             marked.append(file)
-        if facts:
-            modules.append((file, decode_module(json.loads(facts))))
+        if module is not None:
+            modules.append((file, module))
     return Collected(tuple(modules), tuple(skipped), tuple(marked))
 
 
@@ -134,20 +133,20 @@ def _read_chunk(chunk: tuple[list[tuple[str, str, str]], frozenset[str]]) -> lis
 def _read_one(real: str, root: str, kind: str, own: frozenset[str]) -> Result:
     data = read_bytes(real)
     if isinstance(data, Unread):
-        return "", data.reason, False
+        return None, data.reason, False
     has_comment = _MARK in data
     if not reader(kind).may_matter(data, own):
-        return "", "", has_comment
+        return None, "", has_comment
     source = decode(data)
     if isinstance(source, Unread):
-        return "", source.reason, has_comment
+        return None, source.reason, has_comment
     try:
         module = module_of(kind, real, root, source, own)
     except ReadError as error:
-        return "", str(error), has_comment
+        return None, str(error), has_comment
     if not (module.gates or module.guards or module.operations or module.carries or module.embedded):
-        return "", "", has_comment  # read again if an import or an include asks for it
-    return json.dumps(encode(module), separators=(",", ":")), "", has_comment
+        return None, "", has_comment  # read again if an import or an include asks for it
+    return module, "", has_comment
 
 
 def module_of(kind: str, real: str, root: str, source: str, own: frozenset[str]) -> Module:

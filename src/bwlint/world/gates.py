@@ -10,10 +10,9 @@ from functools import cached_property
 from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.evaluate.names import DEVICE
 from bwlint.model.expr import Expr, Span, walk
-from bwlint.model.facts import Gate, Module, Side
+from bwlint.model.facts import LISTED, REFUSING, Gate, Module, Side
 from bwlint.world.tree import Sets
 
-REFUSING = frozenset({"raise", "skip", "exit"})
 TEST_FILE = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
 
 
@@ -78,7 +77,7 @@ class Judged:
     @property
     def at(self) -> Span:
         leaf = self.gate.leaf
-        if self.gate.kind in ("list", "table") or leaf is None or not self.gate.at.holds(leaf):
+        if self.gate.kind in LISTED or leaf is None or not self.gate.at.holds(leaf):
             return self.gate.at
         return leaf
 
@@ -170,7 +169,7 @@ def answers_no(side: Side) -> bool:
     value = side.value
     if side.ends == "continue":
         return True
-    if side.ends not in ("return", "fall") or value is None:
+    if not side.ends_in("return", "fall") or value is None:
         return False
     if value.op == "tuple" and value.args[0]:
         value = value.args[0][0]

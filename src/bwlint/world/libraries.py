@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bwlint.chips import EVERY, ChipSet, group
 from bwlint.data import table
 from bwlint.model.expr import Span
-from bwlint.model.facts import Hop, Use
+from bwlint.model.facts import Hop, How, Use
 from bwlint.sources.tree import package_root, project_folder
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class LibraryRow:
     """
 
     name: re.Pattern[str]
-    how: frozenset[str]
+    how: frozenset[How]
     chips: ChipSet
     strength: str
     what: str
@@ -75,7 +75,7 @@ class LibraryRow:
         return use.how != "text" or (called and self.role.search(use.role) is not None)
 
 
-def _parts(how: str, name: str) -> tuple[str, ...]:
+def _parts(how: How, name: str) -> tuple[str, ...]:
     """What of a use may be the name of a row: a string as it is; a dotted name and each of its parts."""
     if how == "text":
         return (name,)
@@ -189,7 +189,7 @@ class Libraries:
         """What the user says that a use needs."""
         return next((need_of(row, use) for row in self._own if row.matches(use)), None)
 
-    def by_name(self, path: str, names: Iterable[str], at: Span, how: str = "define") -> Need | None:
+    def by_name(self, path: str, names: Iterable[str], at: Span, how: How = "define") -> Need | None:
         """What the names around a gate (function, class) or the words of a skip reason say is behind it."""
         rows = [row for row in (*self._own, *_rows("need")) if row.strength == PROOF and "define" in row.how]
         for name in names:
@@ -231,14 +231,14 @@ class Libraries:
 
 
 @lru_cache(maxsize=1 << 16)
-def _is_named(kind: str, how: str, name: str) -> bool:
+def _is_named(kind: str, how: How, name: str) -> bool:
     """Whether a name is that of any row: most are not."""
     names = _any_name(kind, how)
     return any(names.fullmatch(part) for part in _parts(how, name))
 
 
 @cache
-def _any_name(kind: str, how: str) -> re.Pattern[str]:
+def _any_name(kind: str, how: How) -> re.Pattern[str]:
     """All names of the rows that count for `how` in one expression."""
     return re.compile("|".join(row.name.pattern for row in _rows(kind) if how in row.how) or "(?!)")
 

@@ -17,7 +17,7 @@ from bwlint.chips.atoms import atom
 from bwlint.chips.instructions import parse, verdict
 from bwlint.chips.wording import listed, plain
 from bwlint.model.expr import Span
-from bwlint.model.facts import Carry, Hop, Module, Outline, Use
+from bwlint.model.facts import NAMED, Carry, Hop, Module, Outline, Use
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.search import Search, search_of
 from bwlint.sources.tree import package_root
@@ -300,7 +300,7 @@ class Native:
 def _operations(place: Node) -> Iterator[NeedProof]:
     """The instructions and atoms that a definition surely has, where some chip has no target with them."""
     for use in place.definition.uses:
-        if not use.sure or use.how not in ("instruction", "atom"):
+        if not use.sure or use.how not in NAMED:
             continue
         row = atom(use.name) if use.how == "atom" else None
         legal = row.legal.chips if row is not None else verdict(use.name).legal.chips

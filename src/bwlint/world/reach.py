@@ -118,7 +118,7 @@ class Reach:
             for found in (*self._own(here.place), *self._generated(here.place)):
                 yield _limited(found, here)
             for use in here.place.definition.uses:
-                if not use.sure or use.how not in ("call", "import", "text"):
+                if not use.sure or not use.is_a("call", "import", "text"):
                     continue
                 hop = Hop(here.place.outline.path, use.at, f"`{here.place.definition.qualname}` uses `{use.name}`")
                 step = _Arrived(here.place, here.chips & self._passing(here.place, use.at), (*here.hops, hop))

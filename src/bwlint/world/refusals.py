@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from bwlint.chips import EVERY, ChipSet
 from bwlint.chips.wording import plain
 from bwlint.model.expr import Expr, Span, negate
-from bwlint.model.facts import Gate, Module
-from bwlint.world.gates import REFUSING, Judged
+from bwlint.model.facts import REFUSING, Gate, GateKind, Module
+from bwlint.world.gates import Judged
 from bwlint.world.libraries import is_question
 from bwlint.world.tree import Tree
 
 _WORDS = {"list": "this list names", "build": "this is built for", "gate": "this refuses all but"}
-_GUARDS = frozenset({"assert", "condition", "helper-call"})
+_GUARDS: frozenset[GateKind] = frozenset({"assert", "condition", "helper-call"})
 
 
 @dataclass(frozen=True, slots=True)

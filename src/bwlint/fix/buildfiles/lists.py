@@ -15,9 +15,9 @@ from bwlint.fix.buildfiles.place import CarryPlace, sass, twins
 from bwlint.fix.buildfiles.proof import Proposal, in_a_list
 from bwlint.fix.buildfiles.spellings import Piece, TargetToken
 from bwlint.judging.compiled import lost
-from bwlint.model.facts import Carry
+from bwlint.model.facts import Carry, CarryKind
 
-_LISTS = frozenset({"list", "piece", "request", "kernel"})
+_LISTS: frozenset[CarryKind] = frozenset({"list", "piece", "request", "kernel"})
 _Given = Mapping[Target, tuple[Target, ...]]
 """What is written for an exact target, or beside it."""
 

@@ -9,13 +9,13 @@ from bwlint.chips import NONE, Chip, ChipSet, Target, known_targets, siblings
 from bwlint.chips.toolkits import first_toolkit, version, within
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
-from bwlint.fix.buildfiles.proof import ACCEPT, reached, stated
+from bwlint.fix.buildfiles.proof import reached, stated
 from bwlint.fix.buildfiles.spellings import TargetToken, tokens
 from bwlint.fix.change import WantedChange
 from bwlint.fix.meant import comments, said_exactly
 from bwlint.judging.compiled import Behind, behind
 from bwlint.model.expr import Span
-from bwlint.model.facts import Carry
+from bwlint.model.facts import ACCEPTING, Carry
 from bwlint.model.findings import NoFix
 from bwlint.readers.buildfiles import is_cmake
 from bwlint.sources.read import SourceText
@@ -48,7 +48,7 @@ class CarryPlace:
         said = said_exactly(comments(job.source, carry.at), change)
         if said is not None:
             return said
-        code = behind(job.context, job.module, carry) if carry.kind not in ACCEPT else Behind(())
+        code = behind(job.context, job.module, carry) if carry.kind not in ACCEPTING else Behind(())
         return cls(job, index, carry, gains, losses, code)
 
     @property

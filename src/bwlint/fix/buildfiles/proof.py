@@ -14,15 +14,13 @@ from bwlint.fix import Job
 from bwlint.fix.apply import apply
 from bwlint.fix.buildfiles.spellings import Piece
 from bwlint.model.expr import Span
-from bwlint.model.facts import Carry, Module
+from bwlint.model.facts import ACCEPTING, FLAGS, Carry, Module
 from bwlint.model.findings import Edit, NoFix, Proof
 from bwlint.readers import ReadError, reader
 from bwlint.rules.arch_target import builds
 
 MOST_RELATED = 60
 """How many lists may add up to one that is changed."""
-ACCEPT = frozenset({"filter", "match"})
-_FLAGS = frozenset({"gencode", "option"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,7 @@ def stated(module: Module) -> tuple[Carry, ...]:
 
 def reached(carry: Carry) -> ChipSet:
     """The chips that load what a carry makes, or whose names it accepts."""
-    if carry.kind in ACCEPT:
+    if carry.kind in ACCEPTING:
         return ChipSet.joining(target.chip for target in known_targets((*carry.sass, *carry.ptx)))
     found = NONE
     for target in known_targets(carry.sass):
@@ -131,7 +129,7 @@ def _said(carry: Carry) -> tuple[object, ...]:
 
 
 def _frame(carry: Carry) -> tuple[object, ...]:
-    name = "" if carry.kind in ("match", "option") else carry.name
+    name = "" if carry.is_a("match", "option") else carry.name
     return carry.kind, name, carry.sources, carry.toolkit, carry.qualname
 
 
@@ -144,7 +142,7 @@ def _moved(old: Carry, now: Carry, proposal: Proposal) -> NoFix | None:
             if has <= had and has != had and set(now.sass) <= set(old.sass)
             else NoFix("the list would not be as wanted")
         )
-    if old.kind in ACCEPT and not set(old.sass) <= set(now.sass):
+    if old.kind in ACCEPTING and not set(old.sass) <= set(now.sass):
         return NoFix("the edited list would not accept all that it did")
     mine = NONE
     for chip in proposal.gains:
@@ -160,7 +158,7 @@ def _moved(old: Carry, now: Carry, proposal: Proposal) -> NoFix | None:
 
 def _may(carry: Carry) -> ChipSet:
     found = reached(carry)
-    for target in known_targets(carry.ptx) if carry.kind not in ACCEPT else ():
+    for target in known_targets(carry.ptx) if carry.kind not in ACCEPTING else ():
         found |= target.jits_on()
     return found
 
@@ -196,7 +194,7 @@ def _faults(job: Job, index: int, edited: Module, proposal: Proposal) -> NoFix |
 
 def _related(carry: Carry, touched: Iterable[Carry]) -> bool:
     """Whether what the rule says of a list may rest on one that is touched."""
-    kinds = {(carry.kind in _FLAGS, one.kind in _FLAGS) for one in touched}
+    kinds = {(carry.kind in FLAGS, one.kind in FLAGS) for one in touched}
     return carry.kind == "match" or (True, True) in kinds or any(one.name == carry.name for one in touched)
 
 

@@ -18,7 +18,7 @@ from bwlint.fix.change import WantedChange
 from bwlint.fix.meant import meant_exactly
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import GateChecker, compares_limit
-from bwlint.model.facts import Gate, Module
+from bwlint.model.facts import Gate, GateKind, Module
 from bwlint.model.findings import Fix, NoFix, Proof
 from bwlint.sources.read import SourceText
 from bwlint.world.gates import Judged, refuses
@@ -29,7 +29,7 @@ __all__ = ["Spelling", "first_proved", "mend", "propose"]
 Spelling = Callable[[ConditionPlace], Iterable[Candidate] | NoFix]
 """Proposes new texts of a test, the most idiomatic first; `NoFix` says why there can be none."""
 
-_TABLES = frozenset({"table", "lookup"})
+_TABLES: frozenset[GateKind] = frozenset({"table", "lookup"})
 _LONGEST_TITLE = 60
 _UNKNOWN_SPELLING = NoFix("no known rewrite for this spelling")
 _XFAIL = re.compile(r"(?<!\w)xfail(?!\w)")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from bwlint.chips import ALL_TARGETS, all_chips
 from bwlint.chips.toolkits import Toolkits, bounds, every_toolkit
 from bwlint.model.expr import Span
-from bwlint.model.facts import Carry
+from bwlint.model.facts import Carry, CarryKind
 from bwlint.readers.buildfiles.cmake_syntax import Argument, Command, commands
 from bwlint.readers.buildfiles.conditions import Leaf, Truth, on_toolkit, truth
 from bwlint.readers.buildfiles.flags import find_flags
@@ -83,7 +83,7 @@ class _CmakeFile:
 
     def _by_use(self, carry: Carry) -> Carry:
         """A list with the kind that its uses give it: offered to a kernel, or a filter of names."""
-        if carry.kind not in ("list", "piece") or carry.name not in self.kernels | self.offered:
+        if not carry.is_a("list", "piece") or carry.name not in self.kernels | self.offered:
             return carry
         if carry.name in self.kernels:
             return replace(carry, kind="kernel", text=carry.kind)
@@ -210,7 +210,7 @@ class _CmakeFile:
         self.texts[name.text] = (*self.texts.get(name.text, ()), *added)
         self._assigned(name.text, values, "piece", replaces=False)
 
-    def _assigned(self, name: str, values: Sequence[Argument], kind: str, *, replaces: bool) -> None:
+    def _assigned(self, name: str, values: Sequence[Argument], kind: CarryKind, *, replaces: bool) -> None:
         listed = _listed(values, with_ptx=_BUILT_BY_CMAKE.search(name) is not None)
         self._give_sources(values)
         if replaces:
@@ -303,7 +303,7 @@ class _CmakeFile:
             if words[place] == "IN_LIST" and parse_list(words[place - 1]) is None:
                 self.offered.add(words[place + 1])
 
-    def _add(self, kind: str, name: str, listed: Listed, at: Span, text: str = "") -> None:
+    def _add(self, kind: CarryKind, name: str, listed: Listed, at: Span, text: str = "") -> None:
         toolkits = every_toolkit()
         for entry in self.stack:
             toolkits &= entry.arm.toolkits

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from bwlint.chips.spelling import IN_NAMES, NUMBER, member
 from bwlint.model.expr import Span
-from bwlint.model.facts import Carry
+from bwlint.model.facts import Carry, CarryKind
 from bwlint.readers.buildfiles.flags import find_flags
 from bwlint.readers.buildfiles.targets import Listed, parse_list
 from bwlint.readers.buildfiles.text import names_lists
@@ -122,7 +122,7 @@ class _Python:
         if listed is not None and (listed.sure or "cuda" in name.lower()):
             self._add("request", name, listed, value, qualname)
 
-    def _add(self, kind: str, name: str, listed: Listed, node: ast.expr, qualname: str, text: str = "") -> None:
+    def _add(self, kind: CarryKind, name: str, listed: Listed, node: ast.expr, qualname: str, text: str = "") -> None:
         self.carries.append(Carry(kind, name, listed.sass, listed.ptx, _span(node), qualname=qualname, text=text))
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from bwlint.chips.toolkits import Toolkits, bounds, every_toolkit
 from bwlint.model.expr import Span
-from bwlint.model.facts import Carry
+from bwlint.model.facts import Carry, CarryKind
 from bwlint.readers.buildfiles.flags import find_flags
 from bwlint.readers.buildfiles.places import Places
 from bwlint.readers.buildfiles.targets import Listed, parse_list
@@ -110,7 +110,7 @@ class _LineReader:
 
     def _value(self, name: str, code: str, offset: int, place: int, *, adds: bool) -> int:
         """The value of a name from `place` on; gives the place where it ends."""
-        kind = "piece" if adds else "request"
+        kind: CarryKind = "piece" if adds else "request"
         if code.startswith("{", place) and not code.startswith("{{", place):
             self._nested(name, offset + place)
             return place
@@ -140,16 +140,16 @@ class _LineReader:
         self._listed("request", name, re.sub(r"[\"']", " ", found[1]), found.start(1), self._toolkits())
         return found.end()
 
-    def _chosen(self, kind: str, name: str, choice: StringChoice, offset: int) -> None:
+    def _chosen(self, kind: CarryKind, name: str, choice: StringChoice, offset: int) -> None:
         self._listed(kind, name, choice.text, offset + choice.start, choice.toolkits & self._toolkits())
 
-    def _listed(self, kind: str, name: str, text: str, start: int, toolkits: Toolkits) -> None:
+    def _listed(self, kind: CarryKind, name: str, text: str, start: int, toolkits: Toolkits) -> None:
         listed = parse_list(text, with_ptx="CUDA_ARCHITECTURES" in name)
         if listed is not None and (listed.sure or "cuda" in name.lower()):
             at = self.places.span(start, start + len(text.rstrip()))
             self._add(kind, name, listed, at, toolkits)
 
-    def _add(self, kind: str, name: str, listed: Listed, at: Span, toolkits: Toolkits, text: str = "") -> None:
+    def _add(self, kind: CarryKind, name: str, listed: Listed, at: Span, toolkits: Toolkits, text: str = "") -> None:
         self.carries.append(Carry(kind, name, listed.sass, listed.ptx, at, toolkit=bounds(toolkits), text=text))
 
     def _toolkits(self) -> Toolkits:

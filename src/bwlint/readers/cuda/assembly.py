@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from bwlint.chips import atoms, instructions
 from bwlint.chips.spelling import IN_NAMES, NUMBER
-from bwlint.model.facts import Function, Operation
+from bwlint.model.facts import Function, Operation, OperationKind
 from bwlint.readers import ptx
 from bwlint.readers.cuda.lexer import Code, matching
 from bwlint.readers.cuda.preprocessor import Directives
@@ -36,7 +36,7 @@ def operations(code: Code, text: str, found: Directives, places: Scopes) -> tupl
     return tuple(sorted(result, key=lambda one: one.at))
 
 
-def _needs(code: Code, text: str, macros: dict[str, Function]) -> Iterator[tuple[str, str, int, int]]:
+def _needs(code: Code, text: str, macros: dict[str, Function]) -> Iterator[tuple[OperationKind, str, int, int]]:
     for match in ASM.finditer(code.text):
         for instruction, start, end in _instructions(code, match.end(), macros):
             if instructions.find(instruction) is not None:

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from bwlint.chips.spelling import IN_NAMES, SINCE_HOPPER
 from bwlint.model.expr import Expr, unknown
-from bwlint.model.facts import Operation, Path
+from bwlint.model.facts import Operation, OperationKind, Path
 from bwlint.readers.cuda.clusters import clusters
 from bwlint.readers.cuda.constants import Constants, arguments
 from bwlint.readers.cuda.layout import dimensions
@@ -124,7 +124,7 @@ class _LaunchReader:
 
     def _operation(
         self,
-        kind: str,
+        kind: OperationKind,
         name: str,
         start: int,
         end: int,

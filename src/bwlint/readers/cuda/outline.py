@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from bwlint.model.facts import Definition, Operation, Outline, Use
+from bwlint.model.facts import NAMED, Definition, DefinitionKind, Operation, Outline, Use
 from bwlint.readers.cuda import assembly
 from bwlint.readers.cuda.lexer import Code, clean
 from bwlint.readers.cuda.preprocessor import Directives, directives
@@ -82,7 +82,7 @@ def _definition(
         if found.path(start) == around
     )
     used = [*_names(code, text, scope, certain, found), *_operations(code, certain, needs, at)]
-    kind = "kernel" if scope.kernel else "function"
+    kind: DefinitionKind = "kernel" if scope.kernel else "function"
     return Definition(qualname, kind, at, tuple(sorted(used, key=lambda use: use.at))[:MAX_USES])
 
 
@@ -109,7 +109,7 @@ def _operations(
     code: Code, certain: list[Stretch], needs: tuple[Operation, ...], around: tuple[int, ...]
 ) -> Iterator[Use]:
     for need in needs:
-        if need.kind in ("instruction", "atom") and around[:2] <= need.at[:2] and need.at[2:] <= around[2:]:
+        if need.kind in NAMED and around[:2] <= need.at[:2] and need.at[2:] <= around[2:]:
             start = code.offset(*need.at[:2])
             is_sure = not need.path and any(begin <= start < end for begin, end in certain)
             yield Use(need.name, need.kind, need.at, sure=is_sure)

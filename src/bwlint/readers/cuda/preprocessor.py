@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bwlint.model.expr import Expr, Span, const, negate
-from bwlint.model.facts import Function, Gate, Path, Prose, Side, Use
+from bwlint.model.facts import Ends, Function, Gate, Path, Prose, Side, Use
 from bwlint.readers.cuda.expressions import Resolve, lower
 from bwlint.readers.cuda.lexer import Code, tokens
 
@@ -266,7 +266,7 @@ class _DirectiveReader:
             Prose(code.content(literal), code.span(literal.start, literal.end))
             for literal in code.literals_in(start, min(end, start + _LONGEST_FAILURE))
         )
-        ends = "raise" if fails else "fall"
+        ends: Ends = "raise" if fails else "fall"
         call = _OPERATOR.search(code.text, start, min(end, start + _LONGEST_FAILURE))
         if call is not None:
             defined += (Use("operator()", "call", code.span(*call.span())),)

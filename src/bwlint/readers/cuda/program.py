@@ -10,7 +10,7 @@ from bwlint.chips.spelling import IN_NAMES, NUMBER, SUFFIX
 from bwlint.data import table
 from bwlint.evaluate.names import DEVICE
 from bwlint.model.expr import Expr, Span, const, negate, unknown, walk
-from bwlint.model.facts import Function, Gate, Side
+from bwlint.model.facts import Exit, Function, Gate, GateKind, Path, Side
 from bwlint.model.naming import spoken
 from bwlint.readers.cuda import ways
 from bwlint.readers.cuda.expressions import lower
@@ -104,7 +104,7 @@ class _HostWalk:
         self.env: dict[str, Expr] = {}
         self.path: list[Expr] = []
         self.returns: list[tuple[tuple[Expr, ...], Expr]] = []
-        self.exits: list[tuple[tuple[Expr, ...], str, Span]] = []
+        self.exits: list[tuple[Path, Exit, Span]] = []
         self.doubts = 0
         self.chain = 0
         self.target = ""
@@ -126,12 +126,12 @@ class _HostWalk:
         self.found.functions.setdefault(scope.qualname, function)
         self._predicate(function)
 
-    def _ways_out(self) -> tuple[tuple[tuple[Expr, ...], str, Span], ...]:
+    def _ways_out(self) -> tuple[tuple[Path, Exit, Span], ...]:
         if len(self.exits) > MAX_EXITS or not any(ends == "raise" for _, ends, _ in self.exits):
             return ()
         return tuple(self.exits)
 
-    def _leave(self, ends: str, start: int, end: int, test: Expr | None = None) -> None:
+    def _leave(self, ends: Exit, start: int, end: int, test: Expr | None = None) -> None:
         """Note a way out. What stands in a loop, a try, a lambda or a branch of the preprocessor may not be taken."""
         path = (*self.path, test) if test is not None else tuple(self.path)
         around = self.directives.path(self.scope.open)
@@ -332,7 +332,7 @@ class _HostWalk:
         return lower(self.code, start, end, self._resolve)
 
     def _note(
-        self, kind: str, test: Expr, at: Span, yes: Side, no: Side, name: str = "", chain: tuple[int, int] = (0, 0)
+        self, kind: GateKind, test: Expr, at: Span, yes: Side, no: Side, name: str = "", chain: tuple[int, int] = (0, 0)
     ) -> None:
         if at in self.noted or not self.reads.reads(test):
             return

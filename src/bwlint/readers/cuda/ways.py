@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
 from bwlint.model.expr import Expr, const
-from bwlint.model.facts import Prose, Side, Use
+from bwlint.model.facts import Ends, How, Prose, Side, Use
 from bwlint.readers.cuda.failures import FAILS
 from bwlint.readers.cuda.lexer import Code
 from bwlint.readers.cuda.statements import Statement
@@ -32,7 +32,7 @@ _NOT_USED = frozenset(
         *("double", "unsigned", "template", "typename", "using", "namespace", "struct", "class", "break", "continue"),
     ]
 )
-_ENDS = {"return": "return", "throw": "raise", "continue": "continue", "break": "fall", "goto": "fall"}
+_ENDS: dict[str, Ends] = {"return": "return", "throw": "raise", "continue": "continue", "break": "fall", "goto": "fall"}
 _LITERAL = re.compile(r"[\w\s:<>,*&]*=\s*(?:[-\w.]+|true|false)\s*$")
 
 
@@ -55,7 +55,7 @@ def side(code: Code, text: str, body: tuple[Statement, ...], lower: Lower) -> Si
     value = (
         lower(*last.test) if last.kind == "return" and last.test and stretch.strip() else _assigned(text, flat, lower)
     )
-    said = texts(code, start, end) if ends in ("raise", "skip") or len(stretch) < 400 else ()
+    said = texts(code, start, end) if ends == "raise" or ends == "skip" or len(stretch) < 400 else ()
     tuning = ends == "fall" and all(_LITERAL.match(text[entry.start : entry.end]) for entry in flat)
     named = uses(code, text, start, end, sorted(sure(text, flat)))
     return Side(ends=ends, at=at, value=value, uses=named, texts=said, tuning=tuning)
@@ -101,7 +101,7 @@ def uses(code: Code, text: str, start: int, end: int, certain: Sequence[Stretch]
         if name in _NOT_USED or len(name) < 3 or (known is not None and (known.sure or not is_sure)):
             continue
         following = text[match.end() : match.end() + 1]
-        how = "call" if (following in "(<" and following) or _GENERATION.search(name) else "name"
+        how: How = "call" if (following in "(<" and following) or _GENERATION.search(name) else "name"
         found[name] = Use(name.replace("::", "."), how, code.span(*match.span()), sure=is_sure)
         if len(found) >= MAX_USES:
             break

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bwlint.model.expr import NONE, Expr, unknown
-from bwlint.model.facts import Class, Function, Path, Side
+from bwlint.model.facts import Class, Function, FunctionKind, Path, Side
 from bwlint.readers.python import lists, sides
 from bwlint.readers.python.lower import LoweringScope
 from bwlint.readers.python.sides import dotted, span
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MAX_VALUES = 6
 """Assignments to one attribute that are told apart."""
-_KINDS = {
+_KINDS: dict[str, FunctionKind] = {
     "staticmethod": "staticmethod",
     "classmethod": "classmethod",
     "property": "property",
@@ -56,8 +56,7 @@ def _function(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef, qualname
     given = [*zip(reversed(positional), reversed(arguments.defaults), strict=False)]
     for parameter, default in (*given[::-1], *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)):
         flow.sizes.default(parameter.arg, default, qualname)
-    decorators = [dotted(d) for d in node.decorator_list]
-    kind = next((_KINDS[d.rpartition(".")[2]] for d in decorators if d.rpartition(".")[2] in _KINDS), "")
+    kind = _kind(flow, [dotted(decorator) for decorator in node.decorator_list])
     saved = (lowerer.scope, flow.returns, flow.path, flow.qualname)
     outer_yields, lowerer.yields = lowerer.yields, False
     lowerer.scope = LoweringScope(qualname, {p: Expr("param", (qualname, p)) for p in params}, saved[0])
@@ -72,7 +71,7 @@ def _function(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef, qualname
         flow.returns = [((), unknown(f"{qualname} yields"))]
     result = Function(
         qualname,
-        kind or ("method" if flow.classes_open and flow.classes_open[-1] == saved[3] else "function"),
+        kind,
         tuple(params),
         tuple(defaults),
         tuple(flow.returns),
@@ -81,6 +80,14 @@ def _function(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef, qualname
     lowerer.scope, flow.returns, flow.path, flow.qualname = saved
     lowerer.yields = outer_yields
     return result
+
+
+def _kind(flow: Flow, decorators: Sequence[str]) -> FunctionKind:
+    """What a function is that stands where the walk is now."""
+    for decorator in decorators:
+        if kind := _KINDS.get(decorator.rpartition(".")[2]):
+            return kind
+    return "method" if flow.classes_open and flow.classes_open[-1] == flow.qualname else "function"
 
 
 def _decorator(flow: Flow, decorator: ast.expr, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from bwlint.model.expr import Expr, Span, negate, unknown
-from bwlint.model.facts import HANDLER, Class, Function, Path, Side, Use
+from bwlint.model.facts import HANDLER, Class, Function, GateKind, Path, Side, Use
 from bwlint.readers.python import definitions, lists, sides
 from bwlint.readers.python.gates import Gates, Where
 from bwlint.readers.python.lower import Lowerer, LoweringScope, is_arch
@@ -109,7 +109,7 @@ class Flow:
 
     def add(
         self,
-        kind: str,
+        kind: GateKind,
         test: Expr,
         node: ast.AST,
         yes: Side,
@@ -317,8 +317,7 @@ class Flow:
         """A flag, or a list or table known by its name or keys."""
         last = name.rpartition(".")[2]
         if _is_question(node) and self.gates.reads(value):
-            side = Side(ends="fall")
-            self.add("flag", value, node, side, side, last)
+            self.add("flag", value, node, Side(ends="fall"), Side(ends="fall"), last)
         elif isinstance(node, ast.Call) and dotted(node.func).endswith(("skipif", "skipIf", "skipUnless")):
             definitions.mark(self, node, last, Side(ends="fall"))
         else:
@@ -330,9 +329,8 @@ class Flow:
             self.sizes.table(name, node, self.qualname)
         test = lists.declared(name, node, value, self.own)
         if test is not None:
-            kind = "table" if isinstance(node, ast.Dict) else "list"
-            side = Side(ends="fall")
-            self.add(kind, test, node, side, Side(ends="raise"), name)
+            kind: GateKind = "table" if isinstance(node, ast.Dict) else "list"
+            self.add(kind, test, node, Side(ends="fall"), Side(ends="raise"), name)
 
     def _expression(self, node: ast.Expr, rest: Sequence[ast.stmt]) -> bool:
         value = node.value
@@ -408,8 +406,8 @@ class Flow:
         value = self.lowerer.lower(node.value)
         if node.value is not None:
             if _is_question(node.value) and self.gates.reads(value):
-                side = Side(ends="return")
-                self.add("predicate", value, node.value, side, side, self.qualname.rpartition(".")[2])
+                name = self.qualname.rpartition(".")[2]
+                self.add("predicate", value, node.value, Side(ends="return"), Side(ends="return"), name)
             self._call_lists(node.value, rest)
             if self.path or value.op == "if":
                 self.sizes.picked(self.qualname.rpartition(".")[2], value, node, tuple(self.path), self.qualname)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bwlint.model.expr import Expr, Span
-from bwlint.model.facts import Gate, Side
+from bwlint.model.facts import Gate, GateKind, Side
 from bwlint.readers.python.sides import span
 from bwlint.readers.reads import Reads
 
@@ -30,11 +30,11 @@ class Gates(Reads):
         super().__init__(slots, words)
         self.found: list[Gate] = []
         self._lines = lines
-        self._seen: set[tuple[Span, str]] = set()
+        self._seen: set[tuple[Span, GateKind]] = set()
 
     def add(
         self,
-        kind: str,
+        kind: GateKind,
         test: Expr,
         node: ast.AST,
         sides: tuple[Side, Side],

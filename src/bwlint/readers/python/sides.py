@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bwlint.model.expr import Expr, Span
-from bwlint.model.facts import Prose, Side, Use
+from bwlint.model.facts import Ends, How, Prose, Side, Use
 
 MAX_USES = 80
 _NODES_A_USE = 40
@@ -288,14 +288,14 @@ class Collector:
         if text:
             self.texts.append(Prose(text[:600], span(node)))
 
-    def _add(self, name: str, how: str, node: ast.AST, sure: bool) -> None:
-        if how in ("call", "name"):
+    def _add(self, name: str, how: How, node: ast.AST, sure: bool) -> None:
+        if how == "call" or how == "name":
             root, dot, rest = name.partition(".")
             if rest and root in self._made:
                 root, dot, rest = f"{self._made[root]}.{rest}".partition(".")
             name = self.imports.names.get(root, root) + dot + rest
             self._calls += how == "call"
-        if how in ("call", "import") or len(self.uses) - self._calls < self._most:
+        if how == "call" or how == "import" or len(self.uses) - self._calls < self._most:
             role, callee = (self._role, self._callee) if how == "text" else ("", "")
             self.uses.append(Use(name, how, span(node), sure=sure, role=role, call=callee))
 
@@ -330,7 +330,7 @@ def _leaves(body: Sequence[ast.stmt]) -> bool:
     return bool(body) and isinstance(body[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
 
 
-def ending(body: Sequence[ast.stmt]) -> str:
+def ending(body: Sequence[ast.stmt]) -> Ends:
     """How a block leaves: raise, skip, exit, return, continue or fall."""
     for node in body:
         if isinstance(node, ast.Raise):
@@ -444,7 +444,7 @@ def expression(node: ast.expr, imports: Imports, value: Expr, role: str) -> Side
     )
 
 
-def message(node: ast.expr | None, ends: str) -> Side:
+def message(node: ast.expr | None, ends: Ends) -> Side:
     """A side that only refuses, with its message."""
     if node is None:
         return Side(ends=ends)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from bwlint.model.expr import Expr, negate
-from bwlint.model.facts import Operation, Path
+from bwlint.model.facts import Operation, OperationKind, Path
 from bwlint.readers.python.sides import literal_text, span
 from bwlint.readers.python.vocabulary import JOINED, arch_text
 from bwlint.readers.reads import Reads
@@ -53,7 +53,7 @@ class Sizes:
                 at = size.at if tests and size.at is not None else span(node)
                 for label, number in _labelled(name, size):
                     kind = _kind(label, number)
-                    if kind:
+                    if kind is not None:
                         amounts = (Expr("const", (number,), size.at),)
                         self.found.append(Operation(kind, label, at, amounts=amounts, path=here, qualname=qualname))
 
@@ -130,16 +130,16 @@ def _labelled(name: str, value: Expr) -> Iterator[tuple[str, int]]:
             yield f"{name}[{index}]" if value.op == "tuple" else name, number
 
 
-def _kind(label: str, number: int) -> str:
-    """What a number is by its name and size; "" for anything else."""
+def _kind(label: str, number: int) -> OperationKind | None:
+    """What a number is by its name and size; None for anything else."""
     name = label.partition("[")[0].lstrip("_")
     if _STAGES.search(name):
         return "stages"
     if number >= _LEAST_SHARED:
-        return "shared-size" if _SHARED.search(name) else ""
+        return "shared-size" if _SHARED.search(name) else None
     if not 0 < number <= _LARGEST_TILE or _OTHER.search(name):
-        return ""
-    return "tile" if _TILE.search(name) else ""
+        return None
+    return "tile" if _TILE.search(name) else None
 
 
 def _folded(node: Expr, depth: int = 0) -> int | None:

@@ -27,14 +27,12 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.compiled import elsewhere
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, Remedy
-from bwlint.model.facts import Carry, Module
+from bwlint.model.facts import ACCEPTING, FLAGS, Carry, CarryKind, Module
 from bwlint.model.findings import Claim, Confidence, NoFix, Severity
 from bwlint.rules.arch_target import RULE
 from bwlint.world.builds import pair_of, pairs_of
 
-_ADD_UP = frozenset({"gencode", "option"})
-_LISTS = frozenset({"list", "piece", "request"})
-_ACCEPT = frozenset({"filter", "match"})
+_LISTS: frozenset[CarryKind] = frozenset({"list", "piece", "request"})
 _X86 = re.compile(r"x86|amd64", re.I)
 _EXAMPLE = re.compile(r"(?:^|/)examples?/")
 _FEW = 3
@@ -79,7 +77,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
     file = _BuildFile(context, module, tuple(_Built(carry) for carry in stated))
     for built in file.built:
         yield from file.faults(built)
-        if built.carry.kind in _ACCEPT:
+        if built.carry.kind in ACCEPTING:
             yield from file.refused(built)
         elif built.carry.kind == "file":
             yield from file.compiled(built)
@@ -113,9 +111,9 @@ class _BuildFile:
                 )
         if carry.kind == "gencode":
             yield from self._pair(built)
-        if carry.kind in ("list", "request"):
+        if carry.is_a("list", "request"):
             yield from self._twice(built)
-        if carry.kind not in ("kernel", "match"):
+        if not carry.is_a("kernel", "match"):
             yield from self._too_early(built)
 
     def _pair(self, built: _Built) -> Iterator[Draft]:
@@ -177,7 +175,7 @@ class _BuildFile:
             f"{_listed(targets)} need{'s' * (len(targets) == 1)} {first}" for first, targets in late.items()
         )
         since = f"from CUDA {low} on" if low else f"below CUDA {high}"
-        asked = built.carry.kind in _ACCEPT
+        asked = built.carry.kind in ACCEPTING
         message = f"this is {'accepted' if asked else 'compiled'} {since}, whose nvcc does not know all of it: {needs}"
         advice = "move these to the branch of the toolkit that knows them"
         remedy = NoFix("which branch is that of the later toolkit is not known")
@@ -419,7 +417,7 @@ class _BuildFile:
 
     def _plain_among_suffixed(self, built: _Built) -> Iterator[Draft]:
         """9.0a and 10.0f ask for what only a suffix brings; a plain 12.0 beside them goes without."""
-        if built.carry.kind not in ("list", "request"):
+        if not built.carry.is_a("list", "request"):
             return
         new = [target for target in built.sass if target.chip.suffixes]
         here = [target for target in new if target.chip in self.context.targets]
@@ -487,8 +485,8 @@ class _BuildFile:
     def _together(self, built: _Built) -> tuple[_Built, ...]:
         """The carries that add up with one: flags of a file, pieces of a list under a common toolkit."""
         kind = built.carry.kind
-        if kind in _ADD_UP:
-            return tuple(one for one in self.built if one.carry.kind in _ADD_UP)
+        if kind in FLAGS:
+            return tuple(one for one in self.built if one.carry.kind in FLAGS)
         same = [one for one in self.built if one.carry.name == built.carry.name and one.carry.kind != "match"]
         if kind == "filter" or any(one.carry.kind == "piece" for one in same):
             return tuple(one for one in same if one.toolkits & built.toolkits)

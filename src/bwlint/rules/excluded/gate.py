@@ -12,6 +12,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.evidence import claimed
 from bwlint.model.expr import walk
+from bwlint.model.facts import BRANCHES
 from bwlint.model.findings import Confidence, Severity
 from bwlint.rules.excluded import RULE
 from bwlint.rules.leak.gate import behind
@@ -60,7 +61,7 @@ def excluded(context: Context, judged: Judged) -> Kept | None:
         return None  # it is reported where it stands, or names the chip in order to refuse it
     if _picks_small_shared(judged):
         return Kept(out, "note", "medium", _SMALL_PARTS)
-    if judged.sets.guessed and judged.gate.kind in ("expression", "flag"):
+    if judged.sets.guessed and judged.gate.is_a("expression", "flag"):
         return None
     if _by_shared_memory(judged) and not _turned_away(judged):
         return None  # who asks for the bytes has the smaller path beside it
@@ -114,12 +115,12 @@ def _of_generations(judged: Judged, out: ChipSet) -> Kept | None:
 
 def _exact_ampere(judged: Judged) -> bool:
     """8.0 and not 8.6: joined digits compared where a generation is meant."""
-    return judged.core & _AMPERE == group("large-ampere") and judged.gate.kind in ("condition", "expression")
+    return judged.core & _AMPERE == group("large-ampere") and judged.gate.kind in BRANCHES
 
 
 def _picks_small_shared(judged: Judged) -> bool:
     """`major == 8 && minor > 0`: 8.6 and 8.9 without 8.0."""
-    return _SMALL_SHARED <= judged.core <= _AMPERE - _LARGE_AMPERE and judged.gate.kind in ("flag", "condition")
+    return _SMALL_SHARED <= judged.core <= _AMPERE - _LARGE_AMPERE and judged.gate.is_a("flag", "condition")
 
 
 def _by_shared_memory(judged: Judged) -> bool:
@@ -131,7 +132,7 @@ def _by_shared_memory(judged: Judged) -> bool:
 
 def _window(judged: Judged, out: ChipSet) -> Kept | None:
     """`(9, 0) <= cap < (11, 0)`: an upper bound or a short list that decides a flag."""
-    if judged.gate.kind not in ("flag", "predicate", "condition") or not judged.owns_comparison:
+    if not judged.gate.is_a("flag", "predicate", "condition") or not judged.owns_comparison:
         return None
     if not (judged.core & _HOPPER and judged.core & _DATACENTER):
         return None
@@ -142,7 +143,7 @@ def _window(judged: Judged, out: ChipSet) -> Kept | None:
 
 def _turned_away(judged: Judged) -> bool:
     other = judged.other
-    return judged.gate.kind in ("list", "assert") or refuses(other) or answers_no(other)
+    return judged.gate.is_a("list", "assert") or refuses(other) or answers_no(other)
 
 
 def _plain_hopper(judged: Judged) -> bool:
@@ -170,7 +171,7 @@ def _later_branch(context: Context, judged: Judged, out: ChipSet) -> bool:
 
 def _other_path(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
     """`if arch in [80, 90]: ... else: <tcgen05>`: the branch that would do is closed, the other cannot run."""
-    if not judged.admitted & _AMPERE or judged.gate.kind not in ("condition", "expression"):
+    if not judged.admitted & _AMPERE or judged.gate.kind not in BRANCHES:
         return None
     need: Need | None = context.need_of(judged, judged.other)
     if need is None or out & need.legal or need.strength != PROOF:

@@ -12,7 +12,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.guards import Guarded
 from bwlint.judging.legality import legal, short, slow
-from bwlint.model.facts import Operation
+from bwlint.model.facts import NAMED, Operation
 from bwlint.rules.excluded import RULE
 
 _OLDER, _NEWER = group("hopper"), group("datacenter-blackwell")
@@ -23,7 +23,7 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
     window = guarded.chips >= _OLDER | _NEWER and out == context.targets & guarded.sets.live.chips
     if not out or not window or guarded.working.empty or not guarded.other.empty or _elsewhere(context, guarded, out):
         return
-    needs = [one for one in guarded.operations() if one.kind in ("instruction", "atom")]
+    needs = [one for one in guarded.operations() if one.kind in NAMED]
     native = TargetSet.native(out)
     if any(native - legal(one) for one in needs):
         return

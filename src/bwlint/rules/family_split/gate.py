@@ -15,7 +15,7 @@ from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.family_evidence import Parted, against, ground, old_library
 from bwlint.judging.siblings import Admission, admits, elsewhere, peer
 from bwlint.model.expr import Expr, walk
-from bwlint.model.facts import Side
+from bwlint.model.facts import ANSWERS, LISTED, Side
 from bwlint.model.findings import Confidence, NoFix, Severity
 from bwlint.rules.family_split import RULE
 from bwlint.world.builds import runs_on
@@ -92,7 +92,7 @@ def _has_family_name(context: Context, judged: Judged, name: str, node: Expr) ->
 
 
 def _turns_away(judged: Judged) -> bool:
-    return judged.gate.kind in ("list", "assert") or refuses(judged.other)
+    return judged.gate.is_a("list", "assert") or refuses(judged.other)
 
 
 def other_family(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -179,9 +179,7 @@ def _pair(context: Context, judged: Judged, family: ChipSet, missing: ChipSet) -
         same_place = other.gate.qualname == judged.gate.qualname
         family_named = _FAMILY_NAME.search(judged.gate.name)
         both_named = (
-            not family_named
-            and other.gate.kind == judged.gate.kind
-            and other.gate.kind in ("predicate", "flag", "table")
+            not family_named and other.gate.kind == judged.gate.kind and other.gate.is_a("predicate", "flag", "table")
         )
         if same_place or both_named:
             return True
@@ -271,7 +269,7 @@ def _other_places(
     """Where the tree says otherwise."""
     if sibling is not None:
         return (RelatedSpan(sibling.at, sibling.at.at, sibling.at.text),)
-    other = peer(context, judged, missing) if judged.gate.kind in ("list", "table") else None
+    other = peer(context, judged, missing) if judged.gate.kind in LISTED else None
     return (RelatedSpan(other.module, other.at, f"this {other.gate.kind} has {plain(missing)} too"),) if other else ()
 
 
@@ -286,7 +284,7 @@ def _sibling(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) 
 
 def _names_members(judged: Judged) -> bool:
     """Whether the test lists chips (`==`, `in`) and does not list exceptions (`!=`, `not in`)."""
-    return judged.gate.kind in ("list", "table") or len(judged.core) <= len(EVERY) // 2
+    return judged.gate.kind in LISTED or len(judged.core) <= len(EVERY) // 2
 
 
 def _seen_sides(judged: Judged) -> tuple[RelatedSpan, ...]:
@@ -310,7 +308,7 @@ def _level(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) ->
         return "note", "medium", ""
     if gate.yes.tuning or gate.no.tuning:
         return "note", "low", " (tuning)"
-    if gate.kind in ("predicate", "flag"):
+    if gate.kind in ANSWERS:
         part = _PART_NAME.search(named)
         return ("note", "low", "") if part or not _supports(named) else ("warning", "medium", "")
     if test & group("second-consumer") and not judged.denies:
@@ -340,7 +338,7 @@ def _other_generation(here: Side, there: Side) -> bool:
 
 def _generations(side: Side) -> list[int]:
     """The majors in the names that a side uses, in order."""
-    found = (spelling.numbers(use.name) for use in side.uses if use.how in ("call", "name"))
+    found = (spelling.numbers(use.name) for use in side.uses if use.is_a("call", "name"))
     return [numbers[0] // 10 for numbers in found if numbers]
 
 
@@ -354,7 +352,7 @@ def _supports(name: str) -> bool:
 def _decides(judged: Judged) -> bool:
     """One member is refused, answered no, or denied a capability flag."""
     gate = judged.gate
-    if gate.kind in ("list", "assert", "skipif") or refuses(gate.yes) or refuses(gate.no):
+    if gate.is_a("list", "assert", "skipif") or refuses(gate.yes) or refuses(gate.no):
         return True
     for side in (gate.yes, gate.no):
         value = side.value

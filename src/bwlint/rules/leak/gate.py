@@ -16,7 +16,7 @@ from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
 from bwlint.judging.siblings import namesake
 from bwlint.model.expr import walk
-from bwlint.model.facts import Side
+from bwlint.model.facts import ANSWERS, Side
 from bwlint.model.findings import Claim, NoFix
 from bwlint.rules.leak import RULE
 from bwlint.sources.search import search_of
@@ -43,7 +43,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     for side, need, wrong in found:
         one = _confirmed(context, judged, draft(judged, side, need, wrong), wrong)
         one = with_remedy(judged, side, need, one)
-        by_name_alone = need.use.how == "define" and judged.gate.kind in ("predicate", "condition")
+        by_name_alone = need.use.how == "define" and judged.gate.is_a("predicate", "condition")
         if by_name_alone and _unasked(context, judged):
             one = replace(one, severity="note", confidence="low", remedy=None)
         yield one
@@ -98,11 +98,7 @@ def _unasked(context: Context, judged: Judged) -> bool:
 
 def misnamed(context: Context, judged: Judged) -> Iterator[Draft]:
     """A flag called after one generation, `is_sm8x`, that holds on later ones too."""
-    if (
-        judged.gate.kind not in ("flag", "predicate")
-        or not judged.owns_comparison
-        or not _ONE_PART.search(judged.gate.name)
-    ):
+    if judged.gate.kind not in ANSWERS or not judged.owns_comparison or not _ONE_PART.search(judged.gate.name):
         return
     named = mentioned(judged.gate.name.replace("_", " ")).named
     wrong = judged.must & context.targets - named
@@ -247,7 +243,7 @@ def _need(context: Context, judged: Judged, side: Side) -> Need | None:
         named = libraries.by_name(path, (reason,), at, "text")
         if named is not None:
             return named
-    by_kind = judged.gate.kind in ("predicate", "list", "skipif", "helper-call")
+    by_kind = judged.gate.is_a("predicate", "list", "skipif", "helper-call")
     if by_kind or judged.other.ends == "skip" or answers_no(judged.other):
         named = libraries.by_name(path, (judged.gate.name, *judged.gate.qualname.split(".")), at)
         if named is not None:
@@ -256,7 +252,7 @@ def _need(context: Context, judged: Judged, side: Side) -> Need | None:
     if chosen is not None:
         return chosen
     inside_kernel = judged.gate.qualname.partition(".")[0] in judged.module.uses
-    alone = (judged.gate.kind in ("predicate", "flag") and not inside_kernel) or refuses(judged.other)
+    alone = (judged.gate.kind in ANSWERS and not inside_kernel) or refuses(judged.other)
     if alone and context.only_question(judged):
         near = next(context.evidence.near_needs(judged.module, at), None)
         if near is not None:
@@ -341,7 +337,7 @@ def _names_it(judged: Judged, wrong: ChipSet) -> bool:
 
 
 def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
-    proved = need.strength == PROOF and not (need.use.how in ("define", "text") and _names_it(judged, wrong))
+    proved = need.strength == PROOF and not (need.use.is_a("define", "text") and _names_it(judged, wrong))
     named = need.use.name if need.use.how == "text" else need.use.name.rpartition(".")[2]
     related = [RelatedSpan(judged.module, need.use.at, f"`{named}`: {need.what}")]
     related += [RelatedSpan(hop, hop.at, hop.text) for hop in need.hops]

@@ -17,7 +17,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.path_conditions import Answers, Left, satisfiable
 from bwlint.model.expr import Span, walk
-from bwlint.model.facts import HANDLER, Module, Operation, Path
+from bwlint.model.facts import HANDLER, Module, Operation, OperationKind, Path
 from bwlint.model.findings import Claim, Confidence, Severity
 from bwlint.rules.smem import RULE
 from bwlint.world.gates import Judged
@@ -56,11 +56,11 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             yield from _default(context, module, operation)
 
 
-def _functions(module: Module, kind: str) -> list[list[Pick]]:
+def _functions(module: Module, kind: OperationKind) -> list[list[Pick]]:
     """The picks of each function; what is assigned under the same tests is one."""
     grouped: dict[tuple[str, Path], list[Operation]] = defaultdict(list)
     for one in module.operations:
-        if one.kind in (kind, "stages"):
+        if one.kind == kind or one.kind == "stages":
             grouped[(one.qualname, one.path)].append(one)
     found: dict[str, list[Pick]] = defaultdict(list)
     for (qualname, path), group in grouped.items():

@@ -1,0 +1,70 @@
+"""Facts are the same wherever they were read: here, or in a process of the pool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bwlint.model.expr import Expr
+from bwlint.model.facts import Gate
+from bwlint.sources.walk import SourceFile, discover
+from bwlint.world.collect import SERIAL_BELOW, Collected, collect
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+SCALARS = (str, int, float, bool, type(None))
+DEPTH = 118
+NESTED = f"import torch\n\nif {'f(k=' * DEPTH}torch.cuda.get_device_capability(){')' * DEPTH}:\n    g()\n"
+"""As deep as the reader goes, in the form that nests its nodes deepest."""
+
+
+def files() -> tuple[SourceFile, ...]:
+    return discover([str(FIXTURES)]).files
+
+
+@cache
+def collected(jobs: int) -> Collected:
+    return collect(files(), jobs)
+
+
+def gates(found: Collected) -> Iterator[Gate]:
+    for _, module in found.modules:
+        for one in (module, *module.embedded):
+            yield from (*one.gates, *one.guards)
+
+
+def values(fact: Any) -> Iterator[Any]:
+    """Everything that stands in the nodes of a fact."""
+    if isinstance(fact, Expr):
+        yield from fact.args
+        yield from (value for item in fact.args for value in values(item))
+    elif is_dataclass(fact):
+        yield from (value for entry in fields(fact) for value in values(getattr(fact, entry.name)))
+    elif isinstance(fact, dict | tuple):
+        yield from (value for item in (fact.values() if isinstance(fact, dict) else fact) for value in values(item))
+
+
+def test_the_pool_says_the_same() -> None:
+    assert len(files()) >= SERIAL_BELOW
+    assert collected(2) == collected(1)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_sides_of_a_gate_are_two(jobs: int) -> None:
+    assert [gate.at for gate in gates(collected(jobs)) if gate.yes is gate.no] == []
+
+
+def test_nodes_hold_plain_values() -> None:
+    found = {type(value) for _, module in collected(1).modules for value in values(module)}
+    assert found - {Expr, tuple, *SCALARS} == set()
+
+
+def test_deep_code_comes_back(tmp_path: Path) -> None:
+    for number in range(SERIAL_BELOW):
+        (tmp_path / f"m{number}.py").write_text(NESTED)
+    deep = discover([str(tmp_path)]).files
+    assert len(collect(deep, 2).modules) == SERIAL_BELOW
