@@ -19,7 +19,7 @@ from bwlint.confirm.compiling.listing import ListedFunction, ListedStatement, Li
 from bwlint.confirm.compiling.paths import same_file
 from bwlint.confirm.workbench import Subject
 from bwlint.model.findings import Outcome
-from bwlint.model.images import Cubin
+from bwlint.model.images import DRIVER_CALL, Cubin
 from bwlint.readers.binary import cubin as cubins
 from bwlint.sources.errors import ReadError
 from bwlint.sources.stretch import ByteSource
@@ -372,10 +372,10 @@ def _expected(head: str) -> str:
     words = head.split(".")
     way = "multicast" if "multicast::cluster" in words else "unicast"
     if "tensor" not in words:
-        return f"{cubins.DRIVER_CALL}{way}"
+        return f"{DRIVER_CALL}{way}"
     extent = next((word for word in words if re.fullmatch(r"[1-5]d", word)), "")
     tile = "im2col" if any(word.startswith("im2col") for word in words) else "tile"
-    return f"{cubins.DRIVER_CALL}tensor_{extent}_{tile}_{way}"
+    return f"{DRIVER_CALL}tensor_{extent}_{tile}_{way}"
 
 
 def _in_kernel(statement: ListedStatement, kernel: str, image: Cubin) -> bool:
