@@ -7,18 +7,19 @@ from dataclasses import dataclass
 
 from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.chips.spelling import IN_WORDS, NUMBER, SUFFIX
+from bwlint.chips.words import said
 
-_NEWER = r"(?:newer|later|above|higher|up)"
+_NEWER, _LEAST = said("open-ended"), said("at-least")
 _SM = re.compile(
     rf"(?<![A-Za-z0-9_]){IN_WORDS}({NUMBER}|\d{{1,2}}\.?x|\d{{1,2}}\.\d)([afx]?)"
-    rf"(?:\s*\([^)]*\))?(\s*(?:\+|(?:or|and) {_NEWER}))?(?![0-9])",
+    rf"(?:\s*\([^)]*\))?(\s*(?:\+|{_NEWER}))?(?![0-9])",
     re.I,
 )
-_AT_LEAST = re.compile(r"(?:>=|≥|at least)\s*$", re.I)
+_AT_LEAST = re.compile(rf"{_LEAST}\s*$", re.I)
 _LIST = re.compile(rf"/({NUMBER}){SUFFIX}(?![0-9])")
 _CAPABILITY = re.compile(
-    r"(?:capability|capabilities|cc|sm)\s*(?:of\s*)?(>=|≥|of at least|at least)?\s*\(?(\d{1,2})(?!\d)(?:[.,]\s*(\d))?"
-    rf"\)?(\s*(?:\+|(?:or|and) {_NEWER}))?",
+    rf"(?:capability|capabilities|cc|sm)\s*(?:of\s*)?({_LEAST})?\s*\(?(\d{{1,2}})(?!\d)(?:[.,]\s*(\d))?"
+    rf"\)?(\s*(?:\+|{_NEWER}))?",
     re.I,
 )
 _GENERATION = re.compile(r"(?<![\d.])(1[012]|[789])\.?x\b", re.I)

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import re
 
-from bwlint.chips import Chip, ChipSet, spelling
+from bwlint.chips import Chip, ChipSet, spelling, words
 from bwlint.fix.change import WantedChange
 from bwlint.model.expr import Span
 from bwlint.model.facts import Gate
 from bwlint.model.findings import NoFix
 from bwlint.sources.read import SourceText
 
-_ON_PURPOSE = re.compile(
-    r"\b(?:exact(?:ly)?|deliberate(?:ly)?|intentional(?:ly)?|on purpose|by design)\b", re.IGNORECASE
-)
-_DENIED = (
-    r"(?:\b(?:no|not|never|without|excludes?d?|excluding|fails?|hangs?|broken|crash(?:es)?|unsupported|skip)\b"
-    r"|n't\b)"
-)
+_ON_PURPOSE = re.compile(rf"\b{words.said('on-purpose')}\b", re.IGNORECASE)
+_DENIED = words.said("left-out")
 
 
 def meant_exactly(gate: Gate, span: Span, source: str, change: WantedChange) -> NoFix | None:

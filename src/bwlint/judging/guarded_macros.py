@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bwlint.chips import EVERY_TARGET, TargetSet
+from bwlint.chips import EVERY_TARGET, TargetSet, words
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
 from bwlint.judging.guards import Guarded
 from bwlint.model.facts import Gate, Module, Side
 
 _ON = ("", 1, True)
-_WAY_ROUND = re.compile(r"workaround|work_around|_wa_|_bug|erratum|errata|tuned|tuning", re.I)
+_WAY_ROUND = re.compile(words.said("workaround", "workaround-in-names", "tuning"), re.I)
 _GIVES_UP = re.compile(r"\berror\b|abort|not supported|only supports?\b|requires?\b", re.I)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bwlint.chips import ChipSet, group, spelling
+from bwlint.chips import ChipSet, group, spelling, words
 from bwlint.chips.mentions import Mention, mentioned
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
@@ -21,16 +21,9 @@ from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import PROOF, instruction
 
 RULE = RuleTraits("message", follows="unless-severer")
-EXCEPTION = re.compile(r"\bnon-?sm|excluding|but not|data-?cent|except", re.I)
-"""The text leaves something out of what it names."""
-_NEGATIVE = re.compile(
-    r"unsupported|does(?:n't| not)|\bno \w+ (?:on|for)\b"
-    r"|n[o']t (?:\w+ )?(?:support|implement|avail|work|validat|run)"
-    r"|(?:bug|issue|fail\w*|broken|disabled|hang\w*) (?:on|with|in)|too (?:slow|small)|use \w+ instead",
-    re.I,
-)
-"""The text says where it does not work: what it names is refused, not admitted."""
-_DEMAND = re.compile(r"\brequires?\b|\bneeds?\b|\bmust\b", re.I)
+EXCEPTION = re.compile(words.said("exception"), re.I)
+_NEGATIVE = re.compile(words.said("refusal"), re.I)
+_DEMAND = re.compile(words.said("demand"), re.I)
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bwlint.chips import ChipSet, group, spelling
+from bwlint.chips import ChipSet, group, spelling, words
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
@@ -27,8 +27,7 @@ from bwlint.world.libraries import Need
 RULE = RuleTraits("test-gate", explains=8)
 _SKIPPED = "the sibling is only skipped"
 _NEVER_RUN = "the test has not run there yet"
-_MADE_FOR = re.compile(r"\b(?:specialized|specialised|tuned|registered|targets?|targeted)\b", re.I)
-"""A reason that speaks of kernels which were made for one part."""
+_MADE_FOR = re.compile(rf"\b{words.said('made-for')}\b", re.I)
 _BY_NUMBER = re.compile(r"capabilit", re.I)
 _NUMBERED = re.compile(rf"{spelling.IN_WORDS}[0-9]")
 _OLD_NAMES = group("renamed")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bwlint.chips import EVERY, NONE, ChipSet, families, group, spelling
+from bwlint.chips import EVERY, NONE, ChipSet, families, group, spelling, words
 from bwlint.chips.wording import plain
 from bwlint.evaluate.objects import ClassValue, EvaluationFrame
 from bwlint.judging import claims
@@ -21,20 +21,19 @@ from bwlint.rules.family_split import RULE
 from bwlint.world.builds import runs_on
 from bwlint.world.gates import Judged, refuses
 
-_EXACT_NAME = re.compile(r"sm_?12[01]a|12[01]a|sm_?121|gb10|spark|_12_0|rtx|exact", re.I)
-_BUILD = re.compile(r"cuda_arch|arch_list|gencode|nvcc|target_arch|build", re.I)
-_VALIDATED = re.compile(
-    r"(?:not|only|until|been|is|was) (?:yet )?(?:been )?(?:validated|tested|qualified|verified|measured|enabled)"
-    r"|sm_?121|12\.1|gb10|spark",
-    re.I,
+_CONSUMER, _SECOND = group("consumer-blackwell"), group("second-consumer")
+_EXACT_NAME = re.compile(
+    rf"{words.pinned(_CONSUMER)}|{words.nicknames(_CONSUMER)}|{words.numbers(_SECOND)}|exact", re.I
 )
+_BUILD = re.compile(r"cuda_arch|arch_list|gencode|nvcc|target_arch|build", re.I)
+_VALIDATED = re.compile(rf"{words.said('untried')}|{words.numbers(_SECOND)}|{words.nicknames(_SECOND)}", re.I)
 _TENSOR_MEMORY = re.compile(r"tmem|tensor_?mem", re.I)
-_FAMILY_NAME = re.compile(r"12x|120f|blackwell", re.I)
+_FAMILY_NAME = re.compile(words.families(_CONSUMER), re.I)
+_SUPPORTS = re.compile(rf"{words.said('support')}|{words.families(_CONSUMER)}", re.I)
 _PART_NAME = re.compile(rf"{spelling.IN_NAMES}120(?![A-Za-z0-9])")
 _MEANT = re.compile(
-    r"\b(?:exact(?:ly)?|deliberate\w*|intention\w*|on purpose|fail closed|validated|qualified"
-    r"|not (?:yet )?(?:tested|verified|supported)|only (?:on|tested|measured)"
-    r"|measured|benchmarked|tuned|tuning|rtx|gb10|spark|5090)\b|sm_?121|12\.1",
+    rf"\b(?:{words.said('on-purpose', 'tried', 'only-on', 'tuning')}|{words.nicknames(_CONSUMER)})\b"
+    rf"|{words.numbers(_SECOND)}",
     re.I,
 )
 _UNPROVED = "nothing here shows that the sibling runs what is behind the test"
@@ -61,7 +60,7 @@ def exact_names(context: Context, judged: Judged) -> Iterator[Draft]:
         return
     nodes = [node for node in walk(judged.gate.test) if node.op in ("const", "attr")]
     names = {node.args[0] if node.op == "const" else node.args[1]: node for node in nodes}
-    numbers = {chip.joined for chip in group("consumer-blackwell")}
+    numbers = {chip.joined for chip in _CONSUMER}
     read = {name: spelling.spelled(name) for name in names if isinstance(name, str)}
     spelled = {name: names[name] for name, target in read.items() if target and target.number in numbers}
     if not spelled or not all(name.endswith("a") for name in spelled):
@@ -138,7 +137,7 @@ def split(context: Context, judged: Judged) -> tuple[ChipSet, ChipSet] | None:
         return None
     test = judged.core & family
     missing = family - test
-    if judged.gate.kind == "lookup" and test == group("second-consumer"):
+    if judged.gate.kind == "lookup" and test == _SECOND:
         return None  # a row for the later part alone is one that was measured there
     first, second = next(iter(test)), next(iter(missing))
     if not context.tree.splits(judged.module, judged.gate.test, first.name, second.name):
@@ -220,7 +219,7 @@ def _remedy(
     held, lost = (missing, test) if judged.denies else (test, missing)
     chips = judged.core | missing if _names_members(judged) else judged.core - test
     admitted = chips <= judged.core if judged.denies else chips >= judged.core
-    if held <= group("second-consumer") and sibling is None and (admitted or judged.module.language == "cuda"):
+    if held <= _SECOND and sibling is None and (admitted or judged.module.language == "cuda"):
         return NoFix("what is for the later part alone is a remedy for it")
     said = ground(context, Parted(judged, held, lost, sibling)) if admitted else old_library(judged)
     doubt = against(context, judged, held, lost) if admitted else None
@@ -276,7 +275,7 @@ def _other_places(
 def _sibling(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> Admission | None:
     """A gate behind this one that admits the missing member; a text that says what was tested stands against it."""
     texts = (judged.gate.comment, *(text.text for side in (judged.gate.yes, judged.gate.no) for text in side.texts))
-    meant = test & group("second-consumer") or any(_VALIDATED.search(text) for text in texts)
+    meant = test & _SECOND or any(_VALIDATED.search(text) for text in texts)
     if meant or context.builds_exact(judged):
         return None
     return admits(context, judged, missing) or elsewhere(context, judged, missing)
@@ -311,7 +310,7 @@ def _level(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) ->
     if gate.kind in ANSWERS:
         part = _PART_NAME.search(named)
         return ("note", "low", "") if part or not _supports(named) else ("warning", "medium", "")
-    if test & group("second-consumer") and not judged.denies:
+    if test & _SECOND and not judged.denies:
         return "note", "low", ""
     if _other_generation(gate.yes, gate.no) and not judged.denies:
         return "warning", "medium", "; the sibling takes what is named after another generation"
@@ -332,7 +331,7 @@ def meant(judged: Judged) -> bool:
 def _other_generation(here: Side, there: Side) -> bool:
     """One side names a kernel or value of the family, the other, first of all, one of an older generation."""
     mine, its = _generations(here), _generations(there)
-    consumer = {chip.major for chip in group("consumer-blackwell")}
+    consumer = {chip.major for chip in _CONSUMER}
     return here.ends == "return" and bool(mine) and set(mine) <= consumer and bool(its) and its[0] not in consumer
 
 
@@ -343,10 +342,7 @@ def _generations(side: Side) -> list[int]:
 
 
 def _supports(name: str) -> bool:
-    return (
-        re.search(r"support|available|usable|can_|12x|120f|blackwell|allow|enable|eligible|compatible", name, re.I)
-        is not None
-    )
+    return _SUPPORTS.search(name) is not None
 
 
 def _decides(judged: Judged) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bwlint.chips import ChipSet, TargetSet, families, group
+from bwlint.chips import ChipSet, TargetSet, families, group, words
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
@@ -19,8 +19,8 @@ from bwlint.model.findings import Confidence, NoFix, Severity
 from bwlint.rules.family_split import RULE
 
 _MEANT = re.compile(
-    r"\b(?:exact(?:ly)?|deliberate\w*|intention\w*|on purpose|only (?:on|tested|measured)|work-?around|erratum|rtx|gb10"
-    r"|spark|5090)\b|sm_?121|12\.1",
+    rf"\b(?:{words.said('on-purpose', 'only-on', 'workaround')}|{words.nicknames(group('consumer-blackwell'))})\b"
+    rf"|{words.numbers(group('second-consumer'))}",
     re.I,
 )
 _MACROS = frozenset({"macro", "defined"})

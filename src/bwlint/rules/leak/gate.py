@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bwlint.chips import EVERY, NONE, ChipSet, group, spelling
+from bwlint.chips import EVERY, NONE, ChipSet, group, spelling, words
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
@@ -24,7 +24,7 @@ from bwlint.sources.tree import package_root
 from bwlint.world.gates import Judged, answers_no, refuses
 from bwlint.world.libraries import PROOF, Libraries, Need, instruction
 
-OPEN_ENDED = re.compile(r"\+|or newer|and newer|or later|and later|or above|and above|or higher|>=|≥|at least", re.I)
+OPEN_ENDED = re.compile(rf"\+|{words.said('open-ended', 'at-least')}", re.I)
 
 
 _ONE_PART = re.compile(rf"(?:^|_)is_?{spelling.IN_NAMES}[0-9]{{1,3}}x?$", re.I)
