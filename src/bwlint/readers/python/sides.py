@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bwlint.model.expr import Expr, Span
+from bwlint.model.expr import Expr
 from bwlint.model.facts import Ends, How, Prose, Side, Use
+from bwlint.readers.spans import span
 
 MAX_USES = 80
 _NODES_A_USE = 40
@@ -37,10 +38,6 @@ _SPEAKS = frozenset(
         "log_info_on_rank0",
     ]
 )
-
-
-def span(node: ast.AST) -> Span:
-    return Span(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
 
 
 def dotted(node: ast.AST) -> str:
@@ -245,11 +242,10 @@ class Collector:
 
     def _operands(self, node: ast.expr, sure: bool) -> None:
         for child in ast.iter_child_nodes(node):
-            for inner in (
-                ast.iter_child_nodes(child) if isinstance(child, ast.keyword | ast.comprehension) else (child,)
-            ):
-                if isinstance(inner, ast.expr):
-                    self.expression(inner, sure)
+            inside = isinstance(child, ast.keyword | ast.comprehension)
+            for operand in ast.iter_child_nodes(child) if inside else (child,):
+                if isinstance(operand, ast.expr):
+                    self.expression(operand, sure)
 
     def _attribute(self, node: ast.Attribute, sure: bool) -> None:
         name = dotted(node)
