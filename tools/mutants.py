@@ -113,9 +113,6 @@ def _of_node(node: ast.AST, result: str) -> Iterator[list[_Change]]:
         case ast.Constant(value=value):
             if found := [_Change("constant", node, ast.Constant(other)) for other in _others(value)]:
                 yield found
-        case ast.Call(func=ast.Name(id="Draft"), args=[_, ast.Constant(value=str() as category), *_]):
-            yield [_Change("category", node.args[1], ast.Constant("leak" if category == "other" else "other"))]
-            yield from ([change] for change in _swapped(node))
         case ast.Call():
             yield from ([change] for change in _swapped(node))
         case ast.Return(value=ast.expr() as value) if ast.unparse(value) != "None":

@@ -21,12 +21,12 @@ FILES = 40
 PROGRAM = """
 import os, sys
 from contextlib import ExitStack
-from bwlint.run.gather import Request
+from bwlint.run.gather import CheckRequest
 from bwlint.commands.check import _written
 from bwlint.repair.passes import repaired
 
 with ExitStack() as stack:
-    found = repaired(Request((sys.argv[1],), jobs=1, fixes=True), stack)
+    found = repaired(CheckRequest((sys.argv[1],), jobs=1, fixes=True), stack)
     print("ready", flush=True)
     for line in sys.stdin:
         child = os.fork()

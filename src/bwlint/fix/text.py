@@ -16,10 +16,11 @@ from bwlint.chips.spelling import IN_WORDS, SUFFIX
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
-from bwlint.fix.python.syntax import Syntax, between, parse, span_of
+from bwlint.fix.python.syntax import Syntax, between, parse
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Module
 from bwlint.model.findings import Edit, Fix, NoFix, Proof
+from bwlint.readers.spans import span
 from bwlint.sources.read import SourceText
 
 _NAME = rf"(?<![A-Za-z0-9_])({IN_WORDS}){{major}}{{minor}}{SUFFIX}(?![A-Za-z0-9_])"
@@ -101,12 +102,12 @@ def _fault(before: str, after: str, chips: ChipSet) -> NoFix | None:
     return None if _says(before, after, chips) else NoFix("the new words would not be read as meant")
 
 
-def _literals(syntax: Syntax, span: Span) -> Iterator[ast.expr]:
-    """The string literals in a span; of an f-string the whole."""
+def _literals(syntax: Syntax, place: Span) -> Iterator[ast.expr]:
+    """The string literals in a place; of an f-string the whole."""
     last = None
-    for node in syntax.within(span):
+    for node in syntax.within(place):
         text = isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
-        if text and (last is None or not span_of(last).holds(span_of(node))):
+        if text and (last is None or not span(last).holds(span(node))):
             last = node
             yield node
 

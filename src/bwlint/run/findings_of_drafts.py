@@ -14,7 +14,6 @@ from bwlint.chips import ChipSet
 from bwlint.chips.wording import plain
 from bwlint.judging.claims import Claimed
 from bwlint.judging.drafts import Draft, Remedy
-from bwlint.model.expr import Span
 from bwlint.model.facts import Gate
 from bwlint.model.findings import Claim, Edit, Finding, Fix, NoFix, Region, Related, Skipped, Suppressed
 from bwlint.model.fingerprint import fingerprint
@@ -277,9 +276,5 @@ def _qualname(draft: Draft) -> str:
     """The function or class around a draft."""
     if draft.gate is not None:
         return draft.gate.qualname
-    around = [function for function in draft.module.functions.values() if _holds(function.at, draft.at)]
+    around = [function for function in draft.module.functions.values() if function.at.holds(draft.at)]
     return max(around, key=lambda function: function.at[:2]).qualname if around else "<module>"
-
-
-def _holds(outer: Span, inner: Span) -> bool:
-    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]

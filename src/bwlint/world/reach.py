@@ -166,7 +166,7 @@ class Reach:
         name, at = place.definition.qualname, place.definition.at
         for use in module.uses.get(name.partition(".")[0], ()):
             row = operation(use.name)
-            if row is not None and at[:2] <= use.at[:2] and use.at[2:] <= at[2:]:
+            if row is not None and at.holds(use.at):
                 hop = Hop(module.path, use.at, f"`{use.name}` works on {row.chips}")
                 yield NeedProof(
                     row.chips, "operation", row.what, f"{use.name} in {module.name}.{name}", (hop,), where=name
@@ -223,7 +223,7 @@ class Reach:
 
     def _inside(self, outline: Outline, root: str, rest: str, at: Span) -> Node | None:
         """A name as the definitions around a place mean it: `self`, and what they define themselves."""
-        around = [d for d in outline.definitions.values() if d.at[:2] <= at[:2] and at[2:] <= d.at[2:]]
+        around = [d for d in outline.definitions.values() if d.at.holds(at)]
         if root in ("self", "cls"):
             owner = next((d for d in reversed(around) if d.kind == "class"), None)
             return self._of_self(Node(outline, owner), rest) if owner and rest else None

@@ -19,6 +19,7 @@ from bwlint.confirm.slicing.modules import File, Files, file_of, source_of
 from bwlint.evaluate.names import guess
 from bwlint.model.findings import Claim, Region
 from bwlint.readers.python.gates import asked_key
+from bwlint.readers.spans import span
 from bwlint.sources.errors import ReadError
 from bwlint.sources.read import SourceText, Unread
 from bwlint.sources.tree import import_roots, module_name, package_root
@@ -91,7 +92,7 @@ def _expression(tree: ast.Module, text: SourceText, at: Region) -> tuple[list[as
 
     def search(way: list[ast.AST]) -> tuple[list[ast.AST], ast.expr] | None:
         for child in ast.iter_child_nodes(way[-1]):
-            if isinstance(child, ast.expr) and text.region(*_span(child)) == at:
+            if isinstance(child, ast.expr) and text.region(*span(child)) == at:
                 return way, child
             if _may_hold(child, text, at):
                 found = search([*way, child])
@@ -109,10 +110,6 @@ def _may_hold(node: ast.AST, text: SourceText, at: Region) -> bool:
         return first <= at.line and at.end_line <= (node.end_lineno or 0)
     if not isinstance(node, ast.expr):
         return True
-    around = text.region(*_span(node))
+    around = text.region(*span(node))
     start, end = (around.line, around.column), (around.end_line, around.end_column)
     return start <= (at.line, at.column) and (at.end_line, at.end_column) <= end
-
-
-def _span(node: ast.expr) -> tuple[int, int, int, int]:
-    return node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or 0

@@ -50,7 +50,7 @@ def _roots(module: Module, test: Expr, span: Span) -> Iterator[Expr]:
     waiting, seen = [test], set[int]()
     while waiting:
         node = waiting.pop(0)
-        if node.at is not None and node.at[:2] <= span[:2] and span[2:] <= node.at[2:]:
+        if node.at is not None and node.at.holds(span):
             yield node
         for inner in walk(node):
             if inner.op == "var" and inner.args[0] not in seen:

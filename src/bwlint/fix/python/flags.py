@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from bwlint.chips import Chip, chip_of_number
 from bwlint.chips.spelling import IN_NAMES, NUMBER, SUFFIX
 from bwlint.fix.python.place import Candidate, ConditionPlace
-from bwlint.fix.python.syntax import Syntax, parse, span_of
+from bwlint.fix.python.syntax import Syntax, parse
+from bwlint.readers.spans import span
 
 _NUMBER = re.compile(rf"(?<![A-Za-z0-9])(?:{IN_NAMES})?({NUMBER})(?={SUFFIX}(?![A-Za-z0-9]))")
 
@@ -57,7 +58,7 @@ def _is_set(syntax: Syntax, use: ast.Name, name: str) -> bool:
 def _assigned(body: list[ast.stmt], name: str, use: ast.Name) -> bool:
     """Whether a statement of a body, not one below it, gives a name its value above a place."""
     for statement in body:
-        if not isinstance(statement, ast.Assign | ast.AnnAssign) or span_of(statement)[2:] > span_of(use)[:2]:
+        if not isinstance(statement, ast.Assign | ast.AnnAssign) or span(statement)[2:] > span(use)[:2]:
             continue
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         if any(isinstance(target, ast.Name) and target.id == name for target in targets):

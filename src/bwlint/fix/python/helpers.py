@@ -20,10 +20,11 @@ from bwlint.evaluate.values import Vec
 from bwlint.fix.python import imports
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import reached
-from bwlint.fix.python.syntax import LINE, Syntax, parse, span_of
+from bwlint.fix.python.syntax import LINE, Syntax, parse
 from bwlint.model.expr import Expr
 from bwlint.model.facts import Module
 from bwlint.model.findings import Edit, NoFix
+from bwlint.readers.spans import span
 
 _OLDEST = "12.3"
 """Older toolkits know none of the chips whose helpers stand side by side."""
@@ -44,7 +45,7 @@ def proposals(place: ConditionPlace) -> Iterator[Candidate]:
     syntax = parse(place.source) if any(_calls(place)) else None
     if syntax is None:
         return
-    by_span = {span_of(node): node for node in syntax.within(place.span) if isinstance(node, ast.Call)}
+    by_span = {span(node): node for node in syntax.within(place.span) if isinstance(node, ast.Call)}
     world = _Answers(place)
     found = [(call, by_span[call.node.at]) for call in _calls(place) if call.node.at in by_span]
     for call, node in found:

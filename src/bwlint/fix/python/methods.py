@@ -10,8 +10,9 @@ from bwlint.evaluate.objects import ClassValue, Instance
 from bwlint.evaluate.values import Ref
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import reached
-from bwlint.fix.python.syntax import Syntax, parse, span_of
+from bwlint.fix.python.syntax import Syntax, parse
 from bwlint.model.facts import Module
+from bwlint.readers.spans import span
 
 EXACT = "is_device_capability"
 FAMILY = "is_device_capability_family"
@@ -96,7 +97,7 @@ def has_method(place: ConditionPlace, node: ast.expr, name: str) -> bool:
     """
     if not isinstance(node, ast.Call):
         return False
-    at = span_of(node.func)
+    at = span(node.func)
     found = (each for each in reached(place.gate.test, place.module) if each.op == "attr" and each.at == at)
     attribute = next(found, None)
     if attribute is None:

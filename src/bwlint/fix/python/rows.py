@@ -11,8 +11,9 @@ from bwlint.chips import Chip
 from bwlint.fix.python.items import behind
 from bwlint.fix.python.literals import ChipLiteral, literal
 from bwlint.fix.python.place import Candidate, ConditionPlace
-from bwlint.fix.python.syntax import Syntax, parse, span_of
+from bwlint.fix.python.syntax import Syntax, parse
 from bwlint.model.findings import NoFix
+from bwlint.readers.spans import span
 
 _PLAIN = (ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Name, ast.Attribute, ast.UnaryOp)
 _PARTS = (*_PLAIN, ast.expr_context, ast.unaryop)
@@ -58,7 +59,7 @@ def _row(syntax: Syntax, key: ast.expr | None, value: ast.expr, twin: Chip, chip
 def _written(syntax: Syntax, key: ast.expr, value: ast.expr, twin: Chip, chip: Chip) -> Iterator[tuple[ast.expr, str]]:
     """What to write in the place of which node: the key, and in the value names of the twin's targets."""
     named = [node for node in ast.walk(value) if isinstance(node, ast.Constant | ast.Attribute)]
-    for node in sorted([key, *named], key=span_of):
+    for node in sorted([key, *named], key=span):
         found = _literal(syntax, node)
         number = node is not key and isinstance(node, ast.Constant) and not isinstance(node.value, str)
         if found is not None and found.chip == twin and not number:

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from bwlint.model.expr import Span
 from bwlint.model.findings import Edit, Region
+from bwlint.readers.spans import span
 from bwlint.sources.read import SourceText
 
 LINE = 88
@@ -32,10 +33,10 @@ class Syntax:
             node = self.parents[node]
             yield node
 
-    def within(self, span: Span) -> Iterator[ast.expr]:
+    def within(self, place: Span) -> Iterator[ast.expr]:
         """The expressions in a span, in the order of the text."""
         found = (node for node in ast.walk(self.tree) if isinstance(node, ast.expr) and hasattr(node, "lineno"))
-        yield from sorted((node for node in found if span.holds(span_of(node))), key=span_of)
+        yield from sorted((node for node in found if place.holds(span(node))), key=span)
 
     def start(self, node: Located) -> int:
         """Where a node begins, as an index of the text."""
@@ -102,7 +103,3 @@ def _place(source: SourceText, index: int) -> tuple[int, int]:
     before = SourceText(source.source[:index])
     last = len(before.lines)
     return last, before.column_of_character(last, len(before.line(last)))
-
-
-def span_of(node: Located) -> Span:
-    return Span(node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)

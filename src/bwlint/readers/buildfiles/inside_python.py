@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from bwlint.chips.spelling import IN_NAMES, NUMBER, member
-from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, CarryKind
 from bwlint.readers.buildfiles.flags import find_flags
 from bwlint.readers.buildfiles.targets import Listed, parse_list
 from bwlint.readers.buildfiles.text import names_lists
 from bwlint.readers.kernels import source_name
+from bwlint.readers.spans import span
 
 WORDS = (
     *("arch=compute_", "-arch", "--gpu-name", "nvcc_flags", 'rch("sm_', "rch('sm_", 'arch="sm_'),
@@ -123,7 +123,7 @@ class _Python:
             self._add("request", name, listed, value, qualname)
 
     def _add(self, kind: CarryKind, name: str, listed: Listed, node: ast.expr, qualname: str, text: str = "") -> None:
-        self.carries.append(Carry(kind, name, listed.sass, listed.ptx, _span(node), qualname=qualname, text=text))
+        self.carries.append(Carry(kind, name, listed.sass, listed.ptx, span(node), qualname=qualname, text=text))
 
 
 def _chosen(tree: ast.AST) -> set[int]:
@@ -189,7 +189,3 @@ def _text_of(value: ast.expr) -> str:
         parts = [part.value for part in value.elts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
         return ";".join(parts) if len(parts) == len(value.elts) else ""
     return ""
-
-
-def _span(node: ast.expr) -> Span:
-    return Span(node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
+from bwlint.model.expr import Span
 from bwlint.model.facts import NAMED, Definition, DefinitionKind, Operation, Outline, Use
 from bwlint.readers.cuda import assembly
 from bwlint.readers.cuda.lexer import Code, clean
@@ -105,11 +106,9 @@ def _names(code: Code, text: str, scope: CodeScope, certain: list[Stretch], foun
     yield from uses.values()
 
 
-def _operations(
-    code: Code, certain: list[Stretch], needs: tuple[Operation, ...], around: tuple[int, ...]
-) -> Iterator[Use]:
+def _operations(code: Code, certain: list[Stretch], needs: tuple[Operation, ...], around: Span) -> Iterator[Use]:
     for need in needs:
-        if need.kind in NAMED and around[:2] <= need.at[:2] and need.at[2:] <= around[2:]:
+        if need.kind in NAMED and around.holds(need.at):
             start = code.offset(*need.at[:2])
             is_sure = not need.path and any(begin <= start < end for begin, end in certain)
             yield Use(need.name, need.kind, need.at, sure=is_sure)

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bwlint.model.expr import Span
-from bwlint.readers.python.sides import dotted, span, statements
+from bwlint.readers.python.sides import dotted, statements
+from bwlint.readers.spans import span
 
 MAX_CALLS = 200
 _FALLS, _LEAVES, _OPEN = "falls", "leaves", "open"

@@ -10,7 +10,8 @@ from bwlint.model.expr import NONE, Expr, unknown
 from bwlint.model.facts import Class, Function, FunctionKind, Path, Side
 from bwlint.readers.python import lists, sides
 from bwlint.readers.python.lower import LoweringScope
-from bwlint.readers.python.sides import dotted, span
+from bwlint.readers.python.sides import dotted
+from bwlint.readers.spans import span
 
 if TYPE_CHECKING:
     from bwlint.readers.python.flow import Flow

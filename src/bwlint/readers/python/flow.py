@@ -14,9 +14,10 @@ from bwlint.model.facts import HANDLER, Class, Function, GateKind, Path, Side, U
 from bwlint.readers.python import definitions, lists, sides
 from bwlint.readers.python.gates import Gates, Where
 from bwlint.readers.python.lower import Lowerer, LoweringScope, is_arch
-from bwlint.readers.python.sides import SKIPS, dotted, span
+from bwlint.readers.python.sides import SKIPS, dotted
 from bwlint.readers.python.sizes import Sizes
 from bwlint.readers.python.vocabulary import arch_text
+from bwlint.readers.spans import span
 
 _QUESTION = re.compile(r"capability_geq|^(?:is|has)_device_capability|^is_family_of$|at_least|_geq$")
 MAX_RETURNS = 60

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Gate, GateKind, Side
-from bwlint.readers.python.sides import span
 from bwlint.readers.reads import Reads
+from bwlint.readers.spans import span
 
 MAX_PATH = 12
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from bwlint.model.expr import Span
 from bwlint.readers.python import parse
 from bwlint.readers.python.calls import Call, calls, compared, parameters
-from bwlint.readers.python.sides import dotted, span
+from bwlint.readers.python.sides import dotted
 from bwlint.readers.python.sides import statements as within
+from bwlint.readers.spans import span
 from bwlint.sources.errors import ReadError
 
 MAX_MEMBERS = 400

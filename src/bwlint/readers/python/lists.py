@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from bwlint.model.expr import Expr
-from bwlint.readers.python.sides import dotted, span
+from bwlint.readers.python.sides import dotted
 from bwlint.readers.python.vocabulary import JOINED, LIST_NAME, MAJOR_NAME, MAJORS, arch_text
+from bwlint.readers.spans import span
 
 MIN_ROWS = 2
 

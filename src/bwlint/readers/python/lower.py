@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 from bwlint.model.expr import NONE, Expr, const, unknown
 from bwlint.readers.python.flags import MANY, operand_targets, target_of, targets_of
-from bwlint.readers.python.sides import dotted, span
+from bwlint.readers.python.sides import dotted
 from bwlint.readers.python.vocabulary import arch_text
+from bwlint.readers.spans import span
 
 MAX_DEPTH = 120
 _COMPARE = {

@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from bwlint.model.expr import Span
-from bwlint.readers.python.sides import Imports, dotted, span
+from bwlint.readers.python.sides import Imports, dotted
+from bwlint.readers.spans import span
 
 _DOTTED = re.compile(r"[\w.]+(?::[\w.]+)?")
 _LONGEST = 200

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from bwlint.model.facts import Definition, Outline
 from bwlint.readers.python import parse
-from bwlint.readers.python.sides import Collector, Imports, dotted, span, statements
+from bwlint.readers.python.sides import Collector, Imports, dotted, statements
+from bwlint.readers.spans import span
 from bwlint.sources.errors import ReadError
 
 MAX_USES = 600

@@ -15,8 +15,9 @@ from functools import cached_property
 
 from bwlint.chips.peers import PathOption, options, proofs, skips
 from bwlint.chips.spelling import IN_NAMES
-from bwlint.model.expr import Expr, Span, const
+from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation
+from bwlint.readers.spans import span
 
 _WORDS = re.compile(
     rb"[pP]2[pP]|(?i:peer)_?(?i:check|test|access)|IpcOpenMemHandle|EnablePeerAccess|cuMulticastCreate|TYPE_FABRIC|gpuDirectRDMACapable"
@@ -62,7 +63,7 @@ class _PeerFunction:
 @dataclass(frozen=True, slots=True)
 class _Found:
     name: str
-    at: ast.AST
+    at: ast.expr | ast.stmt
     more: tuple[str, ...] = ()
 
 
@@ -84,9 +85,7 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
             if one.name == "open" and all(near.hands_out for near in _with_callers(function, functions)):
                 continue
             amounts = (Expr("tuple", ((),)), Expr("tuple", (shown,)), *map(const, one.more))
-            result.append(
-                Operation("peer-switch", one.name, _span(one.at), amounts=amounts, qualname=function.qualname)
-            )
+            result.append(Operation("peer-switch", one.name, span(one.at), amounts=amounts, qualname=function.qualname))
     return tuple(sorted(result, key=lambda operation: operation.at))
 
 
@@ -268,8 +267,3 @@ def _last(node: ast.AST) -> str:
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""
-
-
-def _span(node: ast.AST) -> Span:
-    line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
-    return Span(line, column, getattr(node, "end_lineno", line), getattr(node, "end_col_offset", column))

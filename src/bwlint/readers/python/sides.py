@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from bwlint.model.expr import Expr, Span
+from bwlint.model.expr import Expr
 from bwlint.model.facts import Ends, How, Prose, Side, Use
+from bwlint.readers.spans import span
 
 MAX_USES = 80
 _NODES_A_USE = 40
@@ -36,10 +38,6 @@ _SPEAKS = frozenset(
         "log_info_on_rank0",
     ]
 )
-
-
-def span(node: ast.AST) -> Span:
-    return Span(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
 
 
 def dotted(node: ast.AST) -> str:
@@ -177,46 +175,59 @@ class Collector:
         return not self._past_exits or (not isinstance(node.body[-1], ast.Raise) and _asks_for_text(node.test))
 
     def _statement(self, node: ast.stmt, sure: bool) -> None:
-        if isinstance(node, ast.If):
-            inner, texts = sure and self._nested, len(self.texts)
-            self.statements(node.body, inner, self._nested)
-            self.statements(node.orelse, inner, self._nested)
-            del self.texts[texts:]  # said under a further condition
-        elif isinstance(node, ast.For | ast.While | ast.AsyncFor):
-            self.statements(node.body, sure, self._nested)
-        elif isinstance(node, ast.With | ast.AsyncWith):
-            for item in node.items:
-                self.expression(item.context_expr, sure)
-            self.statements(node.body, sure, self._nested)
-        elif isinstance(node, ast.Try):
-            self.statements(node.body, sure, self._nested)
-            for handler in node.handlers:
-                self.statements(handler.body, False, self._nested)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            self._add(node.name, "define", node, sure)
-            self.statements(node.body, False, self._nested)
-        elif isinstance(node, ast.Import):
-            for alias in node.names:
-                self._add(alias.name, "import", node, sure)
-        elif isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                self._add(f"{self.imports.absolute(node)}.{alias.name}".strip("."), "import", node, sure)
-        elif isinstance(node, ast.Raise):
-            if node.exc is not None:
-                self._message(node.exc)
-        elif isinstance(node, ast.Assert):
-            if node.msg is not None:
-                self._message(node.msg)
-            self.expression(node.test, False)
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            return
-        else:
-            if isinstance(node, ast.Assign | ast.AnnAssign):
-                self._role = role_of(node.targets[0] if isinstance(node, ast.Assign) else node.target)
-            for child in ast.iter_child_nodes(node):
-                if isinstance(child, ast.expr):
-                    self.expression(child, sure)
-            self._role = ""
+        _STATEMENTS.get(type(node), Collector._parts)(self, node, sure)
+
+    def _parts(self, node: ast.stmt, sure: bool) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                self.expression(child, sure)
+        self._role = ""
+
+    def _if(self, node: ast.If, sure: bool) -> None:
+        inner, texts = sure and self._nested, len(self.texts)
+        self.statements(node.body, inner, self._nested)
+        self.statements(node.orelse, inner, self._nested)
+        del self.texts[texts:]  # said under a further condition
+
+    def _loop(self, node: ast.For | ast.While | ast.AsyncFor, sure: bool) -> None:
+        self.statements(node.body, sure, self._nested)
+
+    def _with(self, node: ast.With | ast.AsyncWith, sure: bool) -> None:
+        for item in node.items:
+            self.expression(item.context_expr, sure)
+        self.statements(node.body, sure, self._nested)
+
+    def _try(self, node: ast.Try, sure: bool) -> None:
+        self.statements(node.body, sure, self._nested)
+        for handler in node.handlers:
+            self.statements(handler.body, False, self._nested)
+
+    def _definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, sure: bool) -> None:
+        self._add(node.name, "define", node, sure)
+        self.statements(node.body, False, self._nested)
+
+    def _import(self, node: ast.Import, sure: bool) -> None:
+        for alias in node.names:
+            self._add(alias.name, "import", node, sure)
+
+    def _import_from(self, node: ast.ImportFrom, sure: bool) -> None:
+        for alias in node.names:
+            self._add(f"{self.imports.absolute(node)}.{alias.name}".strip("."), "import", node, sure)
+
+    def _raise(self, node: ast.Raise, sure: bool) -> None:
+        self._message(node.exc)
+
+    def _assert(self, node: ast.Assert, sure: bool) -> None:
+        self._message(node.msg)
+        self.expression(node.test, False)
+
+    def _alone(self, node: ast.Expr, sure: bool) -> None:
+        if not isinstance(node.value, ast.Constant):
+            self._parts(node, sure)
+
+    def _assign(self, node: ast.Assign | ast.AnnAssign, sure: bool) -> None:
+        self._role = role_of(node.targets[0] if isinstance(node, ast.Assign) else node.target)
+        self._parts(node, sure)
 
     def expression(self, node: ast.expr, sure: bool) -> None:
         self._nodes += 1
@@ -227,40 +238,46 @@ class Collector:
         self._depth -= 1
 
     def _expression(self, node: ast.expr, sure: bool) -> None:
-        if isinstance(node, ast.Call):
-            self._call(node, sure)
-        elif isinstance(node, ast.Attribute):
-            name = dotted(node)
-            if name:
-                self._add(name, "name", node, sure)
-            else:
-                self.expression(node.value, sure)
-        elif isinstance(node, ast.Name):
-            if isinstance(node.ctx, ast.Load):
-                self._add(node.id, "name", node, sure)
-        elif isinstance(node, ast.Constant):
-            if isinstance(node.value, str) and 1 < len(node.value) <= 40 and " " not in node.value:
-                self._add(node.value, "text", node, sure)
-        elif isinstance(node, ast.BoolOp):
-            self.expression(node.values[0], sure)
-            for value in node.values[1:]:
-                self.expression(value, False)
-        elif isinstance(node, ast.List | ast.Set) and len(node.elts) > 1:
-            for item in node.elts:
-                self.expression(item, sure and isinstance(item, ast.Call))  # names to choose from are not chosen
-        elif isinstance(node, ast.IfExp):
-            self.expression(node.body, False)
-            self.expression(node.orelse, False)
-        elif isinstance(node, ast.Compare):
-            return  # a question about a backend is no use of it
+        _EXPRESSIONS.get(type(node), Collector._operands)(self, node, sure)
+
+    def _operands(self, node: ast.expr, sure: bool) -> None:
+        for child in ast.iter_child_nodes(node):
+            inside = isinstance(child, ast.keyword | ast.comprehension)
+            for operand in ast.iter_child_nodes(child) if inside else (child,):
+                if isinstance(operand, ast.expr):
+                    self.expression(operand, sure)
+
+    def _attribute(self, node: ast.Attribute, sure: bool) -> None:
+        name = dotted(node)
+        if name:
+            self._add(name, "name", node, sure)
         else:
-            for child in ast.iter_child_nodes(node):
-                if isinstance(child, ast.expr):
-                    self.expression(child, sure)
-                elif isinstance(child, ast.keyword | ast.comprehension):
-                    for inner in ast.iter_child_nodes(child):
-                        if isinstance(inner, ast.expr):
-                            self.expression(inner, sure)
+            self.expression(node.value, sure)
+
+    def _name(self, node: ast.Name, sure: bool) -> None:
+        if isinstance(node.ctx, ast.Load):
+            self._add(node.id, "name", node, sure)
+
+    def _constant(self, node: ast.Constant, sure: bool) -> None:
+        if isinstance(node.value, str) and 1 < len(node.value) <= 40 and " " not in node.value:
+            self._add(node.value, "text", node, sure)
+
+    def _either(self, node: ast.BoolOp, sure: bool) -> None:
+        self.expression(node.values[0], sure)
+        for value in node.values[1:]:
+            self.expression(value, False)
+
+    def _choice(self, node: ast.List | ast.Set, sure: bool) -> None:
+        """Names to choose from are not chosen."""
+        for item in node.elts:
+            self.expression(item, sure and (len(node.elts) == 1 or isinstance(item, ast.Call)))
+
+    def _conditional(self, node: ast.IfExp, sure: bool) -> None:
+        self.expression(node.body, False)
+        self.expression(node.orelse, False)
+
+    def _question(self, node: ast.Compare, sure: bool) -> None:
+        """One about a backend is no use of it."""
 
     def _call(self, node: ast.Call, sure: bool) -> None:
         name = dotted(node.func)
@@ -283,9 +300,8 @@ class Collector:
             self.expression(keyword.value, sure)
         self._role, self._callee = outer
 
-    def _message(self, node: ast.expr) -> None:
-        text = literal_text(node)
-        if text:
+    def _message(self, node: ast.expr | None) -> None:
+        if node is not None and (text := literal_text(node)):
             self.texts.append(Prose(text[:600], span(node)))
 
     def _add(self, name: str, how: How, node: ast.AST, sure: bool) -> None:
@@ -298,6 +314,38 @@ class Collector:
         if how == "call" or how == "import" or len(self.uses) - self._calls < self._most:
             role, callee = (self._role, self._callee) if how == "text" else ("", "")
             self.uses.append(Use(name, how, span(node), sure=sure, role=role, call=callee))
+
+
+_STATEMENTS: dict[type, Callable[[Collector, Any, bool], None]] = {
+    ast.If: Collector._if,
+    ast.For: Collector._loop,
+    ast.AsyncFor: Collector._loop,
+    ast.While: Collector._loop,
+    ast.With: Collector._with,
+    ast.AsyncWith: Collector._with,
+    ast.Try: Collector._try,
+    ast.FunctionDef: Collector._definition,
+    ast.AsyncFunctionDef: Collector._definition,
+    ast.ClassDef: Collector._definition,
+    ast.Import: Collector._import,
+    ast.ImportFrom: Collector._import_from,
+    ast.Raise: Collector._raise,
+    ast.Assert: Collector._assert,
+    ast.Expr: Collector._alone,
+    ast.Assign: Collector._assign,
+    ast.AnnAssign: Collector._assign,
+}
+_EXPRESSIONS: dict[type, Callable[[Collector, Any, bool], None]] = {
+    ast.Call: Collector._call,
+    ast.Attribute: Collector._attribute,
+    ast.Name: Collector._name,
+    ast.Constant: Collector._constant,
+    ast.BoolOp: Collector._either,
+    ast.List: Collector._choice,
+    ast.Set: Collector._choice,
+    ast.IfExp: Collector._conditional,
+    ast.Compare: Collector._question,
+}
 
 
 def literal_text(node: ast.expr) -> str:

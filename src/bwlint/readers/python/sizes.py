@@ -8,9 +8,10 @@ from collections.abc import Iterator
 
 from bwlint.model.expr import Expr, negate
 from bwlint.model.facts import Operation, OperationKind, Path
-from bwlint.readers.python.sides import literal_text, span
+from bwlint.readers.python.sides import literal_text
 from bwlint.readers.python.vocabulary import JOINED, arch_text
 from bwlint.readers.reads import Reads
+from bwlint.readers.spans import span
 
 MAX_SIZES = 400
 MAX_CASES = 8
