@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from bwlint.chips import EVERY_TARGET, NONE, ChipSet, Target, TargetSet, group
 from bwlint.chips.atoms import Atom, atom
+from bwlint.chips.frameworks import headers
 from bwlint.chips.instructions import Form, PtxasVerdict, parse, verdict
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
@@ -32,7 +33,7 @@ _CATEGORIES = {
     "illegal-instruction": "other",
 }
 _SHOWN = 8
-_OF_THE_LIBRARY = re.compile(r"[/\\](?:cute|cutlass|cccl|cuda)[/\\]")
+_OF_THE_LIBRARY = re.compile(rf"[/\\]{headers()}[/\\]")
 
 
 @dataclass(frozen=True, slots=True)
