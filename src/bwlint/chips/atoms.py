@@ -54,7 +54,8 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     rows = table("atoms")["atom"]
     names = "|".join(f"(?:{row['name']})" for row in rows)
     hints = "|".join(row["hint"] for row in rows)
-    return re.compile(hints), re.compile(rf"(?:cute::|cutlass::|arch::)*({names})(?!\w)")
+    around = "|".join(table("atoms")["namespaces"])
+    return re.compile(hints), re.compile(rf"(?:(?:{around})::)*({names})(?!\w)")
 
 
 def find(text: str) -> Iterator[tuple[str, int, int]]:

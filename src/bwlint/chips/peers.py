@@ -28,6 +28,24 @@ def options() -> tuple[PathOption, ...]:
 
 
 @cache
+def hints() -> str:
+    """A piece for what a file in which an option may be named has in it: cheap to search for."""
+    return "|".join(dict.fromkeys(hint for row in table("peers")["option"] for hint in row["hint"]))
+
+
+@cache
+def remote_pointers() -> str:
+    """A piece for functions that give a pointer to another GPU's memory."""
+    return "|".join(row["name"] for row in table("peers")["pointer"])
+
+
+@cache
+def libraries() -> frozenset[str]:
+    """How the names of libraries begin whose memory is other GPUs' too."""
+    return frozenset(row["library"] for row in table("peers")["pointer"])
+
+
+@cache
 def skips() -> tuple[tuple[re.Pattern[str], bool], ...]:
     """Names of environment variables that leave out the test of a pair, and whether by being set."""
     return tuple((re.compile(row["name"]), row["on"]) for row in table("peers")["skip"])

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from bwlint.chips import spelling
+from bwlint.chips import frameworks, spelling
 from bwlint.evaluate.values import (
     MAX_TEXT,
     ArchMember,
@@ -367,9 +367,7 @@ FUNCTIONS: dict[str, Builtin] = {
     "divmod": _plain(_divmod),
     "isinstance": _plain(_isinstance),
     "getattr": _getattr,
-    "Version": _plain(lambda value: _version(value)),
-    "TorchVersion": _plain(lambda value: _version(value)),
-    "parse": _plain(lambda value: _version(value)),
+    **{call.rpartition(".")[2]: _plain(lambda value: _version(value)) for _, _, call in frameworks.releases()},
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bwlint.chips import frameworks
 from bwlint.evaluate import builtins, sources, vectors
 from bwlint.evaluate.names import DEVICE
 from bwlint.evaluate.objects import ClassValue, EvaluationFrame, FunctionValue, Instance, LambdaValue, PartialValue
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from bwlint.evaluate.interpreter import Interpreter
 
 MAX_NESTED_CALLS = 25
+_COMPUTES = ("builtins.", *(f"{module}." for module, _, _ in frameworks.releases()))
+"""In front of what `builtins` knows by its last part."""
 _TRANSPARENT = frozenset(
     {
         "lru_cache",
@@ -68,7 +71,7 @@ def _outside(run: Interpreter, target: Ref, args: list[Vec], keywords: dict[str,
     if row is not None:
         run.toolkit = run.toolkit or row.assumed
         return sources.call(row, args, keywords)
-    if target.name.startswith(("builtins.", "packaging.", "torch.torch_version.")) and last in builtins.FUNCTIONS:
+    if target.name.startswith(_COMPUTES) and last in builtins.FUNCTIONS:
         return builtins.FUNCTIONS[last](args, keywords)
     return Vec((Unknown(target.name),))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from bwlint.chips.spelling import IN_NAMES
+from bwlint.chips.words import said
 from bwlint.evaluate.values import CHIPS, Guess, Vec
 
 DEVICE = re.compile(
@@ -22,10 +23,7 @@ _WHOLE = re.compile(
     rf"{_PREFIX}(?:arch|capability|compute_capability|compute_cap|cc|sm|sm_version|cuda_arch|cap|sm_arch|sm_num|"
     r"compute_arch|dev_capability|arch_enum)$"
 )
-_NO_CAPABILITY = re.compile(
-    r"version|toolkit|driver|runtime|layout|cuda_(?:major|minor)|nvcc|python|triton_|torch_|_mm"
-)
-"""A `major` of these is a release number or a matrix layout."""
+_NO_CAPABILITY = re.compile(said("other-numbers"))
 
 
 def guess(name: str) -> Vec | None:

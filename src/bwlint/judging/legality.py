@@ -13,6 +13,7 @@ from typing import Literal
 
 from bwlint.chips import EVERY_TARGET, NONE, ChipSet, Target, TargetSet, group
 from bwlint.chips.atoms import Atom, atom
+from bwlint.chips.frameworks import headers
 from bwlint.chips.instructions import Form, PtxasVerdict, parse, verdict
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
@@ -33,7 +34,7 @@ _GROUPS: dict[str, ChargeKind] = {"tcgen05": "tcgen05", "wgmma": "wgmma", "cta-g
 _OF_OTHERS = frozenset({"tcgen05", "wgmma"})
 """Tensor cores that a chip has or has not: a file written for one is not for the other chips."""
 _SHOWN = 8
-_OF_THE_LIBRARY = re.compile(r"[/\\](?:cute|cutlass|cccl|cuda)[/\\]")
+_OF_THE_LIBRARY = re.compile(rf"[/\\]{headers()}[/\\]")
 
 
 @dataclass(frozen=True, slots=True)

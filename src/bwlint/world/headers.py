@@ -11,6 +11,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from functools import cache
 
+from bwlint.chips.frameworks import headers
 from bwlint.model.facts import Module
 from bwlint.sources.tree import folder_root, project_folder
 
@@ -19,7 +20,7 @@ MAX_FILES = 2000
 MAX_READ = 80
 """How many of them may be read for it that are not part of the run."""
 _INCLUDE_FOLDERS = ("", "include", "csrc", "src")
-_DEVICE_HEADER = re.compile(r"\.(?:cuh|hpp|inl)$|^(?:cute|cutlass)/")
+_DEVICE_HEADER = re.compile(rf"\.(?:cuh|hpp|inl)$|^{headers(defining_macros=True)}/")
 
 Load = Callable[[str], Module | None]
 """Reads a header by its real path; None where it cannot."""

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from bwlint.chips import EVERY, NONE, ChipSet, Target
+from bwlint.chips import EVERY, NONE, ChipSet, Target, frameworks
 from bwlint.chips.atoms import atom
 from bwlint.chips.instructions import parse, verdict
 from bwlint.chips.wording import listed, plain
@@ -38,9 +38,8 @@ MAX_SOURCES = 100
 """How many sources of one generator are looked at."""
 _SHORTEST = 6
 _COMPILED = (".cu",)
-_DEVICE_CODE = re.compile(r"<<<|__global__|__device__|\.cuh[\">]|\bcutlass\b|\bcub/|\bthrust/|cutlass_extensions")
-_OPS = re.compile(r"(?:torch\.)?ops\.(?P<name>\w+\.\w+)(?:\.default)?$")
-_NOT_OURS = frozenset({"std", "at", "torch", "c10", "cuda", "thrust", "cub", "tvm", "absl", "fmt"})
+_DEVICE_CODE = re.compile(rf"<<<|__global__|__device__|\.cuh[\">]|{frameworks.device_code()}")
+_OPS = re.compile(rf"(?:{frameworks.operations()}\.)?ops\.(?P<name>\w+\.\w+)(?:\.default)?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ class Native:
         if asked is not None:
             return self._bound(asked["name"], near)
         parts = name.replace("::", ".").split(".")
-        if parts[0] in _NOT_OURS or len(parts[-1]) < _SHORTEST or parts[-1].isupper():
+        if parts[0] in frameworks.namespaces() or len(parts[-1]) < _SHORTEST or parts[-1].isupper():
             return ()
         key = (parts[-1], near)
         if key not in self._named and near.endswith(".py"):

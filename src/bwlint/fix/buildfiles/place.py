@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bwlint.chips import NONE, Chip, ChipSet, Target, known_targets, siblings
+from bwlint.chips.frameworks import refuses_family
 from bwlint.chips.toolkits import first_toolkit, version, within
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
@@ -93,8 +94,8 @@ class CarryPlace:
         return f"{lacks}: plain {plain_ones} loads there"
 
     def reader_takes(self, target: Target) -> bool:
-        """torch's own reader of TORCH_CUDA_ARCH_LIST refuses every f: one that has some is read by another program."""
-        if "TORCH" not in self.carry.name.upper() or target.suffix != "f":
+        """A framework's own reader may refuse every f: a list that has some is read by another program."""
+        if target.suffix != "f" or not refuses_family(self.carry.name):
             return True
         lists = (one for one in self.stated if one.name == self.carry.name)
         return any(other.suffix == "f" for one in lists for other in sass(one))

@@ -6,19 +6,13 @@ import ast
 import re
 from collections.abc import Iterator
 
+from bwlint.chips.frameworks import releases as releases_read_by
 from bwlint.fix.python.imports import add_line
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.syntax import Syntax, parse
 from bwlint.model.findings import NoFix
 
 _RELEASE = re.compile(r"\d+\.\d+(?:\.\w+)*")
-_CALLS = (
-    ("packaging.version", "Version", "Version"),
-    ("packaging", "version", "version.parse"),
-    ("packaging.version", "parse", "parse"),
-    ("torch.torch_version", "TorchVersion", "TorchVersion"),
-)
-"""What may be imported: the module, the name, and what to call then."""
 
 
 def releases(place: ConditionPlace, *, packaging: bool) -> Iterator[Candidate]:
@@ -60,7 +54,7 @@ def _called(place: ConditionPlace, syntax: Syntax, node: ast.Compare, call: str)
 def _call(syntax: Syntax) -> str | None:
     """What the file imports at its top to read releases with."""
     imported = [node for node in syntax.tree.body if isinstance(node, ast.ImportFrom) and not node.level]
-    for module, name, call in _CALLS:
+    for module, name, call in releases_read_by():
         for node in imported:
             if node.module == module and any(alias.name == name and alias.asname is None for alias in node.names):
                 return call

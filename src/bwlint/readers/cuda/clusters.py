@@ -17,9 +17,9 @@ _DIMS = re.compile(r"__cluster_dims__\s*\(")
 _AXIS = re.compile(r"clusterDim\s*\.\s*([xyz])\s*=(?!=)\s*([^;]+);")
 _OWNER = re.compile(r"([A-Za-z_][\w\[\].\->]*?)\s*(?:\.|->)\s*$")
 _BRACED = re.compile(r"clusterDim\s*=(?!=)\s*(?:dim3\s*)?[{(]")
-_SHAPE = re.compile(r"using\s+ClusterShape\w*\s*=\s*(?:cute\s*::\s*)?Shape\s*<\s*([^<>;]*)>")
+_SHAPE = re.compile(r"using\s+ClusterShape\w*\s*=\s*(?:\w+\s*::\s*)*Shape\s*<\s*([^<>;]*)>")
 _TAG = re.compile(r"\barch\s*::\s*Sm(\d{2,3})\b|\bArch\w*\s*=\s*(?:[\w:]*::)?Sm(\d{2,3})\b")
-_STATIC = re.compile(r"(?:cute\s*::\s*)?_(\d+)$|(?:cute\s*::\s*)?(?:Int|C)\s*<\s*(\d+)\s*>$")
+_STATIC = re.compile(r"(?:\w+\s*::\s*)*(?:_(\d+)$|(?:Int|C)\s*<\s*(\d+)\s*>$)")
 _ASKED = re.compile(
     r"MaxActiveClusters|MaxPotentialClusterSize|NonPortableClusterSize|NON_PORTABLE_CLUSTER|\b\w*(?i:max)\w*(?i:cluster)\w*\s*\("
 )

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
+from bwlint.chips import frameworks
 from bwlint.model.expr import Span
 from bwlint.model.facts import NAMED, Definition, DefinitionKind, Operation, Outline, Use
 from bwlint.readers.cuda import assembly
@@ -29,13 +30,11 @@ _WORDS = frozenset(
         *("static_cast", "reinterpret_cast", "const_cast", "dynamic_cast", "template", "operator", "defined", "new"),
     ]
 )
-_REGISTERED = re.compile(
-    r"\b(?:\w+\s*\.\s*(?:def|impl)|def|impl|TVM_FFI_DLL_EXPORT_TYPED_FUNC|TVM_DLL_EXPORT_TYPED_FUNC)\s*\("
-)
+_REGISTERED = re.compile(rf"\b(?:\w+\s*\.\s*(?:def|impl)|def|impl|(?P<typed>{frameworks.registers_typed()}))\s*\(")
 _FIRST = re.compile(r"\s*(?:[\w:]+\s*\(\s*)?")
-_SYMBOL = re.compile(r"&\s*(?P<name>[A-Za-z_][\w:]*)|\b(?:TORCH_BOX|TORCH_FN)\s*\(\s*&?\s*(?P<boxed>[A-Za-z_][\w:]*)")
+_SYMBOL = re.compile(rf"&\s*(?P<name>[A-Za-z_][\w:]*)|\b{frameworks.boxes()}\s*\(\s*&?\s*(?P<boxed>[A-Za-z_][\w:]*)")
 _TYPED = re.compile(r"\s*(?P<op>[A-Za-z_]\w*)\s*,\s*(?P<name>[A-Za-z_][\w:]*)\s*\)")
-_LIBRARY = re.compile(r"\b(?:STABLE_)?TORCH_LIBRARY\w*\s*\(\s*(?P<name>\w+)")
+_LIBRARY = re.compile(rf"\b{frameworks.registers()}\s*\(\s*(?P<name>\w+)")
 _LONGEST_BINDING = 4000
 
 
@@ -126,11 +125,11 @@ def _bases(text: str, scope: CodeScope) -> tuple[str, ...]:
 
 
 def _bindings(code: Code) -> Iterator[tuple[str, str]]:
-    """Names under which functions are registered, for torch, pybind11 and tvm-ffi."""
+    """Names under which functions are registered, with pybind11 or by macros of a framework."""
     text = code.text
     libraries = [(match.start(), match["name"]) for match in _LIBRARY.finditer(text)]
     for match in _REGISTERED.finditer(text):
-        if "TYPED_FUNC" in match[0]:
+        if match["typed"]:
             typed = _TYPED.match(text, match.end())
             if typed:
                 yield typed["op"], typed["name"].replace("::", ".")

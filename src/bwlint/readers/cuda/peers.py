@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from bwlint.chips.peers import proofs
+from bwlint.chips.peers import libraries, proofs, remote_pointers
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation
 from bwlint.readers.cuda.assembly import ASM
@@ -44,7 +44,7 @@ from bwlint.readers.cuda.scopes import CodeScope, Scopes
 
 _INTEREST = re.compile(
     r"_system\w*\s*\(|thread_scope_system|\.sys\b|volatile\.|\.volatile|multimem|IpcOpenMemHandle|EnablePeerAccess"
-    r"|cuMulticast|TYPE_FABRIC|gpuDirectRDMACapable|nvshmem_ptr|NativeAtomic|NATIVE_ATOMIC|P2PAtomic"
+    rf"|cuMulticast|TYPE_FABRIC|gpuDirectRDMACapable|{remote_pointers()}|NativeAtomic|NATIVE_ATOMIC|P2PAtomic"
     r"|(?:[^a-zA-Z]|[a-z_])(?:[pP]eer|[rR]emote|symm)_?[a-zA-Z]|(?:signal|barrier|flag|buf|buffer|data|rank|comm)s?_?ptrs\b"
 )
 _ROUNDS = 5
@@ -76,7 +76,7 @@ _OF_RANKS = re.compile(r"ptrs?_?$|sig|buf|barrier|flag", re.IGNORECASE)
 _RANKS = re.compile(r"rank|peer|\bpe\b|n_?gpus?\b|world", re.IGNORECASE)
 
 _NATIVE = re.compile(r"\b\w*(?:NativeAtomicSupported|NATIVE_ATOMIC_SUPPORTED|P2PAtomicCapabilit)\w*")
-_NO_FUNCTION = re.compile(r"__|\w+_cast$|volatile$|asm$|atomic|nvshmem|sizeof$|printf$|assert$")
+_NO_FUNCTION = re.compile(rf"__|\w+_cast$|volatile$|asm$|atomic|{'|'.join(libraries())}|sizeof$|printf$|assert$")
 
 _SWITCHES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("open", _OPENED),
@@ -206,7 +206,7 @@ class _PeerReader:
     def _is_remote(self, function: _PointerFunction, address: str, assigned: bool = False) -> bool:
         """Whether an address lies in a peer's memory."""
         piece = first_term(CAST.sub(" ", address))
-        if re.search(r"\bnvshmem_ptr\s*\(", piece):
+        if re.search(rf"\b(?:{remote_pointers()})\s*\(", piece):
             return True
         called = re.match(r"\s*[&*(\s]*(?:[\w:]+(?:\.|->|::))*(\w+)\s*(?:<[^<>]*>)?\s*\(", piece)
         if called is not None:

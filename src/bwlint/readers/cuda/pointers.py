@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from bwlint.chips.peers import libraries
 from bwlint.readers.cuda.lexer import matching
 
 LONGEST_CALL = 4000
@@ -13,7 +14,7 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 CAST = re.compile(
     r"\b(?:reinterpret|static|const)_cast\s*<[^;<>]*(?:<[^<>]*>[^;<>]*)?>|\(\s*(?:const\s+)?[\w:]+(?:\s+\w+)*\s*\*+\s*\)"
 )
-_OF_A_PEER = frozenset({"peer", "peers", "remote", "symm", "symmetric", "ipc", "nvshmem", "p2p"})
+_OF_A_PEER = frozenset({"peer", "peers", "remote", "symm", "symmetric", "ipc", "p2p"}) | libraries()
 _NO_POINTER = frozenset(
     {
         "rank",

@@ -13,15 +13,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from bwlint.chips.peers import PathOption, options, proofs, skips
+from bwlint.chips.peers import PathOption, hints, options, proofs, skips
 from bwlint.chips.spelling import IN_NAMES
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation
 from bwlint.readers.spans import span
 
 _WORDS = re.compile(
-    rb"[pP]2[pP]|(?i:peer)_?(?i:check|test|access)|IpcOpenMemHandle|EnablePeerAccess|cuMulticastCreate|TYPE_FABRIC|gpuDirectRDMACapable"
-    rb"|mnnvl|deep_?ep|nvshmem|custom_all_?reduce|all_?reduce_fusion|one_?shot_all_?reduce|symm_mem|multimem"
+    r"[pP]2[pP]|(?i:peer)_?(?i:check|test|access)|IpcOpenMemHandle|EnablePeerAccess|cuMulticastCreate|TYPE_FABRIC"
+    rf"|gpuDirectRDMACapable|{hints()}".encode()
 )
 _OPEN = re.compile(r"(?:cuda|cu)IpcOpenMemHandle\w*$")
 _ENABLE = re.compile(r"(?:cudaDevice|cuCtx)EnablePeerAccess$")
