@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import binaries
+import small_binaries
 
 from bwlint.binaries.shipments import DeviceLibrary, LoadUnit
 from bwlint.binaries.verdicts import generation, tally, verdicts
@@ -48,8 +48,8 @@ def library(path: str, *units: str | LoadUnit, **binary: Any) -> DeviceLibrary:
     return DeviceLibrary(path, Binary(**values), made, tally((each.verdicts, each.generation) for each in made))
 
 
-def fatbin(text: str, kernels: Sequence[str | binaries.Kernel] = ("k",), packed: str = "") -> bytes:
-    return binaries.container(*(_entry(each, kernels, packed) for each in text.split()))
+def fatbin(text: str, kernels: Sequence[str | small_binaries.Kernel] = ("k",), packed: str = "") -> bytes:
+    return small_binaries.container(*(_entry(each, kernels, packed) for each in text.split()))
 
 
 def arm(*containers: str, relocatable: Sequence[str] = ()) -> bytes:
@@ -58,7 +58,7 @@ def arm(*containers: str, relocatable: Sequence[str] = ()) -> bytes:
     Those of a container without names are its own: k0, k1.
     """
     made = [_named(each, f"k{number}") for number, each in enumerate(containers)]
-    return binaries.shared_object(*made, relocatable=[fatbin(each) for each in relocatable], machine=AARCH64)
+    return small_binaries.shared_object(*made, relocatable=[fatbin(each) for each in relocatable], machine=AARCH64)
 
 
 def _named(text: str, kernel: str) -> bytes:
@@ -66,11 +66,15 @@ def _named(text: str, kernel: str) -> bytes:
     return fatbin(images, kernels.split() or [kernel])
 
 
-def _entry(text: str, kernels: Sequence[str | binaries.Kernel], packed: str) -> bytes:
+def _entry(text: str, kernels: Sequence[str | small_binaries.Kernel], packed: str) -> bytes:
     made = image(text)
     if made.kind == LTO:
-        return binaries.entry(b"intermediate code", made.number, made.suffix, kind=8)
+        return small_binaries.entry(b"intermediate code", made.number, made.suffix, kind=8)
     if made.kind == PTX:
         names = [each if isinstance(each, str) else each.name for each in kernels]
-        return binaries.entry(binaries.ptx(made.number, made.suffix, names), made.number, made.suffix, packed)
-    return binaries.entry(binaries.cubin(made.number, made.suffix, kernels), made.number, made.suffix, packed)
+        return small_binaries.entry(
+            small_binaries.ptx(made.number, made.suffix, names), made.number, made.suffix, packed
+        )
+    return small_binaries.entry(
+        small_binaries.cubin(made.number, made.suffix, kernels), made.number, made.suffix, packed
+    )

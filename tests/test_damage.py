@@ -22,9 +22,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import binaries
 import pytest
-from binaries import (
+import small_binaries
+from small_binaries import (
     WHEEL,
     Kernel,
     Section,
@@ -51,7 +51,12 @@ from bwlint.settings.config import UsageError
 from bwlint.sources.stretch import ByteSource
 
 SECONDS = 5
-SEEDS, READY, OBJECTS, CUBIN = binaries.SAMPLES, binaries.READY, binaries.OBJECTS, binaries.CUBIN
+SEEDS, READY, OBJECTS, CUBIN = (
+    small_binaries.SAMPLES,
+    small_binaries.READY,
+    small_binaries.OBJECTS,
+    small_binaries.CUBIN,
+)
 
 
 @dataclass(frozen=True)
@@ -169,10 +174,10 @@ SEGMENT = "*type flags offset vaddr paddr filesz memsz align"
 CONTAINER = "version header size"
 ENTRY = "*kind unknown header size packed_size extra minor major *number name_at name_size *flags zero full_size"
 ROWS = {
-    ".nvFatBinSegment": (binaries.WRAPPER, "*magic *version *pointer unknown"),
-    ".rela.dyn": (binaries.RELOCATION, "*offset info *addend"),
-    ".dynamic": (binaries.DYNAMIC, "*tag *value"),
-    ".symtab": (binaries.SYMBOL, "*name info other shndx value size"),
+    ".nvFatBinSegment": (small_binaries.WRAPPER, "*magic *version *pointer unknown"),
+    ".rela.dyn": (small_binaries.RELOCATION, "*offset info *addend"),
+    ".dynamic": (small_binaries.DYNAMIC, "*tag *value"),
+    ".symtab": (small_binaries.SYMBOL, "*name info other shndx value size"),
 }
 NOTE = (struct.Struct("<3I12s6I"), "*namesz *descsz type *a *b *c *release *e *command")
 
@@ -180,26 +185,26 @@ NOTE = (struct.Struct("<3I12s6I"), "*namesz *descsz type *a *b *c *release *e *c
 def in_elf(data: bytes) -> Iterator[Field]:
     """Fields of an ELF file's headers, and of what stands in its sections."""
     found = elves.read(ByteSource.of_bytes(data))
-    header = binaries.HEADER.unpack_from(data)
-    yield from fields("header", 0, binaries.HEADER, HEADER)
+    header = small_binaries.HEADER.unpack_from(data)
+    yield from fields("header", 0, small_binaries.HEADER, HEADER)
     for row in range(header[10]):
-        yield from fields("segments", header[5] + row * binaries.SEGMENT.size, binaries.SEGMENT, SEGMENT)
+        yield from fields("segments", header[5] + row * small_binaries.SEGMENT.size, small_binaries.SEGMENT, SEGMENT)
     for row, section in enumerate(found.sections):
         yield from fields(
-            f"header of {section.name}", header[6] + row * binaries.SECTION.size, binaries.SECTION, SECTION
+            f"header of {section.name}", header[6] + row * small_binaries.SECTION.size, small_binaries.SECTION, SECTION
         )
         yield from in_section(data, section)
 
 
 def in_section(data: bytes, section: elves.Section) -> Iterator[Field]:
     at, end = section.offset, section.offset + section.size
-    if section.type == binaries.NOTES:
+    if section.type == small_binaries.NOTES:
         yield from fields(section.name, at, *NOTE)
     elif section.name in ROWS:
         layout, names = ROWS[section.name]
         for row in range(at, end, layout.size):
             yield from fields(section.name, row, layout, names)
-    elif section.type in (binaries.INFO, binaries.COMPAT):
+    elif section.type in (small_binaries.INFO, small_binaries.COMPAT):
         while at < end:
             yield from fields(section.name, at, struct.Struct("<BBH"), "*form *code *size")
             form, _, size = struct.unpack_from("<BBH", data, at)
@@ -209,21 +214,23 @@ def in_section(data: bytes, section: elves.Section) -> Iterator[Field]:
 def in_containers(data: bytes) -> Iterator[Field]:
     for match in re.finditer(rb"\x50\xed\x55\xba\x01\x00\x10\x00", data):
         at = match.start()
-        yield from fields("containers", at, binaries.CONTAINER, CONTAINER)
-        end = at + binaries.CONTAINER.size + binaries.CONTAINER.unpack_from(data, at)[3]
-        at += binaries.CONTAINER.size
+        yield from fields("containers", at, small_binaries.CONTAINER, CONTAINER)
+        end = at + small_binaries.CONTAINER.size + small_binaries.CONTAINER.unpack_from(data, at)[3]
+        at += small_binaries.CONTAINER.size
         while at < end:
-            yield from fields(f"image at {at:#x}", at, binaries.ENTRY, ENTRY)
-            header, size = binaries.ENTRY.unpack_from(data, at)[2:4]
+            yield from fields(f"image at {at:#x}", at, small_binaries.ENTRY, ENTRY)
+            header, size = small_binaries.ENTRY.unpack_from(data, at)[2:4]
             at += header + size
 
 
 def in_pe(data: bytes) -> Iterator[Field]:
     yield Field("headers", "e_lfanew", 0x3C, 4)
-    yield from fields("headers", 0x80, binaries.COFF, "*machine *sections time symbols count *optional characteristics")
+    yield from fields(
+        "headers", 0x80, small_binaries.COFF, "*machine *sections time symbols count *optional characteristics"
+    )
     yield from fields("headers", 0x98, struct.Struct("<H22xQ"), "*magic *base")
-    for at in range(0xB8, 0xB8 + 3 * binaries.PE_SECTION.size, binaries.PE_SECTION.size):
-        yield from fields(f"section at {at:#x}", at, binaries.PE_SECTION, "size address held offset")
+    for at in range(0xB8, 0xB8 + 3 * small_binaries.PE_SECTION.size, small_binaries.PE_SECTION.size):
+        yield from fields(f"section at {at:#x}", at, small_binaries.PE_SECTION, "size address held offset")
 
 
 FIELDS: Mapping[str, Callable[[bytes], Iterator[Field]]] = {
@@ -308,20 +315,20 @@ def row_of(data: bytes, name: str) -> int:
     """Where in an ELF file the header of a section lies."""
     found = elves.read(ByteSource.of_bytes(data))
     names = [section.name for section in found.sections]
-    return int(binaries.HEADER.unpack_from(data)[6]) + binaries.SECTION.size * names.index(name)
+    return int(small_binaries.HEADER.unpack_from(data)[6]) + small_binaries.SECTION.size * names.index(name)
 
 
 def place_of(data: bytes, name: str) -> int:
     """Where in an ELF file the bytes of a section lie."""
-    return int(binaries.SECTION.unpack_from(data, row_of(data, name))[4])
+    return int(small_binaries.SECTION.unpack_from(data, row_of(data, name))[4])
 
 
 def in_entry(place: int, **values: int) -> bytes:
     """A container of three images, one of which says something else."""
-    at = binaries.CONTAINER.size
+    at = small_binaries.CONTAINER.size
     data = READY[0]
     for _ in range(place):
-        header, size = binaries.ENTRY.unpack_from(data, at)[2:4]
+        header, size = small_binaries.ENTRY.unpack_from(data, at)[2:4]
         at += header + size
     places = {"kind": (0, "<H"), "header": (4, "<I"), "size": (8, "<Q"), "packed": (16, "<I"), "number": (28, "<I")}
     places |= {"flags": (40, "<Q"), "full": (56, "<Q")}
@@ -359,7 +366,7 @@ def containers_damaged() -> Iterator[Case]:
 
 
 def images_damaged() -> Iterator[Case]:
-    packed = {"lz4": binaries.pack(CUBIN, "lz4"), "zstd": binaries.pack(CUBIN, "zstd")}
+    packed = {"lz4": small_binaries.pack(CUBIN, "lz4"), "zstd": small_binaries.pack(CUBIN, "zstd")}
     for way, data in packed.items():
         size = len(CUBIN)
         yield f"{way} cut.fatbin", payload(data[:-9], size, way), "does not unpack"
@@ -368,25 +375,25 @@ def images_damaged() -> Iterator[Case]:
         yield f"{way} shorter.fatbin", payload(data, size + 1, way), "unpacks to|frame of another size|does not unpack"
         yield f"{way} none.fatbin", payload(data, 0, way), "sm_120 at offset"
         yield f"{way} huge.fatbin", payload(data, 2**40, way), "there is memory for"
-        yield f"{way} text.fatbin", payload(binaries.pack(b"text" * 99, way), 396, way), "no ELF file"
+        yield f"{way} text.fatbin", payload(small_binaries.pack(b"text" * 99, way), 396, way), "no ELF file"
     window = bytes.fromhex("28b52ffd") + b"\x00\xa8" + b"\x01\x00\x00"
     yield "window.fatbin", payload(window, 10**6, "zstd"), "does not unpack|unpacks to 0"
     unknown = bytes.fromhex("28b52ffd0058") + b"\x29\x00\x00hello"
     yield "unknown.fatbin", payload(unknown, 10**6, "zstd"), "unpacks to 5|does not unpack"
-    older = payload(binaries.pack(CUBIN[:700], "zstd"), 700, "zstd")
+    older = payload(small_binaries.pack(CUBIN[:700], "zstd"), 700, "zstd")
     yield "half.fatbin", older, "should end at"
 
 
 def sections_damaged() -> Iterator[Case]:
     library = SEEDS["rdc.so"]
     fatbin, relocatable = row_of(library, ".nv_fatbin"), row_of(library, "__nv_relfatbin")
-    at, size = binaries.SECTION.unpack_from(library, fatbin)[4:6]
+    at, size = small_binaries.SECTION.unpack_from(library, fatbin)[4:6]
     yield "same.so", changed(library, relocatable + 24, "<QQ", at, size), "lies over another section"
     yield "over.so", changed(library, relocatable + 32, "<Q", size * 2), "lies over another section"
     yield "outside.so", changed(library, fatbin + 24, "<Q", 2**40), "[.]nv_fatbin: .* wanted at offset"
     yield "wide.so", changed(library, fatbin + 32, "<Q", 2**64 - 1), "[.]nv_fatbin: .* bytes wanted"
     wrappers = place_of(library, ".nvFatBinSegment")
-    own = binaries.SECTION.unpack_from(library, row_of(library, ".nvFatBinSegment"))[3]
+    own = small_binaries.SECTION.unpack_from(library, row_of(library, ".nvFatBinSegment"))[3]
     circle = changed(changed(library, wrappers + 8, "<Q", own + 24), wrappers + 32, "<Q", own)
     yield "circle.so", circle, "no container at 2 of 4 places"
     yield "nowhere.so", changed(library, wrappers + 8, "<Q", 2**63), "leads to no container"
@@ -398,7 +405,7 @@ def sections_damaged() -> Iterator[Case]:
     many = elf(
         [
             Section("__nv_relfatbin", OBJECTS[0], flags=2),
-            Section(".nvFatBinSegment", binaries.WRAPPER.pack(0x466243B1, 1, 0, 0) * 65537, flags=2),
+            Section(".nvFatBinSegment", small_binaries.WRAPPER.pack(0x466243B1, 1, 0, 0) * 65537, flags=2),
         ]
     )
     yield "many.so", many, "65537 containers in [.]nvFatBinSegment"
@@ -407,7 +414,7 @@ def sections_damaged() -> Iterator[Case]:
     yield "rela.so", changed(moved, row_of(moved, ".rela.dyn") + 32, "<Q", 2**40), "MiB of relocations"
     yield "rela2.so", changed(moved, row_of(moved, ".rela.dyn") + 24, "<Q", 2**40), "wanted at offset"
     names = row_of(library, ".shstrtab")
-    table = binaries.HEADER.unpack_from(library)[6]
+    table = small_binaries.HEADER.unpack_from(library)[6]
     yield "itself.so", changed(library, names + 24, "<QQ", table, 64), "its sections have no names"
     yield "noname.so", changed(library, 62, "<H", 0), "its sections have no names"
     yield "far.so", changed(library, 40, "<Q", 2**63), "section table of an ELF file should end at"
@@ -440,7 +447,7 @@ def cubins_damaged() -> Iterator[Case]:
     yield "info.cubin", changed(CUBIN, row_of(CUBIN, ".nv.info") + 32, "<Q", 2**40), "bytes of attributes in a cubin"
     yield "end.cubin", changed(CUBIN, row_of(CUBIN, ".nv.info") + 24, "<Q", len(CUBIN)), "wanted at offset"
     yield "names.cubin", changed(CUBIN, row_of(CUBIN, ".shstrtab") + 32, "<Q", 2**31), "bytes of section names"
-    unended = binaries.SECTION.unpack_from(CUBIN, row_of(CUBIN, ".shstrtab"))
+    unended = small_binaries.SECTION.unpack_from(CUBIN, row_of(CUBIN, ".shstrtab"))
     names = bytes(unended[5]).replace(b"\0", b"x")
     yield "unended.cubin", changed(CUBIN, unended[4], f"<{unended[5]}s", names), "sections have no names"
     yield "false.fatbin", container(*[entry(cubin(120, command="-arch sm_90 "), 120)] * 30), "relabelled images"
@@ -638,7 +645,7 @@ class Hungry:
 
 def small(number: int = 120) -> bytes:
     """The header of an image that is nothing else."""
-    return binaries.ENTRY.pack(2, 0x101, 64, 0, 0, 0, 8, 1, number, 0, 0, 0x11, 0, 0)
+    return small_binaries.ENTRY.pack(2, 0x101, 64, 0, 0, 0, 8, 1, number, 0, 0, 0x11, 0, 0)
 
 
 def long_names(count: int, size: int) -> bytes:
@@ -648,7 +655,7 @@ def long_names(count: int, size: int) -> bytes:
 def with_sections(count: int, names: int) -> bytes:
     """A host library with so many sections, whose names overlap."""
     data = elf([Section(".nv_fatbin", READY[0]), Section("x" * names, b""), Section("y", b"")])
-    table = binaries.HEADER.unpack_from(data)[6]
+    table = small_binaries.HEADER.unpack_from(data)[6]
     rows = [data[table + 64 * row : table + 64 * row + 64] for row in range(5)]
     more = [changed(rows[2], 0, "<I", 20 + index) for index in range(count)]
     first = changed(rows[0], 32, "<QI", 5 + count, 4)
@@ -658,17 +665,19 @@ def with_sections(count: int, names: int) -> bytes:
 
 def many_relocations() -> bytes:
     """Tables of relocations that lie over each other."""
-    wrappers = Section(".nvFatBinSegment", binaries.WRAPPER.pack(0x466243B1, 1, 0, 0) * 2, flags=2)
+    wrappers = Section(".nvFatBinSegment", small_binaries.WRAPPER.pack(0x466243B1, 1, 0, 0) * 2, flags=2)
     parts = [Section("__nv_relfatbin", OBJECTS[0], flags=2), Section(".nv_fatbin", READY[0], flags=2), wrappers]
-    data = elf([*parts, Section(".rela", bytes(24 * MIB), binaries.RELA), *[Section("", b"", binaries.RELA)] * 50])
+    data = elf(
+        [*parts, Section(".rela", bytes(24 * MIB), small_binaries.RELA), *[Section("", b"", small_binaries.RELA)] * 50]
+    )
     at = row_of(data, ".rela")
-    row = data[at : at + binaries.SECTION.size]
+    row = data[at : at + small_binaries.SECTION.size]
     return data[:at] + row * 51 + data[at + 51 * len(row) :]
 
 
 def many_wrappers() -> bytes:
     """Wrappers by the ten thousands, and sections that may hold what they point to."""
-    rows = binaries.WRAPPER.pack(0x466243B1, 1, 0x7FFFFFFF, 0) * 65_000
+    rows = small_binaries.WRAPPER.pack(0x466243B1, 1, 0x7FFFFFFF, 0) * 65_000
     parts = [Section("__nv_relfatbin", OBJECTS[0], flags=2), Section(".nvFatBinSegment", rows, flags=2)]
     return elf([*parts, *[Section("", b"x", flags=2)] * 60_000])
 
@@ -685,7 +694,7 @@ def endless_tar() -> bytes:
     info = tarfile.TarInfo("a.so")
     info.size = 400 * MIB
     head = info.tobuf()
-    return binaries.pack(head, "gz") + binaries.pack(bytes(10 * MIB), "gz") * 40
+    return small_binaries.pack(head, "gz") + small_binaries.pack(bytes(10 * MIB), "gz") * 40
 
 
 def large_cubin(size: int) -> bytes:
@@ -696,7 +705,7 @@ def large_cubin(size: int) -> bytes:
 
 def extended(count: int) -> bytes:
     """A cubin that says to have any number of sections; the file is as large as it says."""
-    table = binaries.HEADER.unpack_from(CUBIN)[6]
+    table = small_binaries.HEADER.unpack_from(CUBIN)[6]
     return changed(changed(CUBIN, 60, "<HH", 0, 0xFFFF), table + 32, "<QI", count, 1)
 
 
@@ -719,7 +728,9 @@ HUNGRY: Mapping[str, Hungry] = {
     "empty containers.fatbin": Hungry(lambda: container() * 100_000, "more than 32,768 containers"),
     "beginnings.o": Hungry(lambda: b"anything" + container() * 110_000, "more than 100,000 places"),
     "overlapping containers.o": Hungry(
-        lambda: b"".join(binaries.CONTAINER.pack(b"\x50\xed\x55\xba", 1, 16, 16 * i) for i in range(100_000, 0, -1)),
+        lambda: b"".join(
+            small_binaries.CONTAINER.pack(b"\x50\xed\x55\xba", 1, 16, 16 * i) for i in range(100_000, 0, -1)
+        ),
         "no findings",
     ),
     "relocations.so": Hungry(many_relocations, "MiB of relocations"),

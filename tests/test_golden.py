@@ -13,8 +13,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from binaries import Kernel, container, cubin, entry, shared_object
 from libraries import arm
+from small_binaries import Kernel, container, cubin, entry, shared_object
 from snapshots import Golden, checked, rendered
 
 from bwlint.run.check import Outcome

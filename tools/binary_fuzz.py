@@ -2,7 +2,7 @@
 
     python tools/binary_fuzz.py [--minutes N] [--seed N] [--found FOLDER]
 
-Samples (tests/binaries.py) are changed at random; what reaches new lines, or old ones from elsewhere, is kept and
+Samples (tests/small_binaries.py) are changed at random; what reaches new lines, or old ones from elsewhere, is kept and
 changed further. Each input goes through reading, judging, rules and reports in a process of its own with limits on
 memory and time. What raises, hangs, grows or lets a control character into a report is written to FOLDER with its
 reason. Exit code 1 when there is any.
@@ -33,6 +33,8 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
+import small_binaries
+
 from bwlint import inspection
 from bwlint.binaries.shipments import Inspection
 from bwlint.chips import parse_targets
@@ -46,7 +48,6 @@ from bwlint.rules import binary_checks
 from bwlint.sources.pypi import SourceError
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
-import binaries
 
 SECONDS = 5
 MEBIBYTES = 256
@@ -119,14 +120,14 @@ def odd_tar() -> bytes:
             info.type, info.linkname = kind, "a.cubin"
             archive.addfile(info)
     pax = tarfile.TarInfo(f"{'b' * 120}/c.cubin")
-    pax.size, pax.pax_headers = len(binaries.CUBIN), {"size": str(len(binaries.CUBIN)), "comment": "made"}
+    pax.size, pax.pax_headers = len(small_binaries.CUBIN), {"size": str(len(small_binaries.CUBIN)), "comment": "made"}
     head = pax.tobuf(tarfile.PAX_FORMAT)
-    return buffer.getvalue()[:-10240] + head + binaries.CUBIN + bytes(-len(binaries.CUBIN) % 512 + 1024)
+    return buffer.getvalue()[:-10240] + head + small_binaries.CUBIN + bytes(-len(small_binaries.CUBIN) % 512 + 1024)
 
 
 def odd_ar() -> bytes:
     """Names as GNU and BSD write long ones, and tables of symbols."""
-    names, cubin = b"a long name of an object.o/\n", binaries.CUBIN
+    names, cubin = b"a long name of an object.o/\n", small_binaries.CUBIN
     members = ((b"/", bytes(4)), (b"//", names), (b"/0", cubin), (b"#1/8", b"bsd.o\0\0\0" + cubin), (b"__.SYMDEF", b""))
     heads = (
         field.ljust(16) + b"0           0     0     644     %-10d`\n" % len(data) + data for field, data in members
@@ -138,13 +139,13 @@ def library(names: bytes) -> bytes:
     """A library with kernels of these names in a container that no asked chip runs, beside one that they run."""
     kernels = [name.decode("utf-8", "surrogateescape") for name in names.replace(b"\0", b"\n").split(b"\n")]
     parts = (
-        [binaries.entry(binaries.cubin(120, kernels=kernels[:1]), 120)],
+        [small_binaries.entry(small_binaries.cubin(120, kernels=kernels[:1]), 120)],
         [
-            binaries.entry(binaries.cubin(90, kernels=kernels), 90),
-            binaries.entry(binaries.cubin(80) + bytes(2**16), 80),
+            small_binaries.entry(small_binaries.cubin(90, kernels=kernels), 90),
+            small_binaries.entry(small_binaries.cubin(80) + bytes(2**16), 80),
         ],
     )
-    return binaries.shared_object(*(binaries.container(*part) for part in parts))
+    return small_binaries.shared_object(*(small_binaries.container(*part) for part in parts))
 
 
 NAMES = (
@@ -158,20 +159,26 @@ NAMES = (
     "__nv_static_45__00000000_4_b_cu_ab__Z7k_sm100fIS_EvSt4pairIiNSt3mapE",
 )
 SAMPLES: Mapping[str, bytes] = {
-    **binaries.SAMPLES,
-    **binaries.ARCHIVES,
+    **small_binaries.SAMPLES,
+    **small_binaries.ARCHIVES,
     "of kernels.names": "\n".join(NAMES).encode(),
-    "lacking.so": binaries.shared_object(
+    "lacking.so": small_binaries.shared_object(
         *(
-            binaries.container(binaries.entry(binaries.cubin(number, kernels=NAMES[:2]), number))
+            small_binaries.container(small_binaries.entry(small_binaries.cubin(number, kernels=NAMES[:2]), number))
             for number in (120, 90)
         ),
-        binaries.container(binaries.entry(binaries.ptx(90, "a"), 90, "a"), binaries.entry(binaries.cubin(80), 80)),
+        small_binaries.container(
+            small_binaries.entry(small_binaries.ptx(90, "a"), 90, "a"),
+            small_binaries.entry(small_binaries.cubin(80), 80),
+        ),
     ),
     "odd.tar": odd_tar(),
     "odd.a": odd_ar(),
-    "edited.fatbin": binaries.container(
-        *(binaries.entry(binaries.cubin(120, command=f"-arch sm_{number}"), 120) for number in (90, 100, 120))
+    "edited.fatbin": small_binaries.container(
+        *(
+            small_binaries.entry(small_binaries.cubin(120, command=f"-arch sm_{number}"), 120)
+            for number in (90, 100, 120)
+        )
     ),
 }
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import binaries
+import small_binaries
 
 from bwlint.confirm import gpu, probes
 from bwlint.confirm.machine import described
@@ -98,8 +98,8 @@ def _peers(world: Workbench, device: Device) -> Iterator[dict[str, Any]]:
 def _files(world: Workbench, device: Device) -> Iterator[dict[str, Any]]:
     """Containers of our own in a library: what the load and launch rungs say of them."""
     number = int(device.capability.replace(".", ""))
-    fine = binaries.ptx(number, kernels=("k", "l"))
-    later = binaries.ptx(_LATER, kernels=("k",))
+    fine = small_binaries.ptx(number, kernels=("k", "l"))
+    later = small_binaries.ptx(_LATER, kernels=("k",))
     harm = {name: (HOSTILE / f"{name}.ptx").read_bytes() for name in ("forever", "fault")}
     wide = fine.replace(b"k()\n", b"k()\n.reqnctapercluster 16\n", 1)
     tries: tuple[tuple[str, ModuleType, ClaimKind, bytes, str, str | None], ...] = (
@@ -115,7 +115,7 @@ def _files(world: Workbench, device: Device) -> Iterator[dict[str, Any]]:
     )
     for what, rung, kind, text, subject, outcome in tries:
         path = world.scratch / "lib.so"
-        path.write_bytes(binaries.shared_object(binaries.container(binaries.entry(text, number))))
+        path.write_bytes(small_binaries.shared_object(small_binaries.container(small_binaries.entry(text, number))))
         amounts = (16, 1, 1) if kind == "cluster" else ()
         if text == later and number >= _LATER:
             continue

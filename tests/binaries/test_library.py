@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from binaries import Kernel, container, cubin, elf, entry, pe, ptx, shared_object
 from libraries import fatbin
+from small_binaries import Kernel, container, cubin, elf, entry, pe, ptx, shared_object
 
 from bwlint.binaries.library import is_bare, joined, read_library
 from bwlint.binaries.shipments import FAMILY, JIT, LINK, NATIVE, NONE, DeviceLibrary, Tally

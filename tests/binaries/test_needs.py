@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from shipments import make_library
 
 from bwlint.binaries.needs import cuda_libraries, driver
-from bwlint.binaries.shipments import DeviceLibrary
 
 
 @pytest.mark.parametrize(
@@ -91,7 +90,5 @@ def test_each_once_and_sorted() -> None:
         ({"9.0": {"jit": 1}}, {}, "525.60.13"),
     ],
 )
-def test_drivers(
-    served: dict[str, Any], changes: dict[str, Any], needed: str | None, library: Callable[..., DeviceLibrary]
-) -> None:
-    assert driver(library("a.so", served, **changes), ("12.0", "12.1")) == needed
+def test_drivers(served: dict[str, Any], changes: dict[str, Any], needed: str | None) -> None:
+    assert driver(make_library("a.so", served, **changes), ("12.0", "12.1")) == needed

@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import binaries
 import fake_gpu
 import gpu_claims
 import pytest
+import small_binaries
 
 from bwlint.confirm import gpu
 from bwlint.confirm.ladder import receipts
@@ -31,7 +31,9 @@ HARM: dict[str, Any] = {
 def library(folder: Path, kernel: str) -> Path:
     path = folder / f"{kernel}.so"
     path.write_bytes(
-        binaries.shared_object(binaries.container(binaries.entry(binaries.ptx(90, kernels=(kernel,)), 90)))
+        small_binaries.shared_object(
+            small_binaries.container(small_binaries.entry(small_binaries.ptx(90, kernels=(kernel,)), 90))
+        )
     )
     return path
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from binaries import cubin, elf, static_library, wheel, zipped
 from click.testing import CliRunner, Result
 from libraries import arm
+from small_binaries import cubin, elf, static_library, wheel, zipped
 
 from bwlint import cli
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from binaries import container, cubin, elf, entry, pe, ptx, shared_object, static_library, tarred, wheel, zipped
 from click.testing import CliRunner, Result
 from libraries import AARCH64, arm, fatbin
+from small_binaries import container, cubin, elf, entry, pe, ptx, shared_object, static_library, tarred, wheel, zipped
 from toolkit import Toolkit
 
 from bwlint import cli

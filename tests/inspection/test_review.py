@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from binaries import container, cubin, entry, shared_object, static_library, wheel
 from click.testing import CliRunner
 from libraries import library
+from small_binaries import container, cubin, entry, shared_object, static_library, wheel
 
 from bwlint.binaries.operations import operations
 from bwlint.binaries.shipments import Shipment

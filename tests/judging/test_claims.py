@@ -12,9 +12,9 @@ from pkgutil import iter_modules
 from typing import Any, get_args
 
 import pytest
-from binaries import Kernel, container, cubin, entry, ptx, shared_object, static_library
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from libraries import arm
+from small_binaries import Kernel, container, cubin, entry, ptx, shared_object, static_library
 
 import bwlint.report
 from bwlint.chips import NONE, ChipSet, TargetSet

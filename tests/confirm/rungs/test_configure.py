@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import binaries
 import fake_gpu
 import gpu_claims
 import pytest
+import small_binaries
 
 from bwlint.confirm.rungs import configure
 
@@ -121,8 +121,8 @@ def test_the_kernel_of_a_binary(
 ) -> None:
     shape = {"REQUIRED_CLUSTER_WIDTH": width, "REQUIRED_CLUSTER_HEIGHT": 1, "REQUIRED_CLUSTER_DEPTH": 1}
     fake_gpu.install(tmp_path, monkeypatch, kernels={"k": {"attributes": shape}})
-    held = binaries.container(binaries.entry(binaries.ptx(90), 90))
-    (tmp_path / "lib.so").write_bytes(binaries.shared_object(held))
+    held = small_binaries.container(small_binaries.entry(small_binaries.ptx(90), 90))
+    (tmp_path / "lib.so").write_bytes(small_binaries.shared_object(held))
     subject = gpu_claims.subject("cluster", tmp_path / "lib.so", subject=name, amounts=(width, 1, 1))
     found = configure.attempt(subject, gpu_claims.world(tmp_path))
     assert (found.executed, found.outcome) == (outcome is not None, outcome)

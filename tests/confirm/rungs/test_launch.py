@@ -5,17 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import binaries
 import fake_gpu
 import gpu_claims
 import pytest
+import small_binaries
 
 from bwlint.confirm.rungs import launch
 
 
 def library(folder: Path, *kernels: str) -> Path:
     path = folder / "lib.so"
-    path.write_bytes(binaries.shared_object(binaries.container(binaries.entry(binaries.ptx(90, kernels=kernels), 90))))
+    path.write_bytes(
+        small_binaries.shared_object(
+            small_binaries.container(small_binaries.entry(small_binaries.ptx(90, kernels=kernels), 90))
+        )
+    )
     return path
 
 

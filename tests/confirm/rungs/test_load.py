@@ -6,10 +6,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import binaries
 import fake_gpu
 import gpu_claims
 import pytest
+import small_binaries
 from toolkit import Toolkit as Tools
 
 from bwlint.confirm.gpu import containers
@@ -17,17 +17,17 @@ from bwlint.confirm.receipt import Attempt
 from bwlint.confirm.rungs import load
 from bwlint.confirm.workbench import Toolkit
 
-KERNELS = binaries.ptx(90, kernels=("k", "l"))
-OLD = binaries.ptx(80, kernels=("old",))
-EMPTY = binaries.ptx(100, kernels=())
-NEW = binaries.ptx(120, kernels=("new",))
+KERNELS = small_binaries.ptx(90, kernels=("k", "l"))
+OLD = small_binaries.ptx(80, kernels=("old",))
+EMPTY = small_binaries.ptx(100, kernels=())
+NEW = small_binaries.ptx(120, kernels=("new",))
 NO_NEW = {"contains": ".target sm_120", "error": 209, "log": "no binary"}
 NO_OLD = {"contains": ".target sm_80", "error": 218}
 
 
 def library(folder: Path, *texts: bytes, name: str = "lib.so") -> Path:
-    held = [binaries.container(binaries.entry(text, 90)) for text in texts]
-    (folder / name).write_bytes(binaries.shared_object(*held))
+    held = [small_binaries.container(small_binaries.entry(text, 90)) for text in texts]
+    (folder / name).write_bytes(small_binaries.shared_object(*held))
     return folder / name
 
 
@@ -87,7 +87,7 @@ def test_a_member_of_an_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
         "b/lib.so": library(tmp_path, KERNELS).read_bytes(),
         "b/text.txt": b"text",
     }
-    (tmp_path / name).write_bytes(binaries.zipped(inside))
+    (tmp_path / name).write_bytes(small_binaries.zipped(inside))
     scene = {"images": [NO_NEW]}
     verdicts = {
         member: tried(tmp_path, monkeypatch, scene, tmp_path / name, path=f"some/{name}{member}").outcome
@@ -98,9 +98,11 @@ def test_a_member_of_an_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 
 
 def test_what_is_linked_when_it_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    objects = [binaries.container(binaries.entry(text, 90)) for text in (KERNELS, OLD)]
+    objects = [small_binaries.container(small_binaries.entry(text, 90)) for text in (KERNELS, OLD)]
     path = tmp_path / "lib.so"
-    path.write_bytes(binaries.shared_object(binaries.container(binaries.entry(NEW, 120)), relocatable=objects))
+    path.write_bytes(
+        small_binaries.shared_object(small_binaries.container(small_binaries.entry(NEW, 120)), relocatable=objects)
+    )
     found = tried(tmp_path, monkeypatch, {}, path)
     assert (found.outcome, found.details["containers"]) == ("refuted", 1)
     assert found.reason.endswith("loads, and its 1 kernel can be had")
@@ -116,7 +118,7 @@ def test_what_is_linked_when_it_is_loaded(tmp_path: Path, monkeypatch: pytest.Mo
 def test_files_without_device_code_do_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {f"{number:03}.so": b"no device code" for number in range(200)}
     files["last.so"] = library(tmp_path, NEW).read_bytes()
-    (tmp_path / "made.zip").write_bytes(binaries.zipped(files))
+    (tmp_path / "made.zip").write_bytes(small_binaries.zipped(files))
     assert tried(tmp_path, monkeypatch, {"images": [NO_NEW]}, tmp_path / "made.zip").outcome == "confirmed"
 
 
