@@ -24,7 +24,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("looks_at", SIGNATURES)
 def test_what_is_written_is_a_rule(root: Path, looks_at: str) -> None:
-    written = started("sm-count", looks_at, 1, "other", "note", root)
+    written = started("sm-count", looks_at, 1, "other", "note", root=root)
     assert [path.relative_to(root).as_posix() for path in written] == [
         "rules/sm-count.toml",
         "src/bwlint/rules/sm_count.py",
@@ -39,6 +39,15 @@ def test_what_is_written_is_a_rule(root: Path, looks_at: str) -> None:
     assert "sm-count" not in written[3].read_text()
 
 
+def test_a_new_fact_has_a_reader_and_a_test_that_fails(root: Path) -> None:
+    *_, reader, test, _ = started("sm-count", "file", 5, "other", "note", new_fact=True, root=root)
+    assert reader.relative_to(root).as_posix() == "src/bwlint/readers/python/sm_count.py"
+    assert "from bwlint.readers.python.sm_count import operations" in test.read_text()
+    (cases,) = (node.value for node in ast.parse(test.read_text()).body if isinstance(node, ast.Assign))
+    with pytest.raises(SyntaxError):
+        ast.parse(next(iter(ast.literal_eval(cases))))
+
+
 @pytest.mark.parametrize(
     "there", ["rules/sm-count.toml", "fixtures/sm-count/fires.py", "src/bwlint/rules/sm_count/gate.py"]
 )
@@ -48,7 +57,7 @@ def test_nothing_is_overwritten(root: Path, there: str) -> None:
     path.write_text("mine")
     before = sorted(root.rglob("*"))
     with pytest.raises(FileExistsError):
-        started("sm-count", "gate", 1, "other", "note", root)
+        started("sm-count", "gate", 1, "other", "note", root=root)
     assert (path.read_text(), sorted(root.rglob("*"))) == ("mine", before)
 
 

@@ -1,6 +1,6 @@
 """Starts a rule: its TOML, its module, its fixtures and its row in the README, and says what is to be filled in.
 
-    python tools/new_rule.py NAME [--looks-at gate|guard|file] [--group 1..9] [--category C] [--severity S]
+    python tools/new_rule.py NAME [--looks-at gate|guard|file] [--group 1..9] [--category C] [--severity S] [--new-fact]
 
 NAME is words with hyphens, such as sm-count. `--group` is the first digit of the code (1 gates, 2 instructions,
 3 builds, 4 links, 5 amounts); the next free code of it is taken. Nothing that is there is overwritten. What is written
@@ -39,7 +39,7 @@ BODIES = {
     "guard": f"    wrong = guarded.chips & NONE  # {CHIPS}\n    if not wrong:\n        return\n",
     "file": (
         "    for one in module.operations:  # FILL IN: those of your `OperationKind`\n"
-        f"        wrong = context.let_to(module, one.at) & NONE  # {CHIPS}\n"
+        f"        wrong = context.let_in(module, one.at) & NONE  # {CHIPS}\n"
         "        if not wrong:\n            continue\n"
     ),
 }
@@ -112,18 +112,56 @@ if torch.cuda.get_device_capability()[0] == 9:
 '''
 
 
+READER = '''"""{todo}: what it finds in Python, in one sentence."""
+
+from __future__ import annotations
+
+import ast
+
+from bwlint.model.facts import Operation
+
+
+def operations(tree: ast.Module) -> tuple[Operation, ...]:
+    """{todo}: one `Operation(kind, name, span(node), amounts=(const(number),))` for each place (readers/spans.py)."""
+    return ()
+'''
+
+READER_TEST = '''"""{todo}: what is found in Python and what is not."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from bwlint.readers.python.{stem} import operations
+
+CASES = {{"{todo}: code, and how many places are found": 1}}
+
+
+@pytest.mark.parametrize(("code", "count"), CASES.items())
+def test_operations(code: str, count: int) -> None:
+    assert len(operations(ast.parse(code))) == count
+'''
+
+
 def free_code(group: int, rules: Path) -> str:
     """The code behind the last one that begins with `group`."""
     codes = [int(read_toml(path)["code"][2:]) for path in rules.glob("*.toml")]
     return f"BW{max([group * 100, *(code for code in codes if code // 100 == group)]) + 1}"
 
 
-def started(name: str, looks_at: str, group: int, category: str, severity: str, root: Path = ROOT) -> list[Path]:
+def started(
+    name: str, looks_at: str, group: int, category: str, severity: str, *, new_fact: bool = False, root: Path = ROOT
+) -> list[Path]:
     """Writes the files of a rule below `root`; returns them. Raises FileExistsError before anything is written."""
     stem = name.replace("-", "_")
     about, module = root / "rules" / f"{name}.toml", root / "src" / "bwlint" / "rules" / f"{stem}.py"
     fires, silent = (root / "fixtures" / name / file for file in ("fires.py", "silent.py"))
-    there = [path for path in (about, module, module.with_suffix(""), fires, silent) if path.exists()]
+    reader = root / "src" / "bwlint" / "readers" / "python" / f"{stem}.py"
+    reader_test = root / "tests" / "readers" / "python" / f"test_{stem}.py"
+    fact = (reader, reader_test) if new_fact else ()
+    there = [path for path in (about, module, module.with_suffix(""), fires, silent, *fact) if path.exists()]
     if there:
         raise FileExistsError(f"{there[0]} is there already")
     function, parameter, imported = SIGNATURES[looks_at]
@@ -143,6 +181,8 @@ def started(name: str, looks_at: str, group: int, category: str, severity: str, 
         fires: FIRES.format(**values),
         silent: SILENT.format(**values),
     }
+    if new_fact:
+        texts |= {reader: READER.format(**values), reader_test: READER_TEST.format(stem=stem, **values)}
     readme = root / "README.md"
     rows = with_row(readme.read_text("utf-8"), code, name)
     for path, text in texts.items():
@@ -170,19 +210,28 @@ def main() -> int:
     parser.add_argument("--group", type=int, choices=range(1, 10), default=1)
     parser.add_argument("--category", choices=get_args(Category), default="other")
     parser.add_argument("--severity", choices=SEVERITIES, default="note")
+    parser.add_argument("--new-fact", action="store_true", help="a reader of Python and its test, too")
     options = parser.parse_args()
     if not _NAME.fullmatch(options.name):
         parser.error(f"a rule is named in words with hyphens, not {options.name!r}")
     try:
-        written = started(options.name, options.looks_at, options.group, options.category, options.severity)
+        written = started(
+            options.name,
+            options.looks_at,
+            options.group,
+            options.category,
+            options.severity,
+            new_fact=options.new_fact,
+        )
     except (FileExistsError, ValueError) as error:
         print(f"new_rule: {error}", file=sys.stderr)
         return 1
     for path in written:
         print(path.relative_to(ROOT))
     print(f"Now fill in what says {TODO!r} (CONTRIBUTING.md, 'Add a rule'), then:")
-    print("  python -m pytest -q tests/test_fixtures.py tests/settings")
-    print("  python -m pytest -q tests/test_golden.py --update-golden, and read the diff")
+    print(f"  bwlint check --exit-zero --severity note --format concise fixtures/{options.name}")
+    print("  python -m pytest -q tests/test_fixtures.py tests/settings tests/rules tests/readers/python")
+    print("  python -m pytest -q tests/test_golden.py --update-golden; git add -N tests/golden; git diff tests/golden")
     return 0
 
 
