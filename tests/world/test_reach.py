@@ -112,6 +112,8 @@ def test_definitions(project: Path, name: str, definition: str | None) -> None:
         ("kit.choice.by_chip", []),
         ("kit.circle.a", []),
         ("kit.chain.f0", []),
+        ("kit.chain.f4", []),
+        ("kit.chain.f5", [("operation", ~TCGEN05)]),
     ],
 )
 def test_proofs(project: Path, name: str, proofs: list[tuple[str, ChipSet]]) -> None:

@@ -17,7 +17,8 @@ def wrapper(context: Context, module: Module, operation: Operation) -> Guarded |
         return found
     header = context.tree.headers.calling(module, operation.name)
     if header is not None:
-        context.wrappers.update(wrappers_of(guards_of(context.tree, header)))
+        context.guards.setdefault(header.path, guards_of(context.tree, header))
+        context.wrappers.update(wrappers_of(context.guards[header.path]))
     return context.wrappers.get(operation.name)
 
 
