@@ -33,6 +33,7 @@ LOAD = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
         (f"{LOAD}.multicast::cluster", "120 121", [("slow", "note", "120 121")]),
         (LOAD.replace("cluster", "cta"), "120", []),
         ("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "80 120", []),
+        ("cp.async.bulk.commit_group", "75 80 86", [("unknown", "error", "75"), ("unknown", "error", "80 86")]),
         ("barrier.cluster.arrive", "120", []),
         ("add.f32 a, b, c", "75", []),
         ("", "120", []),

@@ -44,6 +44,7 @@ def chips(folder: Path, source: str) -> str:
         ('["-gencode", "arch=compute_90,code=compute_90"]', '["a.cu"]', "a.cu", "9.0 and newer"),
         ('["arch=compute_90a,code=sm_90a", "arch=compute_120f,code=sm_120f"]', '["a.cu"]', "a.cu", "9.0 and 12.x"),
         ('["-gencode", "arch=compute_90a,code=sm_90a"]', '["csrc/a.cu"]', "csrc/b.cu", ""),
+        ('["-gencode", "arch=compute_90a,code=sm_90a"]', '["csrc/a.cu"]', "part/csrc/a.cu", "9.0 only"),
         ('["-gencode", "arch=compute_90a,code=sm_90a"]', '["csrc/a.cu"]', "other/a.cu", ""),
         ('["-gencode", "arch=compute_90a,code=sm_90a"]', '[f"csrc/{n}_sm90.cu"]', "csrc/a/b_sm90.cu", ""),
         ('["-O3"]', '["a.cu"]', "a.cu", ""),

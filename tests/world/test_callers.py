@@ -173,6 +173,32 @@ def test_callers_leave_it_open(tmp_path: Path, name: str) -> None:
     assert severities(run(folder / "pkg/kernel.py")) == {"warning"}
 
 
+SUBCLASS = """
+class _Base:
+    pass
+class _Op(_Base):
+    def __call__(self, q):
+        return _attend(q)
+def run(q):
+    if is_sm100():
+        return _Op()
+"""
+
+
+@pytest.mark.parametrize(
+    ("other", "severity"),
+    [
+        ("# _Base is for (\ndef broken(:\n", "note"),
+        ("class _Base:\n    def broken(:\n", "warning"),
+        ("class _Base:\n    def __init_subclass__(cls):\n        ALL.append(cls)\n", "warning"),
+        ("from pkg.user import _Base\nALL = _Base.__subclasses__\n", "warning"),
+    ],
+)
+def test_files_that_define_a_base_are_read(tmp_path: Path, other: str, severity: str) -> None:
+    files = {"pkg/kernel.py": KERNEL, "pkg/user.py": IMPORT + SUBCLASS, "pkg/other.py": other}
+    assert severities(run(project(tmp_path, files))) == {severity}
+
+
 ARM = "def _go(q):\n    if is_sm100():\n        return attend(q)\n"
 OFFERED = {
     "in its package": {"pkg/__init__.py": "from .kernel import attend\n"},

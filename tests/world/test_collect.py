@@ -53,6 +53,15 @@ def test_the_pool_says_the_same() -> None:
     assert collected(2) == collected(1)
 
 
+@pytest.mark.parametrize("number", [1, SERIAL_BELOW])
+def test_what_cannot_be_read_is_told_by_its_name(tmp_path: Path, number: int) -> None:
+    for place in range(number):
+        (tmp_path / f"m{place}.py").write_text("if torch.cuda.get_device_capability(:\n")
+    skipped = collect(discover([str(tmp_path)]).files, 2).skipped
+    assert sorted(one.path for one in skipped) == sorted(str(path) for path in tmp_path.iterdir())
+    assert all("syntax" in one.reason for one in skipped)
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_the_sides_of_a_gate_are_two(jobs: int) -> None:
     assert [gate.at for gate in gates(collected(jobs)) if gate.yes is gate.no] == []

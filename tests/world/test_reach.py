@@ -28,6 +28,8 @@ FILES = {
         "class Runner(Base):\n    def again(self):\n        return self.build()\n"
         "class Holder:\n    def __init__(self):\n        self.inner = Runner()\n"
         "    def call(self):\n        return self.inner.again()\n"
+        "class Module(Module):\n    pass\n"
+        "class Net(elsewhere.Net, Runner):\n    pass\n"
     ),
     "kit/deep.py": "from kit import DenseGemm\ndef run(x):\n    return DenseGemm()(x)\n",
     "kit/choice.py": (
@@ -36,6 +38,8 @@ FILES = {
         "def by_error(x):\n    if torch.cuda.get_device_capability()[0] != 9:\n        raise OSError\n    return x\n"
         "def fallback(x):\n    if torch.cuda.get_device_capability()[0] == 12:\n        return x\n    return run(x)\n"
         "def backend(x):\n    return x(backend='trtllm-gen')\n"
+        "def names(x):\n    return isinstance(x, BlackwellMXScaleLayout)\n"
+        "def makes(x):\n    return x(BlackwellMXScaleLayout())\n"
     ),
     "kit/circle.py": "def a():\n    b()\ndef b():\n    a()\nfrom .circle import c as c\n",
     "kit/chain.py": "from .deep import run\n"
@@ -86,6 +90,9 @@ def reached(project: Path, name: str) -> tuple[str | None, list[tuple[str, ChipS
         ("kit.choice.by_chip", "by_chip"),
         ("kit.missing", None),
         ("kit.Runner.missing", None),
+        ("kit.dense.Module.missing", None),
+        ("kit.dense.Net.missing", None),
+        ("kit.dense.Net.again", "Runner.again"),
         ("kit.go.attribute", None),
         ("kit.circle.c", None),
         ("torch.cuda.synchronize", None),
@@ -108,6 +115,8 @@ def test_definitions(project: Path, name: str, definition: str | None) -> None:
         ("kit.choice.by_error", [("gate", ~ChipSet.of("9.0"))]),
         ("kit.choice.fallback", [("operation", ~TCGEN05 - ChipSet.of("12.0", "12.1"))]),
         ("kit.choice.backend", [("library", ~ChipSet.of("10.0", "10.3", "10.7"))]),
+        ("kit.choice.makes", [("library", ~ChipSet.of("10.0", "10.3", "10.7"))]),
+        ("kit.choice.names", []),
         ("kit.chain.f6", [("operation", ~TCGEN05)]),
         ("kit.choice.by_chip", []),
         ("kit.circle.a", []),

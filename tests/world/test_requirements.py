@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from packaging.specifiers import SpecifierSet
 
-from bwlint.world.requirements import Pins, meet, pins
+from bwlint.world.requirements import MAX_FILES, Pins, meet, pins
 
 WANTED = frozenset({"torch", "flash-attn"})
 UNKNOWN = ""
@@ -57,6 +57,8 @@ ONE_FILE = [
     ("setup.cfg", "torch==2.9\n", UNKNOWN),
     ("setup.py", "setup(install_requires=read('torch==2.9'))\n", UNKNOWN),
     ("setup.py", "setup(install_requires=[\n", UNKNOWN),
+    ("setup.py", "extra = ['torch==2.9']\nneeds = read()\nsetup(install_requires=needs)\n", UNKNOWN),
+    ("setup.py", "a.needs, needs[0] = 1, 2\nneeds = ['torch==2.9']\nsetup(install_requires=needs)\n", "==2.9"),
     ("setup.py", "note(install_requires=['torch==2.9'])\n", UNKNOWN),
     ("uv.lock", '[[package]]\nname = "torch"\n', UNKNOWN),
     ("torch/version.py", "__version__ = '2.9.1'\n", UNKNOWN),
@@ -85,6 +87,13 @@ def test_one_file(tmp_path: Path, file: str, text: str, expected: str) -> None:
 def test_several_files_are_alternatives_and_included_ones_count(tmp_path: Path) -> None:
     files = {"requirements.txt": "-r more/common.txt\ntorch==2.9\n", "more/common.txt": "torch==2.8\n"}
     assert sorted(asked(project(tmp_path, files))) == ["==2.8", "==2.9"]
+
+
+@pytest.mark.parametrize(("files", "expected"), [(MAX_FILES, ["==2.9"]), (MAX_FILES + 1, [])])
+def test_so_many_included_files_are_read(tmp_path: Path, files: int, expected: list[str]) -> None:
+    names = ["requirements.txt", *(f"more{number}.txt" for number in range(1, files))]
+    texts = [*(f"-r {name}\n" for name in names[1:]), "torch==2.9\n"]
+    assert asked(project(tmp_path, dict(zip(names, texts, strict=True)))) == expected
 
 
 def test_a_lock_file_says_more_than_what_is_asked_for(tmp_path: Path) -> None:

@@ -44,6 +44,9 @@ def carry(kind: str, sass: str, ptx: str = "", *, line: int = 1, name: str = "X"
         ("request", "80 90 100 120", "", []),
         ("request", "80 90 100", "", ["1 note"]),
         ("request", "80 90", "90", ["1 note"]),
+        ("request", "80 90", "", ["1 note"]),
+        ("request", "80 86", "", []),
+        ("request", "80 90a", "", []),
         ("request", "90a 100a", "", []),
         ("request", "80 90a 100f 120", "", ["1 note"]),
         ("request", "80 90a 100 120", "", []),
@@ -114,6 +117,12 @@ def test_flags_add_up_toolkit_by_toolkit() -> None:
     late = carry("gencode", "121a", name="", text="121a", line=2, toolkit=("13.0", ""))
     assert levels(exact, late) == ["1 warning"]  # 12.9 could build 121a
     assert levels(exact, carry("gencode", "121a", name="", text="121a", line=2, toolkit=("12.9", ""))) == []
+
+
+def test_later_toolkits_count_where_an_earlier_one_has_no_choice() -> None:
+    exact, early = carry("piece", "120a"), carry("piece", "90a", line=2, toolkit=("", "12.9"))
+    assert levels(exact, early, carry("piece", "121a", line=3, toolkit=("12.9", "13.0"))) == ["1 warning"]
+    assert levels(exact, early, carry("piece", "121a", line=3, toolkit=("12.9", ""))) == []
 
 
 def test_pairs() -> None:

@@ -1,0 +1,65 @@
+"""Which families are asked about, and what the test of a family in a project's own tests is worth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from analysed import drafts
+
+from bwlint.chips import ChipSet
+from bwlint.judging.drafts import Remedy
+
+REFUSAL = """import torch
+
+
+def run(x):
+    if torch.cuda.get_device_capability() not in {chips}:
+        raise RuntimeError("no")
+    return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("chips", "targets", "missing"),
+    [
+        ("[(10, 0), (10, 3)]", "10.0", []),
+        ("[(10, 0), (10, 3)]", "10.0 10.7", ["10.7"]),
+        ("[(10, 0)]", "10.0 10.3", ["10.3"]),
+        ("[(10, 0), (10, 3)]", "12.0 12.1", []),
+        ("[(10, 0), (12, 0)]", "10.0 12.0", ["10.3"]),
+        ("[(12, 0), (12, 1)]", "12.0 12.1", []),
+        ("[(12, 0)]", "12.0", ["12.1"]),
+    ],
+)
+def test_chips_without_a_product_are_left_out_by_nobody(
+    tmp_path: Path, chips: str, targets: str, missing: list[str]
+) -> None:
+    found = drafts(tmp_path, {"m.py": REFUSAL.format(chips=chips)}, "family-split", ChipSet.of(*targets.split()))
+    assert [draft.message.partition(" and not ")[2].partition(";")[0] for draft in found] == missing
+
+
+@pytest.mark.parametrize(
+    ("yes", "no", "safe"),
+    [
+        ("n = 1", "n = 2", False),
+        ("n = 1", "n = run()", True),
+        ("n = run()", "n = 1", True),
+        ("n = run()", "n = go()", True),
+        ("n = run()  # GB10 is slower", "n = go()", False),
+    ],
+)
+def test_a_test_of_values_expects_each_member_to_have_its_own(tmp_path: Path, yes: str, no: str, safe: bool) -> None:
+    code = f"""import torch
+
+
+def test_run():
+    if torch.cuda.get_device_capability() == (12, 0):
+        {yes}
+    else:
+        {no}
+    assert n
+"""
+    (found,) = drafts(tmp_path, {"tests/test_m.py": code}, "family-split")
+    assert isinstance(found.remedy, Remedy)
+    assert (found.remedy.unsafe is None) == safe
