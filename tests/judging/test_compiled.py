@@ -29,21 +29,28 @@ kit(SRCS "lone.cu" ARCHS "${LONE_ARCHS}")
 """
 
 
+FILES = {
+    "pyproject.toml": "",
+    "CMakeLists.txt": LISTS,
+    "k.cu": '#include "head.cuh"\n#include <cuda_runtime.h>\n__global__ void k() {}\n',
+    "head.cuh": "#if __CUDA_ARCH__ == 1200\nint f();\n#endif\n#if __CUDA_ARCH__ >= 1200\nint g();\n#endif\n",
+    "lone.cu": '#include "elsewhere/gone.cuh"\n__global__ void k() {}\n',
+}
+
+
 @pytest.fixture
 def world(tmp_path: Path) -> tuple[Context, Module]:
-    files = {
-        "pyproject.toml": "",
-        "CMakeLists.txt": LISTS,
-        "k.cu": '#include "head.cuh"\n#include <cuda_runtime.h>\n__global__ void k() {}\n',
-        "head.cuh": "#if __CUDA_ARCH__ == 1200\nint f();\n#endif\n#if __CUDA_ARCH__ >= 1200\nint g();\n#endif\n",
-        "lone.cu": '#include "elsewhere/gone.cuh"\n__global__ void k() {}\n',
-    }
+    return made(tmp_path, FILES)
+
+
+def made(folder: Path, files: dict[str, str]) -> tuple[Context, Module]:
+    """A tree of these files, and its build file."""
     for name, text in files.items():
-        (tmp_path / name).write_text(text)
+        (folder / name).write_text(text)
     tree = Tree(Sources({}), load)
-    build = load(str(tmp_path / "CMakeLists.txt"), "")
+    build = load(str(folder / "CMakeLists.txt"), "")
     assert build is not None
-    tree.add(build, str(tmp_path))
+    tree.add(build, str(folder))
     builds = Builds([build], lambda path: load(path, ""))
     native, outlines = Native(tree, builds), Outlines(tree)
     libraries = Libraries()
@@ -72,6 +79,38 @@ def test_sources_with_their_headers(world: tuple[Context, Module]) -> None:
 )
 def test_what_another_target_loses(world: tuple[Context, Module], kept: str, given: str, reason: str | None) -> None:
     context, build = world
+    code = behind(context, build, build.carries[0])
+    assert lost(context, code, Target.parse(kept), Target.parse(given)) == reason
+
+
+WAIT = 'asm volatile("tcgen05.wait::ld.sync.aligned;");'
+
+
+@pytest.mark.parametrize(
+    ("body", "kept", "given", "reason"),
+    [
+        (WAIT, "100a", "120f", "k.cu:3 needs sm_100a: `tcgen05.wait::ld.sync.aligned`"),
+        (WAIT, "100a", "103f", None),
+        (WAIT, "120a", "121a", None),
+        (
+            f"#if __CUDA_ARCH__ < 1200\n{WAIT}\n#endif",
+            "100a",
+            "120f",
+            "k.cu:3 compiles code for sm_100a and not for sm_120f",
+        ),
+        (f"#ifdef USES_WAIT\n{WAIT}\n#endif", "100a", "120f", "k.cu:4 needs sm_100a: `tcgen05.wait::ld.sync.aligned`"),
+        ("SM90_64x64x16_F32F16F16_SS();", "90a", "120f", "k.cu:3 needs sm_90a: `SM90_64x64x16_F32F16F16_SS`"),
+        ("SM90_64x64x16_F32F16F16_SS();", "120a", "120f", None),
+        ("__shared__ char tile[40000];", "90a", "120f", None),
+        ("__shared__ char tile[60000];", "90a", "120f", "k.cu:3 needs sm_90a: its static shared memory"),
+        ("__shared__ char tile[kBytes];", "90a", "120f", None),
+        ("cp_async_wait_all();", "90a", "120f", None),
+    ],
+)
+def test_what_a_kernel_needs(tmp_path: Path, body: str, kept: str, given: str, reason: str | None) -> None:
+    context, build = made(
+        tmp_path, {**FILES, "k.cu": f"#include <cuda_runtime.h>\n__global__ void k() {{\n{body}\n}}\n"}
+    )
     code = behind(context, build, build.carries[0])
     assert lost(context, code, Target.parse(kept), Target.parse(given)) == reason
 

@@ -335,3 +335,23 @@ def test_the_budget_counts_each_file_once() -> None:
     assert [budget.allows(real) for real in ("/given", "/a", "/a", "/b", "/given")] == [True, True, True, False, True]
     assert budget.ended
     assert budget.refused == {"/b"}
+
+
+@pytest.mark.parametrize(
+    ("decorator", "severity"),
+    [
+        ("lru_cache", "note"),
+        ("functools.wraps(print)", "note"),
+        ("torch.no_grad()", "note"),
+        ("torch.compile", "note"),
+        ("typing.runtime_checkable", "note"),
+        ("torch.enable_grad()", "note"),
+        ("kept_somewhere", "warning"),
+        ("registry.add('attend')", "warning"),
+    ],
+)
+def test_decorators_that_hand_nothing_on(tmp_path: Path, decorator: str, severity: str) -> None:
+    user = (
+        f"@{decorator}\ndef _mid(q):\n    return _attend(q)\ndef run(q):\n    if is_sm100():\n        return _mid(q)\n"
+    )
+    assert severities(run(project(tmp_path, {"pkg/kernel.py": KERNEL, "pkg/user.py": IMPORT + user}))) == {severity}
