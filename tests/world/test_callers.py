@@ -173,6 +173,17 @@ def test_callers_leave_it_open(tmp_path: Path, name: str) -> None:
     assert severities(run(folder / "pkg/kernel.py")) == {"warning"}
 
 
+@pytest.mark.parametrize(("levels", "severity"), [(5, "note"), (6, "warning")])
+def test_callers_of_callers_are_followed_so_far(tmp_path: Path, levels: int, severity: str) -> None:
+    between = "".join(f"def _f{number}(q):\n    return _f{number - 1}(q)\n" for number in range(1, levels))
+    chain = f"_f0 = None\n{between}def run(q):\n    if is_sm100():\n        return _f{levels - 1}(q)\n"
+    files = {
+        "pkg/kernel.py": KERNEL,
+        "pkg/user.py": IMPORT + chain.replace("_f0 = None\n", "").replace("_f0", "_attend"),
+    }
+    assert severities(run(project(tmp_path, files))) == {severity}
+
+
 SUBCLASS = """
 class _Base:
     pass

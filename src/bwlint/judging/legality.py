@@ -295,7 +295,7 @@ def _placed(context: Context, module: Module, operation: Operation) -> Iterator[
 
 def _is_own(context: Context, module: Module, name: str) -> bool:
     """Whether the project has a function of its own under the name of an atom: what is in it is judged there."""
-    if context.native is None or module.language != "cuda":
+    if context.native is None:
         return False
     files = (module.path, *(header.path for header in context.tree.headers.included(module)))
     own = [path for path in files if not _OF_THE_LIBRARY.search(path)]
