@@ -108,6 +108,14 @@ KEPT = {
         "class _Op:\n    def __call__(self, q):\n        return _attend(q)\nclass _Sub(_Op):\n    pass\n"
         "def run(q):\n    if is_sm100():\n        return _Sub()\n"
     ),
+    "a decorator that hands nothing on": (
+        "import torch\n@torch.no_grad()\ndef _mid(q):\n    return _attend(q)\n"
+        "def run(q):\n    if is_sm100():\n        return _mid(q)\n"
+    ),
+    "a decorator that keeps answers": (
+        "import functools\n@functools.lru_cache\ndef _mid(q):\n    return _attend(q)\n"
+        "def run(q):\n    if is_sm100():\n        return _mid(q)\n"
+    ),
     "a class in an annotation": (
         "class _Op:\n    def __call__(self, q):\n        return _attend(q)\ndef run(q: _Op) -> _Op:\n"
         "    if is_sm100():\n"

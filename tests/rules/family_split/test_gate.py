@@ -65,6 +65,24 @@ def test_run():
     assert (found.remedy.unsafe is None) == safe
 
 
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("@supported_compute_capability([100, 120])\ndef run(x):\n    return x.fast()\n", True),
+        ("@supported_compute_capability([100, 120])\ndef run(x):\n    pass\n", False),
+        ("supported_archs = ['sm_100', 'sm_120']\n", True),
+        ("supported_nvcc_archs = ['sm_100', 'sm_120']\n", False),
+        (
+            "def f():\n    if torch.cuda.get_device_capability() == (12, 0):\n        pass\n    else:\n        raise OSError\n",
+            True,
+        ),
+        ("is_nvcc_ready = torch.cuda.get_device_capability() == (12, 0)\n", True),
+    ],
+)
+def test_stubs_and_lists_of_build_targets_have_nothing_behind(tmp_path: Path, code: str, found: bool) -> None:
+    assert bool(drafts(tmp_path, {"m.py": f"import torch\n{code}"}, "family-split")) == found
+
+
 DISPATCH = """#include <stdexcept>
 {guard}
 void run(float* out) {{
