@@ -62,8 +62,8 @@ def test_charges_of_atoms(atom: str, compiled_for: str, said: list[tuple[str, st
     found = charges_of(Operation("atom", atom, Span(1, 0, 1, 9)), TargetSet.of(*compiled_for.split()))
     expected = [(kind, level, TargetSet.of(*names.split())) for kind, level, names, _ in said]
     assert [(charge.kind, charge.severity, charge.targets) for charge in found] == expected
-    for charge, (*_, legal) in zip(found, said, strict=True):
-        assert TargetSet.of(*legal.split()) <= charge.legal
+    for charge, (*_, named) in zip(found, said, strict=True):
+        assert TargetSet.of(*named.split()) <= charge.legal
         assert charge.message.startswith(f"`{atom}` is ")
 
 

@@ -65,6 +65,9 @@ def test_run():
     assert (found.remedy.unsafe is None) == safe
 
 
+TESTED = "def f():\n    if torch.cuda.get_device_capability() == (12, 0):\n"
+
+
 @pytest.mark.parametrize(
     ("code", "found"),
     [
@@ -72,10 +75,7 @@ def test_run():
         ("@supported_compute_capability([100, 120])\ndef run(x):\n    pass\n", False),
         ("supported_archs = ['sm_100', 'sm_120']\n", True),
         ("supported_nvcc_archs = ['sm_100', 'sm_120']\n", False),
-        (
-            "def f():\n    if torch.cuda.get_device_capability() == (12, 0):\n        pass\n    else:\n        raise OSError\n",
-            True,
-        ),
+        (f"{TESTED}        pass\n    else:\n        raise OSError\n", True),
         ("is_nvcc_ready = torch.cuda.get_device_capability() == (12, 0)\n", True),
     ],
 )
