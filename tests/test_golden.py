@@ -68,6 +68,7 @@ _HEADERS = (
 BINARIES: Mapping[str, bytes] = {
     "edited/headers.so": shared_object(*_HEADERS, machine=183),
     "edited/one.cubin": cubin(120, "a", command="-arch sm_90a "),
+    "edited/unknown.cubin": cubin(120, "a", command="-arch sm_130a "),
     "kernels/tensor.cubin": cubin(120, "f", [_kernel("tensor", _TENSOR), _kernel("plain")]),
     "kernels/shared.cubin": cubin(120, "f", [_kernel("large", shared=200_000), _kernel("larger", shared=210_000)]),
     "kernels/fits.cubin": cubin(120, "f", [_kernel("fits", shared=90_000)]),

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from analysed import analysed
 
+from bwlint.chips import ChipSet
+from bwlint.judging.family_evidence import against
 from bwlint.run.check import check
 from bwlint.run.gather import CheckRequest
+from bwlint.world.libraries import NAME, PROOF, LibraryRow
 
 HEAD = "import torch\nmajor, minor = torch.cuda.get_device_capability()\ncap = (major, minor)\n"
 LIST = "class Op:\n    admissible_archs = ['sm_120a']\n\n    def check(self, arch):\n        {}\n"
@@ -169,3 +174,23 @@ def test_what_is_behind_is_built_for_the_family(tmp_path: Path, majors: str, how
 )
 def test_second_part_by_itself_is_meant(tmp_path: Path, text: str) -> None:
     assert split_of(tmp_path, {"m.py": HEAD + text}) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("chips", "strength", "said"),
+    [
+        ("12.0", PROOF, "`gemm`, which is behind the test, is for 12.0 only"),
+        ("10.0 12.0", PROOF, "`gemm`, which is behind the test, is for 10.0 and 12.0"),
+        ("12.0", NAME, None),
+        ("12.0 12.1", PROOF, None),
+        ("10.0", PROOF, None),
+    ],
+)
+def test_what_is_behind_is_for_one_member(tmp_path: Path, chips: str, strength: str, said: str | None) -> None:
+    """A name is no proof, and what is for nobody here is another finding."""
+    legal = ChipSet.of(*chips.split())
+    row = LibraryRow(re.compile("gemm"), frozenset({"call"}), legal, strength, "a kernel", "read")
+    code = f"{HEAD}if cap == (12, 0):\n    gemm()\n"
+    context = analysed(tmp_path, {"m.py": code}, rows=(row,)).context
+    ((gate,),) = context.judged.values()
+    assert against(context, gate, ChipSet.of("12.0"), ChipSet.of("12.1")) == said

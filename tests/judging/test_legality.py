@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from bwlint.chips import TargetSet
-from bwlint.judging.legality import charges
+from bwlint.chips import EVERY_TARGET, TargetSet
+from bwlint.judging.legality import charges, charges_of, legal, slow
+from bwlint.model.expr import Span
+from bwlint.model.facts import Operation
 
 LOAD = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
 
@@ -43,6 +45,33 @@ def test_charges(instruction: str, compiled_for: str, said: list[tuple[str, str,
     found = charges(instruction, TargetSet.of(*compiled_for.split()))
     expected = [(kind, level, TargetSet.of(*names.split())) for kind, level, names in said if names]
     assert [(charge.kind, charge.severity, charge.targets) for charge in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("atom", "compiled_for", "said"),
+    [
+        ("SM90_64x64x16_F16F16F16_SS", "90a 120a", [("wgmma", "error", "120a", "90a")]),
+        ("TMEM::Allocator1Sm", "120a 100a", [("tcgen05", "error", "120a", "100a 100f 103a 103f 107a 107f 110a 110f")]),
+        ("SM90_TMA_LOAD_MULTICAST", "90a 100a", []),
+        ("SM90_TMA_LOAD_MULTICAST", "90a 120f", [("slow", "note", "120f", "90 90a 100a 120f")]),
+        ("SM120_16x8x32_TN", "90a", []),
+        ("known_to_nobody", "120", []),
+    ],
+)
+def test_charges_of_atoms(atom: str, compiled_for: str, said: list[tuple[str, str, str, str]]) -> None:
+    found = charges_of(Operation("atom", atom, Span(1, 0, 1, 9)), TargetSet.of(*compiled_for.split()))
+    expected = [(kind, level, TargetSet.of(*names.split())) for kind, level, names, _ in said]
+    assert [(charge.kind, charge.severity, charge.targets) for charge in found] == expected
+    for charge, (*_, named) in zip(found, said, strict=True):
+        assert TargetSet.of(*named.split()) <= charge.legal
+        assert charge.message.startswith(f"`{atom}` is ")
+
+
+def test_what_is_no_atom_is_legal_and_quick_everywhere() -> None:
+    unknown = Operation("atom", "known_to_nobody", Span(1, 0, 1, 9))
+    assert (legal(unknown), slow(unknown)) == (EVERY_TARGET, TargetSet.of())
+    load = Operation("atom", "SM90_TMA_LOAD_MULTICAST", Span(1, 0, 1, 9))
+    assert TargetSet.of("120f") <= slow(load) <= legal(load)
 
 
 def test_words() -> None:

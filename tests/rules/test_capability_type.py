@@ -39,3 +39,37 @@ def test_ranges(tmp_path: Path, low: str, high: str, expected: str) -> None:
     (found,) = drafts(tmp_path, {"m.py": CODE.format(low=low, high=high)}, "capability-type")
     assert found.remedy is not None
     assert (str(found.remedy.chips) if isinstance(found.remedy, Remedy) else found.remedy.reason) == expected
+
+
+COMPARED = """import torch
+
+
+def run(x, quick):
+    if {test}:
+        return x.fast()
+    return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "expected"),
+    [
+        ("cap == 120", "12.x"),
+        ("cap == 121", "12.x"),
+        ("cap != 120", "every chip but 12.x"),
+        ("not cap == 120", "every chip but 12.x"),
+        ("cap in (100, 120)", "10.x and 12.x"),
+        ("cap not in (90, 120)", "every chip but 9.0 and 12.x"),
+        ("cap == 120 and quick", "12.x"),
+        # a major, a bound, a text: what was meant is not plain
+        ("cap == 9", None),
+        ("cap in (90, 12)", None),
+        ("cap == 49", None),
+        ("cap >= 90", None),
+        ("cap == '12.0'", None),
+    ],
+)
+def test_chips_that_were_meant(tmp_path: Path, test: str, expected: str | None) -> None:
+    code = COMPARED.format(test=test.replace("cap", "torch.cuda.get_device_capability()"))
+    (found,) = drafts(tmp_path, {"m.py": code}, "capability-type")
+    assert (str(found.remedy.chips) if isinstance(found.remedy, Remedy) else found.remedy) == expected

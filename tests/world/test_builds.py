@@ -112,6 +112,8 @@ def test_what_runs(sass: tuple[str, ...], ptx: tuple[str, ...], expected: str) -
         ("/a/b/c_sm90.cu", "c_*.cu", True),
         ("/a/b/c_x_sm90.cu", "c*_*_sm90.cu", True),
         ("/a/b/c.cu", "*.cu", True),
+        ("/a/b/c_sm90.cu", "c_*sm90.cu", True),
+        ("/a/b/c_sm90.cu", "c_*_sm90.cu", False),
         ("/a/b/c.cu", "bc.cu", False),
         ("/a/b/c.cu", "a/c.cu", False),
         ("/a/b/c.cu", "b*.cu", False),

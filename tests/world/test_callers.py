@@ -108,6 +108,14 @@ KEPT = {
         "class _Op:\n    def __call__(self, q):\n        return _attend(q)\nclass _Sub(_Op):\n    pass\n"
         "def run(q):\n    if is_sm100():\n        return _Sub()\n"
     ),
+    "a decorator that hands nothing on": (
+        "import torch\n@torch.no_grad()\ndef _mid(q):\n    return _attend(q)\n"
+        "def run(q):\n    if is_sm100():\n        return _mid(q)\n"
+    ),
+    "a decorator that keeps answers": (
+        "import functools\n@functools.lru_cache\ndef _mid(q):\n    return _attend(q)\n"
+        "def run(q):\n    if is_sm100():\n        return _mid(q)\n"
+    ),
     "a class in an annotation": (
         "class _Op:\n    def __call__(self, q):\n        return _attend(q)\ndef run(q: _Op) -> _Op:\n"
         "    if is_sm100():\n"
@@ -171,6 +179,17 @@ def test_callers_leave_it_open(tmp_path: Path, name: str) -> None:
     folder = project(tmp_path, {"pkg/kernel.py": KERNEL, "pkg/user.py": IMPORT + OPEN[name]})
     assert severities(run(folder)) == {"warning"}
     assert severities(run(folder / "pkg/kernel.py")) == {"warning"}
+
+
+@pytest.mark.parametrize(("levels", "severity"), [(5, "note"), (6, "warning")])
+def test_callers_of_callers_are_followed_so_far(tmp_path: Path, levels: int, severity: str) -> None:
+    between = "".join(f"def _f{number}(q):\n    return _f{number - 1}(q)\n" for number in range(1, levels))
+    chain = f"_f0 = None\n{between}def run(q):\n    if is_sm100():\n        return _f{levels - 1}(q)\n"
+    files = {
+        "pkg/kernel.py": KERNEL,
+        "pkg/user.py": IMPORT + chain.replace("_f0 = None\n", "").replace("_f0", "_attend"),
+    }
+    assert severities(run(project(tmp_path, files))) == {severity}
 
 
 SUBCLASS = """

@@ -95,7 +95,7 @@ REFUSING = 'void run_matmul() { int sm = get_sm_version_num(); CHECK(sm == 90, "
         ({"user.cu": REFUSING.replace("sm ==", "small && sm ==")}, "run_matmul", [("gate", "9.0 only")]),
         ({"user.cu": REFUSING.replace("sm ==", "small || sm ==")}, "run_matmul", []),
         ({"user.cu": REFUSING.replace("CHECK", "if (small) CHECK")}, "run_matmul", []),
-        ({"user.cu": "void run_matmul() { throw 1; }"}, "run_matmul", []),
+        ({"user.cu": REFUSING.replace("sm == 90", "false")}, "run_matmul", []),
     ],
 )
 def test_proofs(tmp_path: Path, files: dict[str, str], name: str, expected: list[tuple[str, str]]) -> None:

@@ -119,6 +119,8 @@ def test_definitions(project: Path, name: str, definition: str | None) -> None:
         ("kit.choice.names", []),
         ("kit.chain.f6", [("operation", ~TCGEN05)]),
         ("kit.choice.by_chip", []),
+        ("kit.chain.f5", [("operation", ~TCGEN05)]),
+        ("kit.chain.f4", []),
         ("kit.circle.a", []),
         ("kit.chain.f0", []),
         ("kit.chain.f4", []),

@@ -329,7 +329,7 @@ class Callers:
     def _passing(self, file: _MentioningFile, at: Span) -> Arrival:
         """The chips that pass the tests in front of a place, as far as the function around it goes."""
         if at[0] not in file.sites:
-            lines = range(1, file.source.count("\n") + 2) if file.sites else (at[0], *file.wanted)
+            lines = range(1, file.source.count("\n") + 2) if file.sites else file.wanted
             self._read_sites(file, {at[0], *lines})  # the first time for a name, then for all that may be asked
         module, sites = file.sites[at[0]]
         held = [site for site in sites if site.at[:2] <= at[:2] <= site.at[2:]]

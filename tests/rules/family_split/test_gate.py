@@ -63,3 +63,63 @@ def test_run():
     (found,) = drafts(tmp_path, {"tests/test_m.py": code}, "family-split")
     assert isinstance(found.remedy, Remedy)
     assert (found.remedy.unsafe is None) == safe
+
+
+TESTED = "def f():\n    if torch.cuda.get_device_capability() == (12, 0):\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("@supported_compute_capability([100, 120])\ndef run(x):\n    return x.fast()\n", True),
+        ("@supported_compute_capability([100, 120])\ndef run(x):\n    pass\n", False),
+        ("supported_archs = ['sm_100', 'sm_120']\n", True),
+        ("supported_nvcc_archs = ['sm_100', 'sm_120']\n", False),
+        (f"{TESTED}        pass\n    else:\n        raise OSError\n", True),
+        ("is_nvcc_ready = torch.cuda.get_device_capability() == (12, 0)\n", True),
+    ],
+)
+def test_stubs_and_lists_of_build_targets_have_nothing_behind(tmp_path: Path, code: str, found: bool) -> None:
+    assert bool(drafts(tmp_path, {"m.py": f"import torch\n{code}"}, "family-split")) == found
+
+
+DISPATCH = """#include <stdexcept>
+{guard}
+void run(float* out) {{
+  int sm = get_sm_version_num();
+  if (sm {test}
+}}
+"""
+ADMITS = '== 120) { launch(out); return; }\n  throw std::runtime_error("no");'
+DENIES = '!= 120) { throw std::runtime_error("no"); }\n  launch(out);'
+SETUP = """from setuptools import setup
+from torch.utils.cpp_extension import CUDAExtension
+CUDAExtension("n", ["m.cu"], extra_compile_args={{"nvcc": ["-gencode", "arch=compute_{arch},code=sm_{arch}"]}})
+"""
+GUARD = "__global__ void k(float* o) {{\n#if __CUDA_ARCH__ == {arch}\n  {body}\n#endif\n}}"
+NO_BUILD = "no build of this file makes what 12.1 loads"
+NO_CODE = "the guard at line 3 leaves 12.1 out of what is compiled"
+
+
+@pytest.mark.parametrize("test", [ADMITS, DENIES])
+@pytest.mark.parametrize(
+    ("arch", "guard", "doubt"),
+    [
+        ("", "", None),
+        ("120a", "", NO_BUILD),
+        ("120f", "", None),
+        ("121a", "", None),
+        ("", GUARD.format(arch="1200", body="o[0] = 1.0f;"), NO_CODE),
+        ("", GUARD.format(arch="1210", body="o[0] = 1.0f;"), None),
+        ("", GUARD.format(arch="900", body="o[0] = 1.0f;"), None),
+        ("", GUARD.format(arch="1200", body=""), None),
+    ],
+)
+def test_what_is_compiled_for_one_part_is_not_for_its_sibling(
+    tmp_path: Path, test: str, arch: str, guard: str, doubt: str | None
+) -> None:
+    files = {"m.cu": DISPATCH.format(test=test, guard=guard)}
+    found = drafts(tmp_path, files | ({"setup.py": SETUP.format(arch=arch)} if arch else {}), "family-split")
+    remedy = next(draft.remedy for draft in found if "test" in draft.label or "true on" in draft.label)
+    assert isinstance(remedy, Remedy)
+    assert remedy.unsafe == doubt
