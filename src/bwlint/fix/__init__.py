@@ -1,6 +1,6 @@
 """Edits that carry a proof: the sets of a test before and after, each computed on the text as it stands then.
 
-A rule says what has to be true afterwards (`judge.Remedy`), a fixer of this package finds the spelling, and the reader
+A rule says what has to be true afterwards (`Remedy`), a fixer of this package finds the spelling, and the reader
 and the interpreter that found the fault judge the edited text: an edit after which anything else than what is wanted
 is true does not leave this package. Each fixer is a module or a package with one function `mend`, loaded when a fix
 is asked for.

@@ -1,4 +1,4 @@
-"""Claims in fields and in words, one constructor a kind of `findings.ClaimKind`."""
+"""Claims in fields and in words, one constructor a kind of `model.findings.ClaimKind`."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ lambda                owner, (name, ...), body
 names                 container of target names: does it hold one of the chip's own
 completes             call: does it return instead of raising
 flag                  value, target: a flag named after a target, which speaks where its value is not known
-source                kind: a capability source spelled by a reader, see `sources.KINDS`
+source                kind: a capability source spelled by a reader, see `evaluate.sources.KINDS`
 macro                 name, (argument, ...): the preprocessor's; what is not defined counts as 0
 defined               name of a macro
 raise                 reason

@@ -1,7 +1,7 @@
 """What rules produce and what reports, fixes and the JSON contract consume.
 
 Lines and columns are 1-based; columns count UTF-16 code units and an end column is one past the end
-(`source.Text` converts from the byte columns of `ast`). Chip sets are tuples of compute capabilities
+(`sources.read.SourceText` converts from the byte columns of `ast`). Chip sets are tuples of compute capabilities
 such as ``("12.0", "12.1")`` in ascending order.
 """
 

@@ -1,6 +1,6 @@
 """The modules of a tree, by their dotted names: what each binds, and by which statements."""
 
-# Paths are plain strings here, as in `link`.
+# Paths are plain strings here, as in `world.tree`.
 # ruff: noqa: PTH113, PTH118
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ What is cut is text. It says by which statements each name is bound; which of th
 (`inside`). What cannot be cut is a value that nobody knows, with the reason where it may read the device.
 """
 
-# Paths are plain strings here, as in `link`.
+# Paths are plain strings here, as in `world.tree`.
 # ruff: noqa: PTH119
 
 from __future__ import annotations
