@@ -1,4 +1,4 @@
-"""What a rule sees and what it returns: the world of one run, and drafts of findings."""
+"""What a rule sees: the world of one run."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _SHOWN = 4
 
 
 @dataclass(slots=True)
-class Away:
+class Arrivals:
     """Looks who gets to what is reported at a default level. Callers are looked for only when something is."""
 
     tree: Tree

@@ -13,7 +13,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, RelatedSpan
 from bwlint.judging.evidence import Evidence
 from bwlint.judging.guards import guards_of, wrappers_of
-from bwlint.judging.unreached import Away
+from bwlint.judging.unreached import Arrivals
 from bwlint.model.expr import Span
 from bwlint.model.facts import ANSWERS, LISTED, Gate, Module
 from bwlint.model.findings import SEVERITIES, Confidence
@@ -116,7 +116,7 @@ def analyse(
     run_guards = [check for rule, check in guard_checks() if rule.name in wanted]
     run_files = [check for rule, check in file_checks() if rule.name in wanted]
     result = []
-    away = Away(tree, targets, budget, source, native.searches)
+    arrivals = Arrivals(tree, targets, budget, source, native.searches)
     for file, module in collected.modules:
         drafts = [
             draft
@@ -137,7 +137,7 @@ def analyse(
             for check_file in run_files
             for draft in check_file(context, part)
         ]
-        merged = [away.weighed(file.root, draft) for draft in one_each(_at_origins(context, module, drafts))]
+        merged = [arrivals.weighed(file.root, draft) for draft in one_each(_at_origins(context, module, drafts))]
         if merged:
             result.append((file, tuple(merged)))
     stats = {

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from bwlint.chips import EVERY, ChipSet
 from bwlint.model.facts import Definition, Hop, Outline, Use
-
-if TYPE_CHECKING:
-    pass
-
 
 RANK = ("operation", "list", "gate", "build", "library", "name")
 """Kinds of proof, strongest first: a list names the chips that its author admits, a gate is any other refusal."""
