@@ -14,9 +14,10 @@ from bwlint.judging.evidence import Evidence
 from bwlint.model.facts import Module
 from bwlint.world.builds import Builds
 from bwlint.world.collect import load
+from bwlint.world.definitions import Definitions, Outlines
+from bwlint.world.graph import Graph
 from bwlint.world.libraries import Libraries
 from bwlint.world.native import Native
-from bwlint.world.reach import Outlines, Reach
 from bwlint.world.tree import Tree
 
 BOTH = ChipSet.of("12.0", "12.1")
@@ -54,7 +55,9 @@ def made(folder: Path, files: dict[str, str]) -> tuple[Context, Module]:
     builds = Builds([build], lambda path: load(path, ""))
     native, outlines = Native(tree, builds), Outlines(tree)
     libraries = Libraries()
-    evidence = Evidence(tree, Reach(tree, outlines, libraries, native), libraries, native, BOTH)
+    definitions = Definitions(tree, outlines, libraries, native)
+    graph = Graph({"python": definitions, "cuda": native})
+    evidence = Evidence(tree, definitions, graph, libraries, native, BOTH)
     return Context(tree, BOTH, evidence, builds=builds, native=native), build
 
 

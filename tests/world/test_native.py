@@ -9,7 +9,9 @@ import pytest
 from bwlint.evaluate.sources import Sources
 from bwlint.world.builds import Builds
 from bwlint.world.collect import load
+from bwlint.world.graph import Graph
 from bwlint.world.native import Native
+from bwlint.world.proofs import NeedProof
 from bwlint.world.tree import Tree
 
 BUILD = """
@@ -29,9 +31,13 @@ def tree(folder: Path, files: dict[str, str]) -> tuple[Native, str]:
     return Native(Tree(Sources({}), load), Builds((), lambda path: load(path, ""))), str(folder / "user.cu")
 
 
+def proofs_of(native: Native, name: str, near: str) -> tuple[NeedProof, ...]:
+    return Graph({"cuda": native}).agreed(native.definitions(name, near))
+
+
 def shown(folder: Path, files: dict[str, str], name: str = "run_matmul") -> list[tuple[str, str]]:
     native, near = tree(folder, {"user.cu": "void run_matmul();\n", **files})
-    return [(proof.kind, str(proof.legal)) for proof in native.proofs(name, near)]
+    return [(proof.kind, str(proof.legal)) for proof in proofs_of(native, name, near)]
 
 
 BOUND = {
@@ -116,14 +122,14 @@ def test_python_sees_what_is_registered(
     tmp_path: Path, files: dict[str, str], name: str, expected: list[tuple[str, str]]
 ) -> None:
     native, _ = tree(tmp_path, files)
-    proofs = native.proofs(name, str(tmp_path / "user.py"))
+    proofs = proofs_of(native, name, str(tmp_path / "user.py"))
     assert [(proof.kind, str(proof.legal)) for proof in proofs] == expected
 
 
 def test_the_way_is_told(tmp_path: Path) -> None:
     files = {"other.cu": "void run_matmul() { call_inner(); }", "hopper.cu": LAUNCH.format(name="call_inner")}
     native, near = tree(tmp_path, {"user.cu": "", **files})
-    (proof,) = native.proofs("run_matmul", near)
+    (proof,) = proofs_of(native, "run_matmul", near)
     assert [(Path(hop.path).name, hop.at[0], hop.text) for hop in proof.hops] == [
         ("other.cu", 1, "`run_matmul` uses `call_inner`"),
         ("hopper.cu", 2, "`call_inner` stands in hopper.cu"),

@@ -18,10 +18,11 @@ from bwlint.judging.claims import Claimed
 from bwlint.model.expr import Span
 from bwlint.model.facts import Hop, Module, Side, Use
 from bwlint.model.findings import Claim
+from bwlint.world.definitions import Definitions
+from bwlint.world.graph import Graph
 from bwlint.world.libraries import PROOF, Libraries, Need, is_question, operation, operation_in
 from bwlint.world.native import Native, admits
 from bwlint.world.proofs import RANK, NeedProof, Node
-from bwlint.world.reach import Reach
 from bwlint.world.tree import Tree
 
 _NAMES = frozenset({"name", "import", "function", "class", "opaque", "attr"})
@@ -30,11 +31,20 @@ _NAMES = frozenset({"name", "import", "function", "class", "opaque", "attr"})
 class Evidence:
     """Looks uses up, in the tree first and in the library table after it. `targets` are the chips asked about."""
 
-    def __init__(self, tree: Tree, reach: Reach, libraries: Libraries, native: Native, targets: ChipSet) -> None:
+    def __init__(
+        self,
+        tree: Tree,
+        definitions: Definitions,
+        graph: Graph,
+        libraries: Libraries,
+        native: Native,
+        targets: ChipSet,
+    ) -> None:
         self._tree = tree
         self._native = native
         self.libraries = libraries
-        self._reach = reach
+        self._definitions = definitions
+        self._graph = graph
         self._targets = targets
         self._memo: dict[tuple[int, str, str], Need | None] = {}
 
@@ -60,14 +70,17 @@ class Evidence:
 
     def proofs(self, module: Module, use: Use) -> tuple[NeedProof, ...]:
         """What the definition that a use leads to surely shows, nearest first."""
-        place = self._reach.definition(module, use)
-        return self._reach.proofs(place) if place is not None else ()
+        place = self._definitions.definition(module, use)
+        return self._graph.proofs(place) if place is not None else ()
 
     def _in_cpp(self, module: Module, use: Use) -> Need | None:
         """What the C++ definition that a call leads to shows."""
-        found = self._native.proofs(use.name, module.path) if use.how == "call" else ()
-        proof = self._chosen(found)
+        proof = self._chosen(self._of_cpp(module, use))
         return _need(proof, use) if proof is not None else None
+
+    def _of_cpp(self, module: Module, use: Use) -> tuple[NeedProof, ...]:
+        is_call = use.how == "call"
+        return self._graph.agreed(self._native.definitions(use.name, module.path)) if is_call else ()
 
     def _in_tree(self, module: Module, use: Use) -> Need | None:
         """What the definition that a use leads to shows, or an operation of the hardware in the use itself."""
@@ -76,9 +89,9 @@ class Evidence:
             return Need(direct.chips, PROOF, direct.what, use.name, use, kind="operation")
         if not use.is_a("call", "import"):
             return None
-        place = self._reach.definition(module, use)
-        known = self._reach.proofs(place) if place is not None else self._reach.bound(module.path, use)
-        proof = self._chosen(known)
+        place = self._definitions.definition(module, use)
+        places = self._definitions.bound(module.path, use) if place is None else (place,)
+        proof = self._chosen(self._graph.agreed(places))
         if proof is not None:
             return _need(proof, use)
         return self._named_in(place, use) if place is not None else None
@@ -97,8 +110,7 @@ class Evidence:
 
     def _in_table(self, module: Module, use: Use) -> Need | None:
         """What the table of libraries says of a name, unless what the name stands for is built for all targets."""
-        of_cpp = module.language == "cuda" and use.how == "call"
-        if of_cpp and admits(self._native.proofs(use.name, module.path), self._targets):
+        if module.language == "cuda" and admits(self._of_cpp(module, use), self._targets):
             return None
         return self.libraries.of_user(use) or self.libraries.need(module.path, self._last_if_ours(module, use))
 

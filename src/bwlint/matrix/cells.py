@@ -22,7 +22,9 @@ from bwlint.model.facts import Function, Gate, Module, Side
 from bwlint.readers.python.calls import Call, Option
 from bwlint.readers.python.interface import Offer
 from bwlint.run.engine import Linked
-from bwlint.world import proofs, reach
+from bwlint.world import proofs
+from bwlint.world.definitions import Outlines
+from bwlint.world.graph import Graph
 from bwlint.world.refusals import Refusals
 from bwlint.world.tree import Tree
 
@@ -96,15 +98,15 @@ class Cells:
 
     tree: Tree
     interfaces: Interfaces
-    outlines: reach.Outlines
-    graph: reach.Reach
+    outlines: Outlines
+    graph: Graph
     refusals: Refusals
     _known: dict[tuple[Any, ...], Ruling] = field(default_factory=dict)
     _open: list[str] = field(default_factory=list)
 
     @classmethod
     def of(cls, world: Linked, interfaces: Interfaces) -> Cells:
-        return cls(world.tree, interfaces, world.outlines, world.reach, Refusals(world.tree))
+        return cls(world.tree, interfaces, world.outlines, world.graph, Refusals(world.tree))
 
     def ruling(self, entry: RowEntry) -> Ruling:
         """The gates of a row."""

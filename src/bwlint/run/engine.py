@@ -13,7 +13,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, RelatedSpan
 from bwlint.judging.evidence import Evidence
 from bwlint.judging.guards import guards_of, wrappers_of
-from bwlint.judging.unreached import Arrivals
+from bwlint.judging.unreached import Unreached
 from bwlint.model.expr import Span
 from bwlint.model.facts import ANSWERS, LISTED, Gate, Module
 from bwlint.model.findings import SEVERITIES, Confidence
@@ -25,10 +25,11 @@ from bwlint.sources.walk import SourceFile
 from bwlint.world.budget import Budget
 from bwlint.world.builds import Builds
 from bwlint.world.collect import Collected, load
+from bwlint.world.definitions import Definitions, Outlines
 from bwlint.world.gates import Judged
+from bwlint.world.graph import Graph
 from bwlint.world.libraries import Libraries
 from bwlint.world.native import Native
-from bwlint.world.reach import Outlines, Reach
 from bwlint.world.tree import Tree
 
 
@@ -51,7 +52,8 @@ class Linked:
     libraries: Libraries
     native: Native
     outlines: Outlines
-    reach: Reach
+    definitions: Definitions
+    graph: Graph
 
 
 def linked(
@@ -74,7 +76,9 @@ def linked(
         tree.add(module, file.root)
     builds = Builds((module for _, module in collected.modules), found)
     native, outlines = Native(tree, builds, read=content), Outlines(tree, content)
-    return Linked(tree, builds, known, native, outlines, Reach(tree, outlines, known, native))
+    definitions = Definitions(tree, outlines, known, native)
+    graph = Graph({"python": definitions, "cuda": native})
+    return Linked(tree, builds, known, native, outlines, definitions, graph)
 
 
 def analyse(
@@ -94,7 +98,7 @@ def analyse(
     budget = Budget() if budget is None else budget
     world = linked(collected, sources, budget, libraries)
     tree, builds, native = world.tree, world.builds, world.native
-    evidence = Evidence(tree, world.reach, world.libraries, native, targets)
+    evidence = Evidence(tree, world.definitions, world.graph, world.libraries, native, targets)
     context = Context(tree, targets, evidence, builds=builds, native=native)
     gates = 0
     for file, module in collected.modules:
@@ -116,7 +120,8 @@ def analyse(
     run_guards = [check for rule, check in guard_checks() if rule.name in wanted]
     run_files = [check for rule, check in file_checks() if rule.name in wanted]
     result = []
-    arrivals = Arrivals(tree, targets, budget, source, native.searches)
+    unreached = Unreached(tree, targets, budget, source, native.searches)
+    silent = 0
     for file, module in collected.modules:
         drafts = [
             draft
@@ -137,13 +142,16 @@ def analyse(
             for check_file in run_files
             for draft in check_file(context, part)
         ]
-        merged = [arrivals.weighed(file.root, draft) for draft in one_each(_at_origins(context, module, drafts))]
-        if merged:
-            result.append((file, tuple(merged)))
+        merged = one_each(_at_origins(context, module, drafts))
+        reached = tuple(draft for draft in merged if not unreached.holds(file.root, draft))
+        silent += len(merged) - len(reached)
+        if reached:
+            result.append((file, reached))
     stats = {
         "modules": len(collected.modules),
         "gates": gates,
         "gates_evaluated": sum(len(judged) for judged in context.judged.values()),
+        "unreached": silent,
     }
     return Analysis(tuple(result), context, {file.real: file for file, _ in collected.modules}, stats)
 

@@ -13,7 +13,7 @@ who may take this side of it, who is not kept from it?         `gates.Judged.on`
 **A place in a file**
 who gets to it through the gates around it?                    `Context.let_to`; asked for, too: `Context.let_in`
 who gets to a use behind a gate, through all gates around it?  `Context.reach`
-who gets to the function around it, through all its callers?   `callers.Callers.arriving`
+who gets to the function around it, through all its callers?   `arrivals.Arrivals.arriving`
 which targets compile it, by the tests of the preprocessor?    `tree.Tree.compiled`, `.surely_compiled`
 **A guard of the preprocessor**
 for which targets does it hold, and which chips load those?    `tree.Tree.target_sets`; `judging.guards.Guarded.chips`
@@ -22,7 +22,8 @@ for which targets is a macro defined?                          `tree.Tree.define
 which builds compile a file?                                   `builds.Builds.of`, `.placed`
 which targets does a carry make, which chips run them?         `builds.built`, `builds.runs_on`
 **A definition or the use of a name**
-what is behind it, and on which chips does that work?          `reach.Reach.proofs`, `.bound`; `native.Native.proofs`
+what is behind it, and on which chips does that work?          `graph.Graph.works`, `.proofs`, `.agreed`
+which definitions may a Python name mean, or a C++ one?        `definitions.Definitions.definition`; `native.Native`
 what does it refuse by itself?                                 `refusals.Refusals.of`; C++: `error_exits.refused`
 which chips pass the checks above a place of its body?         `refusals.Refusals.passing`
 what does a library of that name need?                         `libraries.Libraries.need`, `.works`, `.by_name`

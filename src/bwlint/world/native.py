@@ -8,28 +8,25 @@ from __future__ import annotations
 
 import os
 import re
-from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from bwlint.chips import EVERY, NONE, ChipSet, Target, frameworks
+from bwlint.chips import EVERY, ChipSet, Target, frameworks
 from bwlint.chips.atoms import atom
 from bwlint.chips.instructions import parse, verdict
 from bwlint.chips.wording import listed, plain
 from bwlint.model.expr import Span
-from bwlint.model.facts import NAMED, Carry, Hop, Module, Outline, Use
+from bwlint.model.facts import NAMED, Carry, Hop, Module, Outline
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.search import Search, search_of
 from bwlint.sources.tree import package_root
 from bwlint.world.builds import Builds, ends_in, pairs_of, runs_on
 from bwlint.world.error_exits import refused
-from bwlint.world.proofs import RANK, NeedProof, Node
+from bwlint.world.proofs import Edge, NeedProof, Node
 from bwlint.world.tree import Tree
 
-MAX_HOPS = 4
-MAX_PLACES = 40
-"""How many definitions are looked at for one name."""
 MAX_DEFINITIONS = 8
+"""How many definitions a name may have: what has more says nothing."""
 MAX_FILES = 16
 """How many files may name a function that is looked up: one that more do is a common word."""
 MAX_READ = 600
@@ -62,24 +59,16 @@ class Native:
     _full: dict[str, Module | None] = field(default_factory=dict)
     _generators: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
     _named: dict[tuple[str, str], tuple[Node, ...]] = field(default_factory=dict)
-    _proofs: dict[tuple[str, str], tuple[NeedProof, ...]] = field(default_factory=dict)
-    _own: dict[tuple[str, str], tuple[NeedProof, ...]] = field(default_factory=dict)
-
-    def proofs(self, name: str, near: str) -> tuple[NeedProof, ...]:
-        """What a C++ name, a `torch.ops.ns.op` or a bound name leads to, as a file at the real path `near` uses it.
-
-        Nearest first; empty where nothing is known.
-        """
-        places = self.definitions(name, near)
-        if not places or len(places) > MAX_DEFINITIONS:
-            return ()
-        return self._agreed([self._reached(place) for place in places])
 
     def definitions(self, name: str, near: str) -> tuple[Node, ...]:
         """The definitions that a name may mean, those of the file that uses it first.
 
         In Python it means what is registered under it.
         """
+        found = self._meant(name, near)
+        return found if len(found) <= MAX_DEFINITIONS else ()
+
+    def _meant(self, name: str, near: str) -> tuple[Node, ...]:
         asked = _OPS.search(name)
         if asked is not None:
             return self._bound(asked["name"], near)
@@ -206,42 +195,21 @@ class Native:
             self._modules[path] = self.tree.headers.at(path)
         return self._modules[path]
 
-    # -- proofs
+    # -- the half of the graph
 
-    def _reached(self, start: Node) -> tuple[NeedProof, ...]:
-        """What a definition and what it surely uses show."""
-        key = _key(start)
-        if key not in self._proofs:
-            self._proofs[key] = ()
-            self._proofs[key] = tuple(self._walk(start))
-        return self._proofs[key]
+    def shown(self, node: Node) -> tuple[NeedProof, ...]:
+        """What a definition shows by itself: operations, an error that it ends in, what its file is compiled for."""
+        return (*_operations(node), *self._refusal(node), *self._build(node))
 
-    def _walk(self, start: Node) -> Iterator[NeedProof]:
-        seen = {_key(start)}
-        waiting: deque[tuple[Node, tuple[Hop, ...]]] = deque([(start, ())])
-        while waiting:
-            place, hops = waiting.popleft()
-            for proof in self._shown(place):
-                yield replace(proof, hops=(*hops, *proof.hops))
-            if len(hops) >= MAX_HOPS:
-                continue
-            for use in place.definition.uses:
-                after = self._only(use, place) if use.sure and use.how == "call" else None
-                if after is not None and _key(after) not in seen and len(seen) < MAX_PLACES:
-                    seen.add(_key(after))
-                    hop = Hop(place.outline.path, use.at, f"`{place.definition.qualname}` uses `{use.name}`")
-                    waiting.append((after, (*hops, hop)))
-
-    def _only(self, use: Use, place: Node) -> Node | None:
-        """The definition of what is used, where there is just one."""
-        found = self.definitions(use.name, place.outline.path)
-        return found[0] if len(found) == 1 else None
-
-    def _shown(self, place: Node) -> tuple[NeedProof, ...]:
-        key = _key(place)
-        if key not in self._own:
-            self._own[key] = (*_operations(place), *self._refusal(place), *self._build(place))
-        return self._own[key]
+    def leads(self, node: Node) -> tuple[Edge, ...]:
+        """The definitions that one surely calls."""
+        found = []
+        for use in node.definition.uses:
+            after = self.definitions(use.name, node.outline.path) if use.sure and use.how == "call" else ()
+            if after:
+                hop = Hop(node.outline.path, use.at, f"`{node.definition.qualname}` uses `{use.name}`")
+                found.append(Edge(after, hop))
+        return tuple(found)
 
     def _refusal(self, place: Node) -> Iterator[NeedProof]:
         """The error that a function surely ends in on some chips."""
@@ -279,22 +247,6 @@ class Native:
         what = f"code compiled for {targets} alone"
         yield NeedProof(runs_on(carries), "build", what, script, hops, where=name, pairs=pairs)
 
-    def _agreed(self, found: list[tuple[NeedProof, ...]]) -> tuple[NeedProof, ...]:
-        """The proofs of one definition; of several, what all of them say together."""
-        if len(found) == 1:
-            return found[0]
-        legal = NONE
-        for proofs in found:
-            one = EVERY
-            for proof in proofs:
-                one &= proof.legal
-            legal |= one
-        if legal == EVERY:
-            return ()
-        kinds = [min(proofs, key=lambda proof: len(proof.legal)) for proofs in found if proofs]
-        weakest = max(kinds, key=lambda proof: RANK.index(proof.kind))
-        return (replace(weakest, legal=legal, operation=None, pairs=()),)
-
 
 def _operations(place: Node) -> Iterator[NeedProof]:
     """The instructions and atoms that a definition surely has, where some chip has no target with them."""
@@ -323,10 +275,6 @@ def _known(carry: Carry) -> bool:
     except ValueError:
         return False
     return bool(carry.sass or carry.ptx)
-
-
-def _key(place: Node) -> tuple[str, str]:
-    return place.outline.path, f"{place.definition.qualname}:{place.definition.at[0]}"
 
 
 def admits(proofs: tuple[NeedProof, ...], chips: ChipSet) -> bool:

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from bwlint.chips import EVERY, ChipSet
 from bwlint.model.facts import Definition, Hop, Outline, Use
 
+Key = tuple[str, str, int]
+"""A definition by the real path of its file, its qualified name and its first line."""
+
 RANK = ("operation", "list", "gate", "build", "library", "name")
 """Kinds of proof, strongest first: a list names the chips that its author admits, a gate is any other refusal."""
 
@@ -17,6 +20,10 @@ class Node:
 
     outline: Outline
     definition: Definition
+
+    @property
+    def key(self) -> Key:
+        return self.outline.path, self.definition.qualname, self.definition.at.line
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,3 +50,16 @@ class NeedProof:
     def against(self) -> ChipSet:
         """The chips that come there and on which it does not work."""
         return self.arriving - self.legal
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """What a definition surely leads to: one of `after`, for a name may have several definitions.
+
+    `chips` are those that the gates around the use may let come to it; `hop` is the use, None where the one is a part
+    of the other, as a class's `__init__` is.
+    """
+
+    after: tuple[Node, ...]
+    hop: Hop | None = None
+    chips: ChipSet = EVERY

@@ -1,9 +1,15 @@
-"""Who can get to a definition: the places of the project that use it, and the chips that get to those.
+"""Who arrives at a definition: the places of the project that use it, and the chips that get to those.
 
 A program runs on one device from start to end. So a function runs on a chip only where something that names the
-function does; a method, a nested function and a class likewise. Every mention of the name in the project counts, in
-doubt also one that means something else. What is handed to the outside, by name or to a decorator that may keep it, and
-what nobody is seen to use, is reached by every chip. Chips are only ever kept away by a test that was evaluated.
+function does; a method, a nested function and a class likewise, and a method only where its object could be made.
+Every mention of the name in the project counts, in doubt also one that means something else. What is handed to the
+outside, by name or to a decorator that may keep it, and what nobody is seen to use, is reached by every chip. Chips are
+only ever kept away by a test that was evaluated.
+
+    arrives(d) = passes the tests around d  &  the union over its uses: passes the tests around the use & arrives there
+
+Of a circle of definitions this is the least solution: who only ever comes round it does not get in. An answer does not
+depend on what was asked before.
 """
 
 # Paths are plain strings here, as in `sources.tree`.
@@ -30,11 +36,12 @@ from bwlint.sources.tree import is_project, module_name
 from bwlint.sources.walk import SourceFile
 from bwlint.world.budget import Budget
 from bwlint.world.gates import Judged
+from bwlint.world.refusals import Refusals
 from bwlint.world.tree import Tree
 
-MAX_DEPTH = 5
+MAX_DEPTH = 30
 """Callers of callers that are followed."""
-MAX_STEPS = 400
+MAX_STEPS = 1000
 """Definitions that are looked at for one question."""
 MAX_USES = 40
 """Places that use one definition; what is used in more is reached by every chip."""
@@ -44,6 +51,7 @@ _HARMLESS = frozenset(
     | {"runtime_checkable", "total_ordering", "setter", "enable_grad", "disable", "typing_extensions"}
 )
 """Decorators that hand nothing on to anybody else."""
+_MAKING = ("__init__", "__post_init__")
 _PLAIN_BASES = frozenset({"object", "ABC", "Protocol", "Generic"})
 
 
@@ -65,6 +73,15 @@ class Arrival:
 
 
 ANY = Arrival(EVERY)
+NOBODY = Arrival(NONE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Solved:
+    """An arrival, and the steps that it took: a question counts them, whoever took them."""
+
+    arrival: Arrival
+    steps: int
 
 
 class _Untold(Exception):
@@ -105,8 +122,8 @@ class _MentioningFile:
         return max(held, key=lambda scope: scope.at[:2]).qualname if held else ""
 
 
-class Callers:
-    """The users of definitions in the projects of one run.
+class Arrivals:
+    """The users of definitions in the projects of one run, and the chips that come with them.
 
     `targets` are the chips that anybody asks for, `searches` what the run has searched so far, by folder.
     """
@@ -120,8 +137,10 @@ class Callers:
         self._source = source
         self._searches = searches
         self._files: dict[str, _MentioningFile | None] = {}
-        self._known: dict[tuple[str, str], Arrival] = {}
-        self._busy: set[tuple[str, str]] = set()
+        self._refusals = Refusals(tree)
+        self._known: dict[tuple[str, str], _Solved] = {}
+        self._busy: dict[tuple[str, str], int] = {}
+        self._rests_on = 0
         self._steps = 0
 
     def arriving(self, real: str, root: str, at: Span) -> Arrival:
@@ -132,7 +151,7 @@ class Callers:
             file = self._file(real, root)
         except _Untold:
             return ANY
-        self._steps = 0
+        self._steps, self._rests_on = 0, 0
         return self._arriving(file, file.around(at))
 
     # -- definitions
@@ -143,17 +162,27 @@ class Callers:
             return ANY
         key = (file.real, qualname)
         if key in self._known:
-            return self._known[key]
+            self._steps += self._known[key].steps
+            return self._known[key].arrival
+        if key in self._busy:
+            self._rests_on = min(self._rests_on, self._busy[key])
+            return NOBODY
+        before, depth = self._steps, len(self._busy)
         self._steps += 1
-        if key in self._busy or len(self._busy) >= MAX_DEPTH or self._steps > MAX_STEPS:
+        if depth >= MAX_DEPTH or self._steps > MAX_STEPS:
+            self._rests_on = -1
             return ANY
-        self._busy.add(key)
+        outer, self._rests_on = self._rests_on, depth
+        self._busy[key] = depth
         try:
             found = self._of_scope(file, scope)
         finally:
-            self._busy.discard(key)
-        if not self._busy or found is not ANY:
-            self._known[key] = found
+            del self._busy[key]
+        if self._rests_on >= depth:  # nothing in it hangs on a definition that is still being asked
+            self._known[key] = _Solved(found, self._steps - before)
+            self._rests_on = outer
+        else:
+            self._rests_on = min(outer, self._rests_on)
         return found
 
     def _of_scope(self, file: _MentioningFile, scope: NameScope) -> Arrival:
@@ -161,6 +190,8 @@ class Callers:
         if outer is not None and outer.kind == "function":
             return self._reaching(file, scope.at, scope.inner)
         defined = self._passing(file, scope.at)
+        if outer is not None:
+            defined = _both(defined, self._made(file, scope, outer))
         others = self._has_other_users(file, scope, outer)
         used = ANY if others else self._together(self._uses(file, scope, outer))
         if not self._targets <= used.chips and scope.kind == "class" and self._learned_by_base(file, scope):
@@ -169,6 +200,21 @@ class Callers:
         if outer is None or not defined.chips & self._targets:
             return defined
         return _both(defined, self._arriving(file, scope.inner))
+
+    def _made(self, file: _MentioningFile, scope: NameScope, owner: NameScope) -> Arrival:
+        """The chips on which an object of a class can be made, of whose methods `scope` is one."""
+        name = scope.qualname.rpartition(".")[2]
+        if name in ("__new__", *_MAKING) or not {"staticmethod", "classmethod"}.isdisjoint(scope.decorators):
+            return ANY
+        module = self._tree.module(file.name)
+        if module is None or module.path != file.real:
+            return ANY
+        chips, stops = EVERY, list[Stop]()
+        for making in owner.methods.intersection(_MAKING):
+            for refusal in self._refusals.of(module, f"{owner.qualname}.{making}"):
+                chips &= refusal.legal
+                stops += [] if self._targets <= refusal.legal else [Stop(module.path, refusal.at, module)]
+        return Arrival(chips, tuple(sorted(stops, key=lambda stop: stop.at)))
 
     def _together(self, uses: Iterator[tuple[_MentioningFile, Occurrence]]) -> Arrival:
         """What all uses let through; every chip where one of them does, or where there is none to be seen."""

@@ -170,8 +170,8 @@ OPEN = {
 @pytest.mark.parametrize("name", KEPT)
 def test_callers_keep_it_away(tmp_path: Path, name: str) -> None:
     folder = project(tmp_path, {"pkg/kernel.py": KERNEL, "pkg/user.py": IMPORT + KEPT[name]})
-    assert severities(run(folder)) == {"note"}
-    assert severities(run(folder / "pkg/kernel.py")) == {"note"}
+    assert severities(run(folder)) == set()
+    assert severities(run(folder / "pkg/kernel.py")) == set()
 
 
 @pytest.mark.parametrize("name", OPEN)
@@ -181,15 +181,15 @@ def test_callers_leave_it_open(tmp_path: Path, name: str) -> None:
     assert severities(run(folder / "pkg/kernel.py")) == {"warning"}
 
 
-@pytest.mark.parametrize(("levels", "severity"), [(5, "note"), (6, "warning")])
-def test_callers_of_callers_are_followed_so_far(tmp_path: Path, levels: int, severity: str) -> None:
+@pytest.mark.parametrize(("levels", "severity"), [(5, None), (25, None), (32, "warning")])
+def test_callers_of_callers_are_followed_so_far(tmp_path: Path, levels: int, severity: str | None) -> None:
     between = "".join(f"def _f{number}(q):\n    return _f{number - 1}(q)\n" for number in range(1, levels))
     chain = f"_f0 = None\n{between}def run(q):\n    if is_sm100():\n        return _f{levels - 1}(q)\n"
     files = {
         "pkg/kernel.py": KERNEL,
         "pkg/user.py": IMPORT + chain.replace("_f0 = None\n", "").replace("_f0", "_attend"),
     }
-    assert severities(run(project(tmp_path, files))) == {severity}
+    assert severities(run(project(tmp_path, files))) == ({severity} - {None})
 
 
 SUBCLASS = """
@@ -207,15 +207,15 @@ def run(q):
 @pytest.mark.parametrize(
     ("other", "severity"),
     [
-        ("# _Base is for (\ndef broken(:\n", "note"),
+        ("# _Base is for (\ndef broken(:\n", None),
         ("class _Base:\n    def broken(:\n", "warning"),
         ("class _Base:\n    def __init_subclass__(cls):\n        ALL.append(cls)\n", "warning"),
         ("from pkg.user import _Base\nALL = _Base.__subclasses__\n", "warning"),
     ],
 )
-def test_files_that_define_a_base_are_read(tmp_path: Path, other: str, severity: str) -> None:
+def test_files_that_define_a_base_are_read(tmp_path: Path, other: str, severity: str | None) -> None:
     files = {"pkg/kernel.py": KERNEL, "pkg/user.py": IMPORT + SUBCLASS, "pkg/other.py": other}
-    assert severities(run(project(tmp_path, files))) == {severity}
+    assert severities(run(project(tmp_path, files))) == ({severity} - {None})
 
 
 ARM = "def _go(q):\n    if is_sm100():\n        return attend(q)\n"
@@ -234,14 +234,14 @@ def test_what_is_offered_is_used_by_everybody(tmp_path: Path, name: str) -> None
     }
     (tmp_path / "own").mkdir()
     (tmp_path / "offered").mkdir()
-    assert severities(run(project(tmp_path / "own", own))) == {"note"}
+    assert severities(run(project(tmp_path / "own", own))) == set()
     assert severities(run(project(tmp_path / "offered", {**own, **OFFERED[name]}))) == {"warning"}
 
 
 METHODS = {
     "a call behind a guard": (
         method(body="def run(self, q):\n    if self.major == 10:\n        return self._attend(q)"),
-        "note",
+        None,
     ),
     "a flag of another method": (
         method(
@@ -255,14 +255,14 @@ METHODS = {
                         return self._attend(q)
                 """,
         ),
-        "note",
+        None,
     ),
     "a flag that is set under a test": (
         method(
             init="self.fast = False\nif torch.cuda.get_device_capability()[0] == 10:\n    self.fast = True",
             body="def run(self, q):\n    if self.fast:\n        return self._attend(q)",
         ),
-        "note",
+        None,
     ),
     "a flag that somebody else sets too": (
         method(
@@ -296,7 +296,7 @@ METHODS = {
     "a class that is built behind a guard": (
         method().replace("Backend", "_Backend")
         + "\ndef go(r):\n    if torch.cuda.get_device_capability()[0] == 10:\n        return _Backend(r)\n",
-        "note",
+        None,
     ),
     "a class that is registered": (
         method().replace("Backend", "_Backend").replace("class ", "@register('x')\nclass ")
@@ -309,14 +309,58 @@ METHODS = {
 @pytest.mark.parametrize("name", METHODS)
 def test_methods(tmp_path: Path, name: str) -> None:
     text, expected = METHODS[name]
-    assert severities(run(project(tmp_path, {"pkg/kernel.py": text}))) == {expected}
+    assert severities(run(project(tmp_path, {"pkg/kernel.py": text}))) == {expected} - {None}
 
 
-def test_the_note_names_the_gate(tmp_path: Path) -> None:
+def test_what_is_out_of_reach_is_counted(tmp_path: Path) -> None:
     folder = project(tmp_path, {"pkg/kernel.py": KERNEL, "pkg/user.py": IMPORT + KEPT["the call in an arm"]})
-    found = run(folder / "pkg/kernel.py").report.findings[0]
-    assert "tests around its callers keep 12.x away" in found.message
-    assert [(r.path.rpartition("/")[2], r.region.line) for r in found.related][-1] == ("user.py", 4)
+    assert run(folder / "pkg/kernel.py").report.stats["unreached"] == 1
+
+
+MADE = {
+    "made on 10.x alone": ("raise ValueError('no')", None),
+    "made everywhere": ("print('no')", "warning"),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("making", ["__init__", "__post_init__"])
+def test_methods_run_where_their_object_can_be_made(tmp_path: Path, name: str, making: str) -> None:
+    refusal, severity = MADE[name]
+    text = f"""
+import torch
+
+class Backend:
+    def {making}(self):
+        if torch.cuda.get_device_capability()[0] != 10:
+            {refusal}
+
+    def attend(self, q):
+        if torch.cuda.get_device_capability()[0] >= 10:
+            import flashinfer
+            return flashinfer.prefill.trtllm_ragged_attention_deepseek(q)
+        return None
+"""
+    assert severities(run(project(tmp_path, {"pkg/kernel.py": text}))) == {severity} - {None}
+
+
+CIRCLE = """
+def _one(q):
+    return _two(q)
+def _two(q):
+    _one(q)
+    return _attend(q)
+def {entry}(q):
+    if is_sm100():
+        return _one(q)
+"""
+
+
+@pytest.mark.parametrize("entry", ["run", "_unused"])
+def test_round_a_circle_nobody_gets_in(tmp_path: Path, entry: str) -> None:
+    files = {"pkg/kernel.py": KERNEL, "pkg/user.py": IMPORT + CIRCLE.format(entry=entry)}
+    folder = project(tmp_path, files)
+    assert severities(run(folder)) == severities(run(folder / "pkg/kernel.py")) == set()
 
 
 def test_a_file_of_no_project_is_alone(tmp_path: Path) -> None:
@@ -359,18 +403,20 @@ def test_the_budget_counts_each_file_once() -> None:
 @pytest.mark.parametrize(
     ("decorator", "severity"),
     [
-        ("lru_cache", "note"),
-        ("functools.wraps(print)", "note"),
-        ("torch.no_grad()", "note"),
-        ("torch.compile", "note"),
-        ("typing.runtime_checkable", "note"),
-        ("torch.enable_grad()", "note"),
+        ("lru_cache", None),
+        ("functools.wraps(print)", None),
+        ("torch.no_grad()", None),
+        ("torch.compile", None),
+        ("typing.runtime_checkable", None),
+        ("torch.enable_grad()", None),
         ("kept_somewhere", "warning"),
         ("registry.add('attend')", "warning"),
     ],
 )
-def test_decorators_that_hand_nothing_on(tmp_path: Path, decorator: str, severity: str) -> None:
+def test_decorators_that_hand_nothing_on(tmp_path: Path, decorator: str, severity: str | None) -> None:
     user = (
         f"@{decorator}\ndef _mid(q):\n    return _attend(q)\ndef run(q):\n    if is_sm100():\n        return _mid(q)\n"
     )
-    assert severities(run(project(tmp_path, {"pkg/kernel.py": KERNEL, "pkg/user.py": IMPORT + user}))) == {severity}
+    assert severities(run(project(tmp_path, {"pkg/kernel.py": KERNEL, "pkg/user.py": IMPORT + user}))) == (
+        {severity} - {None}
+    )

@@ -1,8 +1,7 @@
-"""What a use leads to, through definitions in other files, and the chips on which that works.
+"""The Python half of the graph: which definition a name means, what a definition shows and what it leads to.
 
-The graph has definitions for nodes and uses for edges. It grows as it is asked: a file is outlined when something in
-it is reached, so that a run on one file follows the same edges as a run on the whole tree. Names that do not resolve,
-dynamic ones and cycles end a path; they are never guessed at.
+A file is outlined when something in it is reached, so that a run on one file follows the same edges as a run on the
+whole tree. Names that do not resolve, and dynamic ones, end a path; they are never guessed at.
 """
 
 # Paths are plain strings here, as in `sources.tree`.
@@ -12,9 +11,8 @@ from __future__ import annotations
 
 import builtins
 import os
-from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bwlint.chips import EVERY, ChipSet
@@ -24,17 +22,13 @@ from bwlint.model.facts import Hop, Module, Outline, Use
 from bwlint.sources.errors import ReadError
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.world.libraries import PROOF, Libraries, operation
-from bwlint.world.proofs import NeedProof, Node
+from bwlint.world.proofs import Edge, NeedProof, Node
 from bwlint.world.refusals import Refusals
 from bwlint.world.tree import Tree
 
 if TYPE_CHECKING:
     from bwlint.world.native import Native
 
-MAX_HOPS = 6
-"""How many definitions a path may lead through."""
-MAX_PLACES = 120
-"""How many definitions are looked at for one use."""
 _MAX_NAMES = 12
 _BUILTIN = frozenset(vars(builtins))
 _WORDS = {
@@ -76,8 +70,8 @@ class Outlines:
             return None
 
 
-class Reach:
-    """The graph of one run."""
+class Definitions:
+    """The Python definitions of one run."""
 
     def __init__(self, tree: Tree, outlines: Outlines, libraries: Libraries, native: Native) -> None:
         self._native = native
@@ -85,7 +79,6 @@ class Reach:
         self._libraries = libraries
         self._outlines = outlines
         self._refusals = Refusals(tree)
-        self._proofs: dict[tuple[str, str], tuple[NeedProof, ...]] = {}
 
     def definition(self, module: Module, use: Use) -> Node | None:
         """The definition that a use in a file leads to; None where it is not in the tree or not known."""
@@ -100,58 +93,46 @@ class Reach:
         outline = self._outlines.of(module.path, module.name)
         return self._resolved(outline, use.name, use.at) if outline is not None else None
 
-    def proofs(self, place: Node) -> tuple[NeedProof, ...]:
-        """What a definition surely leads to, nearest first."""
-        key = (place.outline.path, place.definition.qualname)
-        if key not in self._proofs:
-            shown: dict[object, NeedProof] = {}
-            for found in self._walk(place):
-                shown.setdefault(found.hops[-1:] or found.source, found)  # a class and its method: the same place
-            self._proofs[key] = tuple(shown.values())
-        return self._proofs[key]
+    def shown(self, node: Node) -> tuple[NeedProof, ...]:
+        """What a definition shows by itself, in its file, in what it compiles and in the libraries that it uses."""
+        return (*self._own(node), *self._generated(node), *self._used_libraries(node))
 
-    def _walk(self, start: Node) -> Iterator[NeedProof]:
-        seen = {_key(start)}
-        waiting: deque[_Arrived] = deque([_Arrived(start, EVERY, ())])
-        while waiting:
-            here = waiting.popleft()
-            for found in (*self._own(here.place), *self._generated(here.place)):
-                yield _limited(found, here)
-            for use in here.place.definition.uses:
-                if not use.sure or not use.is_a("call", "import", "text"):
-                    continue
-                hop = Hop(here.place.outline.path, use.at, f"`{here.place.definition.qualname}` uses `{use.name}`")
-                step = _Arrived(here.place, here.chips & self._passing(here.place, use.at), (*here.hops, hop))
-                after = self._resolved(here.place.outline, use.name, use.at) if use.how == "call" else None
-                if after is None:
-                    yield from (_limited(found, step) for found in self._outside(here.place.outline.path, use))
-                elif _key(after) not in seen and len(seen) < MAX_PLACES and len(step.hops) <= MAX_HOPS:
-                    seen.add(_key(after))
-                    waiting.append(replace(step, place=after))
-            made = self._made(here.place)
-            if made is not None and _key(made) not in seen:
-                seen.add(_key(made))
-                waiting.append(replace(here, place=made))
+    def leads(self, node: Node) -> tuple[Edge, ...]:
+        """The definitions that one surely comes to, in Python or bound in C++; of a class, what making one runs."""
+        found = []
+        for use in _sure(node):
+            after = self._after(node, use)
+            if after:
+                hop = Hop(node.outline.path, use.at, f"`{node.definition.qualname}` uses `{use.name}`")
+                found.append(Edge(after, hop, self._passing(node, use.at)))
+        made = self._member(node, "__init__") if node.definition.kind == "class" else None
+        return (*found, Edge((made,))) if made is not None else tuple(found)
 
-    def _outside(self, path: str, use: Use) -> Iterator[NeedProof]:
-        """What is known of a name that no Python of the tree defines: C++ that is bound to it, or a library."""
-        yield from self.bound(path, use)
-        if use.how != "text" and self._tree.file(use.name.partition(".")[0]):
-            if use.how == "import":
-                return  # a module of the tree is no library, whatever it is called
-            use = replace(use, name=use.name.rpartition(".")[2])
-        row = self._libraries.need(path, use)
-        if row is not None and row.strength == PROOF:
-            yield NeedProof(row.legal, "library", row.what, row.source, (), where=use.name.rpartition(".")[2])
-
-    def bound(self, path: str, use: Use) -> tuple[NeedProof, ...]:
-        """What the C++ behind an operation of torch (`torch.ops.ns.op`) shows."""
+    def bound(self, path: str, use: Use) -> tuple[Node, ...]:
+        """The C++ behind an operation of torch (`torch.ops.ns.op`)."""
         is_operation = use.how == "call" and "ops." in use.name
-        return self._native.proofs(use.name, path) if is_operation else ()
+        return self._native.definitions(use.name, path) if is_operation else ()
 
-    def _made(self, place: Node) -> Node | None:
-        """What runs when a class is called."""
-        return self._member(place, "__init__") if place.definition.kind == "class" else None
+    def _after(self, node: Node, use: Use) -> tuple[Node, ...]:
+        after = self._resolved(node.outline, use.name, use.at) if use.how == "call" else None
+        return self.bound(node.outline.path, use) if after is None else (after,)
+
+    def _used_libraries(self, node: Node) -> Iterator[NeedProof]:
+        """What is known of the names that no definition of the tree stands for."""
+        path = node.outline.path
+        for use in _sure(node):
+            if use.how == "call" and self._resolved(node.outline, use.name, use.at) is not None:
+                continue
+            short = use
+            if use.how != "text" and self._tree.file(use.name.partition(".")[0]):
+                if use.how == "import":
+                    continue  # a module of the tree is no library, whatever it is called
+                short = replace(use, name=use.name.rpartition(".")[2])
+            row = self._libraries.need(path, short)
+            if row is not None and row.strength == PROOF:
+                hop = Hop(path, use.at, f"`{node.definition.qualname}` uses `{use.name}`")
+                name, chips = short.name.rpartition(".")[2], self._passing(node, use.at)
+                yield NeedProof(row.legal, "library", row.what, row.source, (hop,), arriving=chips, where=name)
 
     def _passing(self, place: Node, at: Span) -> ChipSet:
         """The chips that the gates within a definition may let come to a place in it."""
@@ -257,25 +238,11 @@ class Reach:
             return Node(place.outline, found)
         for base in place.definition.bases if depth < _MAX_NAMES else ():
             owner = self._resolved(place.outline, base, None, 1) or self._absolute(base, 1)
-            member = self._member(owner, name, depth + 1) if owner and _key(owner) != _key(place) else None
+            member = self._member(owner, name, depth + 1) if owner and owner.key != place.key else None
             if member is not None:
                 return member
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Arrived:
-    """A definition, the chips that may come there, and the way."""
-
-    place: Node
-    chips: ChipSet
-    hops: tuple[Hop, ...]
-
-
-def _limited(proof: NeedProof, arrived: _Arrived) -> NeedProof:
-    """A proof at the end of a way."""
-    return replace(proof, arriving=arrived.chips, hops=(*arrived.hops, *proof.hops))
-
-
-def _key(place: Node) -> tuple[str, str]:
-    return place.outline.path, place.definition.qualname
+def _sure(node: Node) -> Iterator[Use]:
+    return (use for use in node.definition.uses if use.sure and use.is_a("call", "import", "text"))
