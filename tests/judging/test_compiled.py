@@ -18,6 +18,7 @@ from bwlint.world.definitions import Definitions, Outlines
 from bwlint.world.graph import Graph
 from bwlint.world.libraries import Libraries
 from bwlint.world.native import Native
+from bwlint.world.refusals import Refusals
 from bwlint.world.tree import Tree
 
 BOTH = ChipSet.of("12.0", "12.1")
@@ -53,7 +54,7 @@ def made(folder: Path, files: dict[str, str]) -> tuple[Context, Module]:
     assert build is not None
     tree.add(build, str(folder))
     builds = Builds([build], lambda path: load(path, ""))
-    native, outlines = Native(tree, builds), Outlines(tree)
+    native, outlines = Native(tree, builds, Refusals(tree)), Outlines(tree)
     libraries = Libraries()
     definitions = Definitions(tree, outlines, libraries, native)
     graph = Graph({"python": definitions, "cuda": native})

@@ -16,6 +16,7 @@ from bwlint.world.definitions import Definitions, Outlines
 from bwlint.world.graph import Graph
 from bwlint.world.libraries import Libraries
 from bwlint.world.native import Native
+from bwlint.world.refusals import Refusals
 from bwlint.world.tree import Tree
 
 FILES = {
@@ -67,7 +68,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def halves(tree: Tree) -> tuple[Definitions, Graph]:
-    native = Native(tree, Builds(()))
+    native = Native(tree, Builds(()), Refusals(tree))
     definitions = Definitions(tree, Outlines(tree), Libraries(), native)
     return definitions, Graph({"python": definitions, "cuda": native})
 

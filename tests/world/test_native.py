@@ -12,6 +12,7 @@ from bwlint.world.collect import load
 from bwlint.world.graph import Graph
 from bwlint.world.native import Native
 from bwlint.world.proofs import NeedProof
+from bwlint.world.refusals import Refusals
 from bwlint.world.tree import Tree
 
 BUILD = """
@@ -28,7 +29,8 @@ LAUNCH = "__global__ void {name}_kernel();\nvoid {name}() {{ {name}_kernel<<<1, 
 def tree(folder: Path, files: dict[str, str]) -> tuple[Native, str]:
     for name, text in {"pyproject.toml": "", "CMakeLists.txt": BUILD, **files}.items():
         (folder / name).write_text(text)
-    return Native(Tree(Sources({}), load), Builds((), lambda path: load(path, ""))), str(folder / "user.cu")
+    whole = Tree(Sources({}), load)
+    return Native(whole, Builds((), lambda path: load(path, "")), Refusals(whole)), str(folder / "user.cu")
 
 
 def proofs_of(native: Native, name: str, near: str) -> tuple[NeedProof, ...]:

@@ -10,6 +10,7 @@ from bwlint.chips import NONE, ChipSet
 from bwlint.judging.drafts import Draft
 from bwlint.sources.search import Search
 from bwlint.world.budget import Budget
+from bwlint.world.refusals import Refusals
 from bwlint.world.tree import Tree
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ class Unreached:
     """Tells which findings are out of reach. Who uses something is looked for only where there is a finding."""
 
     tree: Tree
+    refusals: Refusals
     targets: ChipSet
     budget: Budget
     source: Callable[[str], str | None]
@@ -47,5 +49,5 @@ class Unreached:
         if self._arrivals is None:
             from bwlint.world.arrivals import Arrivals
 
-            self._arrivals = Arrivals(self.tree, self.targets, self.budget, self.source, self.searches)
+            self._arrivals = Arrivals(self.tree, self.refusals, self.targets, self.budget, self.source, self.searches)
         return self._arrivals

@@ -18,7 +18,7 @@ from bwlint.evaluate.values import CHIPS, Raises, Ref, Vec
 from bwlint.matrix import arms
 from bwlint.matrix.rows import ANSWERS, DefinitionSite, Interfaces, RowEntry
 from bwlint.model.expr import Expr, Span
-from bwlint.model.facts import Function, Gate, Module, Side
+from bwlint.model.facts import MAX_RETURNS, Function, Gate, Module, Side
 from bwlint.readers.python.calls import Call, Option
 from bwlint.readers.python.interface import Offer
 from bwlint.run.engine import Linked
@@ -32,8 +32,6 @@ MAX_CALLS = 12
 """How deep calls are followed."""
 MAX_BASES = 40
 """How many base classes are followed."""
-_ALL_RETURNS = 60
-"""Where a function has so many ways out, not all of them were read."""
 _PROVING = frozenset({"operation", "library"})
 _DECLARES = re.compile(r"support|admissible|allowed")
 _ASKS = re.compile(r"_*(?:get|is|has|can|should|supports?|determine|select|choose|pick|default)_")
@@ -106,7 +104,7 @@ class Cells:
 
     @classmethod
     def of(cls, world: Linked, interfaces: Interfaces) -> Cells:
-        return cls(world.tree, interfaces, world.outlines, world.graph, Refusals(world.tree))
+        return cls(world.tree, interfaces, world.outlines, world.graph, world.native.refusals)
 
     def ruling(self, entry: RowEntry) -> Ruling:
         """The gates of a row."""
@@ -324,7 +322,7 @@ class Cells:
         """What the ways out of a function say. With `says_all` its answer counts though it is one for all chips."""
         module = self.module(site)
         function = None if module is None else module.functions.get(qualname)
-        if module is None or function is None or len(function.returns) >= _ALL_RETURNS:
+        if module is None or function is None or len(function.returns) >= MAX_RETURNS:
             return OPEN
         args = {(qualname, name): Vec((text,)) for name, text in bound.items() if name in function.params}
         ways = self._ways(module, function, EvaluationFrame(module, args), answer)

@@ -9,6 +9,8 @@ from bwlint.model.expr import Expr, Span
 
 Path = tuple[Expr, ...]
 """Tests that all hold where something stands; an early exit above contributes its negation."""
+MAX_RETURNS = 60
+"""How many ways out of a function are kept: one with so many may have others."""
 HANDLER = "exception at line"
 """How the unknown test begins under which the body of an exception handler stands."""
 

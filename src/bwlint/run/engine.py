@@ -30,6 +30,7 @@ from bwlint.world.gates import Judged
 from bwlint.world.graph import Graph
 from bwlint.world.libraries import Libraries
 from bwlint.world.native import Native
+from bwlint.world.refusals import Refusals
 from bwlint.world.tree import Tree
 
 
@@ -75,7 +76,7 @@ def linked(
     for file, module in collected.modules:
         tree.add(module, file.root)
     builds = Builds((module for _, module in collected.modules), found)
-    native, outlines = Native(tree, builds, read=content), Outlines(tree, content)
+    native, outlines = Native(tree, builds, Refusals(tree), read=content), Outlines(tree, content)
     definitions = Definitions(tree, outlines, known, native)
     graph = Graph({"python": definitions, "cuda": native})
     return Linked(tree, builds, known, native, outlines, definitions, graph)
@@ -120,7 +121,7 @@ def analyse(
     run_guards = [check for rule, check in guard_checks() if rule.name in wanted]
     run_files = [check for rule, check in file_checks() if rule.name in wanted]
     result = []
-    unreached = Unreached(tree, targets, budget, source, native.searches)
+    unreached = Unreached(tree, native.refusals, targets, budget, source, native.searches)
     silent = 0
     for file, module in collected.modules:
         drafts = [

@@ -24,7 +24,7 @@ which targets does a carry make, which chips run them?         `builds.built`, `
 **A definition or the use of a name**
 what is behind it, and on which chips does that work?          `graph.Graph.works`, `.proofs`, `.agreed`
 which definitions may a Python name mean, or a C++ one?        `definitions.Definitions.definition`; `native.Native`
-what does it refuse by itself?                                 `refusals.Refusals.of`; C++: `error_exits.refused`
+what does it refuse by itself?                                 `refusals.Refusals.of`, `.errors`
 which chips pass the checks above a place of its body?         `refusals.Refusals.passing`
 what does a library of that name need?                         `libraries.Libraries.need`, `.works`, `.by_name`
 **A side of a gate**

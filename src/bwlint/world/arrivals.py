@@ -129,7 +129,13 @@ class Arrivals:
     """
 
     def __init__(
-        self, tree: Tree, targets: ChipSet, budget: Budget, source: Source, searches: dict[str, Search]
+        self,
+        tree: Tree,
+        refusals: Refusals,
+        targets: ChipSet,
+        budget: Budget,
+        source: Source,
+        searches: dict[str, Search],
     ) -> None:
         self._tree = tree
         self._targets = targets
@@ -137,7 +143,7 @@ class Arrivals:
         self._source = source
         self._searches = searches
         self._files: dict[str, _MentioningFile | None] = {}
-        self._refusals = Refusals(tree)
+        self._refusals = refusals
         self._known: dict[tuple[str, str], _Solved] = {}
         self._busy: dict[tuple[str, str], int] = {}
         self._rests_on = 0

@@ -23,7 +23,6 @@ from bwlint.sources.errors import ReadError
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.world.libraries import PROOF, Libraries, operation
 from bwlint.world.proofs import Edge, NeedProof, Node
-from bwlint.world.refusals import Refusals
 from bwlint.world.tree import Tree
 
 if TYPE_CHECKING:
@@ -74,11 +73,11 @@ class Definitions:
     """The Python definitions of one run."""
 
     def __init__(self, tree: Tree, outlines: Outlines, libraries: Libraries, native: Native) -> None:
+        self._refusals = native.refusals
         self._native = native
         self._tree = tree
         self._libraries = libraries
         self._outlines = outlines
-        self._refusals = Refusals(tree)
 
     def definition(self, module: Module, use: Use) -> Node | None:
         """The definition that a use in a file leads to; None where it is not in the tree or not known."""

@@ -21,8 +21,8 @@ from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.search import Search, search_of
 from bwlint.sources.tree import package_root
 from bwlint.world.builds import Builds, ends_in, pairs_of, runs_on
-from bwlint.world.error_exits import refused
 from bwlint.world.proofs import Edge, NeedProof, Node
+from bwlint.world.refusals import Refusals
 from bwlint.world.tree import Tree
 
 MAX_DEFINITIONS = 8
@@ -52,6 +52,7 @@ class Native:
 
     tree: Tree
     builds: Builds
+    refusals: Refusals
     searches: dict[str, Search] = field(default_factory=dict)
     read: Callable[[str], bytes | Unread] = read_bytes
     _files: dict[str, _CppFile | None] = field(default_factory=dict)
@@ -220,11 +221,14 @@ class Native:
         function = module.functions.get(name) if module is not None else None
         if module is None or function is None or not function.exits:
             return
-        out, at = refused(self.tree, module, function)
-        if at is not None and out != EVERY:
-            legal = EVERY - out
-            what = f"`{name}` ends in an error on {plain(out)}"
-            yield NeedProof(legal, "gate", what, f"the checks of {name}", (Hop(path, at, "the error"),), where=name)
+        errors = self.refusals.errors(module, name)
+        legal = EVERY
+        for error in errors:
+            legal &= error.legal
+        if legal and errors:
+            what = f"`{name}` ends in an error on {plain(EVERY - legal)}"
+            hops = (Hop(path, errors[-1].at, "the error"),)
+            yield NeedProof(legal, "gate", what, f"the checks of {name}", hops, where=name)
 
     def _build(self, place: Node) -> Iterator[NeedProof]:
         """The targets for which the file of a definition is compiled."""

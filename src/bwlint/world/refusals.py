@@ -1,27 +1,27 @@
-"""What a definition refuses by itself: its decorators' lists, its asserts, the checks that end in an error."""
+"""What a definition refuses by itself: by the lists that it declares, and by the errors that it ends in."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from bwlint.chips import EVERY, ChipSet
+from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.chips.wording import plain
-from bwlint.model.expr import Expr, Span, negate
-from bwlint.model.facts import REFUSING, Gate, GateKind, Module
+from bwlint.model.expr import Span
+from bwlint.model.facts import MAX_RETURNS, Exit, Function, Gate, Module, Path
 from bwlint.world.gates import Judged
 from bwlint.world.libraries import is_question
 from bwlint.world.tree import Tree
 
 _WORDS = {"list": "this list names", "build": "this is built for", "gate": "this refuses all but"}
-_GUARDS: frozenset[GateKind] = frozenset({"assert", "condition", "helper-call"})
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A definition works on `legal` at most, by a gate of its own.
+    """A definition works on `legal` at most, by what stands at `at`.
 
-    `kind` is list (its decorator names the chips), build (it passes a list to what builds a kernel) or gate.
+    `kind` is list (its decorator names the chips), build (it passes a list to what builds a kernel) or gate (an error).
     """
 
     legal: ChipSet
@@ -35,18 +35,28 @@ class Refusal:
 
 
 class Refusals:
-    """The refusals of each module, by qualified name of the definition, computed when they are asked for."""
+    """The refusals of the definitions of a run, computed when they are asked for."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        self._known: dict[int, dict[str, tuple[Refusal, ...]]] = {}
+        self._lists: dict[int, dict[str, tuple[Refusal, ...]]] = {}
+        self._errors: dict[tuple[int, str], tuple[Refusal, ...]] = {}
         self._judged: dict[int, tuple[Judged, ...]] = {}
 
     def of(self, module: Module, qualname: str) -> tuple[Refusal, ...]:
         """What a definition refuses on every way through it."""
-        if id(module) not in self._known:
-            self._known[id(module)] = self._all(module)
-        return self._known[id(module)].get(qualname, ())
+        if id(module) not in self._lists:
+            self._lists[id(module)] = self._declared(module)
+        return (*self._lists[id(module)].get(qualname, ()), *self.errors(module, qualname))
+
+    def errors(self, module: Module, qualname: str) -> tuple[Refusal, ...]:
+        """The errors that a function surely ends in on some chips, each at the test that leads to it."""
+        key = id(module), qualname
+        if key not in self._errors:
+            function = module.functions.get(qualname)
+            known = function is not None and len(function.returns) < MAX_RETURNS
+            self._errors[key] = tuple(self._refused(module, function)) if function is not None and known else ()
+        return self._errors[key]
 
     def passing(self, module: Module, at: Span) -> ChipSet:
         """The chips that the gates around a place may let come to it."""
@@ -64,57 +74,62 @@ class Refusals:
             self._judged[id(module)] = tuple(Judged(module, gate, sets, "") for gate, sets in found if sets is not None)
         return self._judged[id(module)]
 
-    def _all(self, module: Module) -> dict[str, tuple[Refusal, ...]]:
+    def _declared(self, module: Module) -> dict[str, tuple[Refusal, ...]]:
         found: dict[str, list[Refusal]] = defaultdict(list)
         for judged in self.judged(module):
-            owner = _owner(judged.gate)
-            refusal = self._refusal(judged) if owner else None
-            if refusal is not None:
-                found[owner].append(refusal)
+            owner = _owner(judged.gate) if judged.gate.kind == "list" and judged.sets.decided else ""
+            legal = EVERY - (judged.sets.live - judged.may)
+            if owner and judged.other.ends == "raise" and legal != EVERY:
+                found[owner].append(Refusal(legal, judged.at, "build" if _is_passed(judged.gate) else "list"))
         return {name: tuple(refusals) for name, refusals in found.items()}
 
-    def _refusal(self, judged: Judged) -> Refusal | None:
-        raises = judged.other.ends == "raise" and judged.working.ends not in REFUSING
-        if not judged.sets.decided or not raises:
-            return None
-        legal = EVERY - (self._always(judged.module, judged.gate) - judged.may)
-        return Refusal(legal, judged.at, _kind(judged.gate)) if legal != EVERY else None
+    def _refused(self, module: Module, function: Function) -> Iterator[Refusal]:
+        """Way by way: a chip that may return before an error is not refused by it."""
+        left = EVERY
+        ways = list(_ways_out(function))
+        for path, ends, at in ways:
+            if ends == "return":
+                left -= self._all(self._tree.may(module, test) for test in path)
+                continue
+            here = left & self._all(self._tree.must(module, test) for test in path)
+            left -= here
+            if here and here != EVERY:
+                tests = [test.at for test in path if test.at is not None]
+                yield Refusal(EVERY - here, at if function.exits or not tests else tests[-1], "gate")
+        for test in (test for path, _, _ in ways for test in path if test.op == "completes"):
+            out = left - self._tree.may(module, test)  # a helper that does not return leaves no way out
+            if out not in (NONE, EVERY) and test.at is not None:
+                yield Refusal(EVERY - out, test.at, "gate")
+            left -= out
 
-    def _always(self, module: Module, gate: Gate) -> ChipSet:
-        """The chips that come to a gate or to an error above it, whatever else is not known."""
-        errors = _error_exits(module, gate.qualname)
-        reached = EVERY
-        for test in gate.path:
-            if test not in errors:
-                reached &= self._tree.must(module, test)
-        return reached
+    def _all(self, sets: Iterable[ChipSet]) -> ChipSet:
+        found = EVERY
+        for one in sets:
+            found &= one
+            if not found:
+                break
+        return found
 
 
-def _error_exits(module: Module, qualname: str) -> frozenset[Expr]:
-    """What holds after each check of a function that ends in an error."""
-    function = module.functions.get(qualname)
-    exits = function.returns if function is not None else ()
-    return frozenset(negate(path[-1]) for path, value in exits if path and value.op == "raise")
+def _ways_out(function: Function) -> Iterator[tuple[Path, Exit, Span]]:
+    """The ways out of a function in order, with the tests that lead to each."""
+    if function.exits:
+        yield from function.exits
+        return
+    for path, value in function.returns:
+        yield path, "raise" if value.op == "raise" else "return", value.at or function.at
 
 
 def _owner(gate: Gate) -> str:
-    """The definition that a gate speaks for; "" where it is none's."""
-    if gate.kind == "list":
-        if _is_passed(gate):
-            asks = is_question(gate.name)  # `matches(device, ["120"])` has an answer and refuses nobody
-            return "" if asks else gate.qualname.removeprefix("<module>")
-        if gate.yes.at is None:
-            return ""  # what reads it decides
-        return gate.name if gate.qualname == "<module>" else f"{gate.qualname}.{gate.name}"
-    return gate.qualname.removeprefix("<module>") if gate.kind in _GUARDS else ""
+    """The definition that a list speaks for; "" where it is none's."""
+    if _is_passed(gate):
+        asks = is_question(gate.name)  # `matches(device, ["120"])` has an answer and refuses nobody
+        return "" if asks else gate.qualname.removeprefix("<module>")
+    if gate.yes.at is None:
+        return ""  # what reads it decides
+    return gate.name if gate.qualname == "<module>" else f"{gate.qualname}.{gate.name}"
 
 
 def _is_passed(gate: Gate) -> bool:
     """Whether a list is an argument of a call, and not a decorator's."""
     return any(use.how == "define" for use in gate.yes.uses)
-
-
-def _kind(gate: Gate) -> str:
-    if gate.kind != "list":
-        return "gate"
-    return "build" if _is_passed(gate) else "list"

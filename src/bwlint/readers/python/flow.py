@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from bwlint.model.expr import Expr, Span, negate, unknown
-from bwlint.model.facts import HANDLER, Class, Function, GateKind, Path, Side, Use
+from bwlint.model.facts import HANDLER, MAX_RETURNS, Class, Function, GateKind, Path, Side, Use
 from bwlint.readers.python import definitions, lists, sides
 from bwlint.readers.python.gates import Gates, Where
 from bwlint.readers.python.lower import Lowerer, LoweringScope, is_arch
@@ -20,7 +20,6 @@ from bwlint.readers.python.vocabulary import arch_text
 from bwlint.readers.spans import span
 
 _QUESTION = re.compile(r"capability_geq|^(?:is|has)_device_capability|^is_family_of$|at_least|_geq$")
-MAX_RETURNS = 60
 MAX_TESTS = 8
 """Tests above an assignment to an attribute that are kept."""
 

@@ -16,7 +16,6 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Function, Module
 from bwlint.model.naming import spoken
 from bwlint.rules.leak import RULE
-from bwlint.world.error_exits import refused
 
 _ASKS = frozenset({"support", "supports", "supported", "available", "usable", "implemented"})
 _EMPTY = frozenset({"is", "has", "can", "check", "get", "run", "launch"})
@@ -51,7 +50,7 @@ def _judged(context: Context, module: Module, query: Function) -> Iterator[Draft
     if not admitted & context.targets or admitted == EVERY:
         return
     for dispatcher, exact in _dispatchers(module, query):
-        out, at = refused(context.tree, module, dispatcher)
+        out, at = _refused(context, module, dispatcher)
         wrong = admitted & out & context.targets
         if at is None or not wrong or not admitted - out:
             continue
@@ -70,6 +69,15 @@ def _judged(context: Context, module: Module, query: Function) -> Iterator[Draft
             claims=(Claimed(claims.need(dispatcher.qualname, wrong, NONE, says), at),),
         )
         return
+
+
+def _refused(context: Context, module: Module, dispatcher: Function) -> tuple[ChipSet, Span | None]:
+    """The chips on which a function ends in an error, and where the last of those stands."""
+    errors = context.native.refusals.errors(module, dispatcher.qualname) if context.native is not None else ()
+    out = NONE
+    for error in errors:
+        out |= EVERY - error.legal
+    return out, errors[-1].at if errors else None
 
 
 def _answers(context: Context, module: Module, query: Function) -> Iterator[_Answer]:

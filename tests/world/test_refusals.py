@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from bwlint.chips import EVERY, NONE
 from bwlint.evaluate.sources import Sources
 from bwlint.readers.cuda import read
-from bwlint.world.error_exits import refused
+from bwlint.world.refusals import Refusals
 from bwlint.world.tree import Tree
 
 ERROR = 'CHECK_NOT_IMPLEMENTED(false, "no kernel");'
@@ -15,7 +16,10 @@ ERROR = 'CHECK_NOT_IMPLEMENTED(false, "no kernel");'
 def errors(body: str) -> str:
     module = read("/tree/a.cu", f"void f(int n) {{ int sm = get_sm_version_num(); {body} }}")
     tree = Tree(Sources({}), lambda path, name: None)
-    return str(refused(tree, module, module.functions["f"])[0])
+    out = NONE
+    for error in Refusals(tree).errors(module, "f"):
+        out |= EVERY - error.legal
+    return str(out)
 
 
 @pytest.mark.parametrize(
