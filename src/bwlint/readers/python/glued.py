@@ -15,7 +15,7 @@ from bwlint.model.facts import Operation
 from bwlint.readers.spans import span
 
 _NAME = rf"(?:{PREFIX}?{NUMBER}|[0-9]{{1,2}}\.[0-9]){SUFFIX}{FORM}?"
-_BESIDE = re.compile(rf"([\"'])({_NAME})\1\s+([\"'])({_NAME})\3")
+_BESIDE = re.compile(rf"([\"'])({_NAME})\1(?:\s|#[^\n]*\n)+([\"'])({_NAME})\3")
 
 
 def operations(tree: ast.Module, source: str) -> Iterator[Operation]:

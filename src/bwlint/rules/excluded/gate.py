@@ -99,7 +99,7 @@ def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet) -
     small = _SMALL_SHARED & context.tree.live(judged.module, arms[0]) - (judged.sets.live - judged.core)
     if judged.gate is not arms[-1] or not small or any(refuses(arm.yes) or answers_no(arm.yes) for arm in arms):
         return None
-    reason = f"there is an arm for {plain(small)}, and what these run, {plain(out)} runs; here it ends in an error"
+    reason = f"there is an arm for {plain(small)}, and what runs there runs on {plain(out)}; here it ends in an error"
     return Kept(out, "warning", "medium", reason, at=judged.gate.no.at)
 
 
@@ -137,7 +137,7 @@ def _of_generations(judged: Judged, out: ChipSet) -> Kept | None:
             out,
             "warning",
             "medium",
-            f"its own words promise newer chips, and what {plain(small)} runs, {plain(out)} runs",
+            f"its own words promise newer chips, and what runs on {plain(small)} runs on {plain(out)}",
         )
     if judged.admitted & _SMALL_SHARED and judged.admitted & _DATACENTER:
         reason = "it runs on 8.6 or 8.9, with their 99 KiB, and on 10.x; what both run, 12.x runs"
@@ -183,7 +183,8 @@ def _called_blackwell(context: Context, judged: Judged, out: ChipSet) -> Kept | 
     tens = _B200 <= judged.core <= _DATACENTER | _ANNOUNCED
     if not tens or not judged.owns_comparison or judged.in_test or context.near_tcgen05(judged):
         return None
-    if judged.gate.kind in ANSWERS and _blackwell(judged.gate.name):
+    asked_elsewhere = judged.gate.kind == "predicate" or judged.gate.qualname == "<module>"
+    if judged.gate.kind in ANSWERS and asked_elsewhere and _blackwell(judged.gate.name):
         return Kept(
             out, "note", "low", f"`{judged.gate.name}` holds on {judged.core} alone, and they are Blackwell too"
         )
@@ -231,6 +232,9 @@ def _later_branch(context: Context, judged: Judged, out: ChipSet) -> bool:
             continue
         if gate.kind == "flag" and gate.leaf is not None and other.gate.leaf == gate.leaf:
             continue  # it is the flag that is asked there
+        flag = gate.kind == "flag" and gate.qualname == other.gate.qualname == "<module>"
+        if flag and (other.gate.kind not in ANSWERS or other.core & judged.core):
+            continue  # the answer to another question
         near = other.gate.chain == gate.chain != 0 or abs(other.gate.at[0] - gate.at[0]) <= _NEAR
         if near and other.admitted & out and other.admitted != other.sets.live and not refuses(other.working):
             return True
