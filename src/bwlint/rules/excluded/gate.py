@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 
 from bwlint.chips import ChipSet, group, words
 from bwlint.chips.mentions import from_generation, mentioned
+from bwlint.chips.spelling import member
 from bwlint.chips.wording import plain
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.evidence import claimed
-from bwlint.model.expr import Span, walk
+from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import ANSWERS, BRANCHES, Gate
 from bwlint.model.findings import Confidence, Severity
 from bwlint.rules.excluded import RULE
@@ -99,8 +100,15 @@ def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet) -
     small = _SMALL_SHARED & context.tree.live(judged.module, arms[0]) - (judged.sets.live - judged.core)
     if judged.gate is not arms[-1] or not small or any(refuses(arm.yes) or answers_no(arm.yes) for arm in arms):
         return None
+    if judged.sets.guessed and not _spelled_out(judged.gate.test):
+        return None  # a number that is only called like a device may be another's, whose code these chips run
     reason = f"there is an arm for {plain(small)}, and what runs there runs on {plain(out)}; here it ends in an error"
     return Kept(out, "warning", "medium", reason, at=judged.gate.no.at)
+
+
+def _spelled_out(test: Expr) -> bool:
+    """Whether a test names targets as tools do: "sm_90" is no other number."""
+    return any(node.op == "const" and isinstance(node.args[0], str) and member(node.args[0]) for node in walk(test))
 
 
 def _of_ampere(context: Context, judged: Judged, out: ChipSet) -> Kept:
