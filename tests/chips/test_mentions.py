@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bwlint.chips.mentions import mentioned
+from bwlint.chips.mentions import from_generation, mentioned
 
 TEXTS = [
     # text, named, exact, open ended
@@ -39,3 +39,19 @@ TEXTS = [
 def test_mentions(text: str, named: str, exact: str, open_ended: bool) -> None:
     found = mentioned(text)
     assert (str(found.named), str(found.exact), found.open_ended) == (named, exact, open_ended)
+
+
+@pytest.mark.parametrize(
+    ("text", "chips"),
+    [
+        ("only supports Ampere GPUs or newer.", "8.0 and newer"),
+        ("needs Ada Lovelace or later", "8.9 and newer"),
+        ("Hopper+ is required", "9.0 and newer"),
+        ("HOPPER and above", "9.0 and newer"),
+        ("Ampere is required", "no chip"),
+        ("Ampere, and on Linux a compiler that is newer", "no chip"),
+        ("SM80 or newer", "no chip"),
+    ],
+)
+def test_from_a_generation_on(text: str, chips: str) -> None:
+    assert str(from_generation(text)) == chips

@@ -24,6 +24,9 @@ _CAPABILITY = re.compile(
 )
 _GENERATION = re.compile(r"(?<![\d.])(1[012]|[789])\.?x\b", re.I)
 _VERSION = re.compile(r"(?<![\d.])(1[012]|[789])\.(\d)(?![\d.])")
+_SINCE = re.compile(
+    rf"\b({'|'.join(dict.fromkeys(chip.generation for chip in EVERY))})\b(?:\s+\w+){{0,2}}?\s*(?:\+|{_NEWER})", re.I
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,14 @@ def mentioned(text: str) -> Mention:
         for match in _VERSION.finditer(text):
             named |= ChipSet.where(lambda chip: chip.name == f"{match[1]}.{match[2]}")  # noqa: B023
     return Mention(named, exact, open_ended)
+
+
+def from_generation(text: str) -> ChipSet:
+    """Every chip from the generation on that a text calls by its name: "Ampere GPUs or newer"."""
+    found = _SINCE.search(text)
+    if found is None:
+        return NONE
+    return _from(ChipSet.where(lambda chip: chip.generation.lower() == found[1].lower()))
 
 
 def _chips(number: str, suffix: str) -> tuple[ChipSet, ChipSet]:

@@ -89,6 +89,7 @@ OperationKind = Literal[
     "shared-size",
     "default-size",
     "size-table",
+    "glued",
 ]
 """Which table or limit judges an operation: of peers see `readers.cuda.peers`, of sizes `readers.python.sizes`.
 
@@ -102,6 +103,7 @@ launch          one that may fail unseen
 launch-bounds   threads and blocks that a kernel is compiled for
 ...-shared      bytes of shared memory: asked for at run time, of a kernel's own, or without asking for more
 capacity        bytes that host code takes a multiprocessor to have
+glued           names of two targets that became one string
 """
 NAMED: frozenset[Literal["instruction", "atom"]] = frozenset({"instruction", "atom"})
 """What is known by its name alone, of operations and of uses."""

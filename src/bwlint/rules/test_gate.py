@@ -15,6 +15,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.family_evidence import against
 from bwlint.judging.siblings import Admission, admits
+from bwlint.model.facts import Prose
 from bwlint.model.findings import NoFix, Severity
 from bwlint.model.rule import RuleTraits
 from bwlint.rules.excluded import gate as excluded
@@ -31,6 +32,8 @@ _MADE_FOR = re.compile(rf"\b{words.said('made-for')}\b", re.I)
 _BY_NUMBER = re.compile(r"capabilit", re.I)
 _NUMBERED = re.compile(rf"{spelling.IN_WORDS}[0-9]")
 _OLD_NAMES = group("renamed")
+_FAMILY = group("consumer-blackwell")
+_REFUSED = re.compile(words.said("refusal"), re.I)
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -57,16 +60,13 @@ def _split(context: Context, judged: Judged) -> Iterator[Draft]:
     api = admits(context, judged, missing)
     if api is not None:
         found = _against(judged, missing, api)
+    elif (text := _naming(judged, missing)) is not None:
+        found = _said_otherwise(judged, missing, text, "warning")
     elif parts is not None:
         found = replace(family_split.draft(context, judged, *parts), rule=RULE, severity="note")
     else:
-        found = _skipped(
-            judged,
-            missing,
-            severity="note",
-            reason="a helper for the exact part decides",
-            related=None,
-        )
+        reason = "a helper for the exact part decides"
+        found = _skipped(judged, missing, severity="note", reason=reason, related=None)
     evidence = "" if api is None else f"`{api.name}`, which the test calls, is for {api.chips}"
     remedy = Remedy(
         "test",
@@ -75,6 +75,21 @@ def _split(context: Context, judged: Judged) -> Iterator[Draft]:
         unsafe=_doubt(context, judged, missing, api),
     )
     yield replace(found, remedy=remedy)
+
+
+def _naming(judged: Judged, missing: ChipSet) -> Prose | None:
+    """The reason of a skip, where it names the whole family of chips that are skipped: "SM12x", and not "SM120"."""
+    for text in judged.other.texts:
+        said = mentioned(text.text)
+        if missing and missing <= said.named and not said.exact & _FAMILY and not _REFUSED.search(text.text):
+            return text
+    return None
+
+
+def _said_otherwise(judged: Judged, out: ChipSet, text: Prose, severity: Severity) -> Draft:
+    reason = f"the reason it gives names {plain(out)} too"
+    related = RelatedSpan(judged.module, text.at, "the reason")
+    return _skipped(judged, out, severity=severity, reason=reason, related=related)
 
 
 def _of_generation(judged: Judged, found: Draft) -> Draft:
@@ -148,8 +163,12 @@ def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
     api = admits(context, judged, out)
     if api is not None:
         if out <= api.chips:
-            # A module is built for what some of its arguments run on; a list on the function speaks for the call.
-            yield replace(_against(judged, out, api), severity="note" if api.kind == "build" else "warning")
+            # A module is built for what some of its arguments run on; a list on the function speaks for the call,
+            # and so does the reason of the skip.
+            promised = any(
+                (said := mentioned(text.text)).open_ended and out <= said.named for text in judged.other.texts
+            )
+            yield replace(_against(judged, out, api), severity="warning" if promised or api.kind != "build" else "note")
         return
     need = context.need_of(judged, judged.working) or _named(context, judged)
     if need is not None and out - need.legal:
@@ -157,15 +176,8 @@ def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
     for text in judged.other.texts[:1]:
         said = mentioned(text.text)
         if said.open_ended and out <= said.named and judged.admitted & said.named:
-            reason = f"the reason it gives names {said.named}"
-            found = _skipped(
-                judged,
-                out,
-                severity="note",
-                reason=reason,
-                related=RelatedSpan(judged.module, text.at, "the reason"),
-            )
-            yield replace(found, remedy=_as_said(context, judged, text.text, reason))
+            found = _said_otherwise(judged, out, text, "note")
+            yield replace(found, remedy=_as_said(context, judged, text.text, f"the reason it gives names {said.named}"))
             return
     kept_out = excluded.excluded(context, judged)
     if kept_out is not None:

@@ -51,16 +51,28 @@ def _chosen(node: ast.If) -> tuple[list[ast.expr], list[ast.stmt]]:
     texts: list[ast.expr] = []
     names: set[str] = set()
     while True:
-        test = node.test
-        if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Eq) or len(test.ops) > 1:
+        left, values = _compared(node.test)
+        if left is None or not any(is_arch(left, value) for value in values):
             return [], []
-        names.add(dotted(test.left))
-        if not is_arch(test.left, test.comparators[0]) or len(names) > 1:
+        names.add(dotted(left))
+        if len(names) > 1:
             return [], []
-        texts.append(test.comparators[0])
+        texts += values
         if len(node.orelse) != 1 or not isinstance(node.orelse[0], ast.If):
             return texts, node.orelse
         node = node.orelse[0]
+
+
+def _compared(test: ast.expr) -> tuple[ast.expr | None, list[ast.expr]]:
+    """The name and the texts of `name == "90"` or `name in ("100", "103")`."""
+    if not isinstance(test, ast.Compare) or len(test.ops) > 1:
+        return None, []
+    value = test.comparators[0]
+    if isinstance(test.ops[0], ast.Eq):
+        return test.left, [value]
+    if isinstance(test.ops[0], ast.In) and isinstance(value, ast.Tuple | ast.List | ast.Set) and value.elts:
+        return test.left, value.elts
+    return None, []
 
 
 def _mapping_of(node: ast.expr) -> ast.expr:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from bwlint.chips import ChipSet, group
+from bwlint.chips import ChipSet, group, words
+from bwlint.chips.mentions import from_generation, mentioned
+from bwlint.chips.spelling import member
 from bwlint.chips.wording import plain
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.evidence import claimed
-from bwlint.model.expr import walk
-from bwlint.model.facts import BRANCHES
+from bwlint.model.expr import Expr, Span, walk
+from bwlint.model.facts import ANSWERS, BRANCHES, Gate
 from bwlint.model.findings import Confidence, Severity
 from bwlint.rules.excluded import RULE
 from bwlint.rules.leak.gate import behind
@@ -25,8 +28,13 @@ _LARGE_AMPERE = group("large-ampere")
 _HOPPER = group("hopper")
 _DATACENTER = group("datacenter-blackwell")
 _NAMED_TO_REFUSE = group("after-datacenter")
+_B200 = group("first-blackwell")
+_ANNOUNCED = group("announced") | group("renamed")
 _SMALL_PARTS = "it picks the parts with 99 KiB of shared memory a block, and 12.x are such parts too"
 _OPEN = "leave it as it is unless you know that the code behind runs there; a comment would say which"
+_NAME = re.compile(r"(?i)(?<![a-z])blackwell(?![a-z])")
+_PART = re.compile(r"(?i)ultra|data-?cent|[bg]b?[123]00|thor|consumer|geforce")
+_AVOIDED = re.compile(words.said("refusal", "avoided"), re.I)
 _NEAR = 40
 """Lines within which another gate of a function is read as an answer to this one."""
 
@@ -41,6 +49,7 @@ class Kept:
     reason: str
     related: RelatedSpan | None = None
     claimed: Claimed | None = None
+    at: Span | None = None
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -70,8 +79,36 @@ def excluded(context: Context, judged: Judged) -> Kept | None:
     if _plain_hopper(judged):
         reason = "the list holds plain sm_90, and what runs on plain sm_90 runs on every later chip"
         return Kept(out, "warning", "medium", reason)
+    arms = _arms(judged)
+    if len(arms) > 1 and arms[-1].no.ends == "raise" and not arms[-1].no.rest:
+        return _of_arms(context, judged, arms, out)
     rest = _of_ampere if _exact_ampere(judged) else _of_what_is_behind
     return _other_path(context, judged, out) or rest(context, judged, out)
+
+
+def _arms(judged: Judged) -> list[Gate]:
+    """The tests of the chain that a test belongs to, in order."""
+    gate = judged.gate
+    if not gate.chain:
+        return []
+    beside = (one for one in judged.module.gates if (one.chain, one.qualname) == (gate.chain, gate.qualname))
+    return sorted(beside, key=lambda one: one.position)
+
+
+def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet) -> Kept | None:
+    """Of a chain that ends in an error, told once, at its end: an arm is for parts like 12.x, and they get no arm."""
+    small = _SMALL_SHARED & context.tree.live(judged.module, arms[0]) - (judged.sets.live - judged.core)
+    if judged.gate is not arms[-1] or not small or any(refuses(arm.yes) or answers_no(arm.yes) for arm in arms):
+        return None
+    if judged.sets.guessed and not _spelled_out(judged.gate.test):
+        return None  # a number that is only called like a device may be another's, whose code these chips run
+    reason = f"there is an arm for {plain(small)}, and what runs there runs on {plain(out)}; here it ends in an error"
+    return Kept(out, "warning", "medium", reason, at=judged.gate.no.at)
+
+
+def _spelled_out(test: Expr) -> bool:
+    """Whether a test names targets as tools do: "sm_90" is no other number."""
+    return any(node.op == "const" and isinstance(node.args[0], str) and member(node.args[0]) for node in walk(test))
 
 
 def _of_ampere(context: Context, judged: Judged, out: ChipSet) -> Kept:
@@ -86,7 +123,7 @@ def _of_what_is_behind(context: Context, judged: Judged, out: ChipSet) -> Kept |
     if need is not None and out - need.legal:
         return None  # it would not work there
     if not _turned_away(judged):
-        return _window(judged, out)
+        return _window(judged, out) or _called_blackwell(context, judged, out) or _beside_hopper(judged, out)
     if need is not None and need.hops:
         hop = need.hops[-1]
         reason = f"behind the gate is `{need.use.name.rpartition('.')[2]}`, {need.what}"
@@ -102,6 +139,14 @@ def _of_what_is_behind(context: Context, judged: Judged, out: ChipSet) -> Kept |
 
 def _of_generations(judged: Judged, out: ChipSet) -> Kept | None:
     """What the chips that are admitted have in common, where nothing else is known of what is behind."""
+    small = judged.admitted & _SMALL_SHARED
+    if small and any(out <= from_generation(text.text) for text in judged.other.texts):
+        return Kept(
+            out,
+            "warning",
+            "medium",
+            f"its own words promise newer chips, and what runs on {plain(small)} runs on {plain(out)}",
+        )
     if judged.admitted & _SMALL_SHARED and judged.admitted & _DATACENTER:
         reason = "it runs on 8.6 or 8.9, with their 99 KiB, and on 10.x; what both run, 12.x runs"
         return Kept(out, "warning", "medium", reason)
@@ -141,6 +186,38 @@ def _window(judged: Judged, out: ChipSet) -> Kept | None:
     return Kept(out, "note", "low", "it admits 9.0 and 10.x and stops there")
 
 
+def _called_blackwell(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
+    """10.x alone under the name of the generation, where nothing is built on what 10.x alone has."""
+    tens = _B200 <= judged.core <= _DATACENTER | _ANNOUNCED
+    if not tens or not judged.owns_comparison or judged.in_test or context.near_tcgen05(judged):
+        return None
+    asked_elsewhere = judged.gate.kind == "predicate" or judged.gate.qualname == "<module>"
+    if judged.gate.kind in ANSWERS and asked_elsewhere and _blackwell(judged.gate.name):
+        return Kept(
+            out, "note", "low", f"`{judged.gate.name}` holds on {judged.core} alone, and they are Blackwell too"
+        )
+    texts = [text.text for text in judged.gate.yes.texts]
+    if judged.gate.kind == "condition" and any(_blackwell(text) and _AVOIDED.search(text) for text in texts):
+        reason = f"what it avoids on Blackwell is avoided on {judged.core} alone, and they are Blackwell too"
+        return Kept(out, "warning", "medium", reason)
+    return None
+
+
+def _blackwell(text: str) -> bool:
+    """Whether a text calls the whole generation by its name, and no part of it."""
+    return _NAME.search(text) is not None and not mentioned(text.replace("_", " ")).named and not _PART.search(text)
+
+
+def _beside_hopper(judged: Judged, out: ChipSet) -> Kept | None:
+    """8.x and 10.x take one branch and 9.0 the other: what only Hopper goes without is no matter of what is new."""
+    both = judged.core & _SMALL_SHARED and judged.core & _DATACENTER and not judged.core & _HOPPER
+    sides = (judged.gate.yes, judged.gate.no)
+    if not both or judged.gate.kind != "condition" or any(side.empty or side.tuning or side.rest for side in sides):
+        return None
+    reason = f"this is for {plain(judged.core & (_SMALL_SHARED | _DATACENTER))}, and sends {plain(out)} the way of 9.0"
+    return Kept(out, "warning", "medium", reason)
+
+
 def _turned_away(judged: Judged) -> bool:
     other = judged.other
     return judged.gate.is_a("list", "assert") or refuses(other) or answers_no(other)
@@ -163,6 +240,9 @@ def _later_branch(context: Context, judged: Judged, out: ChipSet) -> bool:
             continue
         if gate.kind == "flag" and gate.leaf is not None and other.gate.leaf == gate.leaf:
             continue  # it is the flag that is asked there
+        flag = gate.kind == "flag" and gate.qualname == other.gate.qualname == "<module>"
+        if flag and (other.gate.kind not in ANSWERS or other.core & judged.core):
+            continue  # the answer to another question
         near = other.gate.chain == gate.chain != 0 or abs(other.gate.at[0] - gate.at[0]) <= _NEAR
         if near and other.admitted & out and other.admitted != other.sets.live and not refuses(other.working):
             return True
@@ -185,7 +265,7 @@ def draft(judged: Judged, kept: Kept) -> Draft:
     out = kept.chips
     return Draft(
         rule=RULE,
-        place=DraftPlace.of_gate(judged),
+        place=DraftPlace.of_gate(judged, kept.at),
         severity=kept.severity,
         confidence=kept.confidence,
         message=f"keeps {plain(out)} out: {kept.reason}",
