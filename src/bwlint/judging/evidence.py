@@ -18,6 +18,7 @@ from bwlint.judging.claims import Claimed
 from bwlint.model.expr import Span
 from bwlint.model.facts import Hop, Module, Side, Use
 from bwlint.model.findings import Claim
+from bwlint.world.gates import Judged
 from bwlint.world.libraries import PROOF, Libraries, Need, is_question, operation, operation_in
 from bwlint.world.native import Native, admits
 from bwlint.world.proofs import RANK, NeedProof, Node
@@ -62,6 +63,18 @@ class Evidence:
         """What the definition that a use leads to surely shows, nearest first."""
         place = self._reach.definition(module, use)
         return self._reach.proofs(place) if place is not None else ()
+
+    def shown(self, module: Module, use: Use) -> tuple[NeedProof, ...]:
+        """The same in either language, with what is bound to an operation of torch."""
+        if module.language == "cuda":
+            return self._native.proofs(use.name, module.path) if use.how == "call" else ()
+        return self.proofs(module, use) or self._reach.bound(module.path, use)
+
+    def gates(self, module: Module, use: Use) -> Iterator[Judged]:
+        """The gates in the definitions that a use may lead to, nearest first."""
+        place = self._reach.definition(module, use)
+        for node in self._reach.leads_to(place) if place is not None else ():
+            yield from self._reach.gates(node)
 
     def _in_cpp(self, module: Module, use: Use) -> Need | None:
         """What the C++ definition that a call leads to shows."""

@@ -23,6 +23,7 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Hop, Module, Outline, Use
 from bwlint.sources.errors import ReadError
 from bwlint.sources.read import Unread, decode, read_bytes
+from bwlint.world.gates import Judged
 from bwlint.world.libraries import PROOF, Libraries, operation
 from bwlint.world.proofs import NeedProof, Node
 from bwlint.world.refusals import Refusals
@@ -109,6 +110,25 @@ class Reach:
                 shown.setdefault(found.hops[-1:] or found.source, found)  # a class and its method: the same place
             self._proofs[key] = tuple(shown.values())
         return self._proofs[key]
+
+    def leads_to(self, start: Node) -> Iterator[Node]:
+        """A definition and those that it may lead to, surely or not, nearest first."""
+        seen, waiting = {_key(start)}, deque([start])
+        while waiting:
+            here = waiting.popleft()
+            yield here
+            calls = (use for use in here.definition.uses if use.how == "call")
+            for after in (self._made(here), *(self._resolved(here.outline, use.name, use.at) for use in calls)):
+                if after is not None and _key(after) not in seen and len(seen) < MAX_PLACES:
+                    seen.add(_key(after))
+                    waiting.append(after)
+
+    def gates(self, place: Node) -> Iterator[Judged]:
+        """The gates within a definition."""
+        module = self._facts(place.outline)
+        for judged in self._refusals.judged(module) if module is not None else ():
+            if place.definition.at.holds(judged.gate.at):
+                yield judged
 
     def _walk(self, start: Node) -> Iterator[NeedProof]:
         seen = {_key(start)}
