@@ -63,4 +63,9 @@ def propose(job: Job) -> Fix | NoFix:
     if name is None:
         return NoFix("files of this kind are not rewritten")
     mend = cast(Callable[[Job], Fix | NoFix], import_module(f"bwlint.fix.{name}").mend)
-    return mend(job)
+    fix = mend(job)
+    if isinstance(fix, NoFix) or fix.applicability == "unsafe":
+        return fix
+    from bwlint.fix.safety import settled
+
+    return settled(job, fix)

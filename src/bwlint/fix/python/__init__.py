@@ -21,7 +21,7 @@ from bwlint.fix.python.proof import GateChecker, compares_limit
 from bwlint.model.facts import Gate, GateKind, Module
 from bwlint.model.findings import Fix, NoFix, Proof
 from bwlint.sources.read import SourceText
-from bwlint.world.gates import Judged, refuses
+from bwlint.world.gates import Judged
 from bwlint.world.tree import Sets, Tree
 
 __all__ = ["Spelling", "first_proved", "mend", "propose"]
@@ -124,21 +124,15 @@ def _beyond(module: Module, gate: Gate, sets: Sets, wanted: ChipSet) -> Literal[
 
 
 def _with_words(place: ConditionPlace, candidate: Candidate, proof: Proof) -> tuple[Candidate, Proof]:
-    """An edit with that of the gate's own refusal, where its words name one member of the family that it admits now."""
-    from bwlint.fix.text import reworded
+    """An edit with those of the words beside the gate that name one member of the family that it admits now."""
+    from bwlint.fix.beside import moved, stale
 
-    judged = Judged(place.module, place.gate, place.sets, "")
-    family = place.change.chips | place.change.twins
-    if not place.change.twins or not refuses(judged.other):
-        return candidate, proof
-    for text in judged.other.texts[:1]:
-        edit = reworded(place.source, place.module.path, text.at, family)
-        if isinstance(edit, NoFix):
-            break
-        proved = GateChecker(place).prove((edit, *candidate), proof.evidence)
-        if isinstance(proved, Proof):
-            return (edit, *candidate), proved
-    return candidate, proof
+    change, module, source = place.change, place.module, place.source
+    refusal = Judged(module, place.gate, place.sets, "").other
+    found = stale(module, source, place.gate, refusal, change.twins, change.chips) if change.twins else []
+    edits = [edit for words in found for edit in moved(module, source, words, change.chips | change.twins)]
+    proved = GateChecker(place).prove((*edits, *candidate), proof.evidence) if edits else None
+    return ((*edits, *candidate), proved) if isinstance(proved, Proof) else (candidate, proof)
 
 
 def _literals(place: ConditionPlace) -> Iterable[Candidate] | NoFix:

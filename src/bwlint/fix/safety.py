@@ -1,0 +1,140 @@
+"""When a fix that its rule calls safe is none: what stands behind it, the words beside it, and the file after it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from bwlint.chips import ChipSet, siblings
+from bwlint.chips.wording import plain
+from bwlint.fix import Job
+from bwlint.fix.apply import apply
+from bwlint.fix.beside import stale, touched
+from bwlint.judging.behind import kept_out, tested
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft
+from bwlint.judging.guards import guards_of
+from bwlint.model.facts import Module
+from bwlint.model.findings import Fix
+from bwlint.readers import ReadError, reader
+from bwlint.rules import checks, file_checks, guard_checks
+from bwlint.world.gates import Judged
+
+_PLACE = re.compile(r"\bline \d+|:\d+\b")
+
+
+def settled(job: Job, fix: Fix) -> Fix:
+    """A fix, made unsafe where something speaks against it."""
+    if fix.applicability != "safe":
+        return fix
+    doubt = next(filter(None, (check(job, fix) for check in _CHECKS)), None)
+    if doubt is None:
+        return fix
+    proof = replace(fix.proof, evidence=f"{fix.proof.evidence} (unsafe: {doubt})".lstrip())
+    return replace(fix, applicability="unsafe", proof=proof)
+
+
+def _guessed(job: Job, fix: Fix) -> str | None:
+    if job.judged is None or not job.judged.sets.guessed:
+        return None
+    return "what is asked is called like a capability, and nothing here sets it to one"
+
+
+def _moves_others(job: Job, fix: Fix) -> str | None:
+    """An order that is asked for in another way has the set that it had."""
+    if job.remedy.how != "order" or fix.proof.before_may == fix.proof.after_may:
+        return None
+    return "the test changes on " + " and ".join(sorted({*fix.proof.before_may} ^ {*fix.proof.after_may}))
+
+
+def _behind(job: Job, fix: Fix) -> str | None:
+    """The next gate, list or build takes one of the twins alone."""
+    judged = job.judged
+    parts = _parts(job, fix)
+    if judged is None or parts is None:
+        return None
+    held, missing = parts
+    said = kept_out(job.context, judged, held, missing)
+    if said is not None or not judged.in_test:
+        return said
+    return None if tested(job.context, judged, missing) else "nothing that the test calls says that it is for both"
+
+
+def _parts(job: Job, fix: Fix) -> tuple[ChipSet, ChipSet] | None:
+    """Who gets to the working side now, of a family that is to get there, and who does after the fix."""
+    judged = job.judged
+    if judged is None or fix.kind != "family":
+        return None
+    before, after = (ChipSet.of(*names) for names in (fix.proof.before_may, fix.proof.after_may))
+    missing = before - after if judged.denies else after - before
+    held = ChipSet.joining(twin for chip in missing for twin in siblings(chip)) - missing
+    return (held, missing) if missing else None
+
+
+def _words(job: Job, fix: Fix) -> str | None:
+    """Words beside the gate still name the one twin."""
+    parts = _parts(job, fix)
+    if job.judged is None or parts is None:
+        return None
+    edits = [edit for edit in fix.edits if edit.path == job.module.path]
+    for words in stale(job.module, job.source, job.judged.gate, job.judged.other, *parts):
+        if not touched(job.source, words, edits):
+            line = job.source.count("\n", 0, words.start) + 1
+            return f"the words at line {line} name {plain(parts[0])} alone"
+    return None
+
+
+def _again(job: Job, fix: Fix) -> str | None:
+    """The finding is still there, or another one is, when the edited file is judged."""
+    module, context = job.module, job.context
+    if job.remedy.how == "carry" or module.path.endswith(".py") != (module.language == "python"):
+        return None
+    text = apply(job.source, [edit for edit in fix.edits if edit.path == module.path])
+    try:
+        edited = reader(module.language).read(module.path, text, module.name, module.is_package, frozenset())
+    except ReadError as error:
+        return f"the edited file does not parse: {error}"
+    before = Counter(map(_key, _drafts(context, module)))
+    after = Counter(map(_key, _drafts(_with(context, edited), edited)))
+    if after[_key(job.draft)] >= before[_key(job.draft)] > 0:
+        return "the finding would still be there"
+    new = next(iter(after - before), None)
+    return None if new is None else f"the edited file would have another finding: {new[2]}"
+
+
+def _key(draft: Draft) -> tuple[str, str, str]:
+    return draft.rule.name, draft.gate.qualname if draft.gate else "", _PLACE.sub("", draft.message)
+
+
+def _with(context: Context, edited: Module) -> Context:
+    """The world with a file in another state."""
+    tree, path = context.tree.edited(edited), edited.path
+    gates = ((gate, tree.sets(edited, gate)) for gate in edited.gates)
+    judged = [Judged(edited, gate, sets, context.places[path]) for gate, sets in gates if sets is not None]
+    return replace(
+        context,
+        tree=tree,
+        judged={**context.judged, path: judged},
+        guards={**context.guards, path: guards_of(tree, edited)},
+        placed={},
+    )
+
+
+def _drafts(context: Context, module: Module) -> Iterable[Draft]:
+    """What the rules say of a file."""
+    for judged in context.judged[module.path]:
+        if judged.module is module:
+            for rule, check in checks():
+                if rule.asks_builds or not judged.sets.flags:
+                    yield from check(context, judged)
+    for guarded in context.guards[module.path]:
+        if guarded.module is module:
+            for _, check_guard in guard_checks():
+                yield from check_guard(context, guarded)
+    for _, check_file in file_checks():
+        yield from check_file(context, module)
+
+
+_CHECKS: tuple[Callable[[Job, Fix], str | None], ...] = (_guessed, _moves_others, _behind, _words, _again)

@@ -1,0 +1,99 @@
+"""What stands between a gate and what it leads to: gates, lists, builds and instructions that take one twin alone.
+
+A gate is opened in vain, or to an error, where the next one still tells the twins apart. So a fix asks here for every
+definition that the working side may come to, and for everybody who asks a flag, a predicate or a list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from bwlint.chips import ChipSet
+from bwlint.chips.wording import plain
+from bwlint.judging.context import Context
+from bwlint.judging.evidence import handed_out
+from bwlint.judging.siblings import admits
+from bwlint.model.facts import ANSWERS, LISTED, Module
+from bwlint.sources.search import search_of
+from bwlint.sources.tree import module_name, package_root
+from bwlint.world.gates import Judged
+
+MAX_ASKERS = 60
+"""How many gates that ask one value are looked at."""
+
+
+def kept_out(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> str | None:
+    """What behind a gate is for some of `held` and not for all of `missing`, as a sentence; None: nothing."""
+    users = [judged, *askers(context, judged)] if is_asked(judged) else [judged]
+    for user in users:
+        for use in handed_out(user.working):
+            name = use.name.rpartition(".")[2]
+            for proof in context.evidence.shown(user.module, use):
+                if held & proof.legal and missing - proof.legal:
+                    return f"`{name}`, which is behind the test, is for {plain(proof.legal)}"
+            for gate in context.evidence.gates(user.module, use) if use.how == "call" else ():
+                if gate.at != judged.at and tells_apart(gate, held, missing):
+                    path = PurePath(gate.module.path).name
+                    return f"`{name}` leads to a test that tells them apart ({path}:{gate.at[0]})"
+    return None
+
+
+def tells_apart(judged: Judged, held: ChipSet, missing: ChipSet) -> bool:
+    """Whether a gate does for some of `held` what it does not do for `missing`, and that is no matter of speed."""
+    gate, core = judged.gate, judged.core
+    if gate.is_a(*ANSWERS) or (gate.yes.tuning and gate.no.tuning):
+        return False  # who asks it decides
+    live = judged.sets.live
+    held, missing = held & live, missing & live
+    return bool((held & core and missing - core) or (held - core and missing & core))
+
+
+def is_asked(judged: Judged) -> bool:
+    """Whether a gate is a value that other places ask for."""
+    return judged.gate.is_a(*ANSWERS) or (judged.gate.kind in LISTED and judged.gate.yes.at is None)
+
+
+def askers(context: Context, judged: Judged) -> Iterator[Judged]:
+    """The gates of the project that ask a flag, a predicate, a list or a helper, and those that ask for these."""
+    waiting, known = [judged], {(judged.module.path, judged.gate.at)}
+    while waiting and len(known) < MAX_ASKERS:
+        asked = waiting.pop(0)
+        for found in _asking(context, asked):
+            if (key := (found.module.path, found.gate.at)) not in known:
+                known.add(key)
+                waiting += [found] if is_asked(found) else []
+                yield found
+
+
+def _asking(context: Context, judged: Judged) -> Iterator[Judged]:
+    name = judged.gate.name or judged.gate.qualname.rpartition(".")[2]
+    if not name.isidentifier():
+        return
+    word = re.compile(rf"\b{name}\b")
+    for module in _naming(context, judged.module, name):
+        for gate in module.gates:
+            if gate.at == judged.gate.at or not (gate.name == name != "" or word.search(gate.text)):
+                continue
+            sets = context.tree.sets(module, gate)
+            if sets is not None:
+                yield Judged(module, gate, sets, context.places.get(module.path, ""))
+
+
+def _naming(context: Context, module: Module, name: str) -> Iterator[Module]:
+    """The Python files of the project that have a word, the one at hand first."""
+    yield module
+    if context.native is None or module.language != "python":
+        return
+    search = search_of(package_root(module.path), context.native.searches)
+    for file in dict.fromkeys(hit.file for hit in search.word("python", name)):
+        found = context.tree.module(module_name(file.real, file.root))
+        if found is not None and found.path == file.real != module.path:
+            yield found
+
+
+def tested(context: Context, judged: Judged, missing: ChipSet) -> bool:
+    """Whether something that a test calls says that it is for `missing` too."""
+    users = [judged, *(user for user in askers(context, judged) if user.module.path in context.judged)]
+    return any(found is not None and missing <= found.chips for found in (admits(context, u, missing) for u in users))
