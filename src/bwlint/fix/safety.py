@@ -12,7 +12,7 @@ from bwlint.chips.wording import plain
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
 from bwlint.fix.beside import stale, touched
-from bwlint.judging.behind import kept_out, tested
+from bwlint.judging.behind import kept_away, kept_out, tested
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft
 from bwlint.judging.guards import guards_of
@@ -57,8 +57,10 @@ def _behind(job: Job, fix: Fix) -> str | None:
         return None
     held, missing = parts
     said = kept_out(job.context, judged, held, missing)
-    if said is not None or not judged.in_test:
+    if said is not None:
         return said
+    if not judged.in_test:
+        return kept_away(job.context, judged, held, missing)
     return None if tested(job.context, judged, missing) else "nothing that the test calls says that it is for both"
 
 

@@ -16,12 +16,14 @@ from bwlint.judging.context import Context
 from bwlint.judging.evidence import handed_out
 from bwlint.judging.siblings import admits
 from bwlint.model.facts import ANSWERS, LISTED, Module
-from bwlint.sources.search import search_of
+from bwlint.sources.search import Hit, search_of
 from bwlint.sources.tree import module_name, package_root
-from bwlint.world.gates import Judged
+from bwlint.world.gates import TEST_FILE, Judged
 
 MAX_ASKERS = 60
 """How many gates that ask one value are looked at."""
+MAX_CALLERS = 40
+"""How many functions that lead to one gate are looked at."""
 
 
 def kept_out(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> str | None:
@@ -38,6 +40,34 @@ def kept_out(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) 
                     path = PurePath(gate.module.path).name
                     return f"`{name}` leads to a test that tells them apart ({path}:{gate.at[0]})"
     return None
+
+
+def kept_away(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> str | None:
+    """A gate of those who lead to the function of a gate that tells the twins apart, as a sentence; None: nothing."""
+    waiting, known = [(judged.module, judged.gate.qualname)], {(judged.module.path, judged.gate.qualname)}
+    while waiting and len(known) < MAX_CALLERS:
+        module, name = waiting.pop(0)
+        for caller, function in _callers(context, module, name):
+            if (caller.path, function) in known:
+                continue
+            known.add((caller.path, function))
+            waiting.append((caller, function))
+            for gate in caller.gates:
+                sets = context.tree.sets(caller, gate) if gate.qualname == function and not gate.yes.tuning else None
+                if sets is not None and tells_apart(Judged(caller, gate, sets, ""), held, missing):
+                    place = f"{PurePath(caller.path).name}:{gate.at[0]}"
+                    return f"`{function}`, which leads here, tells them apart ({place})"
+    return None
+
+
+def _callers(context: Context, module: Module, qualname: str) -> Iterator[tuple[Module, str]]:
+    """The functions of the project that name a function; those of tests are left out."""
+    name = qualname.rpartition(".")[2]
+    for hit in _hits(context, module, name):
+        caller = None if TEST_FILE.search(hit.file.real) else _read(context, hit)
+        around = [one for one in caller.functions.values() if one.at[0] < hit.line <= one.at[2]] if caller else []
+        if caller is not None and around:
+            yield caller, max(around, key=lambda one: one.at[:2]).qualname
 
 
 def tells_apart(judged: Judged, held: ChipSet, missing: ChipSet) -> bool:
@@ -83,14 +113,19 @@ def _asking(context: Context, judged: Judged) -> Iterator[Judged]:
 
 def _naming(context: Context, module: Module, name: str) -> Iterator[Module]:
     """The Python files of the project that have a word, the one at hand first."""
-    yield module
-    if context.native is None or module.language != "python":
-        return
-    search = search_of(package_root(module.path), context.native.searches)
-    for file in dict.fromkeys(hit.file for hit in search.word("python", name)):
-        found = context.tree.module(module_name(file.real, file.root))
-        if found is not None and found.path == file.real != module.path:
-            yield found
+    found = (_read(context, hit) for hit in _hits(context, module, name))
+    yield from {module.path: module, **{one.path: one for one in found if one is not None}}.values()
+
+
+def _hits(context: Context, module: Module, name: str) -> tuple[Hit, ...]:
+    if context.native is None or module.language != "python" or not name.isidentifier() or name.startswith("__"):
+        return ()
+    return search_of(package_root(module.path), context.native.searches).word("python", name)
+
+
+def _read(context: Context, hit: Hit) -> Module | None:
+    found = context.tree.module(module_name(hit.file.real, hit.file.root))
+    return found if found is not None and found.path == hit.file.real else None
 
 
 def tested(context: Context, judged: Judged, missing: ChipSet) -> bool:
