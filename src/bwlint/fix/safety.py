@@ -7,31 +7,39 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from bwlint.chips import ChipSet, siblings
 from bwlint.chips.wording import plain
+from bwlint.chips.words import said
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
 from bwlint.fix.beside import stale, touched
+from bwlint.fix.together import changed, together
 from bwlint.judging.behind import kept_away, kept_out, tested
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft
 from bwlint.judging.guards import guards_of
 from bwlint.model.facts import Module
-from bwlint.model.findings import Fix
+from bwlint.model.findings import Fix, NoFix
 from bwlint.readers import ReadError, reader
 from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.world.gates import Judged
 
+_REASON = re.compile(rf"\b(?:{said('on-purpose', 'tried', 'untried')})\b", re.I)
 _PLACE = re.compile(r"\bline \d+|:\d+\b")
 
 
 def settled(job: Job, fix: Fix) -> Fix:
-    """A fix, made unsafe where something speaks against it."""
-    if fix.applicability != "safe":
-        return fix
-    doubt = next(filter(None, (check(job, fix) for check in _CHECKS)), None)
-    if doubt is None:
-        return fix
+    """A fix that is called safe, with those that belong to it; unsafe where something speaks against one of them."""
+    parts = together(job, fix)
+    if isinstance(parts, NoFix):
+        return _unsafe(fix, parts.reason)
+    edits = tuple(dict.fromkeys(edit for _, part in parts for edit in part.edits))
+    fix = replace(fix, edits=edits)
+    doubts = (check(*part) for part in parts for check in _CHECKS)
+    doubt = next(filter(None, doubts), None)
+    return fix if doubt is None else _unsafe(fix, doubt)
+
+
+def _unsafe(fix: Fix, doubt: str) -> Fix:
     proof = replace(fix.proof, evidence=f"{fix.proof.evidence} (unsafe: {doubt})".lstrip())
     return replace(fix, applicability="unsafe", proof=proof)
 
@@ -40,6 +48,15 @@ def _guessed(job: Job, fix: Fix) -> str | None:
     if job.judged is None or not job.judged.sets.guessed:
         return None
     return "what is asked is called like a capability, and nothing here sets it to one"
+
+
+def _meant(job: Job, fix: Fix) -> str | None:
+    """A refusal or a comment gives a reason for the exact part."""
+    if job.judged is None or fix.kind != "family":
+        return None
+    words = " ".join((job.judged.gate.comment, *(prose.text for prose in job.judged.other.texts)))
+    found = _REASON.search(words)
+    return None if found is None else f"its words say `{found[0]}`"
 
 
 def _moves_others(job: Job, fix: Fix) -> str | None:
@@ -52,37 +69,25 @@ def _moves_others(job: Job, fix: Fix) -> str | None:
 def _behind(job: Job, fix: Fix) -> str | None:
     """The next gate, list or build takes one of the twins alone."""
     judged = job.judged
-    parts = _parts(job, fix)
+    parts = changed(job, fix)
     if judged is None or parts is None:
         return None
     held, missing = parts
-    said = kept_out(job.context, judged, held, missing)
-    if said is not None:
-        return said
+    stopped = kept_out(job.context, judged, held, missing)
+    if stopped is not None:
+        return stopped
     if not judged.in_test:
         return kept_away(job.context, judged, held, missing)
     return None if tested(job.context, judged, missing) else "nothing that the test calls says that it is for both"
 
 
-def _parts(job: Job, fix: Fix) -> tuple[ChipSet, ChipSet] | None:
-    """Who gets to the working side now, of a family that is to get there, and who does after the fix."""
-    judged = job.judged
-    if judged is None or fix.kind != "family":
-        return None
-    before, after = (ChipSet.of(*names) for names in (fix.proof.before_may, fix.proof.after_may))
-    missing = before - after if judged.denies else after - before
-    held = ChipSet.joining(twin for chip in missing for twin in siblings(chip)) - missing
-    return (held, missing) if missing else None
-
-
 def _words(job: Job, fix: Fix) -> str | None:
     """Words beside the gate still name the one twin."""
-    parts = _parts(job, fix)
+    parts = changed(job, fix)
     if job.judged is None or parts is None:
         return None
-    edits = [edit for edit in fix.edits if edit.path == job.module.path]
     for words in stale(job.module, job.source, job.judged.gate, job.judged.other, *parts):
-        if not touched(job.source, words, edits):
+        if not touched(job.source, words, fix.edits):
             line = job.source.count("\n", 0, words.start) + 1
             return f"the words at line {line} name {plain(parts[0])} alone"
     return None
@@ -91,9 +96,10 @@ def _words(job: Job, fix: Fix) -> str | None:
 def _again(job: Job, fix: Fix) -> str | None:
     """The finding is still there, or another one is, when the edited file is judged."""
     module, context = job.module, job.context
-    if job.remedy.how == "carry" or module.path.endswith(".py") != (module.language == "python"):
+    embedded = module.path.endswith(".py") != (module.language == "python")
+    if job.remedy.how == "carry" or module.path not in context.judged or embedded:
         return None
-    text = apply(job.source, [edit for edit in fix.edits if edit.path == module.path])
+    text = apply(job.source, fix.edits)
     try:
         edited = reader(module.language).read(module.path, text, module.name, module.is_package, frozenset())
     except ReadError as error:
@@ -139,4 +145,4 @@ def _drafts(context: Context, module: Module) -> Iterable[Draft]:
         yield from check_file(context, module)
 
 
-_CHECKS: tuple[Callable[[Job, Fix], str | None], ...] = (_guessed, _moves_others, _behind, _words, _again)
+_CHECKS: tuple[Callable[[Job, Fix], str | None], ...] = (_guessed, _meant, _moves_others, _behind, _words, _again)

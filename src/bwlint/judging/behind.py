@@ -22,6 +22,9 @@ from bwlint.world.gates import TEST_FILE, Judged
 
 MAX_ASKERS = 60
 """How many gates that ask one value are looked at."""
+SHORTEST_REFUSAL = 16
+MAX_WORDS = 48
+"""How many letters of a refusal are looked for elsewhere; fewer than the first say nothing of their own."""
 MAX_CALLERS = 40
 """How many functions that lead to one gate are looked at."""
 
@@ -68,6 +71,35 @@ def _callers(context: Context, module: Module, qualname: str) -> Iterator[tuple[
         around = [one for one in caller.functions.values() if one.at[0] < hit.line <= one.at[2]] if caller else []
         if caller is not None and around:
             yield caller, max(around, key=lambda one: one.at[:2]).qualname
+
+
+def same_refusals(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> Iterator[tuple[Judged, str]]:
+    """Gates of other files that refuse in the words of this one and tell the twins apart, with their package roots.
+
+    Who copies a refusal copies its test: they guard one feature, in Python and in the C++ below it.
+    """
+    words = max((_words(prose.text) for prose in judged.other.texts), key=len, default="")
+    if context.native is None or len(words) < SHORTEST_REFUSAL:
+        return
+    search = search_of(package_root(judged.module.path), context.native.searches)
+    for kind in ("python", "cuda"):
+        for hit in search.word(kind, words):
+            if hit.file.real == judged.module.path:
+                continue
+            found = _read(context, hit) if kind == "python" else context.tree.headers.at(hit.file.real)
+            for gate in found.gates if found is not None else ():
+                sets = context.tree.sets(found, gate) if found is not None else None
+                if sets is None or found is None:
+                    continue
+                other = Judged(found, gate, sets, context.places.get(found.path, ""))
+                says = any(prose.at[0] <= hit.line <= prose.at[2] for prose in other.other.texts)
+                if says and tells_apart(other, held, missing):
+                    yield other, hit.file.root
+
+
+def _words(text: str) -> str:
+    """The longest stretch of a text that stands in one literal, as far as can be told."""
+    return max((part.strip() for part in re.split(r"[{}\n\"\\]", text)), key=len)[:MAX_WORDS].rpartition(" ")[0]
 
 
 def tells_apart(judged: Judged, held: ChipSet, missing: ChipSet) -> bool:
