@@ -12,13 +12,15 @@ from bwlint.chips.words import said
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
 from bwlint.fix.beside import stale, touched
+from bwlint.fix.python.proof import reached
 from bwlint.fix.together import changed, together
 from bwlint.judging.behind import kept_away, kept_out, tested
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft
 from bwlint.judging.guards import guards_of
+from bwlint.model.expr import Expr
 from bwlint.model.facts import Module
-from bwlint.model.findings import Fix, NoFix
+from bwlint.model.findings import SEVERITIES, Fix, NoFix
 from bwlint.readers import ReadError, reader
 from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.world.gates import Judged
@@ -45,9 +47,19 @@ def _unsafe(fix: Fix, doubt: str) -> Fix:
 
 
 def _guessed(job: Job, fix: Fix) -> str | None:
-    if job.judged is None or not job.judged.sets.guessed:
+    if job.judged is None or not job.judged.sets.guessed or job.judged.sets.flags:
         return None
+    if (
+        job.module.language == "cuda"
+        and "DeviceProp" in job.source
+        and any(map(_is_part, reached(job.judged.gate.test, job.module)))
+    ):
+        return None  # its type says what it is
     return "what is asked is called like a capability, and nothing here sets it to one"
+
+
+def _is_part(node: Expr) -> bool:
+    return node.op == "attr" and node.args[1] in ("major", "minor")
 
 
 def _meant(job: Job, fix: Fix) -> str | None:
@@ -94,7 +106,7 @@ def _words(job: Job, fix: Fix) -> str | None:
 
 
 def _again(job: Job, fix: Fix) -> str | None:
-    """The finding is still there, or another one is, when the edited file is judged."""
+    """The finding is still there, or another one no less severe is, when the edited file is judged."""
     module, context = job.module, job.context
     embedded = module.path.endswith(".py") != (module.language == "python")
     if job.remedy.how == "carry" or module.path not in context.judged or embedded:
@@ -104,12 +116,19 @@ def _again(job: Job, fix: Fix) -> str | None:
         edited = reader(module.language).read(module.path, text, module.name, module.is_package, frozenset())
     except ReadError as error:
         return f"the edited file does not parse: {error}"
-    before = Counter(map(_key, _drafts(context, module)))
-    after = Counter(map(_key, _drafts(_with(context, edited), edited)))
+    least = SEVERITIES.index(job.draft.severity)
+    before = Counter(_key(one) for one in _drafts(context, module))
+    drafts = (one for one in _drafts(_with(context, edited), edited) if SEVERITIES.index(one.severity) >= least)
+    # what else there is to say of a guard was there before, behind the graver fault
+    after = Counter(_key(one) for one in drafts if one.rule == job.draft.rule or not _is_guard(job, one))
     if after[_key(job.draft)] >= before[_key(job.draft)] > 0:
         return "the finding would still be there"
     new = next(iter(after - before), None)
     return None if new is None else f"the edited file would have another finding: {new[2]}"
+
+
+def _is_guard(job: Job, draft: Draft) -> bool:
+    return job.remedy.how == "guard" and draft.at[0] == job.draft.at[0]
 
 
 def _key(draft: Draft) -> tuple[str, str, str]:
