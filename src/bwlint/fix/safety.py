@@ -12,6 +12,7 @@ from bwlint.chips.words import said
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
 from bwlint.fix.beside import stale, touched
+from bwlint.fix.python import origin
 from bwlint.fix.python.proof import reached
 from bwlint.fix.together import changed, together
 from bwlint.judging.behind import kept_away, kept_out, tested
@@ -31,6 +32,8 @@ _PLACE = re.compile(r"\bline \d+|:\d+\b")
 
 def settled(job: Job, fix: Fix) -> Fix:
     """A fix that is called safe, with those that belong to it; unsafe where something speaks against one of them."""
+    if job.judged is not None and job.remedy.how == "test":
+        job = replace(job, judged=origin(job, job.judged))
     parts = together(job, fix)
     if isinstance(parts, NoFix):
         return _unsafe(fix, parts.reason)
@@ -47,7 +50,7 @@ def _unsafe(fix: Fix, doubt: str) -> Fix:
 
 
 def _guessed(job: Job, fix: Fix) -> str | None:
-    if job.judged is None or not job.judged.sets.guessed or job.judged.sets.flags:
+    if job.judged is None or not job.judged.sets.guessed or job.judged.sets.flags or job.remedy.how == "order":
         return None
     if (
         job.module.language == "cuda"
@@ -124,7 +127,8 @@ def _again(job: Job, fix: Fix) -> str | None:
     if after[_key(job.draft)] >= before[_key(job.draft)] > 0:
         return "the finding would still be there"
     new = next(iter(after - before), None)
-    return None if new is None else f"the edited file would have another finding: {new[2]}"
+    same = job.remedy.how == "order" and fix.proof.before_may == fix.proof.after_may
+    return None if new is None or same else f"the edited file would have another finding: {new[2]}"
 
 
 def _is_guard(job: Job, draft: Draft) -> bool:

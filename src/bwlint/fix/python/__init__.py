@@ -24,7 +24,7 @@ from bwlint.sources.read import SourceText
 from bwlint.world.gates import Judged
 from bwlint.world.tree import Sets, Tree
 
-__all__ = ["Spelling", "first_proved", "mend", "propose"]
+__all__ = ["Spelling", "first_proved", "mend", "origin", "propose"]
 
 Spelling = Callable[[ConditionPlace], Iterable[Candidate] | NoFix]
 """Proposes new texts of a test, the most idiomatic first; `NoFix` says why there can be none."""
@@ -41,14 +41,14 @@ def mend(job: Job) -> Fix | NoFix:
     judged, remedy = job.judged, job.remedy
     if judged is None:
         return NoFix("nothing here tells which test to mend")
-    origin = _origin(job, judged)
-    doubt = remedy.unsafe or _known_to_fail(job, origin)
-    found = _proposed(job, origin, _wanted(judged, origin, remedy.chips), doubt)
+    place = origin(job, judged)
+    doubt = remedy.unsafe or _known_to_fail(job, place)
+    found = _proposed(job, place, _wanted(judged, place, remedy.chips), doubt)
     if isinstance(found, Fix) or not remedy.along:
         return found
     all_of_them = remedy.chips | remedy.along if remedy.chips >= judged.core else remedy.chips - remedy.along
     doubt = doubt or f"a test of the family lets {plain(remedy.along)} in too"
-    other = _proposed(job, origin, _wanted(judged, origin, all_of_them), doubt)
+    other = _proposed(job, place, _wanted(judged, place, all_of_them), doubt)
     return other if isinstance(other, Fix) else found
 
 
@@ -75,7 +75,7 @@ def _known_to_fail(job: Job, judged: Judged) -> str | None:
     return "the test is expected to fail there" if _XFAIL.search(lines) else None
 
 
-def _origin(job: Job, judged: Judged) -> Judged:
+def origin(job: Job, judged: Judged) -> Judged:
     """The gate to mend: of a call of a helper that skips or raises, the test in the helper that the finding is at."""
     if judged.gate.kind != "helper-call":
         return judged
