@@ -25,7 +25,7 @@ _SENTENCE = re.compile(r"(?:(?!\.\s|\n\s*\n).)+", re.S)
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class NearbyWords:
     """A text beside a test: from where to where it stands in the source, and its place if it is a literal."""
 
     start: int
@@ -33,7 +33,7 @@ class Words:
     literal: Span | None = None
 
 
-def stale(module: Module, source: str, gate: Gate, refusal: Side, held: ChipSet, missing: ChipSet) -> list[Words]:
+def stale(module: Module, source: str, gate: Gate, refusal: Side, held: ChipSet, missing: ChipSet) -> list[NearbyWords]:
     """The words beside a gate that name some of `held` and none of `missing`. `refusal` is the side to be left."""
     if not held | missing <= NAMED_BY_PARTS:
         return []  # of the others, the number of the first is the name of all
@@ -41,7 +41,7 @@ def stale(module: Module, source: str, gate: Gate, refusal: Side, held: ChipSet,
     return [one for one in found if _names_one(source[one.start : one.end], held, missing)]
 
 
-def moved(module: Module, source: str, found: Words, family: ChipSet) -> tuple[Edit, ...]:
+def moved(module: Module, source: str, found: NearbyWords, family: ChipSet) -> tuple[Edit, ...]:
     """The edits after which words name a family; none where nobody knows how to say it."""
     if found.literal is None and re.search(words.pinned(family), source[found.start : found.end], re.I):
         return ()  # a comment that gives the target tells what is built
@@ -59,15 +59,15 @@ def _names_one(text: str, held: ChipSet, missing: ChipSet) -> bool:
     return bool(said.exact & held) and not said.exact & missing and not said.open_ended
 
 
-def _literals(source: str, refusal: Side) -> Iterator[Words]:
+def _literals(source: str, refusal: Side) -> Iterator[NearbyWords]:
     text = SourceText(source)
     for prose in refusal.texts:
         region = text.region(*prose.at)
         start, end = text.offset(region.line, region.column), text.offset(region.end_line, region.end_column)
-        yield Words(start, end, prose.at)
+        yield NearbyWords(start, end, prose.at)
 
 
-def _comments(module: Module, source: str, gate: Gate) -> Iterator[Words]:
+def _comments(module: Module, source: str, gate: Gate) -> Iterator[NearbyWords]:
     """The comments on the lines of a gate, and those that stand alone right above it."""
     text = SourceText(source)
     try:
@@ -79,17 +79,17 @@ def _comments(module: Module, source: str, gate: Gate) -> Iterator[Words]:
         line, last = _line(source, start), _line(source, end - 1)
         alone = not source[:start].rpartition("\n")[2].strip()
         if gate.at[0] <= line <= gate.at[2]:
-            yield Words(start, end)
+            yield NearbyWords(start, end)
         elif alone and last == first - 1 and text.line(last).strip():
             first = line
-            yield Words(start, end)
+            yield NearbyWords(start, end)
 
 
 def _line(source: str, index: int) -> int:
     return source.count("\n", 0, index) + 1
 
 
-def _sentences(module: Module, source: str, gate: Gate) -> Iterator[Words]:
+def _sentences(module: Module, source: str, gate: Gate) -> Iterator[NearbyWords]:
     """Sentences that demand something, of the docstring of the function in which a gate stands."""
     syntax = parse(source) if module.language == "python" else None
     name = gate.qualname.rpartition(".")[2]
@@ -102,10 +102,10 @@ def _sentences(module: Module, source: str, gate: Gate) -> Iterator[Words]:
             start = syntax.start(first)
             for match in _SENTENCE.finditer(source, start, syntax.end(first)):
                 if _DEMANDS.search(match[0]):
-                    yield Words(*match.span())
+                    yield NearbyWords(*match.span())
 
 
-def touched(source: str, found: Words, edits: Iterable[Edit]) -> bool:
+def touched(source: str, found: NearbyWords, edits: Iterable[Edit]) -> bool:
     """Whether an edit lies in words."""
     text = SourceText(source)
     return any(found.start <= text.offset(edit.region.line, edit.region.column) < found.end for edit in edits)
