@@ -58,6 +58,16 @@ _FIXERS: dict[tuple[Mending, str], str] = {
 
 def propose(job: Job) -> Fix | NoFix:
     """The fix that brings about what the remedy of a finding asks for, or why there is none."""
+    fix = mended(job)
+    if isinstance(fix, NoFix) or fix.applicability == "unsafe":
+        return fix
+    from bwlint.fix.safety import settled
+
+    return settled(job, fix)
+
+
+def mended(job: Job) -> Fix | NoFix:
+    """The same, for this place alone."""
     how = job.remedy.how
     name = _FIXERS.get((how, job.module.language)) or _FIXERS.get((how, ""))
     if name is None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from bwlint.chips import ALL_TARGETS, TargetSet
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
-from bwlint.fix.cuda.proof import in_a_string, world
+from bwlint.fix.cuda.proof import in_a_string
 from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import Module, Operation
 from bwlint.model.findings import Edit, Fix, NoFix, Proof
@@ -81,7 +81,7 @@ def _prove(job: Job, index: int, text: str) -> Proof | NoFix:
     """The proof that one operation asks for the wanted bytes and that every other fact is as it was."""
     module, remedy = job.module, job.remedy
     edited = read(module.path, text, module.name)
-    before, after = world(job.context.tree, module), world(job.context.tree, edited)
+    before, after = job.context.tree.edited(module), job.context.tree.edited(edited)
     if [_need(one) for one in edited.operations] != [_need(one) for one in module.operations]:
         return NoFix("the edited file asks for other things than before")
     native = TargetSet.native(remedy.chips)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bwlint.chips import TargetSet
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
-from bwlint.fix.cuda.proof import in_a_string, world
+from bwlint.fix.cuda.proof import in_a_string
 from bwlint.judging.legality import legal, slow
 from bwlint.model.facts import Operation
 from bwlint.model.findings import Edit, Fix, NoFix, Proof
@@ -74,7 +74,7 @@ def _prove(job: Job, same: list[int], text: str) -> Proof | NoFix:
     edited = read(module.path, text, module.name)
     if len(edited.operations) != len(module.operations):
         return NoFix("the edited file has other instructions than before")
-    native, tree = TargetSet.native(remedy.chips), world(job.context.tree, edited)
+    native, tree = TargetSet.native(remedy.chips), job.context.tree.edited(edited)
     for number, (old, new) in enumerate(zip(module.operations, edited.operations, strict=True)):
         wanted = old.name.replace(_CLUSTER, _CTA, 1) if number in same else old.name
         if (new.kind, new.name) != (old.kind, wanted):

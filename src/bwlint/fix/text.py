@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
-from bwlint.chips import ChipSet, group
+from bwlint.chips import ChipSet, group, words
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.spelling import IN_WORDS, SUFFIX
 from bwlint.chips.wording import plain
@@ -26,7 +26,10 @@ from bwlint.sources.read import SourceText
 _NAME = rf"(?<![A-Za-z0-9_])({IN_WORDS}){{major}}{{minor}}{SUFFIX}(?![A-Za-z0-9_])"
 _CAPABILITY = r"(capabilit(?:y|ies)(?: of)? )(?:{major}\.{minor}(?!\d)|\({major}, ?{minor}\))"
 """A release of CUDA may be called 12.0 too."""
-_NAMED_BY_PARTS = group("consumer-blackwell")
+_DEMAND = re.compile(words.said("demand"), re.I)
+_Hit = tuple[int, int, str]
+"""From where to where other words are to stand, and which."""
+NAMED_BY_PARTS = group("consumer-blackwell")
 """Of the others, "SM100" is what everybody calls all of 10.x."""
 
 
@@ -36,61 +39,82 @@ def mend(job: Job) -> Fix | NoFix:
     wording = {"python": reworded, "cuda": reworded_in_cpp}.get(module.language)
     if wording is None:
         return NoFix("texts of files of this kind are not rewritten")
-    edit = wording(job.source, module.path, remedy.at or job.draft.at, remedy.chips)
-    if isinstance(edit, NoFix):
-        return edit
-    if _tests(module) != _tests(_read(module, apply(job.source, [edit]))):
+    edits = wording(job.source, module.path, remedy.at or job.draft.at, remedy.chips)
+    if isinstance(edits, NoFix):
+        return edits
+    if _tests(module) != _tests(_read(module, apply(job.source, edits))):
         return NoFix("the edit would change a test")
     admitted, certain = job.draft.place.admitted.names, job.draft.place.certain.names
-    words = f"{remedy.evidence} (unsafe: {remedy.unsafe})" if remedy.unsafe else remedy.evidence
-    title = f"Name {plain(remedy.chips)} in the text: write `{edit.text}`"
-    proof = Proof(admitted, certain, admitted, certain, words)
-    return Fix("unsafe" if remedy.unsafe else "safe", "text", title, (edit,), proof)
+    evidence = f"{remedy.evidence} (unsafe: {remedy.unsafe})" if remedy.unsafe else remedy.evidence
+    title = f"Name {plain(remedy.chips)} in the text: write `{edits[0].text}`"
+    proof = Proof(admitted, certain, admitted, certain, evidence)
+    return Fix("unsafe" if remedy.unsafe else "safe", "text", title, edits, proof)
 
 
-def reworded(source: str, path: str, span: Span, chips: ChipSet) -> Edit | NoFix:
-    """The edit of a string literal within `span` of a Python text after which it names `chips`, the family of the one
-    that it names now; `NoFix` says why there is none.
+def reworded(source: str, path: str, span: Span, chips: ChipSet) -> tuple[Edit, ...] | NoFix:
+    """The edits of a string literal within `span` of a Python text after which it names `chips`, the family of the one
+    that it names now; `NoFix` says why there are none.
     """
     syntax = parse(source)
     if syntax is None:
         return NoFix("the text is not the one that was read")
-    found = [
-        hit for text in _literals(syntax, span) for hit in _places(syntax.segment(text), syntax.start(text), chips)
-    ]
+    literals = ((syntax.segment(text), syntax.start(text)) for text in _literals(syntax, span))
+    found = [hits for text, start in literals if (hits := _asked(text, start, chips))]
     if len(found) != 1:
         return _not_one(found, chips)
-    start, end, words = found[0]
-    edit = syntax.edit(path, start, end, words)
-    changed = _changed(syntax.tree, apply(source, [edit]))
+    edits = tuple(syntax.edit(path, *hit) for hit in found[0])
+    changed = _changed(syntax.tree, apply(source, edits))
     if changed is None:
         return NoFix("more than the words of one text would change")
-    return _fault(*changed, chips) or edit
+    return _fault(*changed, chips) or edits
 
 
-def reworded_in_cpp(source: str, path: str, span: Span, chips: ChipSet) -> Edit | NoFix:
+def reworded_in_cpp(source: str, path: str, span: Span, chips: ChipSet) -> tuple[Edit, ...] | NoFix:
     """The same in C++."""
     from bwlint.readers.cuda.lexer import clean
 
     code = clean(source)
     literals = code.literals_in(code.offset(*span[:2]), code.offset(*span[2:]))
-    sentences = [text for text in literals if " " in code.content(text)]
-    found = [(text, hit) for text in sentences for hit in _places(code.content(text), text.start, chips)]
+    sentences = [(code.content(text), text.start) for text in literals if " " in code.content(text)]
+    found = [((text, start), hits) for text, start in sentences if (hits := _asked(text, start, chips))]
     if len(found) != 1:
         return _not_one(found, chips)
-    literal, (start, end, words) = found[0]
-    edit = between(SourceText(source), path, start, end, words)
-    edited = source[:start] + words + source[end:]
-    code_after = clean(edited).text
-    if (code.text[:start], code.text[end:]) != (code_after[:start], code_after[start + len(words) :]):
+    (before, start), hits = found[0]
+    blanked = [(begin, end, " " * len(new)) for begin, end, new in hits]
+    if _replaced(code.text, blanked) != clean(_replaced(source, hits)).text:
         return NoFix("more than the words of one text would change")
-    before = code.content(literal)
-    at = start - literal.start
-    return _fault(before, before[:at] + words + before[at + end - start :], chips) or edit
+    return _fault(before, _replaced(before, hits, start), chips) or _edits(source, path, hits)
+
+
+def reworded_comment(source: str, path: str, start: int, end: int, chips: ChipSet) -> tuple[Edit, ...] | NoFix:
+    """The same in the comment or the sentence between two indexes, which no program reads."""
+    before = source[start:end]
+    hits = _asked(before, start, chips)
+    if not hits:
+        return _not_one(hits, chips)
+    return _fault(before, _replaced(before, hits, start), chips) or _edits(source, path, hits)
+
+
+def _asked(text: str, start: int, chips: ChipSet) -> list[_Hit]:
+    """Where a text names the part that is asked for: behind a word that demands it, where there is one."""
+    found = list(_places(text, start, chips))
+    demand = max((match.end() for match in _DEMAND.finditer(text)), default=0)
+    return [hit for hit in found if hit[0] >= start + demand] or found
+
+
+def _edits(source: str, path: str, hits: Sequence[_Hit]) -> tuple[Edit, ...]:
+    return tuple(between(SourceText(source), path, *hit) for hit in hits)
+
+
+def _replaced(text: str, hits: Sequence[_Hit], start: int = 0) -> str:
+    """A text that begins at `start`, with other words in some places."""
+    for begin, end, new in sorted(hits, reverse=True):
+        text = text[: begin - start] + new + text[end - start :]
+    return text
 
 
 def _not_one(found: Sequence[object], chips: ChipSet) -> NoFix:
-    if not chips <= _NAMED_BY_PARTS:
+    if not chips <= NAMED_BY_PARTS:
         return NoFix("the number of the first is read as the name of the family too")
     return NoFix("the text names the part more than once" if found else "no known rewrite for these words")
 
@@ -112,9 +136,9 @@ def _literals(syntax: Syntax, place: Span) -> Iterator[ast.expr]:
             yield node
 
 
-def _places(text: str, start: int, chips: ChipSet) -> Iterator[tuple[int, int, str]]:
+def _places(text: str, start: int, chips: ChipSet) -> Iterator[_Hit]:
     """Where a literal that begins at `start` names a member of a family, from and to, and the family in its style."""
-    for chip in chips if chips <= _NAMED_BY_PARTS else ():
+    for chip in chips if chips <= NAMED_BY_PARTS else ():
         for form, ending in ((_NAME, "x"), (_CAPABILITY, ".x")):
             pattern = form.replace("{major}", str(chip.major)).replace("{minor}", str(chip.minor))
             for match in re.finditer(pattern, text, re.I):
@@ -158,7 +182,7 @@ def _sentences(tree: ast.Module) -> list[ast.Constant]:
 def _says(before: str, after: str, chips: ChipSet) -> bool:
     """Whether a text that named one of `chips` by its minor names all of them now, and the others as before."""
     old, new = mentioned(before), mentioned(after)
-    one = len(old.exact & chips) == 1 and not new.exact & chips
+    one = len(old.exact & chips) == 1 and new.exact & chips <= old.exact
     return one and chips <= new.named and old.named | chips == new.named and not (old.open_ended or new.open_ended)
 
 

@@ -19,6 +19,7 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Hop, Module, Side, Use
 from bwlint.model.findings import Claim
 from bwlint.world.definitions import Definitions
+from bwlint.world.gates import Judged
 from bwlint.world.graph import Graph
 from bwlint.world.libraries import PROOF, Libraries, Need, is_question, operation, operation_in
 from bwlint.world.native import Native, admits
@@ -72,6 +73,18 @@ class Evidence:
         """What the definition that a use leads to surely shows, nearest first."""
         place = self._definitions.definition(module, use)
         return self._graph.proofs(place) if place is not None else ()
+
+    def shown(self, module: Module, use: Use) -> tuple[NeedProof, ...]:
+        """The same in either language, with what is bound to an operation of torch."""
+        if module.language == "cuda":
+            return self._of_cpp(module, use)
+        return self.proofs(module, use) or self._graph.agreed(self._definitions.bound(module.path, use))
+
+    def gates(self, module: Module, use: Use) -> Iterator[Judged]:
+        """The gates in the definitions that a use may lead to, nearest first."""
+        place = self._definitions.definition(module, use)
+        for node in self._definitions.may_lead(place) if place is not None else ():
+            yield from self._definitions.gates(node)
 
     def _in_cpp(self, module: Module, use: Use) -> Need | None:
         """What the C++ definition that a call leads to shows."""

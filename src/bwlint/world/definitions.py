@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import builtins
 import os
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Hop, Module, Outline, Use
 from bwlint.sources.errors import ReadError
 from bwlint.sources.read import Unread, decode, read_bytes
+from bwlint.world.gates import Judged
 from bwlint.world.libraries import PROOF, Libraries, operation
 from bwlint.world.proofs import Edge, NeedProof, Node
 from bwlint.world.tree import Tree
@@ -28,6 +30,8 @@ from bwlint.world.tree import Tree
 if TYPE_CHECKING:
     from bwlint.world.native import Native
 
+MAX_LOOSE = 120
+"""How many definitions are looked at that one may lead to, surely or not."""
 _MAX_NAMES = 12
 _BUILTIN = frozenset(vars(builtins))
 _WORDS = {
@@ -104,8 +108,31 @@ class Definitions:
             if after:
                 hop = Hop(node.outline.path, use.at, f"`{node.definition.qualname}` uses `{use.name}`")
                 found.append(Edge(after, hop, self._passing(node, use.at)))
-        made = self._member(node, "__init__") if node.definition.kind == "class" else None
+        made = self._made(node)
         return (*found, Edge((made,))) if made is not None else tuple(found)
+
+    def may_lead(self, start: Node) -> Iterator[Node]:
+        """A definition and those that it may lead to, surely or not, nearest first."""
+        seen, waiting = {start.key}, deque([start])
+        while waiting:
+            here = waiting.popleft()
+            yield here
+            calls = (use for use in here.definition.uses if use.how == "call")
+            for after in (self._made(here), *(self._resolved(here.outline, use.name, use.at) for use in calls)):
+                if after is not None and after.key not in seen and len(seen) < MAX_LOOSE:
+                    seen.add(after.key)
+                    waiting.append(after)
+
+    def gates(self, place: Node) -> Iterator[Judged]:
+        """The gates within a definition."""
+        module = self._facts(place.outline)
+        for judged in self._refusals.judged(module) if module is not None else ():
+            if place.definition.at.holds(judged.gate.at):
+                yield judged
+
+    def _made(self, node: Node) -> Node | None:
+        """What runs when a class is called."""
+        return self._member(node, "__init__") if node.definition.kind == "class" else None
 
     def bound(self, path: str, use: Use) -> tuple[Node, ...]:
         """The C++ behind an operation of torch (`torch.ops.ns.op`)."""

@@ -47,6 +47,18 @@ class Headers:
             if function.kind == "macro":
                 self._definers[name].append(module)
 
+    def edited(self, module: Module) -> Headers:
+        """The same files with one of them in another state; who includes whom is as it was."""
+        other = Headers(self._load)
+        other._by_path = {path: module if path == module.path else known for path, known in self._by_path.items()}
+        other._callables = {
+            name: module if known.path == module.path else known for name, known in self._callables.items()
+        }
+        for name, found in self._definers.items():
+            other._definers[name] = [module if known.path == module.path else known for known in found]
+        other._reached, other._direct = self._reached, self._direct
+        return other
+
     def definers(self, module: Module, macro: str) -> Sequence[Module]:
         """Files that define a macro: those that `module` includes, else the only one there is."""
         reached = self._closure(module)

@@ -89,6 +89,13 @@ class Tree:
         for other in import_roots(root):
             self._roots.setdefault(other)
 
+    def edited(self, module: Module) -> Tree:
+        """This tree with a file in another state, in interpreters that have evaluated nothing yet."""
+        other = Tree(self.interpreter.sources, self._load)
+        other._files, other._roots, other.headers = self._files, self._roots, self.headers.edited(module)
+        other._modules = {**self._modules, module.name: module} if module.language == "python" else self._modules
+        return other
+
     def module(self, dotted: str) -> Module | None:
         if dotted not in self._modules:
             self._modules[dotted] = None

@@ -140,7 +140,7 @@ PART = "import pytest\nimport torch\ndef test_gemm():\n    if torch.cuda.get_dev
 @pytest.mark.parametrize(
     ("rule", "rest", "applicability"),
     [
-        ("test-gate", "!= (12, 0):\n        pytest.skip('needs SM120')", "safe"),
+        ("test-gate", "!= (12, 0):\n        pytest.skip('needs SM120')", "unsafe"),
         ("test-gate", "!= (12, 0):\n        pytest.xfail('needs SM120')", "unsafe"),
         ("family-split", "== (12, 0):\n        atol = 0.1\n    else:\n        atol = 0.2", "unsafe"),
     ],

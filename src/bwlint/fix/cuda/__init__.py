@@ -6,13 +6,14 @@ tests on every chip. An edit after which anything else than what is wanted is tr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from bwlint.chips import Chip, ChipSet, TargetSet, siblings
 from bwlint.chips.wording import plain
 from bwlint.evaluate.macros import known_macro
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
+from bwlint.fix.beside import moved, stale
 from bwlint.fix.change import WantedChange
 from bwlint.fix.cuda import conditions, guards
 from bwlint.fix.cuda.introduced import not_introduced
@@ -24,7 +25,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Remedy
 from bwlint.judging.guards import Guarded
 from bwlint.model.expr import Span
-from bwlint.model.facts import Gate, Module
+from bwlint.model.facts import Gate, Module, Side
 from bwlint.model.findings import Edit, Fix, NoFix, Proof
 from bwlint.readers.cuda.lexer import Code, clean
 from bwlint.world.tree import Tree
@@ -72,10 +73,15 @@ def _guard(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
         title,
         checker,
         lambda text, words: checker.guard(text, guarded.guard, wanted, words),
+        () if change is None else _beside(job, guarded.guard, _refusing(guarded), change),
     )
     if found == _UNKNOWN_SPELLING and change is not None and not _names_part(guarded, change):
         return NoFix("the parts are told apart where the macros of this guard are defined")
     return found
+
+
+def _refusing(guarded: Guarded) -> Side:
+    return guarded.guard.yes if guarded.denies else guarded.guard.no
 
 
 def _names_part(guarded: Guarded, change: WantedChange) -> bool:
@@ -157,7 +163,15 @@ def _test(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
         change.title,
         checker,
         lambda text, words: checker.gate(text, gate, judged.sets, change, words),
+        _beside(job, gate, judged.other, change),
     )
+
+
+def _beside(job: Job, gate: Gate, refusal: Side, change: WantedChange) -> tuple[Edit, ...]:
+    """The edits of the words at a test or a guard that name the one part."""
+    found = stale(job.module, job.source, gate, refusal, change.twins, change.chips)
+    family = change.chips | change.twins
+    return tuple(edit for words in found for edit in moved(job.module, job.source, words, family))
 
 
 def _twin(chip: Chip, change: WantedChange) -> Chip:
@@ -177,8 +191,9 @@ def _first_proved(
     title: str,
     checker: FileChecker,
     prove: Callable[[str, str], Proof | NoFix],
+    beside: Sequence[Edit] = (),
 ) -> Fix | NoFix:
-    """The first proposal that holds, with its proof; else why the first one does not."""
+    """The first proposal that holds, with its proof; else why the first one does not. `beside` are edits of words."""
     remedy, refusal = job.remedy, None
     for number, changes in enumerate(proposals):
         if number == MAX_TRIED:
@@ -190,7 +205,9 @@ def _first_proved(
         proof = prove(text, _words(remedy))
         if isinstance(proof, Proof) and text != job.source:
             safe = "unsafe" if remedy.unsafe else "safe"
-            return Fix(safe, kind, _title(title, made), made, proof)  # type: ignore[arg-type]
+            told = prove(apply(job.source, (*beside, *made)), _words(remedy)) if beside else None
+            all_of_them = (*beside, *made) if isinstance(told, Proof) else made
+            return Fix(safe, kind, _title(title, made), all_of_them, proof)  # type: ignore[arg-type]
         if isinstance(proof, NoFix):
             refusal = refusal or proof
     return refusal or _UNKNOWN_SPELLING

@@ -2,48 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bwlint.chips import NO_TARGET, NONE, ChipSet, TargetSet
-from bwlint.evaluate.interpreter import Interpreter
 from bwlint.fix.change import WantedChange
 from bwlint.judging.legality import legal, short
-from bwlint.model.facts import Class, Gate, Module, Operation
+from bwlint.model.facts import Gate, Module, Operation
 from bwlint.model.findings import NoFix, Proof
 from bwlint.readers.cuda import read
 from bwlint.world.tree import Sets, TargetSets, Tree
-
-
-@dataclass(frozen=True, slots=True)
-class _TreeWithFile:
-    """The scanned tree with one file replaced."""
-
-    tree: Tree
-    edited: Module
-
-    def module(self, dotted: str) -> Module | None:
-        return self.tree.module(dotted)
-
-    def owner_class(self, module: Module, qualname: str) -> Class | None:
-        return self.tree.owner_class(module, qualname)
-
-    def is_literal_attribute(self, module: Module, name: str) -> bool:
-        return self.tree.is_literal_attribute(module, name)
-
-    def definers(self, module: Module, macro: str) -> Sequence[Module]:
-        found = self.tree.definers(module, macro)
-        return [self.edited if other.path == self.edited.path else other for other in found]
-
-
-def world(tree: Tree, module: Module) -> Tree:
-    """The scanned tree with this state of a file, in interpreters of its own."""
-    sources = tree.interpreter.sources
-    found = Tree(sources, lambda path, dotted: None)
-    place = _TreeWithFile(tree, module)
-    found.interpreter = Interpreter(place, sources)
-    found.compiler = Interpreter(place, sources, compile_time=True)
-    return found
 
 
 def in_a_string(module: Module) -> bool:
@@ -61,7 +28,7 @@ class FileChecker:
     before: Tree = field(init=False)
 
     def __post_init__(self) -> None:
-        self.before = world(self.tree, self.module)
+        self.before = self.tree.edited(self.module)
 
     @property
     def readable(self) -> bool:
@@ -75,7 +42,7 @@ class FileChecker:
         here = _index(self.module.guards, guard)
         if here is None or not self._same_outline(edited, here):
             return NoFix("the edited file has other guards than before")
-        after_tree = world(self.tree, edited)
+        after_tree = self.tree.edited(edited)
         old = self.before.target_sets(self.module, guard)
         new = after_tree.target_sets(edited, edited.guards[here])
         if old is None or new is None:
@@ -118,7 +85,7 @@ class FileChecker:
         if here is None or not self._same_outline(edited, None):
             return NoFix("the edited file has other gates than before")
         # in a world that has evaluated nothing yet, since an interpreter reports a clash of types only once
-        after = world(self.tree, edited).sets(edited, edited.gates[here])
+        after = self.tree.edited(edited).sets(edited, edited.gates[here])
         if after is None:
             return NoFix("the edited test does not read the device any more")
         if after.core != change.wanted:
@@ -132,7 +99,7 @@ class FileChecker:
 
     def _other_gates(self, edited: Module, here: int, gate: Gate, change: WantedChange) -> NoFix | None:
         """Other tests stay as they are; what stands below this one, or reads its flag, moves on its chips at most."""
-        after_tree = world(self.tree, edited)
+        after_tree = self.tree.edited(edited)
         for index, (other, other_after) in enumerate(zip(self.module.gates, edited.gates, strict=True)):
             old, new = self.before.sets(self.module, other), after_tree.sets(edited, other_after)
             if index == here or old == new:

@@ -21,10 +21,10 @@ from bwlint.fix.python.proof import GateChecker, compares_limit
 from bwlint.model.facts import Gate, GateKind, Module
 from bwlint.model.findings import Fix, NoFix, Proof
 from bwlint.sources.read import SourceText
-from bwlint.world.gates import Judged, refuses
+from bwlint.world.gates import Judged
 from bwlint.world.tree import Sets, Tree
 
-__all__ = ["Spelling", "first_proved", "mend", "propose"]
+__all__ = ["Spelling", "first_proved", "mend", "origin", "propose"]
 
 Spelling = Callable[[ConditionPlace], Iterable[Candidate] | NoFix]
 """Proposes new texts of a test, the most idiomatic first; `NoFix` says why there can be none."""
@@ -41,14 +41,14 @@ def mend(job: Job) -> Fix | NoFix:
     judged, remedy = job.judged, job.remedy
     if judged is None:
         return NoFix("nothing here tells which test to mend")
-    origin = _origin(job, judged)
-    doubt = remedy.unsafe or _known_to_fail(job, origin)
-    found = _proposed(job, origin, _wanted(judged, origin, remedy.chips), doubt)
+    place = origin(job, judged)
+    doubt = remedy.unsafe or _known_to_fail(job, place)
+    found = _proposed(job, place, _wanted(judged, place, remedy.chips), doubt)
     if isinstance(found, Fix) or not remedy.along:
         return found
     all_of_them = remedy.chips | remedy.along if remedy.chips >= judged.core else remedy.chips - remedy.along
     doubt = doubt or f"a test of the family lets {plain(remedy.along)} in too"
-    other = _proposed(job, origin, _wanted(judged, origin, all_of_them), doubt)
+    other = _proposed(job, place, _wanted(judged, place, all_of_them), doubt)
     return other if isinstance(other, Fix) else found
 
 
@@ -75,7 +75,7 @@ def _known_to_fail(job: Job, judged: Judged) -> str | None:
     return "the test is expected to fail there" if _XFAIL.search(lines) else None
 
 
-def _origin(job: Job, judged: Judged) -> Judged:
+def origin(job: Job, judged: Judged) -> Judged:
     """The gate to mend: of a call of a helper that skips or raises, the test in the helper that the finding is at."""
     if judged.gate.kind != "helper-call":
         return judged
@@ -124,21 +124,15 @@ def _beyond(module: Module, gate: Gate, sets: Sets, wanted: ChipSet) -> Literal[
 
 
 def _with_words(place: ConditionPlace, candidate: Candidate, proof: Proof) -> tuple[Candidate, Proof]:
-    """An edit with that of the gate's own refusal, where its words name one member of the family that it admits now."""
-    from bwlint.fix.text import reworded
+    """An edit with those of the words beside the gate that name one member of the family that it admits now."""
+    from bwlint.fix.beside import moved, stale
 
-    judged = Judged(place.module, place.gate, place.sets, "")
-    family = place.change.chips | place.change.twins
-    if not place.change.twins or not refuses(judged.other):
-        return candidate, proof
-    for text in judged.other.texts[:1]:
-        edit = reworded(place.source, place.module.path, text.at, family)
-        if isinstance(edit, NoFix):
-            break
-        proved = GateChecker(place).prove((edit, *candidate), proof.evidence)
-        if isinstance(proved, Proof):
-            return (edit, *candidate), proved
-    return candidate, proof
+    change, module, source = place.change, place.module, place.source
+    refusal = Judged(module, place.gate, place.sets, "").other
+    found = stale(module, source, place.gate, refusal, change.twins, change.chips) if change.twins else []
+    edits = [edit for words in found for edit in moved(module, source, words, change.chips | change.twins)]
+    proved = GateChecker(place).prove((*edits, *candidate), proof.evidence) if edits else None
+    return ((*edits, *candidate), proved) if isinstance(proved, Proof) else (candidate, proof)
 
 
 def _literals(place: ConditionPlace) -> Iterable[Candidate] | NoFix:

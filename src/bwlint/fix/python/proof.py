@@ -8,36 +8,15 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from bwlint.chips import ChipSet, spelling
-from bwlint.evaluate.interpreter import Interpreter
 from bwlint.evaluate.objects import ClassValue, EvaluationFrame
 from bwlint.fix.apply import apply
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.model.expr import Expr, Span, walk
-from bwlint.model.facts import Class, Gate, Module
+from bwlint.model.facts import Gate, Module
 from bwlint.model.findings import NoFix, Proof
 from bwlint.readers.python import ReadError, read
 from bwlint.sources.read import SourceText
-from bwlint.world.tree import Sets, Tree
-
-
-@dataclass(frozen=True, slots=True)
-class _TreeWithModule:
-    """The scanned tree with one module replaced."""
-
-    tree: Tree
-    edited: Module
-
-    def module(self, dotted: str) -> Module | None:
-        return self.edited if dotted == self.edited.name else self.tree.module(dotted)
-
-    def owner_class(self, module: Module, qualname: str) -> Class | None:
-        return self.tree.owner_class(module, qualname)
-
-    def is_literal_attribute(self, module: Module, name: str) -> bool:
-        return self.tree.is_literal_attribute(module, name)
-
-    def definers(self, module: Module, macro: str) -> Sequence[Module]:
-        return self.tree.definers(module, macro)
+from bwlint.world.tree import Sets
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +39,7 @@ class GateChecker:
         if pairs is None or here is None:
             return NoFix("the edited file has other gates than before")
         # alone, since an interpreter that has met a definition before does not report its clashes again
-        after = self._tree(edited).sets(edited, here)
+        after = self.place.tree.edited(edited).sets(edited, here)
         if after is None:
             return NoFix("the edited test does not read the device any more")
         if missing := self._unknown_member(edited, here):
@@ -69,7 +48,7 @@ class GateChecker:
 
     def _unknown_member(self, edited: Module, gate: Gate) -> NoFix | None:
         """Why a test cannot run where it names a member that an enum of the tree does not have."""
-        tree = self._tree(edited)
+        tree = self.place.tree.edited(edited)
         for node in walk(gate.test):
             if node.op != "attr" or not spelling.member(str(node.args[1])):
                 continue
@@ -95,15 +74,6 @@ class GateChecker:
                 return None
         return pairs
 
-    def _tree(self, module: Module) -> Tree:
-        """The scanned tree with this state of the module, in an interpreter of its own."""
-        known = self.place.tree
-        sources = known.interpreter.sources
-        tree = Tree(sources, _nothing)
-        tree.add(module, self.place.root)
-        tree.interpreter = Interpreter(_TreeWithModule(known, module), sources)
-        return tree
-
     def _differs(self, after: Sets) -> NoFix | None:
         change, before = self.place.change, self.place.sets
         if change.kind == "type" and any(clash.certain for clash in after.clashes):
@@ -120,7 +90,7 @@ class GateChecker:
     def _others(self, edited: Module, pairs: Sequence[tuple[Gate, Gate]]) -> NoFix | None:
         """Other gates stay as they are, save the uses of a flag or list that is edited at its definition."""
         module = self.place.module
-        tree, tree_after = self._tree(module), self._tree(edited)
+        tree, tree_after = self.place.tree.edited(module), self.place.tree.edited(edited)
         for gate, gate_after in pairs:
             old, new = tree.sets(module, gate), tree_after.sets(edited, gate_after)
             if gate == self.place.gate or old == new:
@@ -140,10 +110,6 @@ class GateChecker:
     def _proof(self, after: Sets, evidence: str) -> Proof:
         before = self.place.sets
         return Proof(before.may.names, before.must.names, after.may.names, after.must.names, evidence)
-
-
-def _nothing(path: str, dotted: str) -> None:
-    """Loads no file: the modules come from the world."""
 
 
 def compares_limit(gate: Gate, span: Span, module: Module) -> bool:

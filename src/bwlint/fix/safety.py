@@ -1,0 +1,171 @@
+"""When a fix that its rule calls safe is none: what stands behind it, the words beside it, and the file after it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from bwlint.chips.wording import plain
+from bwlint.chips.words import said
+from bwlint.fix import Job
+from bwlint.fix.apply import apply
+from bwlint.fix.beside import stale, touched
+from bwlint.fix.python import origin
+from bwlint.fix.python.proof import reached
+from bwlint.fix.together import changed, together
+from bwlint.judging.behind import kept_away, kept_out, tested
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft
+from bwlint.judging.guards import guards_of
+from bwlint.model.expr import Expr
+from bwlint.model.facts import Module
+from bwlint.model.findings import SEVERITIES, Fix, NoFix
+from bwlint.readers import ReadError, reader
+from bwlint.rules import checks, file_checks, guard_checks
+from bwlint.world.gates import Judged
+
+_REASON = re.compile(rf"\b(?:{said('on-purpose', 'tried', 'untried')})\b", re.I)
+_PLACE = re.compile(r"\bline \d+|:\d+\b")
+
+
+def settled(job: Job, fix: Fix) -> Fix:
+    """A fix that is called safe, with those that belong to it; unsafe where something speaks against one of them."""
+    if job.judged is not None and job.remedy.how == "test":
+        job = replace(job, judged=origin(job, job.judged))
+    parts = together(job, fix)
+    if isinstance(parts, NoFix):
+        return _unsafe(fix, parts.reason)
+    edits = tuple(dict.fromkeys(edit for _, part in parts for edit in part.edits))
+    fix = replace(fix, edits=edits)
+    doubts = (check(*part) for part in parts for check in _CHECKS)
+    doubt = next(filter(None, doubts), None)
+    return fix if doubt is None else _unsafe(fix, doubt)
+
+
+def _unsafe(fix: Fix, doubt: str) -> Fix:
+    proof = replace(fix.proof, evidence=f"{fix.proof.evidence} (unsafe: {doubt})".lstrip())
+    return replace(fix, applicability="unsafe", proof=proof)
+
+
+def _guessed(job: Job, fix: Fix) -> str | None:
+    if job.judged is None or not job.judged.sets.guessed or job.judged.sets.flags or job.remedy.how == "order":
+        return None
+    if (
+        job.module.language == "cuda"
+        and "DeviceProp" in job.source
+        and any(map(_is_part, reached(job.judged.gate.test, job.module)))
+    ):
+        return None  # its type says what it is
+    return "what is asked is called like a capability, and nothing here sets it to one"
+
+
+def _is_part(node: Expr) -> bool:
+    return node.op == "attr" and node.args[1] in ("major", "minor")
+
+
+def _meant(job: Job, fix: Fix) -> str | None:
+    """A refusal or a comment gives a reason for the exact part."""
+    if job.judged is None or fix.kind != "family":
+        return None
+    words = " ".join((job.judged.gate.comment, *(prose.text for prose in job.judged.other.texts)))
+    found = _REASON.search(words)
+    return None if found is None else f"its words say `{found[0]}`"
+
+
+def _moves_others(job: Job, fix: Fix) -> str | None:
+    """An order that is asked for in another way has the set that it had."""
+    if job.remedy.how != "order" or fix.proof.before_may == fix.proof.after_may:
+        return None
+    return "the test changes on " + " and ".join(sorted({*fix.proof.before_may} ^ {*fix.proof.after_may}))
+
+
+def _behind(job: Job, fix: Fix) -> str | None:
+    """The next gate, list or build takes one of the twins alone."""
+    judged = job.judged
+    parts = changed(job, fix)
+    if judged is None or parts is None:
+        return None
+    held, missing = parts
+    stopped = kept_out(job.context, judged, held, missing)
+    if stopped is not None:
+        return stopped
+    if not judged.in_test:
+        return kept_away(job.context, judged, held, missing)
+    return None if tested(job.context, judged, missing) else "nothing that the test calls says that it is for both"
+
+
+def _words(job: Job, fix: Fix) -> str | None:
+    """Words beside the gate still name the one twin."""
+    parts = changed(job, fix)
+    if job.judged is None or parts is None:
+        return None
+    for words in stale(job.module, job.source, job.judged.gate, job.judged.other, *parts):
+        if not touched(job.source, words, fix.edits):
+            line = job.source.count("\n", 0, words.start) + 1
+            return f"the words at line {line} name {plain(parts[0])} alone"
+    return None
+
+
+def _again(job: Job, fix: Fix) -> str | None:
+    """The finding is still there, or another one no less severe is, when the edited file is judged."""
+    module, context = job.module, job.context
+    embedded = module.path.endswith(".py") != (module.language == "python")
+    if job.remedy.how == "carry" or module.path not in context.judged or embedded:
+        return None
+    text = apply(job.source, fix.edits)
+    try:
+        edited = reader(module.language).read(module.path, text, module.name, module.is_package, frozenset())
+    except ReadError as error:
+        return f"the edited file does not parse: {error}"
+    least = SEVERITIES.index(job.draft.severity)
+    before = Counter(_key(one) for one in _drafts(context, module))
+    drafts = (one for one in _drafts(_with(context, edited), edited) if SEVERITIES.index(one.severity) >= least)
+    # what else there is to say of a guard was there before, behind the graver fault
+    after = Counter(_key(one) for one in drafts if one.rule == job.draft.rule or not _is_guard(job, one))
+    if after[_key(job.draft)] >= before[_key(job.draft)] > 0:
+        return "the finding would still be there"
+    new = next(iter(after - before), None)
+    same = job.remedy.how == "order" and fix.proof.before_may == fix.proof.after_may
+    return None if new is None or same else f"the edited file would have another finding: {new[2]}"
+
+
+def _is_guard(job: Job, draft: Draft) -> bool:
+    return job.remedy.how == "guard" and draft.at[0] == job.draft.at[0]
+
+
+def _key(draft: Draft) -> tuple[str, str, str]:
+    return draft.rule.name, draft.gate.qualname if draft.gate else "", _PLACE.sub("", draft.message)
+
+
+def _with(context: Context, edited: Module) -> Context:
+    """The world with a file in another state."""
+    tree, path = context.tree.edited(edited), edited.path
+    gates = ((gate, tree.sets(edited, gate)) for gate in edited.gates)
+    judged = [Judged(edited, gate, sets, context.places[path]) for gate, sets in gates if sets is not None]
+    return replace(
+        context,
+        tree=tree,
+        judged={**context.judged, path: judged},
+        guards={**context.guards, path: guards_of(tree, edited)},
+        placed={},
+    )
+
+
+def _drafts(context: Context, module: Module) -> Iterable[Draft]:
+    """What the rules say of a file."""
+    for judged in context.judged[module.path]:
+        if judged.module is module:
+            for rule, check in checks():
+                if rule.asks_builds or not judged.sets.flags:
+                    yield from check(context, judged)
+    for guarded in context.guards[module.path]:
+        if guarded.module is module:
+            for _, check_guard in guard_checks():
+                yield from check_guard(context, guarded)
+    for _, check_file in file_checks():
+        yield from check_file(context, module)
+
+
+_CHECKS: tuple[Callable[[Job, Fix], str | None], ...] = (_guessed, _meant, _moves_others, _behind, _words, _again)

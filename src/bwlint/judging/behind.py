@@ -1,0 +1,166 @@
+"""What stands between a gate and what it leads to: gates, lists, builds and instructions that take one twin alone.
+
+A gate is opened in vain, or to an error, where the next one still tells the twins apart. So a fix asks here for every
+definition that the working side may come to, and for everybody who asks a flag, a predicate or a list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from bwlint.chips import ChipSet
+from bwlint.chips.wording import plain
+from bwlint.judging.context import Context
+from bwlint.judging.evidence import handed_out
+from bwlint.judging.siblings import admits
+from bwlint.model.facts import ANSWERS, LISTED, Module
+from bwlint.sources.search import Hit, search_of
+from bwlint.sources.tree import module_name, package_root
+from bwlint.world.gates import TEST_FILE, Judged
+
+MAX_ASKERS = 60
+"""How many gates that ask one value are looked at."""
+SHORTEST_REFUSAL = 16
+MAX_WORDS = 48
+"""How many letters of a refusal are looked for elsewhere; fewer than the first say nothing of their own."""
+MAX_CALLERS = 40
+"""How many functions that lead to one gate are looked at."""
+
+
+def kept_out(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> str | None:
+    """What behind a gate is for some of `held` and not for all of `missing`, as a sentence; None: nothing."""
+    users = [judged, *askers(context, judged)] if is_asked(judged) else [judged]
+    for user in users:
+        for use in handed_out(user.working):
+            name = use.name.rpartition(".")[2]
+            for proof in context.evidence.shown(user.module, use):
+                if held & proof.legal and missing - proof.legal:
+                    return f"`{name}`, which is behind the test, is for {plain(proof.legal)}"
+            for gate in context.evidence.gates(user.module, use) if use.how == "call" else ():
+                if gate.at != judged.at and tells_apart(gate, held, missing):
+                    path = PurePath(gate.module.path).name
+                    return f"`{name}` leads to a test that tells them apart ({path}:{gate.at[0]})"
+    return None
+
+
+def kept_away(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> str | None:
+    """A gate of those who lead to the function of a gate that tells the twins apart, as a sentence; None: nothing."""
+    waiting, known = [(judged.module, judged.gate.qualname)], {(judged.module.path, judged.gate.qualname)}
+    while waiting and len(known) < MAX_CALLERS:
+        module, name = waiting.pop(0)
+        for caller, function in _callers(context, module, name):
+            if (caller.path, function) in known:
+                continue
+            known.add((caller.path, function))
+            waiting.append((caller, function))
+            for gate in caller.gates:
+                sets = context.tree.sets(caller, gate) if gate.qualname == function and not gate.yes.tuning else None
+                if sets is not None and tells_apart(Judged(caller, gate, sets, ""), held, missing):
+                    place = f"{PurePath(caller.path).name}:{gate.at[0]}"
+                    return f"`{function}`, which leads here, tells them apart ({place})"
+    return None
+
+
+def _callers(context: Context, module: Module, qualname: str) -> Iterator[tuple[Module, str]]:
+    """The functions of the project that name a function; those of tests are left out."""
+    name = qualname.rpartition(".")[2]
+    for hit in _hits(context, module, name):
+        caller = None if TEST_FILE.search(hit.file.real) else _read(context, hit)
+        around = [one for one in caller.functions.values() if one.at[0] < hit.line <= one.at[2]] if caller else []
+        if caller is not None and around:
+            yield caller, max(around, key=lambda one: one.at[:2]).qualname
+
+
+def same_refusals(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> Iterator[tuple[Judged, str]]:
+    """Gates of other files that refuse in the words of this one and tell the twins apart, with their package roots.
+
+    Who copies a refusal copies its test: they guard one feature, in Python and in the C++ below it.
+    """
+    words = max((_words(prose.text) for prose in judged.other.texts), key=len, default="")
+    if context.native is None or len(words) < SHORTEST_REFUSAL:
+        return
+    search = search_of(package_root(judged.module.path), context.native.searches)
+    for kind in ("python", "cuda"):
+        for hit in search.word(kind, words):
+            if hit.file.real == judged.module.path:
+                continue
+            found = _read(context, hit) if kind == "python" else context.tree.headers.at(hit.file.real)
+            for gate in found.gates if found is not None else ():
+                sets = context.tree.sets(found, gate) if found is not None else None
+                if sets is None or found is None:
+                    continue
+                other = Judged(found, gate, sets, context.places.get(found.path, ""))
+                says = any(prose.at[0] <= hit.line <= prose.at[2] for prose in other.other.texts)
+                if says and tells_apart(other, held, missing):
+                    yield other, hit.file.root
+
+
+def _words(text: str) -> str:
+    """The longest stretch of a text that stands in one literal, as far as can be told."""
+    return max((part.strip() for part in re.split(r"[{}\n\"\\]", text)), key=len)[:MAX_WORDS].rpartition(" ")[0]
+
+
+def tells_apart(judged: Judged, held: ChipSet, missing: ChipSet) -> bool:
+    """Whether a gate does for some of `held` what it does not do for `missing`, and that is no matter of speed."""
+    gate, core = judged.gate, judged.core
+    if gate.is_a(*ANSWERS) or (gate.yes.tuning and gate.no.tuning):
+        return False  # who asks it decides
+    live = judged.sets.live
+    held, missing = held & live, missing & live
+    return bool((held & core and missing - core) or (held - core and missing & core))
+
+
+def is_asked(judged: Judged) -> bool:
+    """Whether a gate is a value that other places ask for."""
+    return judged.gate.is_a(*ANSWERS) or (judged.gate.kind in LISTED and judged.gate.yes.at is None)
+
+
+def askers(context: Context, judged: Judged) -> Iterator[Judged]:
+    """The gates of the project that ask a flag, a predicate, a list or a helper, and those that ask for these."""
+    waiting, known = [judged], {(judged.module.path, judged.gate.at)}
+    while waiting and len(known) < MAX_ASKERS:
+        asked = waiting.pop(0)
+        for found in _asking(context, asked):
+            if (key := (found.module.path, found.gate.at)) not in known:
+                known.add(key)
+                waiting += [found] if is_asked(found) else []
+                yield found
+
+
+def _asking(context: Context, judged: Judged) -> Iterator[Judged]:
+    name = judged.gate.name or judged.gate.qualname.rpartition(".")[2]
+    if not name.isidentifier():
+        return
+    word = re.compile(rf"\b{name}\b")
+    for module in _naming(context, judged.module, name):
+        for gate in module.gates:
+            if gate.at == judged.gate.at or not (gate.name == name != "" or word.search(gate.text)):
+                continue
+            sets = context.tree.sets(module, gate)
+            if sets is not None:
+                yield Judged(module, gate, sets, context.places.get(module.path, ""))
+
+
+def _naming(context: Context, module: Module, name: str) -> Iterator[Module]:
+    """The Python files of the project that have a word, the one at hand first."""
+    found = (_read(context, hit) for hit in _hits(context, module, name))
+    yield from {module.path: module, **{one.path: one for one in found if one is not None}}.values()
+
+
+def _hits(context: Context, module: Module, name: str) -> tuple[Hit, ...]:
+    if context.native is None or module.language != "python" or not name.isidentifier() or name.startswith("__"):
+        return ()
+    return search_of(package_root(module.path), context.native.searches).word("python", name)
+
+
+def _read(context: Context, hit: Hit) -> Module | None:
+    found = context.tree.module(module_name(hit.file.real, hit.file.root))
+    return found if found is not None and found.path == hit.file.real else None
+
+
+def tested(context: Context, judged: Judged, missing: ChipSet) -> bool:
+    """Whether something that a test calls says that it is for `missing` too."""
+    users = [judged, *(user for user in askers(context, judged) if user.module.path in context.judged)]
+    return any(found is not None and missing <= found.chips for found in (admits(context, u, missing) for u in users))
