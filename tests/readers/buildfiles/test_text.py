@@ -35,11 +35,11 @@ Carries = Callable[[str, str], tuple[Carry, ...]]
         ("a.yml", 'run: "nvcc -gencode arch=compute_90,code=sm_90 x.cu"', "90"),
         # what is handed on to a list, whatever it is called
         ("a.sh", 'TAGS="75;80;90"\ncmake -DCMAKE_CUDA_ARCHITECTURES="${TAGS}" .', "75 80 90"),
-        ("a.sh", "tags=(80 90a 120a)\nfor t in \"${tags[@]}\"; do F+=\" code=sm_$t\"; done", "80 90a 120a"),
+        ("a.sh", 'tags=(80 90a 120a)\nfor t in "${tags[@]}"; do F+=" code=sm_$t"; done', "80 90a 120a"),
         ("a.sh", 'for t in 80 90a 120a; do F+=" -gencode arch=compute_${t},code=sm_${t}"; done', "80 90a 120a"),
         ("Makefile", "TAGS ?= 75 80 90\nFLAGS := $(foreach t,$(TAGS),code=sm_$(TAGS))", "75 80 90"),
         ("a.sh", 'build_capability="75;80;90"', "75 80 90"),
-        ("a.sh", "python3 - <<'E'\narches = [\"8.0\", \"9.0a\"]\nif new:\n  pass\nE", "80 90a"),
+        ("a.sh", 'python3 - <<\'E\'\narches = ["8.0", "9.0a"]\nif new:\n  pass\nE', "80 90a"),
         # not a list of targets
         ("a.sh", 'TAGS="75;80;90"', ""),
         ("a.sh", "for t in 80 90 100; do sleep $t; done", ""),

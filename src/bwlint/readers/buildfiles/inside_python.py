@@ -21,7 +21,8 @@ WORDS = (
 """Without one of these a Python file carries nothing."""
 
 _FLAGS_NAME = re.compile(
-    rf"(?:^|_){IN_NAMES}(?P<flags>{NUMBER}[af])_?(?:\w*_)?c?(?:uda)?flags$|^CU_TARGET_COMPUTE_(?P<jit>{NUMBER}[af])$", re.I
+    rf"(?:^|_){IN_NAMES}(?P<flags>{NUMBER}[af])_?(?:\w*_)?c?(?:uda)?flags$|^CU_TARGET_COMPUTE_(?P<jit>{NUMBER}[af])$",
+    re.I,
 )
 _PART = "\N{WORD JOINER}"
 """Stands for a value in an f-string: no flag has it."""

@@ -28,9 +28,7 @@ _LOOPED = re.compile(r"[ \t]+in[ \t]+([^;\n$]{1,400})")
 _CONDITION = re.compile(r"((?:[^\n;]|\|\|[ \t]*\n|&&[ \t]*\n|\\\n){0,600}?)(?:;|\n)\s{0,40}then\b")
 _GUARD = re.compile(r"\s*\[\[?[ \t](.{1,400}?)[ \t]\]\]?[ \t]*&&")
 _ARGUMENT = re.compile(r"\s*(?:ARG|ENV)[ \t]+(?P<name>\w{1,60})=[\"']?(?P<value>[^\s\"']{1,400})")
-_FROM = re.compile(
-    r"FROM[ \t]+(?:--\S{1,100}[ \t]+)?(?P<image>\S{1,400})(?:[ \t]+AS[ \t]+(?P<stage>\S{1,100}))?", re.I
-)
+_FROM = re.compile(r"FROM[ \t]+(?:--\S{1,100}[ \t]+)?(?P<image>\S{1,400})(?:[ \t]+AS[ \t]+(?P<stage>\S{1,100}))?", re.I)
 _REFERENCE = re.compile(r"\$\{?(\w{1,60})\}?")
 _ADDED = re.compile(r"[ \t]*\.append\([ \t]*")
 _ASSIGNED = re.compile(r"[\"']?[ \t]*(?::=|\?=|\+=|=|:)[ \t]*")
@@ -93,9 +91,7 @@ class _LineReader:
             if self.names.search(code):
                 self._guarded(code, offset)
             offset += len(line)
-        return tuple(
-            replace(value.carry, toolkit=toolkit) for value in self.values for toolkit in runs(value.toolkits)
-        )
+        return tuple(replace(value.carry, toolkit=toolkit) for value in self.values for toolkit in runs(value.toolkits))
 
     def _follow(self, code: str, offset: int) -> None:
         """Keep the branches of a shell's or a makefile's conditions."""

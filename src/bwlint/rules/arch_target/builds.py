@@ -36,6 +36,7 @@ _LISTS: frozenset[CarryKind] = frozenset({"list", "piece", "request"})
 _X86 = re.compile(r"x86|amd64", re.I)
 _EXAMPLE = re.compile(r"(?:^|/)examples?/")
 _SPARSE_FP4 = re.compile(r"fp4.*sparse|sparse.*fp4", re.I)
+_OF_TORCH = re.compile(r"torch_cuda_arch_list", re.I)
 _HOPPER = 90
 _FEW = 3
 _OF_ITS_MAKER = NoFix("for which chips a build is made is for its maker to say")
@@ -220,7 +221,7 @@ class _BuildFile:
             names = " ".join(_short(target) for chip in missing for target in targets_of(chip) if target.suffix)
             yield self._draft(
                 built,
-                severity="warning" if exact or self._offered(built, missing) else "note",
+                severity="warning" if exact or self._offered(built, missing, exact=True) else "note",
                 confidence="medium",
                 message=message,
                 label=f"no {plain(missing)} here",
@@ -313,9 +314,14 @@ class _BuildFile:
             unsafe = unsafe or enough
         return Remedy("carry", own | missing, evidence=evidence, unsafe=unsafe)
 
-    def _offered(self, built: _Built, missing: ChipSet) -> bool:
-        """Whether a kernel of the file is offered for just these chips under the toolkits of a list of names."""
-        kernels = (one for one in self.built if one.carry.kind == "kernel" and one.toolkits & built.toolkits)
+    def _offered(self, built: _Built, missing: ChipSet, *, exact: bool = False) -> bool:
+        """Whether a kernel of the file is offered for just these chips under the toolkits of a list of names.
+
+        `exact`: and nothing else that it is offered for serves them.
+        """
+        kernels = [one for one in self.built if one.carry.kind == "kernel" and one.toolkits & built.toolkits]
+        if exact:
+            kernels = [one for one in kernels if all(t.suffix == "a" for t in one.sass if t.loads_on() & missing)]
         return any(target.chip in missing and target.suffix for one in kernels for target in one.sass)
 
     def _to_be_tried(self) -> bool:
@@ -430,13 +436,12 @@ class _BuildFile:
                 remedy=_OF_ITS_MAKER,
             )
             return
-        if built.carry.kind == "kernel" or not _for_everybody(every):
+        if built.carry.kind == "kernel" or not _for_everybody(built.carry, every) or self._older(built):
             return
         expected = self._expected(built, every)
         highest = max(every, key=lambda target: target.number)
-        message = (
-            f"no cubin of this loads on {plain(asked)}: the list ends at {_short(highest)} and names no PTX of use there"
-        )
+        message = f"no cubin of this loads on {plain(asked)}: the list ends at {_short(highest)}"
+        message += " and names no PTX of use there"
         yield self._draft(
             expected.place if expected else built,
             severity="warning" if expected else "note",
@@ -461,10 +466,18 @@ class _BuildFile:
             apart = "condition" if here.toolkits & built.toolkits else "toolkit"
             return _Expected(built, f"`{carry.name}` has it under another {apart}")
         recent = [target for target in every if target.number >= _HOPPER]
-        if carry.is_a("request", "gencode") and recent and not any(target.suffix for target in recent):
+        if _is_whole(carry, every) and recent and not any(target.suffix for target in recent):
             why = f"what compiles for plain {_listed(recent)} has no instruction of that chip alone"
             return _Expected(built, why)
         return None
+
+    def _older(self, built: _Built) -> bool:
+        """Whether another list of the name goes further, where no toolkit tells the two apart."""
+        carry = built.carry
+        same = [one for one in self.built if one.carry.name == carry.name != "" and one.carry.toolkit == carry.toolkit]
+        others = [one for one in same if not one.loads & self.context.targets]
+        last = max(target.number for target in built.every)
+        return any(target.number > last for one in others for target in one.every)
 
     def _comes_back(self, built: _Built) -> bool:
         """Whether a list stands for older toolkits and for the newest, with others between."""
@@ -663,11 +676,17 @@ def _possible_plain(asked: ChipSet, toolkits: Toolkits) -> bool:
     return any(_possible(ChipSet.of(chip.name), toolkits) for chip in asked)
 
 
-def _for_everybody(targets: Sequence[Target]) -> bool:
+def _for_everybody(carry: Carry, targets: Sequence[Target]) -> bool:
     """A list of several generations, and not one for kernels that only some chips have."""
     plain_ones = [target for target in targets if not target.suffix]
     majors = {target.chip.major for target in targets}
-    return len(majors) >= 2 and (len(plain_ones) >= 2 or bool(plain_ones) and len(majors) > 2)
+    return len(majors) > 1 and (len(plain_ones) > 1 or (carry.is_a("request") and len(majors) > 2 and bool(plain_ones)))
+
+
+def _is_whole(carry: Carry, targets: Sequence[Target]) -> bool:
+    """Whether nvcc gets a list as it stands: what a project calls its own may be mapped, unless it is long."""
+    named = carry.is_a("gencode") or (carry.is_a("request") and _OF_TORCH.search(carry.name) is not None)
+    return named or (carry.is_a("request") and len({target.chip.major for target in targets}) > 2)
 
 
 def _meant(source: str) -> ChipSet:
