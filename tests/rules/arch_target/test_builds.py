@@ -48,6 +48,7 @@ def carry(kind: str, sass: str, ptx: str = "", *, line: int = 1, name: str = "X"
         ("request", "80 90a 100a", "", ["1 note"]),
         ("gencode", "80 90", "", ["1 warning"]),
         ("gencode", "80 90a 100a", "", []),
+        ("gencode", "90 100 103", "", ["1 note"]),
         ("list", "80 90", "", ["1 note"]),
         ("request", "80 86", "", []),
         ("request", "80 90a", "", []),

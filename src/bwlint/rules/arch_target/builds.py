@@ -466,7 +466,8 @@ class _BuildFile:
             apart = "condition" if here.toolkits & built.toolkits else "toolkit"
             return _Expected(built, f"`{carry.name}` has it under another {apart}")
         recent = [target for target in every if target.number >= _HOPPER]
-        if _is_whole(carry, every) and recent and not any(target.suffix for target in recent):
+        older = len(recent) < len(every)
+        if _is_whole(carry, every) and older and recent and not any(target.suffix for target in recent):
             why = f"what compiles for plain {_listed(recent)} has no instruction of that chip alone"
             return _Expected(built, why)
         return None
