@@ -37,6 +37,7 @@ _X86 = re.compile(r"x86|amd64", re.I)
 _EXAMPLE = re.compile(r"(?:^|/)examples?/")
 _SPARSE_FP4 = re.compile(r"fp4.*sparse|sparse.*fp4", re.I)
 _OF_TORCH = re.compile(r"torch_cuda_arch_list", re.I)
+NO_FAMILY = "no target for the family here"
 _HOPPER = 90
 _FEW = 3
 _OF_ITS_MAKER = NoFix("for which chips a build is made is for its maker to say")
@@ -290,7 +291,7 @@ class _BuildFile:
                 severity="note" if sparse else "warning",
                 confidence="low" if sparse else "medium",
                 message=message,
-                label=f"no {_short(wider)} here",
+                label=NO_FAMILY,
                 advice=f"accept {_short(wider)} too, unless the code needs an exact target",
                 claim=claims.other(f"this does not hold for {_short(wider)}", asked),
                 covered=_own_chips(built.every),
