@@ -46,6 +46,19 @@ def bounds(toolkits: Toolkits) -> Bounds:
     return low, releases()[after] if after < len(releases()) else ""
 
 
+def runs(toolkits: Toolkits) -> tuple[Bounds, ...]:
+    """Bounds of each unbroken run of releases, ascending."""
+    found: list[list[str]] = []
+    for place, release in enumerate(releases()):
+        if release not in toolkits:
+            continue
+        if found and place and found[-1][-1] == releases()[place - 1]:
+            found[-1].append(release)
+        else:
+            found.append([release])
+    return tuple(bounds(frozenset(run)) for run in found)
+
+
 def within(limits: Bounds) -> Toolkits:
     """The releases between the bounds."""
     low, high = limits

@@ -80,7 +80,7 @@ class Builds:
     def _add(self, module: Module) -> None:
         self._read.add(module.path)
         for carry in module.carries:
-            for source in carry.sources:
+            for source in () if carry.kind == "match" else carry.sources:
                 if "*" in source:
                     folder = os.path.dirname(module.path).replace(os.sep, "/")
                     self._patterns.append((folder, source.removeprefix("./"), module.path, carry))

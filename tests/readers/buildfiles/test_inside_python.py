@@ -26,6 +26,18 @@ from bwlint.readers.buildfiles.inside_python import carries_of_python
         ('run(env={"TORCH_CUDA_ARCH_LIST": "9.0"})', [("request", "90", "")]),
         ("flags = sm120a_nvcc_flags if old else sm120f_nvcc_flags", [("option", "120a", ""), ("option", "120f", "")]),
         ("def f():\n flags = sm120a_nvcc_flags\n use(flags)", [("option", "120a", "")]),
+        ("jit(v=[cu.CUjit_target.CU_TARGET_COMPUTE_120A])", [("option", "120a", "")]),
+        ('T = "sm_120a"\ncute.GPUArch(T)', [("option", "120a", "")]),
+        ('archs = ["8.0"]  # ARCH_LIST\narchs.append("12.0a")', [("request", "80", ""), ("piece", "120a", "")]),
+        (
+            'n = "90a"\nif new:\n n = "120"\nf = f"arch=compute_{n},code=sm_{n}"',
+            [("gencode", "90a", "90a"), ("gencode", "120", "120")],
+        ),
+        (
+            'f = [f"-gencode=arch=compute_{n},code=sm_{n}" for n in ("80", "120a")]',
+            [("gencode", "80", "80"), ("gencode", "120a", "120a")],
+        ),
+        ('f = f"arch=compute_90,code=sm_90 {n}"', [("gencode", "90", "90")]),
         # one of several values, of which not all are known
         ("flags = sm120a_nvcc_flags if old else wanted()", []),
         ("def f():\n try:\n  flags = wanted()\n except E:\n  flags = sm120a_nvcc_flags", []),
@@ -40,6 +52,10 @@ from bwlint.readers.buildfiles.inside_python import carries_of_python
         ('os.environ["TORCH_CUDA_ARCH_LIST"] = wanted', []),
         ('ARCH_LIST = ["8.0", other]', []),
         ('search("9.0a")', []),
+        ('f = f"arch=compute_{n},code=sm_{n}"', []),
+        ('n = wanted()\nf = f"arch=compute_{n},code=sm_{n}"', []),
+        ('n = "80"\nf = f"-arch=sm_{n}{m}"', []),
+        ("print(CU_TARGET_COMPUTE_90, CU_TARGET_COMPUTE_120ABC)", []),
     ],
 )
 def test_python(source: str, expected: list[tuple[str, str, str]]) -> None:

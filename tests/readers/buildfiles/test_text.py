@@ -33,7 +33,19 @@ Carries = Callable[[str, str], tuple[Carry, ...]]
         ("a.toml", 'cuda-architectures = ["80", "90a"]', "80 90a"),
         ("a.sh", "nvcc -arch=sm_90a x.cu", "90a"),
         ("a.yml", 'run: "nvcc -gencode arch=compute_90,code=sm_90 x.cu"', "90"),
+        # what is handed on to a list, whatever it is called
+        ("a.sh", 'TAGS="75;80;90"\ncmake -DCMAKE_CUDA_ARCHITECTURES="${TAGS}" .', "75 80 90"),
+        ("a.sh", 'tags=(80 90a 120a)\nfor t in "${tags[@]}"; do F+=" code=sm_$t"; done', "80 90a 120a"),
+        ("a.sh", 'for t in 80 90a 120a; do F+=" -gencode arch=compute_${t},code=sm_${t}"; done', "80 90a 120a"),
+        ("Makefile", "TAGS ?= 75 80 90\nFLAGS := $(foreach t,$(TAGS),code=sm_$(TAGS))", "75 80 90"),
+        ("a.sh", 'build_capability="75;80;90"', "75 80 90"),
+        ("a.sh", 'python3 - <<\'E\'\narches = ["8.0", "9.0a"]\nif new:\n  pass\nE', "80 90a"),
         # not a list of targets
+        ("a.sh", 'TAGS="75;80;90"', ""),
+        ("a.sh", "for t in 80 90 100; do sleep $t; done", ""),
+        ("a.sh", 'capability="9.0"', ""),
+        ("a.sh", 'capability="90;80;75"', ""),
+        ("a.yml", "minimum_capability: 9.0", ""),
         ("a.sh", "# TORCH_CUDA_ARCH_LIST=8.0", ""),
         ("a.sh", "ARCH_LIST=$OTHER", ""),
         ("a.sh", 'ARCH_LIST="$OTHER 10.3a"', ""),
@@ -56,6 +68,8 @@ def test_lists(carries: Carries, name: str, source: str, expected: str) -> None:
         ('[[ "${CUDA_VERSION}" == 11.* ]]', ("", "12.0")),
         ('[ "$CUDA_STREAM" = "cu129" ]', ("12.9", "13.0")),
         ('[ "$CUDA_MAJOR" -ge 13 ]', ("13.0", "")),
+        ('[[ $nvcc_version_of_cuda == *"V13"* ]]', ("13.0", "")),
+        ('[[ $cuda == *"V12.9"* ]] ||\n   [[ $cuda == *"V12.8"* ]]', ("12.8", "13.0")),
         ('[ "$cuda_version" -lt 129 ]', ("", "12.9")),
         ('[[ "$CUDA_VERSION" < "12.9" && -n "$X" ]]', ("", "12.9")),
         ('[ -n "$CUDA_HOME" ]', ("", "")),
@@ -73,8 +87,13 @@ def test_the_other_branches(carries: Carries) -> None:
         'if [ "$CUDA_VERSION" = 12.8 ]; then\n A_ARCH_LIST="9.0a"\n'
         'elif [[ "$CUDA_VERSION" == 12.9* && $X ]]; then\n A_ARCH_LIST="9.0a"\nelse\n A_ARCH_LIST="9.0a"\nfi'
     )
-    # 12.9 without X comes to the last branch; bounds cannot say that 12.8 does not.
-    assert [each.toolkit for each in carries("a.sh", source)] == [("12.8", "12.9"), ("12.9", "13.0"), ("", "")]
+    # 12.9 without X comes to the last branch, and 12.8 never does.
+    assert [each.toolkit for each in carries("a.sh", source)] == [
+        ("12.8", "12.9"),
+        ("12.9", "13.0"),
+        ("", "12.8"),
+        ("12.9", ""),
+    ]
 
 
 def test_workflow_expressions(carries: Carries) -> None:
@@ -92,3 +111,40 @@ def test_workflow_expressions(carries: Carries) -> None:
 def test_spans_are_bytes(carries: Carries) -> None:
     (found,) = carries("a.sh", 'é\nX="é"; A_ARCH_LIST="8.0 9.0a"\n')
     assert found.at == (2, 21, 2, 29)
+
+
+def test_what_a_variable_gets_again_is_not_what_it_had(carries: Carries) -> None:
+    source = 'ARCH_LIST="8.0"\n[[ "$CUDA_VERSION" == 12.8* || "$CUDA_VERSION" == 12.9* ]] && ARCH_LIST="12.0"\n'
+    assert [(each.sass[0], each.toolkit) for each in carries("a.sh", source)] == [
+        ("80", ("", "12.8")),
+        ("80", ("13.0", "")),
+        ("120", ("12.8", "13.0")),
+    ]
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        'ARCH_LIST="12.0"',
+        '[[ -n "$X" ]] && ARCH_LIST="12.0"',
+        '[[ "$CUDA_VERSION" == 12.8* && $X ]] && ARCH_LIST="12.0"',
+        '[[ "$MY_CUDA_ARCH_LIST" != "" ]] && ARCH_LIST="12.0"',
+    ],
+)
+def test_what_may_stay_or_was_used_stays(carries: Carries, second: str) -> None:
+    assert carries("a.sh", f'ARCH_LIST="8.0"\n{second}')[0].toolkit == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("image", "toolkit"),
+    [
+        ("FROM nvidia/cuda:12.8.1-devel-ubuntu24.04", ("12.8", "12.9")),
+        ("ARG CUDA=12.4.1\nFROM nvidia/cuda:${CUDA}-devel", ("12.4", "12.5")),
+        ("ARG CUDA=12.4.1\nARG BASE=nvidia/cuda:${CUDA}-devel\nFROM $BASE AS one\nFROM one", ("12.4", "12.5")),
+        ("FROM --platform=linux/arm64 pytorch/manylinux:cuda13.0 AS base", ("13.0", "13.1")),
+        ("FROM ubuntu:24.04", ("", "")),
+        ("ARG CUDA\nFROM nvidia/cuda:${CUDA}", ("", "")),
+    ],
+)
+def test_the_image_says_which_toolkit(carries: Carries, image: str, toolkit: tuple[str, str]) -> None:
+    assert [each.toolkit for each in carries("Dockerfile", f"{image}\nENV TORCH_CUDA_ARCH_LIST=8.0")] == [toolkit]

@@ -42,9 +42,14 @@ def carry(kind: str, sass: str, ptx: str = "", *, line: int = 1, name: str = "X"
         ("request", "80 90 120a", "", ["1 warning"]),
         ("request", "120a", "", ["1 note"]),
         ("request", "80 90 100 120", "", []),
-        ("request", "80 90 100", "", ["1 note"]),
+        ("request", "80 90 100", "", ["1 warning"]),
         ("request", "80 90", "90", ["1 note"]),
         ("request", "80 90", "", ["1 note"]),
+        ("request", "80 90a 100a", "", ["1 note"]),
+        ("gencode", "80 90", "", ["1 warning"]),
+        ("gencode", "80 90a 100a", "", []),
+        ("gencode", "90 100 103", "", ["1 note"]),
+        ("list", "80 90", "", ["1 note"]),
         ("request", "80 86", "", []),
         ("request", "80 90a", "", []),
         ("request", "90a 100a", "", []),
@@ -63,6 +68,9 @@ def carry(kind: str, sass: str, ptx: str = "", *, line: int = 1, name: str = "X"
         ("match", "120a 120f 121a", "", []),
         ("filter", "100a", "", []),
         ("match", "120a 120f", "", ["1 warning"]),
+        ("match", "120a 121a", "", ["1 warning"]),
+        ("match", "120a 121a 121f", "", []),
+        ("match", "120 120a 121a", "", []),
         ("match", "100a 103a", "", []),
         ("file", "", "120a", ["1 note"]),
         ("file", "", "121", ["1 note"]),
@@ -135,6 +143,44 @@ def test_hosts() -> None:
     assert levels(carry("request", "90 120a", name="aarch64_arch_list")) == ["1 warning"]
 
 
+def test_a_row_of_one_name_without_the_chips_that_another_has() -> None:
+    wide = carry("request", "80 90 120", line=2, name="X_ARCHS")
+    assert levels(carry("request", "80 90a 100f", name="X_ARCHS"), wide) == ["1 warning"]
+    assert levels(carry("request", "80 90a 100f", name="Y_ARCHS"), wide) == ["1 note"]
+    assert levels(carry("request", "90a 100f", name="X_ARCHS"), wide) == []
+
+
+def test_a_list_that_a_test_of_old_toolkits_leaves_to_new_ones() -> None:
+    old, new = (carry("request", "80 90", toolkit=toolkit) for toolkit in (("", "12.8"), ("13.0", "")))
+    known = carry("request", "80 90 120", line=2, toolkit=("12.8", "13.0"))
+    assert levels(old, new, known) == ["2 warning"]
+    assert levels(old, carry("request", "80 90 120", line=2, toolkit=("12.8", ""))) == []
+
+
+def test_the_longest_of_several_lists_counts() -> None:
+    assert levels(carry("request", "80 86", name="X"), carry("request", "80 90", line=2, name="X")) == ["2 note"]
+
+
+def test_each_toolkit_adds_its_chips_up_to_one() -> None:
+    steps = [carry("piece", "86", "86", toolkit=("11.1", "")), carry("piece", "89", "89", line=2, toolkit=("11.8", ""))]
+    assert levels(*steps) == ["2 warning"]
+    assert levels(*steps, carry("piece", "120", "120", line=3, toolkit=("12.8", ""))) == []
+    assert levels(steps[0]) == ["1 note"]
+
+
+def test_names_that_a_build_takes_but_makes_for_another_chip() -> None:
+    apart = carry("kernel", "120a 121a", line=2, name="K")
+    family = carry("kernel", "120f 121f", line=2, name="K")
+    assert levels(carry("filter", "90 120"), apart) == ["1 warning"]
+    assert levels(carry("filter", "90 120"), family) == ["1 note"]
+    assert levels(carry("filter", "90 120 121"), apart) == []
+
+
+def test_sparse_fp4_is_for_exact_targets() -> None:
+    assert levels(carry("match", "120a 121a", sources=("nvfp4_sparse_gemm.cu",))) == ["1 note"]
+    assert levels(carry("match", "120a 121a", sources=("nvfp4_gemm.cu",))) == ["1 warning"]
+
+
 def test_sources_named_for_another_part() -> None:
     assert levels(carry("kernel", "100f 120f", sources=("mla_sm100.cu",))) == ["1 warning"]
     assert levels(carry("kernel", "100f 120f", sources=("mla_sm100.cu", "mla.cu"))) == []
@@ -144,7 +190,7 @@ def test_sources_named_for_another_part() -> None:
 
 def test_conditions_of_one_file_may_share_the_chips() -> None:
     assert levels(carry("match", "120a"), carry("match", "121a", line=2)) == []
-    assert levels(carry("match", "120a"), carry("match", "120a 121a", line=2)) == ["1 warning"]
+    assert levels(carry("match", "120a"), carry("match", "120a 121a", line=2)) == ["1 warning", "2 warning"]
 
 
 def test_other_chips_are_asked_about() -> None:

@@ -280,7 +280,9 @@ class _CmakeFile:
         text = " ".join(argument.text for argument in arguments)
         names = _REFERENCE.findall(text)
         held = [value.carry for name in names for value in self.values.get(name, ())]
-        if not held or self.open & set(names):
+        held = [] if self.open & set(names) else held
+        held += [entry.filter for entry in self.stack if entry.filter is not None]
+        if not held:
             return
         words = [*text.split(), *(word for name in names for word in self.texts.get(name, ()))]
         sources = tuple(dict.fromkeys(part for word in words for part in word.split(";") if _SOURCE.search(part)))

@@ -10,18 +10,22 @@ from dataclasses import dataclass, field
 from bwlint.chips.spelling import IN_NAMES, NUMBER, member
 from bwlint.model.facts import Carry, CarryKind
 from bwlint.readers.buildfiles.flags import find_flags
-from bwlint.readers.buildfiles.targets import Listed, parse_list
-from bwlint.readers.buildfiles.text import names_lists
+from bwlint.readers.buildfiles.targets import Listed, counts, parse_list
 from bwlint.readers.kernels import source_name
 from bwlint.readers.spans import span
 
 WORDS = (
     *("arch=compute_", "-arch", "--gpu-name", "nvcc_flags", 'rch("sm_', "rch('sm_", 'arch="sm_'),
-    *("ARCH_LIST", "_CUDA_ARCHS", "CUDA_ARCHITECTURES"),
+    *("ARCH_LIST", "_CUDA_ARCHS", "CUDA_ARCHITECTURES", "GPUArch(", "CU_TARGET_COMPUTE_"),
 )
 """Without one of these a Python file carries nothing."""
 
-_FLAGS_NAME = re.compile(rf"(?:^|_){IN_NAMES}(?P<target>{NUMBER}[af])_?(?:\w*_)?c?(?:uda)?flags$", re.I)
+_FLAGS_NAME = re.compile(
+    rf"(?:^|_){IN_NAMES}(?P<flags>{NUMBER}[af])_?(?:\w*_)?c?(?:uda)?flags$|^CU_TARGET_COMPUTE_(?P<jit>{NUMBER}[af])$",
+    re.I,
+)
+_PART = "\N{WORD JOINER}"
+"""Stands for a value in an f-string: no flag has it."""
 _FLAG_STRING = re.compile(r"\s*(?:-|arch=)")
 _MOST = 500
 _EXTENSION = "CUDAExtension"
@@ -33,7 +37,7 @@ def carries_of_python(tree: ast.Module, source: str) -> tuple[Carry, ...]:
     """What a Python file compiles for; empty where none of `WORDS` is in it."""
     if not any(word in source for word in WORDS):
         return ()
-    found = _Python(undecided=_chosen(tree))
+    found = _Python(undecided=_chosen(tree), texts=_texts_of_names(tree))
     try:
         found.body(tree.body, "")
     except RecursionError:
@@ -68,6 +72,8 @@ class _Python:
     carries: list[Carry] = field(default_factory=list)
     undecided: set[int] = field(default_factory=set)
     """Names that stand for one of several values, of which not all are known; by `id`."""
+    texts: dict[str, list[ast.Constant]] = field(default_factory=dict)
+    """The strings that a name of the file may stand for."""
 
     def body(self, nodes: list[ast.stmt], qualname: str) -> None:
         for node in nodes:
@@ -86,6 +92,9 @@ class _Python:
             self._flags_name(node, qualname)
         elif isinstance(node, ast.Call):
             self._named(node, qualname)
+            self._appended(node, qualname)
+        elif isinstance(node, ast.JoinedStr) and self._parts(node, qualname):
+            return
         for name, value in _settings(node):
             self._setting(name, value, qualname)
         for child in ast.iter_child_nodes(node):
@@ -101,7 +110,7 @@ class _Python:
         name = node.id if isinstance(node, ast.Name) else node.attr
         match = _FLAGS_NAME.search(name)
         if match and id(node) not in self.undecided:
-            self._add("option", name, Listed((match["target"].lower(),), (), True), node, qualname)
+            self._add("option", name, Listed(((match["flags"] or match["jit"]).lower(),), (), True), node, qualname)
 
     def _named(self, node: ast.Call, qualname: str) -> None:
         """`GPUArch("sm_120a")`, `compile(..., gpu_arch="sm_120a")`: an option of a compiler that runs at run time."""
@@ -109,21 +118,60 @@ class _Python:
         if _name_of(node.func).lower().endswith("arch"):
             passed += node.args
         for value in passed:
-            text = value.value if isinstance(value, ast.Constant) else None
-            found = member(text) if isinstance(text, str) else None
-            if found is not None and found.suffix:
-                self._add("option", _name_of(node.func), Listed((found.target,), (), True), value, qualname)
+            for text in self._strings_of(value):
+                found = member(text.value) if isinstance(text.value, str) else None
+                if found is not None and found.suffix:
+                    self._add("option", _name_of(node.func), Listed((found.target,), (), True), text, qualname)
 
-    def _setting(self, name: str, value: ast.expr, qualname: str) -> None:
-        if not names_lists(name):
-            return
+    def _strings_of(self, value: ast.expr) -> list[ast.Constant]:
+        if isinstance(value, ast.Constant):
+            return [value]
+        return self.texts.get(value.id, []) if isinstance(value, ast.Name) else []
+
+    def _parts(self, node: ast.JoinedStr, qualname: str) -> bool:
+        """`f"arch=compute_{number},code=sm_{number}"`: a flag for each string that the name may stand for."""
+        names = {_name_of(part.value) for part in node.values if isinstance(part, ast.FormattedValue)}
+        whole = "".join(str(part.value) if isinstance(part, ast.Constant) else _PART for part in node.values)
+        if len(names) != 1 or not _OPEN_FLAG.search(whole):
+            return False
+        known = len(self.carries)
+        for text in self.texts.get(names.pop(), ()):
+            for flag in find_flags(whole.replace(_PART, str(text.value))):
+                self._add("gencode", "", Listed(flag.sass, flag.ptx, True), text, qualname, flag.arch)
+        return len(self.carries) > known
+
+    def _appended(self, node: ast.Call, qualname: str) -> None:
+        """`archs.append("12.0a")`."""
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ("append", "add") and len(node.args) == 1:
+            self._setting(_name_of(node.func.value), node.args[0], qualname, kind="piece")
+
+    def _setting(self, name: str, value: ast.expr, qualname: str, kind: CarryKind = "request") -> None:
         text = _text_of(value)
         listed = parse_list(text, with_ptx="CUDA_ARCHITECTURES" in name) if text else None
-        if listed is not None and (listed.sure or "cuda" in name.lower()):
-            self._add("request", name, listed, value, qualname)
+        if listed is not None and counts(name, listed):
+            self._add(kind, name, listed, value, qualname)
 
     def _add(self, kind: CarryKind, name: str, listed: Listed, node: ast.expr, qualname: str, text: str = "") -> None:
         self.carries.append(Carry(kind, name, listed.sass, listed.ptx, span(node), qualname=qualname, text=text))
+
+
+def _texts_of_names(tree: ast.Module) -> dict[str, list[ast.Constant]]:
+    """The strings that are assigned to names, or that a loop takes from a list;"""
+    found: dict[str, list[ast.Constant]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            values = [node.value]
+        elif isinstance(node, ast.For | ast.comprehension):
+            targets = [node.target]
+            values = node.iter.elts if isinstance(node.iter, ast.List | ast.Tuple) else []
+        else:
+            continue
+        for name in (target.id for target in targets if isinstance(target, ast.Name)):
+            found.setdefault(name, []).extend(
+                value for value in values if isinstance(value, ast.Constant) and isinstance(value.value, str)
+            )
+    return found
 
 
 def _chosen(tree: ast.AST) -> set[int]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from bwlint.chips import known_targets
 from bwlint.chips.spelling import FORM, LISTED, LISTED_MAJOR, PREFIX
 
 _ELEMENT = re.compile(
@@ -14,6 +16,10 @@ _ELEMENT = re.compile(
 )
 _SEPARATOR = re.compile(r"[\s;,|]+")
 _LONGEST = 4096
+_A_ROW = 3
+
+_LIST_NAME = re.compile(r"(?<![\w-])[\w.-]{0,60}(?:arch_?list|arche?s|architectures)[\w-]{0,40}", re.I)
+_ROW_NAME = re.compile(r"[\w.-]{0,60}(?:capabilit(?:y|ies)|compute_?caps|sms)[\w-]{0,40}", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +57,24 @@ def parse_list(text: str, *, with_ptx: bool = False) -> Listed | None:
         if form in ("-virtual", "+ptx") or (with_ptx and not form):
             ptx[name] = None
     return Listed(tuple(sass), tuple(ptx), sure)
+
+
+def list_names(also: Iterable[str] = ()) -> re.Pattern[str]:
+    """Finds the names in a line that may be those of lists of architectures; `also` are whole names."""
+    exact = "".join(rf"|(?<![\w-]){re.escape(name)}(?![\w-])" for name in sorted(also))
+    return re.compile(rf"{_LIST_NAME.pattern}|(?<![\w-]){_ROW_NAME.pattern}{exact}", re.I)
+
+
+def counts(name: str, listed: Listed, *, handed: bool = False) -> bool:
+    """Whether the value of a variable is a list of targets, by what the name says, or where it is handed on, and by
+    how the value is spelled: some names are those of one chip too, and bare numbers may count something else.
+    """
+    if _LIST_NAME.fullmatch(name) or handed:
+        return listed.sure or "cuda" in name.lower() or _is_row(listed)
+    return _ROW_NAME.fullmatch(name) is not None and _is_row(listed)
+
+
+def _is_row(listed: Listed) -> bool:
+    """Several chips, ascending."""
+    numbers = [int(name.rstrip("abcdefghijklmnopqrstuvwxyz")) for name in listed.sass]
+    return len(set(known_targets(listed.sass))) >= _A_ROW and numbers == sorted(numbers)

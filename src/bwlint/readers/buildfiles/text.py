@@ -7,78 +7,131 @@ aliases) stays as it is.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import islice
 
-from bwlint.chips.toolkits import Toolkits, bounds, every_toolkit
+from bwlint.chips.toolkits import Toolkits, every_toolkit, runs
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, CarryKind
 from bwlint.readers.buildfiles.flags import find_flags
 from bwlint.readers.buildfiles.places import Places
-from bwlint.readers.buildfiles.targets import Listed, parse_list
-from bwlint.readers.buildfiles.versions import StringChoice, choices, of_condition
+from bwlint.readers.buildfiles.targets import Listed, counts, list_names, parse_list
+from bwlint.readers.buildfiles.versions import StringChoice, choices, of_condition, of_image
 
-_NAME = re.compile(r"(?<![\w-])[\w.-]{0,60}(?:arch_?list|archs|architectures)[\w-]{0,40}", re.I)
+_HANDED = re.compile(
+    r"(?:arch_?list|archs|architectures|capabilit(?:y|ies))[\w-]{0,40}[\"']?[ \t]*(?::|=|:=)[ \t]*"
+    r"\\?[\"']{0,2}\$\{?(?P<value>\w{1,60})|(?:compute|sm)_\$[{(]?(?P<part>\w{1,60})",
+    re.I,
+)
+_LOOP = re.compile(r"\bfor[ \t]+(\w{1,60})[ \t]+in[ \t]+[\"']?\$\{?(\w{1,60})")
+_LOOPED = re.compile(r"[ \t]+in[ \t]+([^;\n$]{1,400})")
+_CONDITION = re.compile(r"((?:[^\n;]|\|\|[ \t]*\n|&&[ \t]*\n|\\\n){0,600}?)(?:;|\n)\s{0,40}then\b")
+_GUARD = re.compile(r"\s*\[\[?[ \t](.{1,400}?)[ \t]\]\]?[ \t]*&&")
+_ARGUMENT = re.compile(r"\s*(?:ARG|ENV)[ \t]+(?P<name>\w{1,60})=[\"']?(?P<value>[^\s\"']{1,400})")
+_FROM = re.compile(r"FROM[ \t]+(?:--\S{1,100}[ \t]+)?(?P<image>\S{1,400})(?:[ \t]+AS[ \t]+(?P<stage>\S{1,100}))?", re.I)
+_REFERENCE = re.compile(r"\$\{?(\w{1,60})\}?")
+_ADDED = re.compile(r"[ \t]*\.append\([ \t]*")
 _ASSIGNED = re.compile(r"[\"']?[ \t]*(?::=|\?=|\+=|=|:)[ \t]*")
 _NESTED = re.compile(r"[\"']?[ \t]*[=:]?[ \t]*\{[^{}]{0,200}?default[\"']?[ \t]*[=:][ \t]*")
 _QUOTED = re.compile(r"\\?([\"'])([^\"'\\\n]{0,400})\\?\1")
 _FALLBACK = re.compile(r"[\"']?\$\{\w+:?-([^}\"'$]{0,400})\}")
 _BARE = re.compile(r"[^\s\"'`$(){}\[\]#&]+")
-_BRACKET = re.compile(r"\[([^\[\]{}]{0,2000})\]")
+_BRACKET = re.compile(r"[\[(]([^\[\](){}$]{0,2000})[\])]")
 _COMMENT = re.compile(r"(?:^|(?<=\s))(?:#|//).*")
 _LADDER = re.compile(r"(?:^|[;&|]|\bthen|\belse|\bdo)[ \t]*(?P<word>if|elif|else|fi|ifeq|ifneq|ifdef|ifndef|endif)\b")
+_OTHER_IF = re.compile(r":[ \t]*$|^[ \t-]*(?:if|else)[ \t]*:")
+"""A condition of Python, or a key of YAML."""
 _MAKE_ONLY = frozenset({"ifeq", "ifneq", "ifdef", "ifndef"})
 _LONGEST_BARE = 400
 _MOST = 2000
+_MOST_HANDED = 50
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Branch:
-    """An open if: what its branch may hold for, and what its next one still may."""
+    """An open if: what its branch may and must hold for, and what its next one still may."""
 
+    number: int
     may: Toolkits
+    must: Toolkits
     left: Toolkits
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """What a variable gets: the carry as it stands, the branches around, and the toolkits that do not change it."""
+
+    carry: Carry
+    branches: tuple[_Branch, ...]
+    toolkits: Toolkits
 
 
 @dataclass(slots=True)
 class _LineReader:
     source: str
     places: Places
-    carries: list[Carry] = field(default_factory=list)
+    handed: frozenset[str]
+    names: re.Pattern[str]
+    values: list[_Value] = field(default_factory=list)
     branches: list[_Branch] = field(default_factory=list)
+    opened: int = 0
+    image: Toolkits = field(default_factory=every_toolkit)
+    stages: dict[str, Toolkits] = field(default_factory=dict)
+    defaults: dict[str, str] = field(default_factory=dict)
 
     def read(self) -> tuple[Carry, ...]:
         offset = 0
         for line in self.source.splitlines(keepends=True):
-            if len(self.carries) > _MOST:
+            if len(self.values) > _MOST:
                 break
             code = _COMMENT.sub("", line)
-            self._follow(code)
+            self._follow(code, offset)
+            self._image(code)
             self._flags(code, offset)
-            if "rch" in code or "RCH" in code:
-                self._lists(code, offset)
+            if self.names.search(code):
+                self._guarded(code, offset)
             offset += len(line)
-        return tuple(self.carries)
+        return tuple(replace(value.carry, toolkit=toolkit) for value in self.values for toolkit in runs(value.toolkits))
 
-    def _follow(self, code: str) -> None:
+    def _follow(self, code: str, offset: int) -> None:
         """Keep the branches of a shell's or a makefile's conditions."""
         if "if" not in code and "fi" not in code and "else" not in code:
             return
-        for match in _LADDER.finditer(code):
+        for match in () if _OTHER_IF.search(code) else _LADDER.finditer(code):
             word = match["word"]
-            if word in ("if", *_MAKE_ONLY):
-                self._open(every_toolkit(), code[match.end() :] if word == "if" else "")
-            elif word in ("elif", "else") and self.branches:
-                last = self.branches.pop()
-                self._open(last.left, code[match.end() :] if word == "elif" else "", other=word == "else")
+            if word in _MAKE_ONLY:
+                self._open(every_toolkit())
+            elif word in ("if", "elif"):
+                whole = _CONDITION.match(self.source, offset + match.end())
+                condition = whole[1] if whole else code[match.end() :]
+                if word == "if":
+                    self._open(every_toolkit(), condition)
+                elif self.branches:
+                    self._open(self.branches.pop().left, condition)
+            elif word == "else" and self.branches:
+                left = self.branches.pop().left
+                self.opened += 1
+                self.branches.append(_Branch(self.opened, left, left, frozenset()))
             elif word in ("fi", "endif") and self.branches:
                 self.branches.pop()
 
-    def _open(self, still: Toolkits, condition: str, *, other: bool = False) -> None:
-        if other:
-            self.branches.append(_Branch(still, frozenset()))
-            return
+    def _open(self, still: Toolkits, condition: str = "") -> None:
         may, must = of_condition(condition)
-        self.branches.append(_Branch(still & may, still - must))
+        self.opened += 1
+        self.branches.append(_Branch(self.opened, still & may, still & must, still - must))
+
+    def _image(self, code: str) -> None:
+        """The toolkit of a container's image: `FROM nvidia/cuda:12.8.1-devel`, by the defaults of its arguments."""
+        if found := _ARGUMENT.match(code):
+            self.defaults[found["name"]] = _REFERENCE.sub(self._default, found["value"])[:_LONGEST_BARE]
+        elif found := _FROM.match(code):
+            image = _REFERENCE.sub(self._default, found["image"])
+            self.image = self.stages.get(image) or of_image(image)
+            if found["stage"]:
+                self.stages[found["stage"]] = self.image
+
+    def _default(self, reference: re.Match[str]) -> str:
+        return self.defaults.get(reference[1], reference[0])
 
     def _flags(self, code: str, offset: int) -> None:
         if "_" not in code:
@@ -88,15 +141,28 @@ class _LineReader:
             at = self.places.span(offset + flag.start, offset + flag.end)
             self._add("gencode", "", listed, at, self._toolkits(), flag.arch)
 
+    def _guarded(self, code: str, offset: int) -> None:
+        """`[[ test ]] && NAME=list`: what the name had stays where the test does not hold."""
+        test = _GUARD.match(code)
+        if test:
+            self._open(every_toolkit(), test[1])
+        self._lists(code, offset)
+        if test:
+            self.branches.pop()
+
     def _lists(self, code: str, offset: int) -> None:
         end = 0
-        for match in _NAME.finditer(code):
+        for match in self.names.finditer(code):
             if match.start() < end:
                 continue
-            if len(self.carries) > _MOST:
+            if len(self.values) > _MOST:
                 return
             assigned = _ASSIGNED.match(code, match.end())
-            if assigned:
+            if loop := _LOOPED.match(code, match.end()):
+                self._listed("request", match[0], loop[1], offset + loop.start(1), self._toolkits())
+            elif added := _ADDED.match(code, match.end()):
+                self._value(match[0], code, offset, added.end(), adds=True)
+            elif assigned:
                 end = self._value(match[0], code, offset, assigned.end(), adds="+=" in assigned[0])
             else:
                 self._nested(match[0], offset + match.end())
@@ -120,8 +186,8 @@ class _LineReader:
         if found := _QUOTED.match(code, place):
             self._listed(kind, name, found[2], offset + found.start(2), self._toolkits())
             return found.end()
-        if code.startswith("[", place):
-            return self._bracketed(name, offset + place) - offset
+        if code.startswith(("[", "("), place):
+            return self._bracketed(kind, name, offset + place) - offset
         if "${{" in code[place : place + 4]:
             for choice in choices(code, place):
                 self._chosen(kind, name, choice, offset)
@@ -133,11 +199,11 @@ class _LineReader:
             return place + len(whole)
         return place
 
-    def _bracketed(self, name: str, place: int) -> int:
+    def _bracketed(self, kind: CarryKind, name: str, place: int) -> int:
         found = _BRACKET.match(self.source, place)
         if not found:
             return place
-        self._listed("request", name, re.sub(r"[\"']", " ", found[1]), found.start(1), self._toolkits())
+        self._listed(kind, name, re.sub(r"[\"']", " ", found[1]), found.start(1), self._toolkits())
         return found.end()
 
     def _chosen(self, kind: CarryKind, name: str, choice: StringChoice, offset: int) -> None:
@@ -145,15 +211,29 @@ class _LineReader:
 
     def _listed(self, kind: CarryKind, name: str, text: str, start: int, toolkits: Toolkits) -> None:
         listed = parse_list(text, with_ptx="CUDA_ARCHITECTURES" in name)
-        if listed is not None and (listed.sure or "cuda" in name.lower()):
-            at = self.places.span(start, start + len(text.rstrip()))
-            self._add(kind, name, listed, at, toolkits)
+        if listed is None or not counts(name, listed, handed=name in self.handed):
+            return
+        at = self.places.span(start, start + len(text.rstrip()))
+        if kind == "request":
+            self._replace(name)
+        self._add(kind, name, listed, at, toolkits)
+
+    def _replace(self, name: str) -> None:
+        """What a variable had before is gone where the branch must be taken in which it gets another value."""
+        for place, value in enumerate(self.values):
+            around = len(value.branches)
+            inner = self.branches[around:]
+            if value.carry.name != name or value.branches != tuple(self.branches[:around]) or not inner:
+                continue
+            taken = frozenset.intersection(*(branch.must for branch in inner))
+            self.values[place] = replace(value, toolkits=value.toolkits - taken)
 
     def _add(self, kind: CarryKind, name: str, listed: Listed, at: Span, toolkits: Toolkits, text: str = "") -> None:
-        self.carries.append(Carry(kind, name, listed.sass, listed.ptx, at, toolkit=bounds(toolkits), text=text))
+        carry = Carry(kind, name, listed.sass, listed.ptx, at, text=text)
+        self.values.append(_Value(carry, tuple(self.branches), toolkits))
 
     def _toolkits(self) -> Toolkits:
-        found = every_toolkit()
+        found = self.image
         for branch in self.branches:
             found &= branch.may
         return found
@@ -161,9 +241,13 @@ class _LineReader:
 
 def read(source: str) -> tuple[Carry, ...]:
     """The carries of a file of any of these kinds."""
-    return _LineReader(source, Places(source)).read()
+    handed = _handed(source)
+    return _LineReader(source, Places(source), handed, list_names(handed)).read()
 
 
-def names_lists(name: str) -> bool:
-    """Whether a variable is called like a list of architectures."""
-    return _NAME.fullmatch(name) is not None
+def _handed(source: str) -> frozenset[str]:
+    """The variables that a build's own list, or a flag for an architecture, gets its value from."""
+    found = {match["value"] or match["part"] for match in islice(_HANDED.finditer(source), _MOST)}
+    for loop in islice(_LOOP.finditer(source), _MOST):
+        found |= {loop[2]} if loop[1] in found else set()
+    return frozenset(islice(sorted(found), _MOST_HANDED))

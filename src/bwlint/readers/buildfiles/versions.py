@@ -12,8 +12,8 @@ from bwlint.chips.toolkits import Toolkits, every_toolkit, releases, version
 _Order = Callable[[tuple[int, ...], tuple[int, ...]], bool]
 
 _TEST = re.compile(
-    r"[\"']?\$?\{?(?P<name>\w*cuda[\w.]{0,40})(?P<cut>%%[^}]{0,10})?\}?[\"']?[ \t]*"
-    r"(?P<operator>==|!=|<=|>=|=|<|>|-eq|-ne|-ge|-gt|-le|-lt)[ \t]*[\"']?(?P<value>[\w.*\[\]-]{1,30})[\"']?",
+    r"[\"']?\$?\{?(?P<name>\w*cuda[\w.]{0,40}|\bcu_[\w.]{0,40})(?P<cut>%%[^}]{0,10})?\}?[\"']?[ \t]*"
+    r"(?P<operator>==|!=|<=|>=|=|<|>|-eq|-ne|-ge|-gt|-le|-lt)[ \t]*(?P<value>[\w.*\[\]\"'-]{1,30})",
     re.I,
 )
 _ORDERS: dict[str, _Order] = {
@@ -28,6 +28,9 @@ _ORDERS: dict[str, _Order] = {
     "-eq": lambda one, other: one == other,
 }
 _STREAM = re.compile(r"cu(?:da)?[-_]?(\d{2})(\d)\d?", re.I)
+_BANNER = re.compile(r"^\*V?")
+"""What stands before the number in the output of `nvcc --version`: *V12.8*."""
+_IMAGE = re.compile(r"cuda[:_-]?v?(\d{2}\.\d)(?!\d)", re.I)
 _JOINED = re.compile(r"(\d{2})(\d)")
 _OTHER_TEST = re.compile(r"&&|\|\||\s-[ao]\s")
 _STRING = re.compile(r"'([^']*)'")
@@ -48,14 +51,21 @@ def of_condition(text: str) -> tuple[Toolkits, Toolkits]:
     return common, (common if others <= 0 else frozenset())
 
 
+def of_image(name: str) -> Toolkits:
+    """The toolkit in the name of a container's image: `nvidia/cuda:12.8.1-devel`, `builder:cuda13.0`."""
+    found = _IMAGE.search(name)
+    return (frozenset({found[1]}) & every_toolkit() if found else frozenset()) or every_toolkit()
+
+
 def _passing(test: re.Match[str]) -> Toolkits | None:
     """The toolkits that pass one test, or None where it is no version that is tested."""
-    operator, value = test["operator"], test["value"]
+    operator, value = test["operator"], re.sub(r"[\"']", "", test["value"])
+    value = _BANNER.sub("", value)
     stream = _STREAM.fullmatch(value)
     value = f"{stream[1]}.{stream[2]}" if stream else value
     if operator in ("==", "=", "!="):
         equal = frozenset(release for release in releases() if _is(release, value))
-        return every_toolkit() - equal if operator == "!=" else equal or None
+        return (every_toolkit() - equal if operator == "!=" else equal) if equal else None
     return _ordered(operator, value)
 
 

@@ -35,6 +35,10 @@ from bwlint.world.builds import pair_of, pairs_of
 _LISTS: frozenset[CarryKind] = frozenset({"list", "piece", "request"})
 _X86 = re.compile(r"x86|amd64", re.I)
 _EXAMPLE = re.compile(r"(?:^|/)examples?/")
+_SPARSE_FP4 = re.compile(r"fp4.*sparse|sparse.*fp4", re.I)
+_OF_TORCH = re.compile(r"torch_cuda_arch_list", re.I)
+NO_FAMILY = "no target for the family here"
+_HOPPER = 90
 _FEW = 3
 _OF_ITS_MAKER = NoFix("for which chips a build is made is for its maker to say")
 
@@ -68,6 +72,12 @@ class _Built:
     @cached_property
     def toolkits(self) -> Toolkits:
         return within(self.carry.toolkit)
+
+
+@dataclass(frozen=True)
+class _Expected:
+    place: _Built
+    why: str
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
@@ -184,7 +194,7 @@ class _BuildFile:
         claim = claims.other(said, _own_chips(every), _listed(every))
         yield self._draft(
             built,
-            severity="note" if asked else "warning",
+            severity="note" if asked or _by_major(low, high) else "warning",
             confidence="high",
             message=message,
             label=f"{since}",
@@ -212,7 +222,7 @@ class _BuildFile:
             names = " ".join(_short(target) for chip in missing for target in targets_of(chip) if target.suffix)
             yield self._draft(
                 built,
-                severity="warning" if exact else "note",
+                severity="warning" if exact or self._offered(built, missing, exact=True) else "note",
                 confidence="medium",
                 message=message,
                 label=f"no {plain(missing)} here",
@@ -224,7 +234,8 @@ class _BuildFile:
 
     def _unfinished(self, built: _Built, together: Sequence[_Built]) -> Iterator[Draft]:
         """A list of accepted names with both chips of a family, and not with all suffixes for both."""
-        if built.carry.kind != "filter":
+        if built.carry.kind == "match":
+            yield from self._without_family(built)
             return
         for family in dict.fromkeys(siblings(chip) for chip in self.context.targets):
             here = [one for one in together if any(target.chip in family for target in one.every)]
@@ -261,6 +272,32 @@ class _BuildFile:
                 remedy=remedy,
             )
 
+    def _without_family(self, built: _Built) -> Iterator[Draft]:
+        """A condition that holds for the exact targets of both chips and not for the one target that serves both."""
+        for family in dict.fromkeys(siblings(chip) for chip in self.context.targets):
+            asked = family & self.context.targets
+            mine = [target for target in built.every if target.chip in asked]
+            wider = Target(min(chip.joined for chip in asked), "f")
+            exact = {target.chip for target in mine if target.suffix == "a"}
+            if len(exact) < 2 or any(target.suffix in ("", "f") for target in mine) or not asked <= wider.loads_on():
+                continue
+            sparse = any(_SPARSE_FP4.search(source) for source in built.carry.sources)
+            message = f"holds for {_listed(mine)} and not for {_short(wider)}, which loads on {plain(asked)}: "
+            message += "a build for that is left out"
+            if sparse:
+                message += "; sparse mma of FP4 is for the exact targets alone"
+            yield self._draft(
+                built,
+                severity="note" if sparse else "warning",
+                confidence="low" if sparse else "medium",
+                message=message,
+                label=NO_FAMILY,
+                advice=f"accept {_short(wider)} too, unless the code needs an exact target",
+                claim=claims.other(f"this does not hold for {_short(wider)}", asked),
+                covered=_own_chips(built.every),
+                remedy=NoFix("whether the code behind compiles for the family is not shown"),
+            )
+
     def _accepting(self, built: _Built, exact: bool, present: ChipSet, missing: ChipSet) -> Remedy | NoFix:
         """A list of names makes nothing by itself; a condition does, and tests and examples are there to be run."""
         own = _union(ChipSet.of(target.chip.name) for target in built.every)
@@ -278,9 +315,14 @@ class _BuildFile:
             unsafe = unsafe or enough
         return Remedy("carry", own | missing, evidence=evidence, unsafe=unsafe)
 
-    def _offered(self, built: _Built, missing: ChipSet) -> bool:
-        """Whether a kernel of the file is offered for just these chips under the toolkits of a list of names."""
-        kernels = (one for one in self.built if one.carry.kind == "kernel" and one.toolkits & built.toolkits)
+    def _offered(self, built: _Built, missing: ChipSet, *, exact: bool = False) -> bool:
+        """Whether a kernel of the file is offered for just these chips under the toolkits of a list of names.
+
+        `exact`: and nothing else that it is offered for serves them.
+        """
+        kernels = [one for one in self.built if one.carry.kind == "kernel" and one.toolkits & built.toolkits]
+        if exact:
+            kernels = [one for one in kernels if all(t.suffix == "a" for t in one.sass if t.loads_on() & missing)]
         return any(target.chip in missing and target.suffix for one in kernels for target in one.sass)
 
     def _to_be_tried(self) -> bool:
@@ -374,17 +416,19 @@ class _BuildFile:
         asked = self.context.targets
         loads = _union(one.loads for one in together)
         jits = _union(one.jits for one in together)
-        if loads & asked or built is not together[-1] or not _possible(asked, built.toolkits):
+        if loads & asked or built is not together[-1] or not _possible_plain(asked, built.toolkits):
             return
         every = tuple(dict.fromkeys(target for one in together for target in one.every))
         if jits & asked == asked:
             names = _listed([target for one in together for target in one.ptx if target.jits_on() & asked])
+            last = _last_step(together)
             message = f"nothing here is built for {plain(asked)}; its driver compiles the PTX of {names} at first use"
+            message += f"; each toolkit up to {last} adds the chips that it knows, and later ones none" if last else ""
             claim = _without_cubins(together, asked)
             yield self._draft(
                 built,
-                severity="note",
-                confidence="low",
+                severity="warning" if last else "note",
+                confidence="medium" if last else "low",
                 message=message,
                 label="by JIT only",
                 advice=_native(asked),
@@ -393,27 +437,54 @@ class _BuildFile:
                 remedy=_OF_ITS_MAKER,
             )
             return
-        if built.carry.kind == "kernel" or not _for_everybody(every):
+        if built.carry.kind == "kernel" or not _for_everybody(built.carry, every) or self._older(built):
             return
-        others = [one for one in self.built if one.carry.name == built.carry.name != "" and one.loads & asked == asked]
-        apart = any(not (one.toolkits & built.toolkits) for one in others)
+        expected = self._expected(built, every)
         highest = max(every, key=lambda target: target.number)
-        message = (
-            f"nothing here loads on {plain(asked)}: the list ends at {_short(highest)} and has no PTX of use there"
-        )
-        if apart:
-            message += f"; `{built.carry.name}` has it under another toolkit"
+        message = f"no cubin of this loads on {plain(asked)}: the list ends at {_short(highest)}"
+        message += " and names no PTX of use there"
         yield self._draft(
-            built,
-            severity="warning" if apart else "note",
-            confidence="medium" if apart else "low",
-            message=message,
+            expected.place if expected else built,
+            severity="warning" if expected else "note",
+            confidence="medium" if expected else "low",
+            message=f"{message}; {expected.why}" if expected else message,
             label=f"nothing for {plain(asked)}",
             advice=_native(asked),
             claim=claims.build((pair for one in together for pair in pairs_of(one.carry)), asked - jits),
             covered=loads | jits,
             remedy=_OF_ITS_MAKER,
         )
+
+    def _expected(self, built: _Built, every: Sequence[Target]) -> _Expected | None:
+        """Why something for the asked chips is expected in a list, and the place where it is to be said."""
+        carry = built.carry
+        same = [one for one in self.built if one.carry.kind == carry.kind and one.carry.name == carry.name != ""]
+        here = next((one for one in same if one.loads & self.context.targets), None)
+        if here is not None and here.carry.at > carry.at and self._comes_back(built):
+            low, _ = carry.toolkit
+            return _Expected(here, f"from CUDA {low} on this test fails, and the list of line {carry.at[0]} stands")
+        if here is not None:
+            apart = "condition" if here.toolkits & built.toolkits else "toolkit"
+            return _Expected(built, f"`{carry.name}` has it under another {apart}")
+        recent = [target for target in every if target.number >= _HOPPER]
+        older = len(recent) < len(every)
+        if _is_whole(carry, every) and older and recent and not any(target.suffix for target in recent):
+            why = f"what compiles for plain {_listed(recent)} has no instruction of that chip alone"
+            return _Expected(built, why)
+        return None
+
+    def _older(self, built: _Built) -> bool:
+        """Whether another list of the name goes further, where no toolkit tells the two apart."""
+        carry = built.carry
+        same = [one for one in self.built if one.carry.name == carry.name != "" and one.carry.toolkit == carry.toolkit]
+        others = [one for one in same if not one.loads & self.context.targets]
+        last = max(target.number for target in built.every)
+        return any(target.number > last for one in others for target in one.every)
+
+    def _comes_back(self, built: _Built) -> bool:
+        """Whether a list stands for older toolkits and for the newest, with others between."""
+        low, _ = built.carry.toolkit
+        return bool(low) and any(one.carry.at == built.carry.at and one is not built for one in self.built)
 
     def _plain_among_suffixed(self, built: _Built) -> Iterator[Draft]:
         """9.0a and 10.0f ask for what only a suffix brings; a plain 12.0 beside them goes without."""
@@ -591,10 +662,33 @@ def _possible(missing: ChipSet, toolkits: Toolkits) -> bool:
     return any(all(first and version(release) >= version(first) for first in firsts) for release in toolkits)
 
 
-def _for_everybody(targets: Sequence[Target]) -> bool:
+def _by_major(low: str, high: str) -> bool:
+    """Whether bounds are those of a whole major release: who asks for 12 may have no old 12 in mind."""
+    return low.endswith(".0") and high.endswith(".0")
+
+
+def _last_step(together: Sequence[_Built]) -> str:
+    """The last of the toolkits for which a list gets more, where at least two add something; else ""."""
+    steps = {one.carry.toolkit[0] for one in together if one.carry.kind == "piece"} - {""}
+    return max(steps, key=version) if len(steps) > 1 else ""
+
+
+def _possible_plain(asked: ChipSet, toolkits: Toolkits) -> bool:
+    """Whether a toolkit of the branch could build something that all of the chips load."""
+    return any(_possible(ChipSet.of(chip.name), toolkits) for chip in asked)
+
+
+def _for_everybody(carry: Carry, targets: Sequence[Target]) -> bool:
     """A list of several generations, and not one for kernels that only some chips have."""
     plain_ones = [target for target in targets if not target.suffix]
-    return len(plain_ones) >= 2 and len({target.chip.major for target in targets}) >= 2
+    majors = {target.chip.major for target in targets}
+    return len(majors) > 1 and (len(plain_ones) > 1 or (carry.is_a("request") and len(majors) > 2 and bool(plain_ones)))
+
+
+def _is_whole(carry: Carry, targets: Sequence[Target]) -> bool:
+    """Whether nvcc gets a list as it stands: what a project calls its own may be mapped, unless it is long."""
+    named = carry.is_a("gencode") or (carry.is_a("request") and _OF_TORCH.search(carry.name) is not None)
+    return named or (carry.is_a("request") and len({target.chip.major for target in targets}) > 2)
 
 
 def _meant(source: str) -> ChipSet:
