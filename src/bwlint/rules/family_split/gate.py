@@ -137,7 +137,7 @@ def split(context: Context, judged: Judged) -> tuple[ChipSet, ChipSet] | None:
         return None
     if _pair(context, judged, family, missing) or _nothing_behind(judged) or context.illegal_here(judged, family):
         return None
-    meant = reasons.given(judged) and not judged.in_test
+    meant = reasons.given(judged.gate.comment) and not judged.in_test
     return None if meant or _folds(judged, test, missing) else (test, missing)
 
 
@@ -223,7 +223,9 @@ def _said(cut: Cut) -> str:
         return f"this list names {taken} and leaves out {left_out}"
     if gate.kind in ANSWERS:
         return f"`{gate.name}` is true on {plain(cut.test)} and false on {called(cut.missing)}"
-    if refuses(cut.turned_away) or answers_no(cut.turned_away) or gate.is_a("assert", "skipif"):
+    if answers_no(cut.turned_away) and cut.turned_away.ends == "fall":
+        return f"this test switches something off on {plain(cut.left_out)} and not on {called(cut.taken)}"
+    if cut.refused:
         return f"this test turns away {left_out}, takes {taken}"
     return f"this test picks out {plain(cut.named)} and leaves out {called((cut.test | cut.missing) - cut.named)}"
 
@@ -270,7 +272,7 @@ def _native_doubt(context: Context, judged: Judged, test: ChipSet, missing: Chip
 
 def _doubt(context: Context, judged: Judged, severity: Severity, held: ChipSet) -> str | None:
     """Why the test may be meant as it is written, whatever the tree says of the sibling."""
-    if severity == "note" or reasons.given(judged) or reasons.hinted(judged.gate.comment):
+    if severity == "note" or reasons.given(judged.gate.comment) or reasons.hinted(judged.gate.comment):
         return "the exact test may be meant"
     if context.builds_exact(judged):
         return "the file builds for one part alone"
@@ -296,7 +298,7 @@ def _other_places(
 
 def _sibling(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> Admission | None:
     """A gate behind this one that admits the missing member; a text that says what was tested stands against it."""
-    knows = reasons.untried(judged) or reasons.given(judged) or reasons.speaks_of_twin(judged.gate.comment)
+    knows = reasons.untried(judged) or reasons.given(judged.gate.comment) or reasons.speaks_of_twin(judged.gate.comment)
     if test & _SECOND or knows or context.builds_exact(judged):
         return None
     return admits(context, judged, missing) or elsewhere(context, judged, missing)
@@ -318,5 +320,5 @@ def _seen_sides(context: Context, cut: Cut, found: Weight) -> Iterator[RelatedSp
 
 def meant(judged: Judged) -> bool:
     """Whether a comment, a name or a text at a gate says that the exact part is meant."""
-    said = " ".join(reasons.texts(judged))
-    return reasons.given(judged) or reasons.speaks_of_twin(said) or reasons.named(judged)
+    said = " ".join((judged.gate.comment, *reasons.texts(judged)))
+    return reasons.given(judged.gate.comment) or reasons.hinted(said) or reasons.named(judged)

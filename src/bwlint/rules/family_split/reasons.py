@@ -15,20 +15,21 @@ _SECOND = group("second-consumer")
 _NAME = rf"(?:{spelling.IN_WORDS}|\b)12\.?{{}}[af]?(?![0-9])"
 _REASON = re.compile(rf"\b{words.said('on-purpose', 'tried', 'untried')}\b", re.I)
 _HINT = re.compile(rf"\b{words.said('only-on', 'tuning', 'workaround')}\b", re.I)
+_ONE_CARD = re.compile(rf"\bonly\W+(?:\w+\W+){{0,3}}?{words.nicknames(group('consumer-blackwell'))}", re.I)
 _UNTRIED = re.compile(words.said("untried"), re.I)
 _TWIN = re.compile(rf"{words.numbers(_SECOND)}|{words.nicknames(_SECOND)}", re.I)
 _BOTH = re.compile(rf"{_NAME.format(0)}\s*(?:[/,&+|]|and|or)\s*(?:{_NAME.format(1)}|12?1\b)", re.I)
 _EXACT = re.compile(rf"{words.numbers(_SECOND)}|{words.nicknames(_SECOND)}|exact", re.I)
 
 
-def given(judged: Judged) -> bool:
+def given(comment: str) -> bool:
     """Whether a comment says why one part is meant: it was measured, tried or chosen."""
-    return _REASON.search(judged.gate.comment) is not None
+    return _REASON.search(comment) is not None
 
 
 def hinted(comment: str) -> bool:
     """Whether a comment speaks of a choice, or of the twin as of something else."""
-    return _HINT.search(comment) is not None or speaks_of_twin(comment)
+    return _HINT.search(comment) is not None or _ONE_CARD.search(comment) is not None or speaks_of_twin(comment)
 
 
 def speaks_of_twin(said: str) -> bool:

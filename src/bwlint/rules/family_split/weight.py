@@ -66,6 +66,13 @@ class Cut:
         """The side that who is left out takes."""
         return self.judged.gate.yes if self.left_out == self.test else self.judged.gate.no
 
+    @property
+    def refused(self) -> bool:
+        """Whether that is an error, a no, or an arm whose text says that it is one."""
+        side = self.turned_away
+        in_words = not side.rest and any(_TURNED_AWAY.search(text.text) for text in side.texts)
+        return refuses(side) or answers_no(side) or self.judged.gate.is_a("assert", "skipif") or in_words
+
 
 def weight(context: Context, cut: Cut) -> Weight:
     return next((found for rule in _RULES if (found := rule(context, cut)) is not None), Weight("note", "medium"))
@@ -101,7 +108,7 @@ def _meant(context: Context, cut: Cut) -> Weight | None:
     judged = cut.judged
     if reasons.untried(judged):
         return Weight("note", "low", " (its text says that the exact part is meant)")
-    if reasons.given(judged) or reasons.hinted(judged.gate.comment) or reasons.named(judged):
+    if reasons.given(judged.gate.comment) or reasons.hinted(judged.gate.comment) or reasons.named(judged):
         return Weight("note", "low", " (a comment or a name suggests that the exact part is meant)")
     return None
 
@@ -119,7 +126,7 @@ def _answer(context: Context, cut: Cut) -> Weight | None:
     if judged.gate.kind not in ANSWERS:
         return None
     asking = list(users(context, judged, cut.test | cut.missing))
-    if any(reasons.given(user) or reasons.untried(user) for user in asking):
+    if any(reasons.given(user.gate.comment) or reasons.untried(user) for user in asking):
         return Weight("note", "low", " (a comment where it is asked gives a reason)")
     harmed = next((user for user in asking if decides(user) and not user.in_test), None)
     if harmed is not None and not judged.sets.guessed:
@@ -132,21 +139,15 @@ def _answer(context: Context, cut: Cut) -> Weight | None:
 
 def _own_arm(context: Context, cut: Cut) -> Weight | None:
     """A row or an arm for the later part alone is one that was wanted there."""
-    return Weight("note", "low") if cut.named <= _SECOND and cut.taken <= _SECOND and not _refused(cut) else None
-
-
-def _refused(cut: Cut) -> bool:
-    return refuses(cut.turned_away) or answers_no(cut.turned_away)
+    side = cut.turned_away
+    refused = refuses(side) or (side.ends == "return" and answers_no(side))
+    return Weight("note", "low") if cut.named <= _SECOND and not refused else None
 
 
 def _decided(context: Context, cut: Cut) -> Weight | None:
-    judged = cut.judged
-    if decides(judged):
-        return Weight("warning", "medium" if judged.sets.guessed else "high")
-    side = cut.turned_away
-    if judged.sets.guessed or side.rest or not any(_TURNED_AWAY.search(text.text) for text in side.texts):
-        return None
-    return Weight("warning", "medium", "; a text says so")
+    if decides(cut.judged):
+        return Weight("warning", "medium" if cut.judged.sets.guessed else "high")
+    return Weight("warning", "medium") if cut.refused and not cut.judged.sets.guessed else None
 
 
 def _tuned(context: Context, cut: Cut) -> Weight | None:
