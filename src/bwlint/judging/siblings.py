@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from bwlint.chips import EVERY, ChipSet, group, spelling
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
+from bwlint.model.expr import walk
 from bwlint.model.facts import ANSWERS, Gate, Hop, Module, Side, Use
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import module_name, package_root
@@ -96,14 +97,18 @@ def users(context: Context, judged: Judged, family: ChipSet) -> Iterator[Judged]
 
 
 def _users_here(context: Context, judged: Judged) -> Iterator[Judged]:
-    gate = judged.gate
     for other in context.judged[judged.module.path]:
-        leaf = other.gate.leaf
-        if other.gate.kind in ANSWERS:
-            continue
-        through = leaf is not None and gate.at.holds(leaf) and not other.gate.at.holds(leaf)
-        if through or (_is_global(gate) and gate.name in other.mentioned):
+        if other.gate.kind not in ANSWERS and asks(other, judged):
             yield other
+
+
+def asks(other: Judged, judged: Judged) -> bool:
+    """Whether a gate of the same file uses the answer of a flag or a predicate."""
+    gate, slots = judged.gate, other.module.slots
+    values = (slots[node.args[0]] if node.op == "var" else node for node in walk(other.gate.test))
+    places = (other.gate.leaf, *(value.at for value in values))
+    through = any(at is not None and gate.at.holds(at) and not other.gate.at.holds(at) for at in places)
+    return through or (_is_global(gate) and gate.name in other.mentioned)
 
 
 def _users_elsewhere(context: Context, judged: Judged) -> Iterator[Judged]:

@@ -13,14 +13,14 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.family_evidence import Parted, against, ground, old_library
-from bwlint.judging.siblings import Admission, admits, elsewhere, peer
+from bwlint.judging.siblings import Admission, admits, asks, elsewhere, peer
 from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import ANSWERS, LISTED
 from bwlint.model.findings import NoFix, Severity
 from bwlint.rules.family_split import RULE, reasons
 from bwlint.rules.family_split.weight import Cut, Weight, weight
 from bwlint.world.builds import runs_on
-from bwlint.world.gates import Judged, answers_no, refuses
+from bwlint.world.gates import Judged, refuses
 
 _CONSUMER, _SECOND = group("consumer-blackwell"), group("second-consumer")
 _EXACT_NAME = re.compile(
@@ -178,16 +178,21 @@ def _nothing_behind(judged: Judged) -> bool:
 def _pair(context: Context, judged: Judged, family: ChipSet, missing: ChipSet) -> bool:
     """Another gate of the function (or of the module, for helpers) tests the missing member by itself."""
     for other in context.judged[judged.module.path]:
-        if other is judged or other.core & family != missing or _same_comparison(judged, other):
+        if other is judged or other.core & family != missing or _same_comparison(judged, other) or asks(other, judged):
             continue  # the same comparison, used and turned round
         same_place = other.gate.qualname == judged.gate.qualname
         family_named = _FAMILY_NAME.search(judged.gate.name)
-        both_named = (
-            not family_named and other.gate.kind == judged.gate.kind and other.gate.is_a("predicate", "flag", "table")
-        )
+        alike = other.gate.kind == judged.gate.kind and other.gate.is_a("predicate", "flag", "table")
+        both_named = alike and not family_named and not _local_flags(judged, other)
         if same_place or both_named:
             return True
     return False
+
+
+def _local_flags(judged: Judged, other: Judged) -> bool:
+    """Variables of two functions: neither sees the other."""
+    places = {judged.gate.qualname, other.gate.qualname}
+    return judged.gate.kind == "flag" and len(places) == 2 and not places & {"", "<module>"}
 
 
 def draft(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> Draft:
@@ -223,8 +228,10 @@ def _said(cut: Cut) -> str:
         return f"this list names {taken} and leaves out {left_out}"
     if gate.kind in ANSWERS:
         return f"`{gate.name}` is true on {plain(cut.test)} and false on {called(cut.missing)}"
-    if answers_no(cut.turned_away) and cut.turned_away.ends == "fall":
+    if cut.switched_off:
         return f"this test switches something off on {plain(cut.left_out)} and not on {called(cut.taken)}"
+    if cut.refused and cut.named == cut.left_out:
+        return f"this test turns away {plain(cut.left_out)} and not {called(cut.taken)}"
     if cut.refused:
         return f"this test turns away {left_out}, takes {taken}"
     return f"this test picks out {plain(cut.named)} and leaves out {called((cut.test | cut.missing) - cut.named)}"

@@ -54,7 +54,8 @@ class Cut:
         """Those who get what is behind the gate."""
         if self.judged.denies:
             return self.missing
-        refused = refuses(self.judged.gate.no) or answers_no(self.judged.gate.no)
+        yes, no = self.judged.gate.yes, self.judged.gate.no
+        refused = refuses(no) or (answers_no(no) and not answers_no(yes))  # of a reason and None, None is the yes
         return self.test if refused else self.named
 
     @property
@@ -65,6 +66,12 @@ class Cut:
     def turned_away(self) -> Side:
         """The side that who is left out takes."""
         return self.judged.gate.yes if self.left_out == self.test else self.judged.gate.no
+
+    @property
+    def switched_off(self) -> bool:
+        """Whether False or None is assigned there."""
+        side = self.turned_away
+        return side.ends == "fall" and side.value is not None and side.value.args[:1] in ((False,), (None,))
 
     @property
     def refused(self) -> bool:
@@ -129,7 +136,7 @@ def _answer(context: Context, cut: Cut) -> Weight | None:
     if any(reasons.given(user.gate.comment) or reasons.untried(user) for user in asking):
         return Weight("note", "low", " (a comment where it is asked gives a reason)")
     harmed = next((user for user in asking if decides(user) and not user.in_test), None)
-    if harmed is not None and not judged.sets.guessed:
+    if harmed is not None and (not judged.sets.guessed or harmed.gate.kind == "assert" or refuses(harmed.other)):
         return Weight("warning", "high", user=harmed)
     name = f"{judged.gate.qualname} {judged.gate.name}"
     if _PART_NAME.search(name) or not _SUPPORTS.search(name):
