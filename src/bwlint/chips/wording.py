@@ -16,6 +16,12 @@ def plain(chips: ChipSet) -> str:
     return str(chips).removesuffix(" only")
 
 
+def called(chips: ChipSet) -> str:
+    """As `plain`, and a single chip with its product: "12.1 (GB10)"."""
+    first = next(iter(chips), None)
+    return f"{first} ({first.products[0]})" if first and len(chips) == 1 and first.products else plain(chips)
+
+
 def kib(size: int) -> str:
     """Bytes as a person reads them: "196608 bytes (192 KiB)"."""
     return f"{size} bytes ({size / 1024:.4g} KiB)"

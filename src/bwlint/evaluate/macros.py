@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 from bwlint.chips import ALL_TARGETS, Target, TargetSet
 from bwlint.data import table
 from bwlint.evaluate import vectors
+from bwlint.evaluate.names import guess
 from bwlint.evaluate.objects import EvaluationFrame
-from bwlint.evaluate.values import Unknown, Vec, lift
+from bwlint.evaluate.values import Guess, Unknown, Vec, lift
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Function, Module, Path
 
@@ -41,7 +42,19 @@ class _Row:
 def value(run: Interpreter, node: Expr, frame: EvaluationFrame) -> Vec:
     """The value of a macro in a condition; one that is not defined is 0 there."""
     name, arguments = node.args
-    return lift(lambda lane: 0 if lane is _UNDEFINED else lane, expand(run, name, arguments, node.at, frame))
+    found = expand(run, name, arguments, node.at, frame)
+    if run.compile_time and found.uniform and isinstance(found.lanes[0], Unknown):
+        return _of_build(name) or found
+    return lift(lambda lane: 0 if lane is _UNDEFINED else lane, found)
+
+
+@cache
+def _of_build(name: str) -> Vec | None:
+    """A macro that no file defines and that is called like a target: a build hands it over (-DTARGET_CUDA_ARCH=120)."""
+    called = guess(name)
+    if called is None or called.lanes[0].part:
+        return None
+    return Vec([Guess(one.chip.major, one.chip.minor, name) for one in ALL_TARGETS], device=True, guessed=True)
 
 
 def defined(run: Interpreter, node: Expr, frame: EvaluationFrame) -> Vec:

@@ -6,6 +6,7 @@ Where the two disagree, one of them is wrong.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,11 +14,16 @@ from dataclasses import dataclass
 from bwlint.chips import EVERY, ChipSet, group, spelling
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
-from bwlint.model.facts import Hop, Module, Side, Use
+from bwlint.model.expr import walk
+from bwlint.model.facts import ANSWERS, Gate, Hop, Module, Side, Use
+from bwlint.sources.search import search_of
+from bwlint.sources.tree import module_name, package_root
 from bwlint.world.gates import Judged
 from bwlint.world.libraries import named_for_others
 from bwlint.world.proofs import NeedProof
 
+MAX_FILES = 20
+"""How many files are read that may ask one flag or predicate."""
 _FAMILY = group("consumer-blackwell")
 _FOR_FAMILY = re.compile(rf"{spelling.of_generation(12)}|b12x", re.I)
 
@@ -81,6 +87,52 @@ def peer(context: Context, judged: Judged, chips: ChipSet) -> Judged | None:
         if other.gate.kind == judged.gate.kind and other.core == judged.core | chips:
             return other
     return None
+
+
+def users(context: Context, judged: Judged, family: ChipSet) -> Iterator[Judged]:
+    """Gates of the project that ask a flag or a predicate, and are parted by it."""
+    for other in (*_users_here(context, judged), *_users_elsewhere(context, judged)):
+        if other.core & family and family - other.core:
+            yield other
+
+
+def _users_here(context: Context, judged: Judged) -> Iterator[Judged]:
+    for other in context.judged[judged.module.path]:
+        if other.gate.kind not in ANSWERS and asks(other, judged):
+            yield other
+
+
+def asks(other: Judged, judged: Judged) -> bool:
+    """Whether a gate of the same file uses the answer of a flag or a predicate."""
+    gate, slots = judged.gate, other.module.slots
+    values = (slots[node.args[0]] if node.op == "var" else node for node in walk(other.gate.test))
+    places = (other.gate.leaf, *(value.at for value in values))
+    through = any(at is not None and gate.at.holds(at) and not other.gate.at.holds(at) for at in places)
+    return through or (_is_global(gate) and gate.name in other.mentioned)
+
+
+def _users_elsewhere(context: Context, judged: Judged) -> Iterator[Judged]:
+    if not _is_global(judged.gate) or context.native is None or judged.module.language != "python":
+        return
+    search = search_of(package_root(judged.module.path), context.native.searches)
+    files = dict.fromkeys(hit.file for hit in search.word("python", judged.gate.name))
+    for file in list(files)[:MAX_FILES]:
+        module = context.tree.module(module_name(file.real, file.root)) if file.real != judged.module.path else None
+        if module is not None:
+            yield from _asking(context, module, judged.gate.name, file.real.removeprefix(file.root))
+
+
+def _asking(context: Context, module: Module, name: str, place: str) -> Iterator[Judged]:
+    for gate in module.gates:
+        sets = context.tree.sets(module, gate) if gate.kind not in ANSWERS else None
+        found = Judged(module, gate, sets, place.replace(os.sep, "/")) if sets is not None else None
+        if found is not None and name in found.mentioned:
+            yield found
+
+
+def _is_global(gate: Gate) -> bool:
+    """Whether others can ask it by its bare name."""
+    return gate.kind in ANSWERS and (gate.qualname == "<module>" or gate.qualname == gate.name) and gate.name != ""
 
 
 def namesake(context: Context, judged: Judged, chips: ChipSet) -> Judged | None:

@@ -342,7 +342,8 @@ class Flow:
         test = lists.declared(name, node, value, self.own)
         if test is not None:
             kind: GateKind = "table" if isinstance(node, ast.Dict) else "list"
-            self.add(kind, test, node, Side(ends="fall"), Side(ends="raise"), name)
+            rows = Side(ends="fall", tuning=kind == "table" and lists.holds_numbers(node))
+            self.add(kind, test, node, rows, Side(ends="raise"), name)
 
     def _expression(self, node: ast.Expr, rest: Sequence[ast.stmt]) -> bool:
         value = node.value

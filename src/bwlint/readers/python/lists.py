@@ -54,6 +54,15 @@ def arguments(call: ast.Call, own: frozenset[str]) -> Iterator[tuple[str, ast.ex
             yield label, argument
 
 
+def holds_numbers(node: ast.expr) -> bool:
+    """Whether all rows of a table are numbers, or tuples and dictionaries of them."""
+    if isinstance(node, ast.Dict):
+        return all(holds_numbers(value) for value in node.values)
+    if isinstance(node, ast.Tuple | ast.List):
+        return all(holds_numbers(item) for item in node.elts)
+    return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
+
+
 def _is_list(name: str, own: frozenset[str]) -> bool:
     return name in own or LIST_NAME.search(name) is not None
 

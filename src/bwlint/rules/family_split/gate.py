@@ -5,19 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bwlint.chips import EVERY, NONE, ChipSet, families, group, spelling, words
-from bwlint.chips.wording import plain
+from bwlint.chips import NONE, ChipSet, families, group, spelling, words
+from bwlint.chips.wording import called, plain
 from bwlint.evaluate.objects import ClassValue, EvaluationFrame
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.family_evidence import Parted, against, ground, old_library
-from bwlint.judging.siblings import Admission, admits, elsewhere, peer
+from bwlint.judging.siblings import Admission, admits, asks, elsewhere, peer
 from bwlint.model.expr import Expr, walk
-from bwlint.model.facts import ANSWERS, LISTED, Side
-from bwlint.model.findings import Confidence, NoFix, Severity
-from bwlint.rules.family_split import RULE
+from bwlint.model.facts import ANSWERS, LISTED
+from bwlint.model.findings import NoFix, Severity
+from bwlint.rules.family_split import RULE, reasons
+from bwlint.rules.family_split.weight import Cut, Weight, weight
 from bwlint.world.builds import runs_on
 from bwlint.world.gates import Judged, refuses
 
@@ -26,16 +27,8 @@ _EXACT_NAME = re.compile(
     rf"{words.pinned(_CONSUMER)}|{words.nicknames(_CONSUMER)}|{words.numbers(_SECOND)}|exact", re.I
 )
 _BUILD = re.compile(r"cuda_arch|arch_list|gencode|nvcc|target_arch|build", re.I)
-_VALIDATED = re.compile(rf"{words.said('untried')}|{words.numbers(_SECOND)}|{words.nicknames(_SECOND)}", re.I)
 _TENSOR_MEMORY = re.compile(r"tmem|tensor_?mem", re.I)
 _FAMILY_NAME = re.compile(words.families(_CONSUMER), re.I)
-_SUPPORTS = re.compile(rf"{words.said('support')}|{words.families(_CONSUMER)}", re.I)
-_PART_NAME = re.compile(rf"{spelling.IN_NAMES}120(?![A-Za-z0-9])")
-_MEANT = re.compile(
-    rf"\b(?:{words.said('on-purpose', 'tried', 'only-on', 'tuning')}|{words.nicknames(_CONSUMER)})\b"
-    rf"|{words.numbers(_SECOND)}",
-    re.I,
-)
 _UNPROVED = "nothing here shows that the sibling runs what is behind the test"
 _F_NAMES = "nothing here shows that what is behind the list compiles for the family target"
 _SAME = "both run the same instructions"
@@ -144,7 +137,8 @@ def split(context: Context, judged: Judged) -> tuple[ChipSet, ChipSet] | None:
         return None
     if _pair(context, judged, family, missing) or _nothing_behind(judged) or context.illegal_here(judged, family):
         return None
-    return test, missing
+    meant = reasons.given(judged.gate.comment) and not judged.in_test
+    return None if meant or _folds(judged, test, missing) else (test, missing)
 
 
 def _parted(context: Context, judged: Judged) -> ChipSet | None:
@@ -160,6 +154,17 @@ def _parted(context: Context, judged: Judged) -> ChipSet | None:
     return None
 
 
+def _folds(judged: Judged, test: ChipSet, missing: ChipSet) -> bool:
+    """`if sm == 121: sm = 120`: one member is treated as the other from here on."""
+    value = judged.gate.yes.value
+    if value is None or value.op not in ("const", "tuple"):
+        return False
+    found = [node.args[0] for node in walk(value) if node.op == "const"]
+    first = str(found[0]) if len(found) == 1 else ".".join(map(str, found))
+    target = spelling.spelled(first)
+    return target is not None and any(target.number == chip.joined for chip in missing) and not judged.denies
+
+
 def _same_comparison(judged: Judged, other: Judged) -> bool:
     return judged.gate.leaf is not None and judged.gate.leaf == other.gate.leaf
 
@@ -173,43 +178,69 @@ def _nothing_behind(judged: Judged) -> bool:
 def _pair(context: Context, judged: Judged, family: ChipSet, missing: ChipSet) -> bool:
     """Another gate of the function (or of the module, for helpers) tests the missing member by itself."""
     for other in context.judged[judged.module.path]:
-        if other is judged or other.core & family != missing or _same_comparison(judged, other):
+        if other is judged or other.core & family != missing or _same_comparison(judged, other) or asks(other, judged):
             continue  # the same comparison, used and turned round
         same_place = other.gate.qualname == judged.gate.qualname
         family_named = _FAMILY_NAME.search(judged.gate.name)
-        both_named = (
-            not family_named and other.gate.kind == judged.gate.kind and other.gate.is_a("predicate", "flag", "table")
-        )
+        alike = other.gate.kind == judged.gate.kind and other.gate.is_a("predicate", "flag", "table")
+        both_named = alike and not family_named and not _local_flags(judged, other)
         if same_place or both_named:
             return True
     return False
 
 
+def _local_flags(judged: Judged, other: Judged) -> bool:
+    """Variables of two functions: neither sees the other."""
+    places = {judged.gate.qualname, other.gate.qualname}
+    return judged.gate.kind == "flag" and len(places) == 2 and not places & {"", "<module>"}
+
+
 def draft(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> Draft:
-    severity, confidence, reason = _level(context, judged, test, missing)
+    parted = Cut(judged, test, missing)
+    found = weight(context, parted)
+    severity, confidence, why = found.severity, found.confidence, found.why
     sibling = _sibling(context, judged, test, missing)
     if sibling is not None:
         severity, confidence = "warning", "high"
-        reason = f"; elsewhere `{sibling.name}`, which is behind it, is for {sibling.chips}"
+        why = f"; elsewhere `{sibling.name}`, which is behind it, is for {sibling.chips}"
     elif judged.in_test:
         severity = "note"  # a test may be for one part
-    held, lost = test, missing
-    if judged.denies and refuses(judged.other):
-        phrase, held, lost = "this guard lets pass", missing, test
-    else:
-        named = {"list": "this list names", "table": "this table has a row for"}
-        phrase = named.get(judged.gate.kind, "this test holds on")
     return Draft(
         rule=RULE,
         place=DraftPlace.of_gate(judged),
         severity=severity,
         confidence=confidence,
-        message=f"of one family {phrase} {plain(held)} and not {plain(lost)}; both run the same instructions{reason}",
+        message=f"{_said(parted)}{_same(context, parted)}{why}",
         label=f"true on {judged.core}",
         advice="test the family: the major version, or both members",
-        related=(*_seen_sides(judged), *_other_places(context, judged, missing, sibling)),
+        related=(*_seen_sides(context, parted, found), *_other_places(context, judged, missing, sibling)),
         remedy=_remedy(context, judged, test, missing, sibling, severity),
     )
+
+
+def _said(cut: Cut) -> str:
+    """Who is turned away, in the words for what the gate is."""
+    gate = cut.judged.gate
+    taken, left_out = plain(cut.taken), called(cut.left_out)
+    if gate.is_a("table", "lookup"):
+        return f"this table has a row for {taken} and none for {left_out}"
+    if gate.kind == "list":
+        return f"this list names {taken} and leaves out {left_out}"
+    if gate.kind in ANSWERS:
+        return f"`{gate.name}` is true on {plain(cut.test)} and false on {called(cut.missing)}"
+    if cut.switched_off:
+        return f"this test switches something off on {plain(cut.left_out)} and not on {called(cut.taken)}"
+    if cut.refused and cut.named == cut.left_out:
+        return f"this test turns away {plain(cut.left_out)} and not {called(cut.taken)}"
+    if cut.refused:
+        return f"this test turns away {left_out}, takes {taken}"
+    return f"this test picks out {plain(cut.named)} and leaves out {called((cut.test | cut.missing) - cut.named)}"
+
+
+def _same(context: Context, cut: Cut) -> str:
+    """That both run the same instructions, unless something behind the gate is seen to differ."""
+    differs = against(context, cut.judged, cut.taken, cut.left_out)
+    return "" if differs or context.builds_exact(cut.judged) else "; both run the same instructions"
 
 
 def _remedy(
@@ -217,7 +248,7 @@ def _remedy(
 ) -> Remedy | NoFix:
     """The test with all members on the side of those that it names; `NoFix` says why nobody would want that."""
     held, lost = (missing, test) if judged.denies else (test, missing)
-    chips = judged.core | missing if _names_members(judged) else judged.core - test
+    chips = judged.core | missing if Cut(judged, test, missing).names_members else judged.core - test
     admitted = chips <= judged.core if judged.denies else chips >= judged.core
     if held <= _SECOND and sibling is None and (admitted or judged.module.language == "cuda"):
         return NoFix("what is for the later part alone is a remedy for it")
@@ -248,7 +279,7 @@ def _native_doubt(context: Context, judged: Judged, test: ChipSet, missing: Chip
 
 def _doubt(context: Context, judged: Judged, severity: Severity, held: ChipSet) -> str | None:
     """Why the test may be meant as it is written, whatever the tree says of the sibling."""
-    if severity == "note" or _MEANT.search(judged.gate.comment):
+    if severity == "note" or reasons.given(judged.gate.comment) or reasons.hinted(judged.gate.comment):
         return "the exact test may be meant"
     if context.builds_exact(judged):
         return "the file builds for one part alone"
@@ -274,86 +305,27 @@ def _other_places(
 
 def _sibling(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> Admission | None:
     """A gate behind this one that admits the missing member; a text that says what was tested stands against it."""
-    texts = (judged.gate.comment, *(text.text for side in (judged.gate.yes, judged.gate.no) for text in side.texts))
-    meant = test & _SECOND or any(_VALIDATED.search(text) for text in texts)
-    if meant or context.builds_exact(judged):
+    knows = reasons.untried(judged) or reasons.given(judged.gate.comment) or reasons.speaks_of_twin(judged.gate.comment)
+    if test & _SECOND or knows or context.builds_exact(judged):
         return None
     return admits(context, judged, missing) or elsewhere(context, judged, missing)
 
 
-def _names_members(judged: Judged) -> bool:
-    """Whether the test lists chips (`==`, `in`) and does not list exceptions (`!=`, `not in`)."""
-    return judged.gate.kind in LISTED or len(judged.core) <= len(EVERY) // 2
-
-
-def _seen_sides(judged: Judged) -> tuple[RelatedSpan, ...]:
-    side = judged.gate.yes if judged.denies and refuses(judged.other) else judged.gate.no
-    if side.at is None or side.empty:
-        return ()
-    return (RelatedSpan(judged.module, side.at, "where the sibling ends up"),)
-
-
-def _level(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> tuple[Severity, Confidence, str]:
-    gate = judged.gate
-    named = f"{gate.qualname} {gate.name}"
-    guessed = judged.sets.guessed
-    if context.builds_exact(judged):
-        return "note", "low", " (the file builds for sm_120a alone)"
-    if any(_VALIDATED.search(text.text) for side in (gate.yes, gate.no) for text in side.texts):
-        return "note", "low", " (its text says that the exact part is meant)"
-    if _MEANT.search(gate.comment) or _EXACT_NAME.search(gate.name or gate.qualname.rpartition(".")[2]):
-        return "note", "low", " (a comment or a name suggests that the exact part is meant)"
-    if gate.kind == "table":
-        return "note", "medium", ""
-    if gate.yes.tuning or gate.no.tuning:
-        return "note", "low", " (tuning)"
-    if gate.kind in ANSWERS:
-        part = _PART_NAME.search(named)
-        return ("note", "low", "") if part or not _supports(named) else ("warning", "medium", "")
-    if test & _SECOND and not judged.denies:
-        return "note", "low", ""
-    if _other_generation(gate.yes, gate.no) and not judged.denies:
-        return "warning", "medium", "; the sibling takes what is named after another generation"
-    if _decides(judged):
-        return "warning", "medium" if guessed else "high", ""
-    return "note", "medium", ""
+def _seen_sides(context: Context, cut: Cut, found: Weight) -> Iterator[RelatedSpan]:
+    """Where who is left out ends up."""
+    name = called(cut.left_out)
+    if found.user is not None:
+        yield RelatedSpan(found.user.module, found.user.at, f"{name} is turned away here")
+    side = cut.turned_away
+    chain = cut.judged.gate.chain
+    for other in context.judged[cut.judged.module.path]:
+        if chain and other.gate.chain == chain and other is not cut.judged and cut.left_out <= other.admitted:
+            side = other.gate.yes
+    if side.at is not None and not side.empty:
+        yield RelatedSpan(cut.judged.module, side.at, f"{name} ends up here")
 
 
 def meant(judged: Judged) -> bool:
     """Whether a comment, a name or a text at a gate says that the exact part is meant."""
-    gate = judged.gate
-    texts = (text.text for side in (gate.yes, gate.no) for text in side.texts)
-    named = _EXACT_NAME.search(gate.name or gate.qualname.rpartition(".")[2])
-    said = " ".join((gate.comment, *texts))
-    return bool(_MEANT.search(said) or _VALIDATED.search(said) or named)
-
-
-def _other_generation(here: Side, there: Side) -> bool:
-    """One side names a kernel or value of the family, the other, first of all, one of an older generation."""
-    mine, its = _generations(here), _generations(there)
-    consumer = {chip.major for chip in _CONSUMER}
-    return here.ends == "return" and bool(mine) and set(mine) <= consumer and bool(its) and its[0] not in consumer
-
-
-def _generations(side: Side) -> list[int]:
-    """The majors in the names that a side uses, in order."""
-    found = (spelling.numbers(use.name) for use in side.uses if use.is_a("call", "name"))
-    return [numbers[0] // 10 for numbers in found if numbers]
-
-
-def _supports(name: str) -> bool:
-    return _SUPPORTS.search(name) is not None
-
-
-def _decides(judged: Judged) -> bool:
-    """One member is refused, answered no, or denied a capability flag."""
-    gate = judged.gate
-    if gate.is_a("list", "assert", "skipif") or refuses(gate.yes) or refuses(gate.no):
-        return True
-    for side in (gate.yes, gate.no):
-        value = side.value
-        if value is not None and value.op == "const" and (value.args[0] is None or isinstance(value.args[0], bool)):
-            return True
-        if side.ends == "return" and value is not None and value.op == "fstr":
-            return True
-    return gate.kind == "condition" and gate.yes.ends == "continue"
+    said = " ".join((judged.gate.comment, *reasons.texts(judged)))
+    return reasons.given(judged.gate.comment) or reasons.hinted(said) or reasons.named(judged)

@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bwlint.chips import ChipSet, TargetSet, families, group, words
-from bwlint.chips.wording import plain
+from bwlint.chips import ChipSet, TargetSet, families, group
+from bwlint.chips.instructions import verdict
+from bwlint.chips.wording import called, plain
+from bwlint.evaluate.names import guess
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.guarded_macros import defined, only_errors, served_elsewhere, tuned
@@ -16,13 +18,8 @@ from bwlint.judging.wrappers import served, wrapper
 from bwlint.model.expr import walk
 from bwlint.model.facts import Module
 from bwlint.model.findings import Confidence, NoFix, Severity
-from bwlint.rules.family_split import RULE
+from bwlint.rules.family_split import RULE, reasons
 
-_MEANT = re.compile(
-    rf"\b(?:{words.said('on-purpose', 'only-on', 'workaround')}|{words.nicknames(group('consumer-blackwell'))})\b"
-    rf"|{words.numbers(group('second-consumer'))}",
-    re.I,
-)
 _MACROS = frozenset({"macro", "defined"})
 
 
@@ -37,12 +34,13 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
         lost=lost,
         place=DraftPlace.of_guard(guarded),
         message=(
-            f"of one family this guard compiles for {plain(held)} and not for {plain(lost)}; both have the same "
-            "instructions"
+            f"this guard compiles for {plain(held)} and leaves out {called(lost)}; both have the same instructions"
         ),
         label=f"compiles for {guarded.admitted & TargetSet.native(held | lost)}",
         advice="test the family: a half-open range of __CUDA_ARCH__, or every member's macro",
-        related=(RelatedSpan(guarded.module, guarded.other.at, "what the sibling gets"),) if guarded.other.at else (),
+        related=(RelatedSpan(guarded.module, guarded.other.at, f"{called(lost)} gets this"),)
+        if guarded.other.at
+        else (),
         remedy=_remedy(context, guarded, held, lost),
     )
 
@@ -61,8 +59,8 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             lost=lost,
             place=replace(DraftPlace.of_guard(guarded), module=module, at=operation.at, gate=None),
             message=(
-                f"what is wrapped here runs on {plain(held)} and not on {plain(lost)}: the guard of `{operation.name}` "
-                f"compiles for {plain(held)} alone"
+                f"what is wrapped here runs on {plain(held)} and not on {called(lost)}: "
+                f"the guard of `{operation.name}` compiles for {plain(held)} alone"
             ),
             label="wrapped for one member of the family",
             advice="wrap it in a class whose guard tests the family",
@@ -83,8 +81,9 @@ def _draft(
     related: tuple[RelatedSpan, ...],
     remedy: Remedy | NoFix,
 ) -> Draft:
-    severity, confidence, what = _level(guarded, lost)
-    compared = (guarded.admitted & TargetSet.native(held)) | _twins(guarded, held, lost)
+    twins = _twins(guarded, held, lost)
+    severity, confidence, what = _level(guarded, lost, twins)
+    compared = (guarded.admitted & TargetSet.native(held)) | twins
     return Draft(
         rule=RULE,
         place=place,
@@ -112,12 +111,14 @@ def _remedy(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) ->
         or only_errors(context, guarded)
         or served_elsewhere(context, guarded, gained)
     )
-    return Remedy("guard", targets.chips, evidence=evidence, unsafe=_doubt(guarded, lost, evidence), targets=targets)
+    return Remedy(
+        "guard", targets.chips, evidence=evidence, unsafe=_doubt(guarded, lost, gained, evidence), targets=targets
+    )
 
 
-def _doubt(guarded: Guarded, lost: ChipSet, evidence: str) -> str | None:
+def _doubt(guarded: Guarded, lost: ChipSet, twins: TargetSet, evidence: str) -> str | None:
     """Why a person should look at a wider guard; None where the sibling has nothing to lose by it."""
-    if _level(guarded, lost)[0] == "note":
+    if _level(guarded, lost, twins)[0] == "note":
         return "the exact test may be meant"
     if name := tuned(guarded):
         return f"`{name}` may be chosen for this part"
@@ -146,7 +147,7 @@ def named_after(guarded: Guarded, held: ChipSet) -> str | None:
 
 def parts(context: Context, guarded: Guarded) -> tuple[ChipSet, ChipSet] | None:
     """The family members that a guard admits and refuses, where nothing else in the file serves the refused."""
-    if guarded.working.empty:
+    if guarded.working.empty or reasons.given(guarded.guard.comment):
         return None
     for family in families().values():
         here = family & guarded.sets.live.chips & context.targets
@@ -185,15 +186,25 @@ def _shapes(guarded: Guarded) -> set[str]:
     return {re.sub(r"\d+", "#", name) for name in defined} if guarded.working.tuning else set()
 
 
-def _level(guarded: Guarded, lost: ChipSet) -> tuple[Severity, Confidence, str]:
+def _level(guarded: Guarded, lost: ChipSet, twins: TargetSet) -> tuple[Severity, Confidence, str]:
     """Severity, confidence, and what becomes of the sibling in words."""
-    if _MEANT.search(guarded.guard.comment):
+    if reasons.hinted(guarded.guard.comment):
         return "note", "low", " (a comment suggests that the exact part is meant)"
+    sure: Confidence = "medium" if _handed_over(guarded) else "high"
     named = [use.name for use in guarded.working.uses if use.how == "define"]
     if guarded.working.tuning and named:
-        return "warning", "high", f"; `{named[0]}` is not defined there"
+        return "warning", sure, f"; `{named[0]}` is not defined there"
     if guarded.other.ends == "raise":
-        return "warning", "high", f"; code built for {plain(lost)} ends in the error beside it"
+        return "warning", sure, f"; code built for {plain(lost)} ends in the error beside it"
     if guarded.other.empty:
-        return "warning", "high", f"; for {plain(lost)} nothing is left of it"
+        return "warning", sure, f"; for {plain(lost)} nothing is left of it"
+    behind = [one.name for one in guarded.operations() if one.kind == "instruction"]
+    if behind and all(twins <= verdict(name).legal for name in behind):
+        return "warning", "medium", f"; {plain(lost)} takes another way, though `{behind[0]}` assembles for it too"
     return "note", "medium", ""
+
+
+def _handed_over(guarded: Guarded) -> bool:
+    """Whether a macro counts as the target by its name alone: a build gives it its value."""
+    macros = (str(node.args[0]) for node in walk(guarded.guard.test) if node.op in _MACROS)
+    return any(guess(name) is not None for name in macros if not name.startswith("__"))

@@ -1,0 +1,192 @@
+"""How loud a split is: what becomes of the member that is left out, and whether the author says why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bwlint.chips import EVERY, ChipSet, group, spelling, words
+from bwlint.chips.wording import called
+from bwlint.judging.context import Context
+from bwlint.judging.siblings import users
+from bwlint.model.facts import ANSWERS, LISTED, Side
+from bwlint.model.findings import Confidence, Severity
+from bwlint.rules.family_split import reasons
+from bwlint.world.gates import Judged, answers_no, refuses
+
+_CONSUMER, _SECOND = group("consumer-blackwell"), group("second-consumer")
+_SUPPORTS = re.compile(rf"{words.said('support')}|{words.families(_CONSUMER)}", re.I)
+_PART_NAME = re.compile(rf"{spelling.IN_NAMES}120(?![A-Za-z0-9])")
+_TURNED_AWAY = re.compile(rf"{words.said('demand', 'refusal', 'fallback')}", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """`why` ends the sentence of a finding; `user` is where a flag or predicate does harm."""
+
+    severity: Severity
+    confidence: Confidence
+    why: str = ""
+    user: Judged | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A gate that parts a family: its test holds on `test` and not on `missing`."""
+
+    judged: Judged
+    test: ChipSet
+    missing: ChipSet
+
+    @property
+    def names_members(self) -> bool:
+        """Whether the test lists chips (`==`, `in`) and not exceptions (`!=`, `not in`)."""
+        return self.judged.gate.kind in LISTED or len(self.judged.core) <= len(EVERY) // 2
+
+    @property
+    def named(self) -> ChipSet:
+        """Those whom the author thought of."""
+        return self.test if self.names_members else self.missing
+
+    @property
+    def taken(self) -> ChipSet:
+        """Those who get what is behind the gate."""
+        if self.judged.denies:
+            return self.missing
+        yes, no = self.judged.gate.yes, self.judged.gate.no
+        refused = refuses(no) or (answers_no(no) and not answers_no(yes))  # of a reason and None, None is the yes
+        return self.test if refused else self.named
+
+    @property
+    def left_out(self) -> ChipSet:
+        return (self.test | self.missing) - self.taken
+
+    @property
+    def turned_away(self) -> Side:
+        """The side that who is left out takes."""
+        return self.judged.gate.yes if self.left_out == self.test else self.judged.gate.no
+
+    @property
+    def switched_off(self) -> bool:
+        """Whether False or None is assigned there."""
+        side = self.turned_away
+        return side.ends == "fall" and side.value is not None and side.value.args[:1] in ((False,), (None,))
+
+    @property
+    def refused(self) -> bool:
+        """Whether that is an error, a no, or an arm whose text says that it is one."""
+        side = self.turned_away
+        in_words = not side.rest and any(_TURNED_AWAY.search(text.text) for text in side.texts)
+        return refuses(side) or answers_no(side) or self.judged.gate.is_a("assert", "skipif") or in_words
+
+
+def weight(context: Context, cut: Cut) -> Weight:
+    return next((found for rule in _RULES if (found := rule(context, cut)) is not None), Weight("note", "medium"))
+
+
+def decides(judged: Judged) -> bool:
+    """One member is refused, answered no, or denied a capability flag."""
+    gate = judged.gate
+    if gate.is_a("list", "assert", "skipif") or refuses(gate.yes) or refuses(gate.no):
+        return True
+    for side in (gate.yes, gate.no):
+        value = side.value
+        if value is not None and value.op == "const" and (value.args[0] is None or isinstance(value.args[0], bool)):
+            return True
+        if side.ends == "return" and value is not None and value.op == "fstr":
+            return True
+    return gate.kind == "condition" and gate.yes.ends == "continue"
+
+
+def _exact_build(context: Context, cut: Cut) -> Weight | None:
+    """What is behind it is compiled for 12.0 alone, unless the gate is what picks the target."""
+    judged = cut.judged
+    picked = judged.working.at
+    inside = picked is not None and all(picked.holds(text.at) for text in judged.module.targets)
+    if inside or not context.builds_exact(judged):
+        return None
+    twin = next(iter(cut.left_out))
+    wanted = f"{called(cut.left_out)} wants sm_{twin.joined}a, or the f target where all of it assembles for that"
+    return Weight("note", "low", f" (the file builds for sm_120a alone: {wanted})")
+
+
+def _meant(context: Context, cut: Cut) -> Weight | None:
+    judged = cut.judged
+    if reasons.untried(judged):
+        return Weight("note", "low", " (its text says that the exact part is meant)")
+    if reasons.given(judged.gate.comment) or reasons.hinted(judged.gate.comment) or reasons.named(judged):
+        return Weight("note", "low", " (a comment or a name suggests that the exact part is meant)")
+    return None
+
+
+def _table(context: Context, cut: Cut) -> Weight | None:
+    gate = cut.judged.gate
+    if gate.kind != "table":
+        return None
+    return Weight("note", "medium", " (sizes)") if gate.yes.tuning else Weight("warning", "medium")
+
+
+def _answer(context: Context, cut: Cut) -> Weight | None:
+    """Who asks a flag or a predicate decides; where nobody is seen to, its name does."""
+    judged = cut.judged
+    if judged.gate.kind not in ANSWERS:
+        return None
+    asking = list(users(context, judged, cut.test | cut.missing))
+    if any(reasons.given(user.gate.comment) or reasons.untried(user) for user in asking):
+        return Weight("note", "low", " (a comment where it is asked gives a reason)")
+    harmed = next((user for user in asking if decides(user) and not user.in_test), None)
+    if harmed is not None and (not judged.sets.guessed or harmed.gate.kind == "assert" or refuses(harmed.other)):
+        return Weight("warning", "high", user=harmed)
+    name = f"{judged.gate.qualname} {judged.gate.name}"
+    if _PART_NAME.search(name) or not _SUPPORTS.search(name):
+        return Weight("note", "low")
+    return Weight("warning", "medium")
+
+
+def _own_arm(context: Context, cut: Cut) -> Weight | None:
+    """A row or an arm for the later part alone is one that was wanted there."""
+    side = cut.turned_away
+    refused = refuses(side) or (side.ends == "return" and answers_no(side))
+    return Weight("note", "low") if cut.named <= _SECOND and not refused else None
+
+
+def _decided(context: Context, cut: Cut) -> Weight | None:
+    if decides(cut.judged):
+        return Weight("warning", "medium" if cut.judged.sets.guessed else "high")
+    return Weight("warning", "medium") if cut.refused and not cut.judged.sets.guessed else None
+
+
+def _tuned(context: Context, cut: Cut) -> Weight | None:
+    gate = cut.judged.gate
+    return Weight("note", "low", " (tuning)") if gate.yes.tuning or gate.no.tuning else None
+
+
+def _generation(context: Context, cut: Cut) -> Weight | None:
+    """The member that is named gets a kernel or value of the family, the other one of an older generation."""
+    judged = cut.judged
+    here, there = judged.gate.yes, judged.gate.no
+    mine, its = _generations(here), _generations(there)
+    consumer = {chip.major for chip in _CONSUMER}
+    older = here.ends == "return" and bool(mine) and set(mine) <= consumer and bool(its) and its[0] not in consumer
+    if not older or judged.denies:
+        return None
+    return Weight("warning", "medium", "; the sibling takes what is named after another generation")
+
+
+def _generations(side: Side) -> list[int]:
+    """The majors in the names that a side uses, in order."""
+    found = (spelling.numbers(use.name) for use in side.uses if use.is_a("call", "name"))
+    return [numbers[0] // 10 for numbers in found if numbers]
+
+
+_RULES: tuple[Callable[[Context, Cut], Weight | None], ...] = (
+    _exact_build,
+    _meant,
+    _table,
+    _answer,
+    _own_arm,
+    _decided,
+    _tuned,
+    _generation,
+)
