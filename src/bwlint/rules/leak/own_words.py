@@ -23,10 +23,13 @@ _OLD_NAMES = group("renamed")
 _THRESHOLD = group("blackwell-and-newer")
 _OWN_KIND = group("hopper") | group("datacenter-blackwell") | group("thor") | group("announced") | _OLD_NAMES
 """Generations with instructions that no other has: who names one of them alone speaks of its kernels."""
+_END = re.compile(r"[.;:](?:\s|$)|\s#:?\s*(?=[A-Z])")
 _ONLY = re.compile(r"\bonly\b", re.I)
 _AGAINST = re.compile(words.said("refusal", "exception"), re.I)
 _OPEN = re.compile(rf"\+|{words.said('open-ended', 'at-least')}", re.I)
 _WAYS = re.compile(words.said("tensor-memory-ways"), re.I)
+_TABLES = ("table", "lookup", "list")
+"""What has a row for each chip that somebody thought of; a comment beside it may speak of one row."""
 _CHOOSES = re.compile(r"backend|impl|kernel|runner|algo", re.I)
 
 
@@ -42,13 +45,11 @@ class _Said:
 def contradicted(context: Context, judged: Judged) -> Iterator[Draft]:
     """ "only supported on SM100" under a test that is true on 12.x too."""
     wrong = judged.admitted & context.targets
-    if not wrong or judged.sets.guessed or not judged.sets.decided:
+    if not wrong or judged.sets.guessed or not judged.sets.decided or judged.gate.kind in _TABLES:
         return
     for said in _texts(judged):
-        named = mentioned(said.text).named
-        if not _is_for_one(said.text) or not named <= _OWN_KIND or not named & judged.admitted:
-            continue
-        if _ONLY.search(said.text) or _WAYS.search(said.text):
+        named = _for_one_generation(said.text, context.targets)
+        if named & judged.admitted and named <= _OWN_KIND:
             yield _draft(
                 judged,
                 wrong,
@@ -96,10 +97,17 @@ def _texts(judged: Judged) -> Iterator[_Said]:
             yield _Said("the text of its function", function.doc, judged.at)
 
 
-def _is_for_one(text: str) -> bool:
-    """Whether a text names chips one by one, as those that something is for."""
+def _for_one_generation(text: str, targets: ChipSet) -> ChipSet:
+    """The chips that a sentence of a text says it is for, and no later ones; none where the text names `targets`."""
     said = mentioned(text)
-    return bool(said.named) and not said.open_ended and not _OPEN.search(text) and not _AGAINST.search(text)
+    if said.open_ended or said.named & targets or _OPEN.search(text) or _AGAINST.search(text):
+        return NONE
+    for sentence in _END.split(text):
+        if _ONLY.search(sentence) or _WAYS.search(sentence):
+            named = mentioned(sentence).named
+            if named:
+                return named
+    return NONE
 
 
 def _signs(context: Context, judged: Judged) -> Iterator[_Said]:
