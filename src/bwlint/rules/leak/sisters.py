@@ -8,7 +8,7 @@ from functools import reduce
 from operator import or_
 from pathlib import PurePath
 
-from bwlint.chips import NONE, ChipSet
+from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
@@ -32,10 +32,10 @@ _BACKEND = re.compile(r"backend|impl|kernel|runner|algo", re.I)
 def odd_one(context: Context, judged: Judged) -> Iterator[Draft]:
     """`< 10` where the other gates with this message, callee or backend ask `!= 10`."""
     wrong = judged.admitted & context.targets
-    if not wrong or judged.in_test or not _decides(judged) or _spells_out(judged, wrong):
+    if not wrong or judged.in_test or not _decides(judged) or _spells_out(context, judged, wrong):
         return
     for subject in _subjects(context, judged):
-        others = [other for other in _sisters(context, judged, subject) if not _nested(judged.gate, other.gate)]
+        others = [other for other in _sisters(context, judged, subject) if not _nested(judged, other)]
         narrow = [other for other in others if not other.admitted & wrong and other.admitted & judged.admitted]
         if len(narrow) < _ENOUGH or len(narrow) < len(others):
             continue
@@ -56,10 +56,13 @@ def _decides(judged: Judged) -> bool:
     return sets.decided and not sets.guessed and judged.admitted not in (sets.live, NONE)
 
 
-def _spells_out(judged: Judged, chips: ChipSet) -> bool:
+def _spells_out(context: Context, judged: Judged, chips: ChipSet) -> bool:
     """Whether the test has the number of the chips: its author meant them."""
     spelled = {number for chip in chips for number in (chip.major, chip.joined, chip.name, str(chip.joined))}
-    constants = (node.args[0] for node in walk(judged.gate.test) if node.op == "const")
+    asks = [
+        node for node in walk(judged.gate.test) if node.op == "cmp" and context.tree.may(judged.module, node) != EVERY
+    ]
+    constants = (inner.args[0] for node in asks for inner in walk(node) if inner.op == "const")
     return any(isinstance(value, int | str) and value in spelled for value in constants)
 
 
@@ -111,11 +114,12 @@ def _gates(context: Context, module: Module) -> Iterator[Judged]:
             yield Judged(module, gate, sets, "")
 
 
-def _nested(one: Gate, other: Gate) -> bool:
+def _nested(one: Judged, other: Judged) -> bool:
     """Whether one gate stands in an arm of the other: the two pick a variant together."""
-    return any(side.holds(other.at) for side in (one.yes, one.no)) or any(
-        side.holds(one.at) for side in (other.yes, other.no)
-    )
+    if one.module is not other.module:
+        return False
+    holds = [side.holds(other.gate.at) for side in (one.gate.yes, one.gate.no)]
+    return any(holds) or any(side.holds(one.gate.at) for side in (other.gate.yes, other.gate.no))
 
 
 def _draft(judged: Judged, wrong: ChipSet, subject: tuple[str, str], narrow: list[Judged], legal: ChipSet) -> Draft:
