@@ -34,7 +34,7 @@ _CHOOSES = re.compile(r"backend|impl|kernel|runner|algo", re.I)
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _WordsBeside:
     """Words beside a gate: what they are, for a sentence, and where."""
 
     what: str
@@ -86,15 +86,15 @@ def _beyond(context: Context, judged: Judged) -> ChipSet:
     return NONE if judged.core == ~_THRESHOLD and not judged.denies else judged.admitted & context.targets
 
 
-def _texts(judged: Judged) -> Iterator[_Said]:
+def _texts(judged: Judged) -> Iterator[_WordsBeside]:
     if refuses(judged.other) and judged.other.texts:
-        yield _Said("its own message", judged.other.texts[0].text, judged.other.texts[0].at)
+        yield _WordsBeside("its own message", judged.other.texts[0].text, judged.other.texts[0].at)
     if judged.gate.comment:
-        yield _Said("the comment beside it", judged.gate.comment, judged.at)
+        yield _WordsBeside("the comment beside it", judged.gate.comment, judged.at)
     if judged.gate.kind in ANSWERS:
         function = judged.module.functions.get(judged.gate.qualname)
         if function is not None and function.doc:
-            yield _Said("the text of its function", function.doc, judged.at)
+            yield _WordsBeside("the text of its function", function.doc, judged.at)
 
 
 def _for_one_generation(text: str, targets: ChipSet) -> ChipSet:
@@ -110,23 +110,23 @@ def _for_one_generation(text: str, targets: ChipSet) -> ChipSet:
     return NONE
 
 
-def _signs(context: Context, judged: Judged) -> Iterator[_Said]:
+def _signs(context: Context, judged: Judged) -> Iterator[_WordsBeside]:
     """What is said or named at a gate by which 10.x does what 12.x does otherwise."""
     for said in _texts(judged):
         if (found := _WAYS.search(said.text)) is not None:
-            yield _Said(said.what, f"speaks of {found[0]}", said.at)
+            yield _WordsBeside(said.what, f"speaks of {found[0]}", said.at)
     for use in judged.working.uses:
         if use.sure and use.how in ("call", "import", "text") and _WAYS.search(use.name):
-            yield _Said(f"`{use.name.rpartition('.')[2]}`", "is named after a way of 10.x", use.at)
+            yield _WordsBeside(f"`{use.name.rpartition('.')[2]}`", "is named after a way of 10.x", use.at)
     for name in (judged.gate.name, *judged.gate.qualname.split(".")[-2:]):
         if _WAYS.search(name):
-            yield _Said(f"`{name}`", "is named after a way of 10.x", judged.at)
+            yield _WordsBeside(f"`{name}`", "is named after a way of 10.x", judged.at)
     if refuses(judged.other) and context.near_tcgen05(judged):
-        yield _Said("this file", "is built on tcgen05, in part at least", judged.at)
+        yield _WordsBeside("this file", "is built on tcgen05, in part at least", judged.at)
     chosen = _backend(judged.gate.yes), _backend(judged.gate.no)
     if chosen[0] and chosen[1] and chosen[0].name != chosen[1].name:
         picked = chosen[0] if judged.working is judged.gate.yes else chosen[1]
-        yield _Said(f"the backend `{picked.name}`", "is picked for all of them", picked.at)
+        yield _WordsBeside(f"the backend `{picked.name}`", "is picked for all of them", picked.at)
 
 
 def _backend(side: Side) -> Use | None:
@@ -147,7 +147,7 @@ def _plainly(named: ChipSet) -> str:
 
 
 def _draft(
-    judged: Judged, wrong: ChipSet, said: _Said, *, severity: Severity, message: str, legal: ChipSet | None
+    judged: Judged, wrong: ChipSet, said: _WordsBeside, *, severity: Severity, message: str, legal: ChipSet | None
 ) -> Draft:
     return Draft(
         rule=RULE,
