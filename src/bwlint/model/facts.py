@@ -219,7 +219,7 @@ class Function:
     """A function as an expression: the first return whose conditions hold is its value.
 
     `exits` are its ways out in order, with the tests that lead to each: return, or raise with the place of the error.
-    C++ alone has them, and only where one is an error.
+    C++ alone has them, and only where one is an error. `doc` is its docstring, as far as anybody reads it.
     """
 
     qualname: str
@@ -231,6 +231,7 @@ class Function:
     _: KW_ONLY
     decorators: tuple[Expr, ...] = ()
     exits: tuple[tuple[Path, Exit, Span], ...] = ()
+    doc: str = ""
 
 
 @dataclass(frozen=True, slots=True)

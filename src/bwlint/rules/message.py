@@ -17,6 +17,7 @@ from bwlint.model.findings import NoFix, Severity
 from bwlint.model.rule import RuleTraits
 from bwlint.rules.family_split import gate as family_split
 from bwlint.rules.leak import gate as leak
+from bwlint.rules.leak import own_words
 from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import PROOF, instruction
 
@@ -43,11 +44,10 @@ def _refusal(context: Context, judged: Judged, text: Prose) -> Iterator[Draft]:
         return
     if here and not said.named & context.targets and not said.open_ended:
         advice = f"one of the two is wrong: say that {judged.admitted} will do, or admit {said.named} alone"
-        severity: Severity = "warning" if re.search(r"\bonly\b", text.text, re.I) else "note"
         yield _draft(
             judged,
             text,
-            severity=severity,
+            severity="note",
             message=f"the text names {_only(said.named)}, the test admits {here} too",
             advice=advice,
         )
@@ -64,7 +64,7 @@ def _refusal(context: Context, judged: Judged, text: Prose) -> Iterator[Draft]:
     elif here == context.targets and _names_one_sibling(context, text.text, said) and len(here) > 1:
         one = context.targets & said.exact
         advice = "name the family, or every chip"
-        severity = "warning" if re.search(r"\bonly\b", text.text, re.I) else "note"
+        severity: Severity = "warning" if re.search(r"\bonly\b", text.text, re.I) else "note"
         found = _draft(
             judged,
             text,
@@ -118,9 +118,9 @@ def _promises(context: Context, judged: Judged, text: Prose, said: Mention) -> I
             )
             yield replace(found, claims=(claimed(need, judged.module, wrong & said.named),))
             return
-    bound = next(leak.open_bound(context, judged), None) if said.open_ended else None
+    bound = next(own_words.open_bound(context, judged), None) if said.open_ended else None
     if bound is not None:
-        message = "the text promises every later chip; nothing in this file shows that 12.x will do"
+        message = "the text promises every later chip; what is behind the test is not for 12.x, by its name"
         found = _draft(
             judged,
             text,
@@ -139,7 +139,7 @@ def _contradicts(context: Context, judged: Judged, said: Mention) -> bool:
 def _announcements(context: Context, judged: Judged) -> Iterator[Draft]:
     """A log line on the working side that claims one chip where several get here."""
     here = judged.must & context.targets or judged.admitted & context.targets
-    for text in judged.working.texts[:2]:
+    for text in judged.working.texts[:1]:
         said = mentioned(text.text)
         named = instruction(text.text, text.at)
         if named is not None and here and not named.legal & context.targets:

@@ -21,6 +21,7 @@ from bwlint.model.rule import RuleTraits
 from bwlint.rules.excluded import gate as excluded
 from bwlint.rules.family_split import gate as family_split
 from bwlint.rules.leak import gate as leak
+from bwlint.rules.leak import own_words
 from bwlint.rules.message import EXCEPTION
 from bwlint.world.gates import Judged
 from bwlint.world.libraries import Need
@@ -46,7 +47,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         side, need, wrong = found[0]
         yield leak.with_remedy(judged, side, need, replace(leak.draft(judged, side, need, wrong), rule=RULE))
         return
-    yield from (replace(bound, rule=RULE) for bound in leak.open_bound(context, judged))
+    yield from (replace(bound, rule=RULE) for bound in own_words.open_bound(context, judged))
     yield from _split(context, judged)
     yield from _excluded(context, judged)
 

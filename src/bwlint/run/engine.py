@@ -182,7 +182,8 @@ def _at_origins(context: Context, module: Module, drafts: Sequence[Draft]) -> li
     for draft in drafts:
         origin = origins.get(id(draft.gate)) if draft.gate is not None else None
         too_broad = context.targets <= draft.place.admitted  # the helper may be right, and this use of it wrong
-        at_use = draft.gate is not None and draft.gate.kind == "helper-call" and too_broad
+        asked = draft.gate is not None and (draft.gate.kind == "helper-call" or (origin and origin.kind == "predicate"))
+        at_use = asked and too_broad
         if origin is None or draft.gate is None or at_use:
             kept.append(draft)
         else:

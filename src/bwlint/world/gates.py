@@ -34,7 +34,8 @@ class Judged:
     def denies(self) -> bool:
         """Whether passing the test means to be refused."""
         yes, no = self.gate.yes, self.gate.no
-        if refuses(yes) and not refuses(no):
+        ends_late = no.rest and no.ends == "exit" and bool(no.uses)  # a program that ends after its work
+        if refuses(yes) and (ends_late or not refuses(no)):
             return True
         return answers_no(yes) and not answers_no(no) and not refuses(no)
 

@@ -30,7 +30,7 @@ RAISES = "raise RuntimeError('no')"
         (f"quick and {OPEN}", RAISES, KERNEL, ["5 note"]),
         (f"quick and {OPEN}", "return None", KERNEL, ["5 warning"]),
         # the first text is the reason, the second is beside it
-        (OPEN, "logger.info('too old'); raise RuntimeError('scatter4 is missing')", "return x()", ["5 note"]),
+        (OPEN, "logger.info('too old'); raise RuntimeError('scatter4 is missing')", "return x()", []),
         (OPEN, "logger.info('scatter4 is missing'); raise RuntimeError('too old')", "return x()", ["5 warning"]),
         (OPEN.replace("<", "!="), RAISES, KERNEL, []),
     ],
@@ -38,6 +38,48 @@ RAISES = "raise RuntimeError('no')"
 def test_what_says_so(tmp_path: Path, test: str, refusal: str, behind: str, expected: list[str]) -> None:
     code = CODE.format(test=test, refusal=refusal, behind=behind)
     assert levels(drafts(tmp_path, {"m.py": code}, "leak")) == expected
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        (
+            """def f(x):
+    # scratch space of the ragged kernel (SM100 only)
+    if torch.cuda.get_device_capability()[0] >= 10:
+        x.space = 1
+""",
+            "lets 12.x through, and the comment beside it says that it is for 10.x only",
+        ),
+        (
+            """def f(x):
+    if torch.cuda.get_device_capability()[0] >= 9:
+        return gemm_sm90(x)
+    return gemm_sm80(x)
+""",
+            "lets 12.x take `gemm_sm90`, which is named for 9.0 only; beside it is `gemm_sm80`",
+        ),
+        (
+            "".join(
+                f"""def f{number}(x):
+    if torch.cuda.get_device_capability()[0] {test} 10:
+        raise ValueError("the ring kernel is not available here")
+"""
+                for number, test in enumerate(("!=", "!=", "<"))
+            ),
+            "lets 12.x through, which 2 other gates with this message keep out",
+        ),
+        (
+            """def f(x):
+    if torch.cuda.get_device_capability()[0] >= 10:
+        x.set_2cta(True)
+""",
+            "a lower bound at 10.0 lets 12.x through too, and `set_2cta` is named after a way of 10.x",
+        ),
+    ],
+)
+def test_the_file_says_what_is_against_a_gate(tmp_path: Path, code: str, says: str) -> None:
+    assert [draft.message for draft in drafts(tmp_path, {"m.py": f"import torch\n{code}"}, "leak")] == [says]
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from bwlint.readers.spans import span
 if TYPE_CHECKING:
     from bwlint.readers.python.flow import Flow
 
+_MAX_DOC = 600
 MAX_VALUES = 6
 """Assignments to one attribute that are told apart."""
 _KINDS: dict[str, FunctionKind] = {
@@ -77,6 +78,7 @@ def _function(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef, qualname
         tuple(defaults),
         tuple(flow.returns),
         span(node),
+        doc=(ast.get_docstring(node) or "")[:_MAX_DOC],
     )
     lowerer.scope, flow.returns, flow.path, flow.qualname = saved
     lowerer.yields = outer_yields

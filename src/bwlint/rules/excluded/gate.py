@@ -18,7 +18,7 @@ from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import ANSWERS, BRANCHES, Gate
 from bwlint.model.findings import Confidence, Severity
 from bwlint.rules.excluded import RULE
-from bwlint.rules.leak.gate import behind
+from bwlint.rules.leak.own_words import behind
 from bwlint.world.gates import Judged, answers_no, refuses
 from bwlint.world.libraries import PROOF, Need, named_for_others
 

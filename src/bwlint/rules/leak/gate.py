@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bwlint.chips import EVERY, NONE, ChipSet, group, spelling, words
+from bwlint.chips import NONE, ChipSet, group, spelling, words
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
@@ -16,9 +16,9 @@ from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
 from bwlint.judging.siblings import namesake
 from bwlint.model.expr import walk
-from bwlint.model.facts import ANSWERS, Side
+from bwlint.model.facts import ANSWERS, Side, Use
 from bwlint.model.findings import Claim, NoFix
-from bwlint.rules.leak import RULE
+from bwlint.rules.leak import RULE, generations, own_words, sisters
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root
 from bwlint.world.gates import Judged, answers_no, refuses
@@ -29,7 +29,6 @@ OPEN_ENDED = re.compile(rf"\+|{words.said('open-ended', 'at-least')}", re.I)
 
 _ONE_PART = re.compile(rf"(?:^|_)is_?{spelling.IN_NAMES}[0-9]{{1,3}}x?$", re.I)
 _OLD_NAMES = group("renamed")
-_THRESHOLD = group("blackwell-and-newer")
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -40,6 +39,11 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         yield from tables
         return
     found = list(leaks(context, judged))
+    if not any(need.strength == PROOF for _, need, _ in found):
+        evident = next(_evident(context, judged), None)
+        if evident is not None:
+            yield evident
+            return
     for side, need, wrong in found:
         one = _confirmed(context, judged, draft(judged, side, need, wrong), wrong)
         one = with_remedy(judged, side, need, one)
@@ -48,7 +52,14 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
             one = replace(one, severity="note", confidence="low", remedy=None)
         yield one
     if not found:
-        yield from open_bound(context, judged) if not (named := list(misnamed(context, judged))) else named
+        yield from list(misnamed(context, judged)) or own_words.open_bound(context, judged)
+
+
+def _evident(context: Context, judged: Judged) -> Iterator[Draft]:
+    """What the file itself says against a gate, where no name behind it is known."""
+    yield from own_words.contradicted(context, judged)
+    yield from sisters.odd_one(context, judged)
+    yield from generations.taken_for_older(context, judged)
 
 
 def with_remedy(judged: Judged, side: Side, need: Need, found: Draft) -> Draft:
@@ -168,39 +179,6 @@ def _row_of(key: object, chips: ChipSet) -> bool:
     return isinstance(key, str) and any(key.rstrip("af").endswith(str(chip.joined)) for chip in chips)
 
 
-def open_bound(context: Context, judged: Judged) -> Iterator[Draft]:
-    """A lower bound at 10.0 and nothing known of what is behind it: half a finding, so a note."""
-    if judged.gate.kind == "list" or judged.core - _OLD_NAMES not in (_THRESHOLD, EVERY - _THRESHOLD - _OLD_NAMES):
-        return
-    wrong = judged.admitted & context.targets
-    if (
-        not wrong
-        or not (judged.owns_comparison or judged.gate.kind == "helper-call")
-        or (judged.core == ~_THRESHOLD and not judged.denies)
-    ):
-        return
-    if context.works_there(judged) or context.admitted_behind(judged, wrong):
-        return
-    yield Draft(
-        rule=RULE,
-        category="test-gate" if judged.in_test else None,
-        place=DraftPlace.of_gate(judged),
-        severity="note",
-        confidence="low",
-        message=f"a lower bound at 10.0 lets {wrong} through too; nothing in this file shows what is behind it",
-        label=f"admits {judged.admitted}",
-        advice="name the family where tcgen05 or a kernel for 10.x is behind the test",
-        claims=(behind(judged, wrong, works=False),),
-    )
-
-
-def behind(judged: Judged, chips: ChipSet, *, works: bool) -> Claimed:
-    """What is said of whatever a gate leads to, where nothing shows what that is."""
-    subject = judged.gate.name or judged.gate.qualname
-    says = f"what is behind the test {'works' if works else 'does not work'} on {plain(chips)}"
-    return Claimed(claims.need(subject, chips, chips if works else NONE, says), judged.at, judged.module)
-
-
 def leaks(context: Context, judged: Judged) -> Iterator[tuple[Side, Need, ChipSet]]:
     """Sides that a target may take and whose need is illegal there, with the chips."""
     for side in (judged.gate.yes, judged.gate.no):
@@ -229,7 +207,7 @@ def leaks(context: Context, judged: Judged) -> Iterator[tuple[Side, Need, ChipSe
 
 def _need(context: Context, judged: Judged, side: Side) -> Need | None:
     """What a side uses; else what the reason of the refusal, the enclosing names, or the file say."""
-    found = context.need_of(judged, side)
+    found = context.need_of(judged, side) or _returned(context.evidence.libraries, judged, side)
     if (found is not None and found.strength == PROOF) or side is not judged.working:
         return found
     at = judged.at
@@ -265,6 +243,15 @@ def _says_so(text: str, chips: ChipSet) -> bool:
     """Whether a text names chips one by one, and not by "and newer"."""
     said = mentioned(text)
     return not said.open_ended and bool(said.named & chips)
+
+
+def _returned(libraries: Libraries, judged: Judged, side: Side) -> Need | None:
+    """The backend that a side returns by its name; what it is for, the function says that returns it."""
+    value = side.value
+    if value is None or value.op != "const" or not isinstance(value.args[0], str) or side.ends != "return":
+        return None
+    role = judged.gate.qualname.rpartition(".")[2]
+    return libraries.need(judged.module.path, Use(value.args[0], "text", value.at or judged.at, role=role))
 
 
 def _chosen_above(libraries: Libraries, judged: Judged) -> Need | None:

@@ -1,0 +1,76 @@
+"""leak: of two arms that are named after generations, later chips take the one whose instructions they have not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bwlint.chips import NONE, ChipSet, group, spelling
+from bwlint.chips.wording import plain
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.judging.evidence import handed_out
+from bwlint.model.facts import Side, Use
+from bwlint.rules.leak import RULE
+from bwlint.world.gates import Judged, refuses
+
+_HOPPER = group("hopper")
+
+
+def taken_for_older(context: Context, judged: Judged) -> Iterator[Draft]:
+    """`gemm_sm90` taken from 9.0 on, beside a `gemm_sm80` that runs everywhere; or by all that is not 10.x."""
+    if judged.sets.guessed or not judged.sets.decided or judged.in_test:
+        return
+    for side, beside in ((judged.gate.yes, judged.gate.no), (judged.gate.no, judged.gate.yes)):
+        if refuses(beside) or judged.on(side) >= judged.sets.live:
+            continue
+        for use in _named(side):
+            wrong = judged.on(side) & context.targets & context.reach(judged, use.at)
+            other = _partner(use, beside)
+            if wrong and other is not None and _of(use) == _HOPPER and not _of(other) & wrong:
+                yield _draft(judged, side, wrong, use, other)
+                return
+
+
+def _named(side: Side) -> Iterator[Use]:
+    for use in handed_out(side):
+        if use.sure and use.how in ("call", "name", "text") and _of(use):
+            yield use
+
+
+def _of(use: Use) -> ChipSet:
+    """The chips of the one generation that the last part of a name says."""
+    numbers = spelling.numbers(use.name.rpartition(".")[2])
+    majors = {number // 10 for number in numbers}
+    return ChipSet.where(lambda chip: chip.major in majors) if len(majors) == 1 else NONE
+
+
+def _partner(use: Use, beside: Side) -> Use | None:
+    """What the other side has by the same name, for another generation."""
+    stem = spelling.numberless(use.name)
+    for other in handed_out(beside):
+        if other.name != use.name and other.sure and stem is not None and spelling.numberless(other.name) == stem:
+            return other
+    return None
+
+
+def _draft(judged: Judged, side: Side, wrong: ChipSet, use: Use, other: Use) -> Draft:
+    name, others = use.name.rpartition(".")[2], other.name.rpartition(".")[2]
+    return Draft(
+        rule=RULE,
+        place=DraftPlace.of_gate(judged),
+        severity="warning",
+        confidence="medium",
+        message=f"lets {plain(wrong)} take `{name}`, which is named for {_of(use)}; beside it is `{others}`",
+        label=f"admits {judged.on(side)}",
+        advice=f"end the arm for SM90 at 9.0: its wgmma runs nowhere else; give {plain(wrong)} what runs there",
+        legal=_of(use),
+        related=(
+            RelatedSpan(judged.module, use.at, f"taken on {judged.on(side)}"),
+            RelatedSpan(judged.module, other.at, "the other arm"),
+        ),
+        claims=(
+            Claimed(claims.need(name, wrong, NONE, f"`{name}` does not work on {plain(wrong)}"), use.at, judged.module),
+        ),
+    )

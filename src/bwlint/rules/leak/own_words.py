@@ -1,0 +1,166 @@
+"""leak: a gate lets chips through, and its own words say that what is behind it is another generation's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bwlint.chips import EVERY, NONE, ChipSet, group, words
+from bwlint.chips.mentions import mentioned
+from bwlint.chips.wording import plain
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.model.expr import Span
+from bwlint.model.facts import ANSWERS, Side, Use
+from bwlint.model.findings import Severity
+from bwlint.rules.leak import RULE
+from bwlint.world.gates import Judged, refuses
+
+_OLD_NAMES = group("renamed")
+_THRESHOLD = group("blackwell-and-newer")
+_OWN_KIND = group("hopper") | group("datacenter-blackwell") | group("thor") | group("announced") | _OLD_NAMES
+"""Generations with instructions that no other has: who names one of them alone speaks of its kernels."""
+_END = re.compile(r"[.;:](?:\s|$)|\s#:?\s*(?=[A-Z])")
+_ONLY = re.compile(r"\bonly\b", re.I)
+_AGAINST = re.compile(words.said("refusal", "exception"), re.I)
+_OPEN = re.compile(rf"\+|{words.said('open-ended', 'at-least')}", re.I)
+_WAYS = re.compile(words.said("tensor-memory-ways"), re.I)
+_TABLES = ("table", "lookup", "list")
+"""What has a row for each chip that somebody thought of; a comment beside it may speak of one row."""
+_CHOOSES = re.compile(r"backend|impl|kernel|runner|algo", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class _WordsBeside:
+    """Words beside a gate: what they are, for a sentence, and where."""
+
+    what: str
+    text: str
+    at: Span
+
+
+def contradicted(context: Context, judged: Judged) -> Iterator[Draft]:
+    """ "only supported on SM100" under a test that is true on 12.x too."""
+    wrong = judged.admitted & context.targets
+    if not wrong or judged.sets.guessed or not judged.sets.decided or judged.gate.kind in _TABLES:
+        return
+    for said in _texts(judged):
+        named = _for_one_generation(said.text, context.targets)
+        if named & judged.admitted and named <= _OWN_KIND:
+            yield _draft(
+                judged,
+                wrong,
+                said,
+                severity="warning",
+                message=f"lets {plain(wrong)} through, and {said.what} says that it is for {_plainly(named)}",
+                legal=named,
+            )
+            return
+
+
+def open_bound(context: Context, judged: Judged) -> Iterator[Draft]:
+    """A lower bound at 10.0 in front of what is called after the ways of 10.x: half a finding, so a note."""
+    wrong = _beyond(context, judged)
+    said = next(_signs(context, judged), None) if wrong else None
+    if said is None or context.works_there(judged) or context.admitted_behind(judged, wrong):
+        return
+    yield _draft(
+        judged,
+        wrong,
+        said,
+        severity="note",
+        message=f"a lower bound at 10.0 lets {plain(wrong)} through too, and {said.what} {said.text}",
+        legal=None,
+    )
+
+
+def _beyond(context: Context, judged: Judged) -> ChipSet:
+    """The targets that a bound at 10.0 lets through together with everything newer."""
+    bound = judged.core - _OLD_NAMES
+    owns = judged.owns_comparison or judged.gate.kind == "helper-call"
+    if judged.gate.kind == "list" or not owns or bound not in (_THRESHOLD, EVERY - _THRESHOLD - _OLD_NAMES):
+        return NONE
+    return NONE if judged.core == ~_THRESHOLD and not judged.denies else judged.admitted & context.targets
+
+
+def _texts(judged: Judged) -> Iterator[_WordsBeside]:
+    if refuses(judged.other) and judged.other.texts:
+        yield _WordsBeside("its own message", judged.other.texts[0].text, judged.other.texts[0].at)
+    if judged.gate.comment:
+        yield _WordsBeside("the comment beside it", judged.gate.comment, judged.at)
+    if judged.gate.kind in ANSWERS:
+        function = judged.module.functions.get(judged.gate.qualname)
+        if function is not None and function.doc:
+            yield _WordsBeside("the text of its function", function.doc, judged.at)
+
+
+def _for_one_generation(text: str, targets: ChipSet) -> ChipSet:
+    """The chips that a sentence of a text says it is for, and no later ones; none where the text names `targets`."""
+    said = mentioned(text)
+    if said.open_ended or said.named & targets or _OPEN.search(text) or _AGAINST.search(text):
+        return NONE
+    for sentence in _END.split(text):
+        if _ONLY.search(sentence) or _WAYS.search(sentence):
+            named = mentioned(sentence).named
+            if named:
+                return named
+    return NONE
+
+
+def _signs(context: Context, judged: Judged) -> Iterator[_WordsBeside]:
+    """What is said or named at a gate by which 10.x does what 12.x does otherwise."""
+    for said in _texts(judged):
+        if (found := _WAYS.search(said.text)) is not None:
+            yield _WordsBeside(said.what, f"speaks of {found[0]}", said.at)
+    for use in judged.working.uses:
+        if use.sure and use.how in ("call", "import", "text") and _WAYS.search(use.name):
+            yield _WordsBeside(f"`{use.name.rpartition('.')[2]}`", "is named after a way of 10.x", use.at)
+    for name in (judged.gate.name, *judged.gate.qualname.split(".")[-2:]):
+        if _WAYS.search(name):
+            yield _WordsBeside(f"`{name}`", "is named after a way of 10.x", judged.at)
+    if refuses(judged.other) and context.near_tcgen05(judged):
+        yield _WordsBeside("this file", "is built on tcgen05, in part at least", judged.at)
+    chosen = _backend(judged.gate.yes), _backend(judged.gate.no)
+    if chosen[0] and chosen[1] and chosen[0].name != chosen[1].name:
+        picked = chosen[0] if judged.working is judged.gate.yes else chosen[1]
+        yield _WordsBeside(f"the backend `{picked.name}`", "is picked for all of them", picked.at)
+
+
+def _backend(side: Side) -> Use | None:
+    """The backend that a side picks by its name."""
+    return next((use for use in side.uses if use.how == "text" and use.sure and _CHOOSES.search(use.role)), None)
+
+
+def behind(judged: Judged, chips: ChipSet, *, works: bool) -> Claimed:
+    """What is said of whatever a gate leads to, where nothing shows what that is."""
+    subject = judged.gate.name or judged.gate.qualname
+    says = f"what is behind the test {'works' if works else 'does not work'} on {plain(chips)}"
+    return Claimed(claims.need(subject, chips, chips if works else NONE, says), judged.at, judged.module)
+
+
+def _plainly(named: ChipSet) -> str:
+    said = plain(named)
+    return said if said.endswith("only") else f"{said} only"
+
+
+def _draft(
+    judged: Judged, wrong: ChipSet, said: _WordsBeside, *, severity: Severity, message: str, legal: ChipSet | None
+) -> Draft:
+    return Draft(
+        rule=RULE,
+        category="test-gate" if judged.in_test else None,
+        place=DraftPlace.of_gate(judged),
+        severity=severity,
+        confidence="medium" if severity == "warning" else "low",
+        message=message,
+        label=f"admits {judged.admitted}",
+        advice=f"keep {plain(wrong)} out, or say in the text that it works there"
+        if legal
+        else "name the family where tcgen05 or a kernel for 10.x is behind the test",
+        legal=legal,
+        related=(RelatedSpan(judged.module, said.at, said.what),) if said.at != judged.at else (),
+        claims=(behind(judged, wrong, works=False),),
+    )
