@@ -20,22 +20,17 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 
 from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.model.expr import Span
-from bwlint.model.facts import Gate, Module, Side
-from bwlint.readers import ReadError
-from bwlint.readers.python import read_sites
-from bwlint.readers.python.flow import StatementSite
+from bwlint.model.facts import Module
 from bwlint.readers.python.occurrences import Index, NameScope, Occurrence, index
 from bwlint.sources.search import Hit, Search, search_of
 from bwlint.sources.tree import is_project, module_name
 from bwlint.sources.walk import SourceFile
 from bwlint.world.budget import Budget
-from bwlint.world.gates import Judged
 from bwlint.world.refusals import Refusals
 from bwlint.world.tree import Tree
 
@@ -101,9 +96,6 @@ class _MentioningFile:
     name: str
     index: Index
     source: str
-    sites: dict[int, tuple[Module, tuple[StatementSite, ...]]] = field(default_factory=dict)
-    wanted: set[int] = field(default_factory=set)
-    """Lines that somebody may ask for soon: a file is read for all of them at once."""
 
     @property
     def is_package(self) -> bool:
@@ -379,36 +371,20 @@ class Arrivals:
         return _both(passed, self._arriving(file, qualname))
 
     def _passing(self, file: _MentioningFile, at: Span) -> Arrival:
-        """The chips that pass the tests in front of a place, as far as the function around it goes."""
-        if at[0] not in file.sites:
-            lines = range(1, file.source.count("\n") + 2) if file.sites else file.wanted
-            self._read_sites(file, {at[0], *lines})  # the first time for a name, then for all that may be asked
-        module, sites = file.sites[at[0]]
-        held = [site for site in sites if site.at[:2] <= at[:2] <= site.at[2:]]
-        if not held:
+        """The chips that pass the gates in front of a place, as far as the function around it goes."""
+        module = self._tree.module(file.name)
+        if module is None or module.path != file.real:
             return ANY
-        chips = EVERY
-        stops: list[Stop] = []
-        for test in held[-1].path:
-            through = self._tree.passing(module, test)
-            if not self._targets <= through and test.at is not None:
-                stops.append(Stop(module.path, test.at, module))
-            chips &= through
-        for gate, side in _beside(module, at):
-            sets = self._tree.sets(module, gate)
-            through = EVERY if sets is None else Judged(module, gate, sets, "").let_through(side)
-            if not self._targets <= through:
-                stops.append(Stop(module.path, gate.at, module))
-            chips &= through
+        chips, stops = EVERY, list[Stop]()
+        for judged in self._refusals.judged(module):
+            for side in (judged.gate.yes, judged.gate.no):
+                if not side.holds(at):
+                    continue
+                through = judged.let_through(side)
+                if not self._targets <= through:
+                    stops.append(Stop(module.path, judged.gate.at, module))
+                chips &= through
         return Arrival(chips, tuple(stops))
-
-    def _read_sites(self, file: _MentioningFile, lines: set[int]) -> None:
-        nothing = Module(path=file.real, language="python", name=file.name, is_package=file.is_package)
-        found: tuple[Module, tuple[StatementSite, ...]] = nothing, ()
-        with suppress(ReadError):  # no test is known there then: every chip passes
-            found = read_sites(file.real, file.source, file.name, file.is_package, frozenset(lines))
-        for line in lines:
-            file.sites[line] = found
 
     # -- files
 
@@ -428,8 +404,6 @@ class Arrivals:
         """The files of `_hits`, read. Raises `_Untold`."""
         for hit in self._hits(file, name):
             one = self._file(hit.real, hit.root)
-            uses = one.index.names.get(name, ())
-            one.wanted = {line for use in uses for line in (use.at[0], *one.definitions(use.qualname))}
             yield one
 
     def _file(self, real: str, root: str) -> _MentioningFile:
@@ -453,15 +427,6 @@ class Arrivals:
         package = name if os.path.basename(real) == "__init__.py" else name.rpartition(".")[0]
         found = index(source, package)
         return None if found is None else _MentioningFile(real, root, name, found, source)
-
-
-def _beside(module: Module, at: Span) -> Iterator[tuple[Gate, Side]]:
-    """Sides that hold a place and are no statements above it: arms of an expression, what a decorator guards."""
-    for gate in module.gates:
-        if gate.is_a("expression", "skipif", "list"):
-            for side in (gate.yes, gate.no):
-                if not side.rest and side.holds(at):
-                    yield gate, side
 
 
 @cache

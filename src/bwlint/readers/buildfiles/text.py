@@ -58,7 +58,7 @@ class _Branch:
 
 
 @dataclass(frozen=True, slots=True)
-class _Value:
+class _Setting:
     """What a variable gets: the carry as it stands, the branches around, and the toolkits that do not change it."""
 
     carry: Carry
@@ -72,7 +72,7 @@ class _LineReader:
     places: Places
     handed: frozenset[str]
     names: re.Pattern[str]
-    values: list[_Value] = field(default_factory=list)
+    values: list[_Setting] = field(default_factory=list)
     branches: list[_Branch] = field(default_factory=list)
     opened: int = 0
     image: Toolkits = field(default_factory=every_toolkit)
@@ -230,7 +230,7 @@ class _LineReader:
 
     def _add(self, kind: CarryKind, name: str, listed: Listed, at: Span, toolkits: Toolkits, text: str = "") -> None:
         carry = Carry(kind, name, listed.sass, listed.ptx, at, text=text)
-        self.values.append(_Value(carry, tuple(self.branches), toolkits))
+        self.values.append(_Setting(carry, tuple(self.branches), toolkits))
 
     def _toolkits(self) -> Toolkits:
         found = self.image

@@ -75,7 +75,7 @@ class _Built:
 
 
 @dataclass(frozen=True)
-class _Expected:
+class _AskedList:
     place: _Built
     why: str
 
@@ -455,22 +455,22 @@ class _BuildFile:
             remedy=_OF_ITS_MAKER,
         )
 
-    def _expected(self, built: _Built, every: Sequence[Target]) -> _Expected | None:
+    def _expected(self, built: _Built, every: Sequence[Target]) -> _AskedList | None:
         """Why something for the asked chips is expected in a list, and the place where it is to be said."""
         carry = built.carry
         same = [one for one in self.built if one.carry.kind == carry.kind and one.carry.name == carry.name != ""]
         here = next((one for one in same if one.loads & self.context.targets), None)
         if here is not None and here.carry.at > carry.at and self._comes_back(built):
             low, _ = carry.toolkit
-            return _Expected(here, f"from CUDA {low} on this test fails, and the list of line {carry.at[0]} stands")
+            return _AskedList(here, f"from CUDA {low} on this test fails, and the list of line {carry.at[0]} stands")
         if here is not None:
             apart = "condition" if here.toolkits & built.toolkits else "toolkit"
-            return _Expected(built, f"`{carry.name}` has it under another {apart}")
+            return _AskedList(built, f"`{carry.name}` has it under another {apart}")
         recent = [target for target in every if target.number >= _HOPPER]
         older = len(recent) < len(every)
         if _is_whole(carry, every) and older and recent and not any(target.suffix for target in recent):
             why = f"what compiles for plain {_listed(recent)} has no instruction of that chip alone"
-            return _Expected(built, why)
+            return _AskedList(built, why)
         return None
 
     def _older(self, built: _Built) -> bool:
