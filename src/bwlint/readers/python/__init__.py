@@ -14,7 +14,7 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Prose, Use
 from bwlint.readers import prune
 from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
-from bwlint.readers.python import budgets, embedded, peers
+from bwlint.readers.python import budgets, clusters, embedded, peers
 from bwlint.readers.python.flow import Flow, StatementSite
 from bwlint.readers.python.sides import dotted, statements
 from bwlint.readers.python.vocabulary import device_lines, lines_with, may_read_device
@@ -70,6 +70,7 @@ def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str
         operations=(
             *peers.operations(tree, source),
             *budgets.operations(tree, source),
+            *clusters.operations(tree, source),
             *instructions,
             *flow.sizes.found,
         ),

@@ -16,7 +16,7 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.path_conditions import Answers, Left, satisfiable
-from bwlint.model.expr import Span, walk
+from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import HANDLER, Module, Operation, OperationKind, Path
 from bwlint.model.findings import Claim, Confidence, Severity
 from bwlint.rules.smem import RULE
@@ -25,6 +25,10 @@ from bwlint.world.gates import Judged
 MAX_PICKS = 48
 _SHARED = re.compile(r"\bsmem\b(?!\])|shared.?mem", re.I)
 """A comment that speaks of shared memory; the name of the rule in brackets does not."""
+
+
+_HEAD = re.compile(r"(?:^|[._])L[qkv]$|head_?(?:dim|size)|^d_?(?:head|model|[qkv])$", re.I)
+"""What the width of an attention head is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +67,11 @@ def _functions(module: Module, kind: OperationKind) -> list[list[Pick]]:
         if one.kind == kind or one.kind == "stages":
             grouped[(one.qualname, one.path)].append(one)
     found: dict[str, list[Pick]] = defaultdict(list)
-    for (qualname, path), group in grouped.items():
-        sizes = {one.name: _amount(one) for one in group if one.kind == kind}
+    for (qualname, path), together in grouped.items():
+        sizes = {one.name: _amount(one) for one in together if one.kind == kind}
         if sizes and len(found[qualname]) < MAX_PICKS:
-            first = next(one for one in group if one.kind == kind)
-            stages = tuple(_amount(one) for one in group if one.kind == "stages")
+            first = next(one for one in together if one.kind == kind)
+            stages = tuple(_amount(one) for one in together if one.kind == "stages")
             found[qualname].append(Pick(first.at, path, sizes, stages))
     return list(found.values())
 
@@ -163,7 +167,7 @@ def _tile(
 ) -> Draft:
     judged = _deciding(context, module, pick.at, ours, peers)
     about_memory = judged is not None and _SHARED.search(judged.gate.comment) is not None
-    sure = not larger or about_memory
+    sure = not larger or about_memory or _widest(pick) > most(next(iter(ours)))
     shared = ChipSet.where(lambda chip: most(chip) > most(next(iter(ours))) and _takes(answers, pick, chip))
     limit = kib(most(next(iter(ours))))
     message = (
@@ -186,6 +190,22 @@ def _tile(
         ),
         judged=judged,
     )
+
+
+def _widest(pick: Pick) -> int:
+    """Bytes of a block's queries, keys and values, of 16 bits each, for the widest head that a test above lets pass."""
+    sides = list(pick.sizes.values())
+    bounds = [bound for test in pick.path if (bound := _head_bound(test))]
+    return (sides[0] + 2 * sides[1]) * min(bounds) * 2 if bounds and len(sides) == 2 else 0
+
+
+def _head_bound(test: Expr) -> int:
+    """N of `head_dim <= N`; 0 for any other test."""
+    if test.op != "cmp" or test.args[0] != "<=":
+        return 0
+    name, bound = test.args[1]
+    named = any(isinstance(arg, str) and _HEAD.search(arg) for arg in name.args)
+    return bound.args[0] if named and bound.op == "const" and isinstance(bound.args[0], int) else 0
 
 
 def _too_large(pick: Pick, chips: ChipSet) -> Claim:
