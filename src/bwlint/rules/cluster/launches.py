@@ -57,8 +57,8 @@ def _taken_for_able(context: Context, judged: Judged) -> Iterator[Draft]:
         severity="warning" if switches else "note",
         confidence="medium",
         message=(
-            f"clusters of several blocks are taken for granted on {plain(ours)} by the capability alone, where multicast"
-            " is software and nothing asks whether they fit"
+            f"clusters of several blocks are taken for granted on {plain(ours)} by the capability alone, where"
+            " multicast is software and nothing asks whether they fit"
         ),
         label="a lower bound",
         advice="ask cudaOccupancyMaxActiveClusters, or leave clusters to chips with multicast in hardware",
@@ -189,9 +189,8 @@ def _picked(one: Asked) -> Iterator[Draft]:
     if one.meant in (THEIRS, BUILT) or any(not need.legal & chips for need in file_operations(one.module)):
         return
     gates = (judged for judged in one.context.judged[one.module.path] if _last(judged) == one.operation.qualname)
-    if not chips or any(
-        chips & judged.core != group("hopper") & judged.core and chips - judged.core for judged in gates
-    ):
+    told_apart = any(bool(chips & judged.core) != bool(group("hopper") & judged.core) for judged in gates)
+    if not chips or told_apart:
         return
     yield _draft(
         one,
