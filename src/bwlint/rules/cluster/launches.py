@@ -25,7 +25,7 @@ from bwlint.rules.cluster import RULE
 from bwlint.world.gates import Judged, refuses
 
 _CTA_GROUP = re.compile(r"cta_?group", re.I)
-_ABLE = re.compile(r"(?:support|can|has|enable|use)\w*_clusters?(?:_launch(?:es)?)?$", re.I)
+_ABLE = re.compile(r"(?:support|can|enable|use)\w*_clusters?(?:_launch(?:es)?)?$", re.I)
 _BLOCKS = re.compile(r"num_ctas|cluster", re.I)
 _PAIR_OF_BLOCKS = "cp.async.bulk.tensor.2d.cta_group::2.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
 
