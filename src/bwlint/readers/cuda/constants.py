@@ -168,10 +168,10 @@ class Constants:
                 return self._local(local, offset)
             if self._is_parameter(scope, last):
                 return self._template(scope, last)
-        owner = written.rpartition("::")[0].rpartition("::")[2] or (scope.parent if scope else self._class_at(offset))
+        owner = written.rpartition("::")[0].rpartition("::")[2] or (scope.parent if scope else self.class_at(offset))
         outside = [one for one in known if one.fixed and self.scopes.function(one.start) is None]
-        mine = [one for one in outside if self._class_at(one.start) == owner]
-        chosen = mine or [one for one in outside if not self._class_at(one.start)]
+        mine = [one for one in outside if self.class_at(one.start) == owner]
+        chosen = mine or [one for one in outside if not self.class_at(one.start)]
         return self._one_of(chosen, offset)
 
     def _one_of(self, chosen: list[ConstantDefinition], offset: int) -> Expr | None:
@@ -271,7 +271,7 @@ class Constants:
         parts = arguments(text, opening) if opening >= 0 else None
         return (scopes[0], parts) if len(scopes) == 1 and parts else None
 
-    def _class_at(self, offset: int) -> str:
+    def class_at(self, offset: int) -> str:
         inner = [scope for scope in self._classes if scope.open < offset < scope.close]
         return inner[-1].name if inner else ""
 

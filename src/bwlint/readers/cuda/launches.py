@@ -6,7 +6,7 @@ import bisect
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from bwlint.chips.spelling import IN_NAMES, SINCE_HOPPER
@@ -274,9 +274,10 @@ class _LaunchReader:
                 amount = self.constants.value(definition.value, definition.end)
                 function = self.scopes.function(definition.start)
                 asked = self._asks_limit(function) if function is not None else bool(self._limits_asked)
-                yield self._operation(
+                found = self._operation(
                     "capacity", definition.name, definition.start, definition.end, (amount,), checked=asked
                 )
+                yield replace(found, qualname=self.constants.class_at(definition.start) or found.qualname)
         for match in self._matches(_NUMBER):
             function = self.scopes.function(match.start())
             line = self.code.text[self.code.line_start(match.start()) : match.end() + 60].split("\n")

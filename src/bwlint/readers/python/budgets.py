@@ -11,6 +11,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 
 from bwlint.model.expr import Expr
 from bwlint.model.facts import Operation
@@ -26,6 +27,7 @@ _LIMIT = re.compile(r"budget|limit|capa|max|avail", re.I)
 _ASKS = re.compile(
     r"(?i)shared_mem\w*per_block|max_shared_mem|MaxSharedMemoryPer|SHARED_MEMORY_PER_BLOCK|smem_capacity\(\)"
 )
+_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _CHIP = re.compile(r"(?i)cc|sm|arch|cap|capability|compute_capability|device_capability")
 
 
@@ -41,7 +43,16 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
     found = [*_lookups(tree), *_named_targets(tree)]
     if not _ASKS.search(source):
         found += [*_constants(tree), *_compared(tree)]
-    return tuple(sorted(found[:MAX_FOUND], key=lambda operation: operation.at))
+    named = (replace(one, qualname=_owners(tree, one)) for one in found[:MAX_FOUND])
+    return tuple(sorted(named, key=lambda operation: operation.at))
+
+
+def _owners(tree: ast.Module, one: Operation) -> str:
+    """The class around a place and those of the file that are made of it, word by word: a generation may have its own."""
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    owner = next((node.name for node in classes if span(node).holds(one.at)), None)
+    heirs = (node.name for node in classes if owner in map(dotted, node.bases))
+    return " ".join(_CAPITAL.sub(" ", name) for name in (owner, *heirs) if name)
 
 
 def _constants(tree: ast.Module) -> Iterator[Operation]:

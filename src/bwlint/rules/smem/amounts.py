@@ -219,7 +219,9 @@ def _sum(one: Asked, chip: Chip) -> int:
 def _capacities(context: Context, module: Module) -> Iterator[Draft]:
     """More than the limit of a block, where that is meant: a multiprocessor's size, or another generation's."""
     for one in asked(context, module, "capacity") if module.language != "python" else ():
-        named = mentioned(one.operation.name.replace("_", " ")).named
+        (amount,) = one.operation.amounts
+        words = (one.operation.qualname, one.operation.name, str(amount.args[0]) if amount.op == "name" else "")
+        named = mentioned(" ".join(words).replace("_", " ")).named
         chips = (named or context.targets) & one.targets.chips
         if named and not chips:
             continue

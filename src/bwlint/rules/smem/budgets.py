@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bwlint.chips import NONE, Chip, ChipSet, Target, group
+from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import kib, plain
 from bwlint.judging import claims
 from bwlint.judging.amounts import BUILT, THEIRS, fitting, meant
@@ -53,8 +54,9 @@ def _is_for_others(context: Context, module: Module, one: Operation, target: Chi
     """Whether the kernels in question are another generation's; those of Ampere run on every later chip."""
     if any(not need.legal & context.targets for need in file_operations(module)):
         return True
-    if target is not None and target in group("ampere"):
-        return False
+    owner = mentioned(one.qualname.replace("_", " ")).named
+    if owner or (target is not None and target in group("ampere")):
+        return bool(owner) and not owner & context.targets
     return meant(context, module, one.name) in (THEIRS, BUILT)
 
 
