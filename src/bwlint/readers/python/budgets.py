@@ -48,10 +48,10 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
 
 
 def _owners(tree: ast.Module, one: Operation) -> str:
-    """The class around a place and those of the file that are made of it, word by word: a generation may have its own."""
+    """The class around a place and those of the file that are made of it: a generation may have its own."""
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
-    owner = next((node.name for node in classes if span(node).holds(one.at)), None)
-    heirs = (node.name for node in classes if owner in map(dotted, node.bases))
+    owner = next((node.name for node in classes if span(node).holds(one.at)), "")
+    heirs = (node.name for node in classes if owner and owner in map(dotted, node.bases))
     return " ".join(_CAPITAL.sub(" ", name) for name in (owner, *heirs) if name)
 
 
