@@ -232,9 +232,10 @@ def _demanded(test: ast.expr, tests: tuple[ast.expr, ...], function: _PeerFuncti
     """A refusal where the device has no multicast, in a function that is told whether it is wanted."""
     if isinstance(function.node, ast.Module) or not any(map(_OFFERED.search, _words(test))):
         return
-    looked_at = {word for one in (test, *tests) for word in _words(one)}
+    if any(_WANTED.search(word) for one in (test, *tests) for word in _words(one)):
+        return
     for argument in (*function.node.args.args, *function.node.args.kwonlyargs):
-        if _WANTED.match(argument.arg) and argument.arg not in looked_at:
+        if _WANTED.match(argument.arg):
             yield _Found("demanded", test, (argument.arg,))
 
 

@@ -11,6 +11,7 @@ from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.model.expr import Span
 from bwlint.rules.smem import RULE
 from bwlint.world.gates import Judged
 
@@ -32,9 +33,10 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     if left != context.targets or any(arm.sets.guessed for arm in arms):
         return
     (name,) = called
+    first, last = judged.gate.at, arms[-1].gate.at
     yield Draft(
         rule=RULE,
-        place=DraftPlace(module=judged.module, at=judged.gate.at, admitted=told, certain=told),
+        place=DraftPlace(module=judged.module, at=Span(*first[:2], *last[2:]), admitted=told, certain=told),
         severity="warning",
         confidence="medium",
         message=(
