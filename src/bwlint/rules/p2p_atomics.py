@@ -97,6 +97,8 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             yield _skip(context, module, switch)
         elif switch.name in ("named", "demanded"):
             yield _told(context, module, switch)
+        elif switch.name == "multimem" and not _let_in_by_capability(context, module, switch):
+            continue  # a kernel: whoever starts it may ask
         elif switch.name == "option":
             yield from _option(context, module, switch)
         else:
@@ -104,7 +106,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
                 entries[path].append(_Switch(switch, works))
                 break
     for path, found in entries.items():
-        yield _draft(context, module, path, found)
+        yield _draft(context, module, path, found, sure=path != "rdma" or "multicast" not in entries)
 
 
 def _paths(context: Context, module: Module, switch: Operation) -> Iterator[tuple[str, tuple[RelatedSpan, ...]]]:
@@ -142,16 +144,15 @@ def _works(context: Context, module: Module, functions: frozenset[str]) -> dict[
     return found
 
 
-def _draft(context: Context, module: Module, path: str, entries: list[_Switch]) -> Draft:
+def _draft(context: Context, module: Module, path: str, entries: list[_Switch], *, sure: bool) -> Draft:
     entries = sorted(entries, key=lambda entry: entry.switch.name != "launch")
     first, text = entries[0], _PATHS[path]
     works = tuple({(work.module.path, work.at): work for entry in entries for work in entry.works}.values())
     others = tuple(RelatedSpan(module, entry.switch.at, "and here") for entry in entries[1:])
     asked = _asked_near(context, module) if path == "remote-atomic" else ()
     proved_wrong = path == "remote-atomic" and works and not asked
-    sure = (proved_wrong or any(_sure(context, module, entry.switch) for entry in entries)) and not context.in_test(
-        module
-    )
+    sure = sure and not context.in_test(module)
+    sure = sure and bool(proved_wrong or any(_sure(context, module, entry.switch) for entry in entries))
     return Draft(
         rule=RULE,
         place=DraftPlace(module=module, at=first.switch.at, admitted=context.targets, certain=NONE),

@@ -68,7 +68,7 @@ def collect(
     return Collected(tuple(modules), tuple(skipped), tuple(marked))
 
 
-_NUMBERED = re.compile(rb"(?m)^\w+[^=\n{]*=\s*\{\s*[\"'(]?\d")
+_NUMBERED = re.compile(rb"(?m)^\w{1,80}[^=\n{]{0,80}=\s?\{\s*[\"'(]?\d")
 """A table of a module by numbers or figures."""
 
 

@@ -22,8 +22,10 @@ _TAG = re.compile(r"\barch\s*::\s*Sm(\d{2,3})\b|\bArch\w*\s*=\s*(?:[\w:]*::)?Sm(
 _STATIC = re.compile(r"(?:\w+\s*::\s*)*(?:_(\d+)$|(?:Int|C)\s*<\s*(\d+)\s*>$)")
 _ASKED = re.compile(r"MaxActiveClusters|MaxPotentialClusterSize|\b\w*(?i:max)\w*(?i:cluster)\w*\s*\(")
 _OPTS_IN = re.compile(r"NonPortableClusterSize|NON_PORTABLE_CLUSTER")
-_STATIC_CHECK = re.compile(r"static_assert\s*\([^;]*\bis_static_v?\s*<\s*Cluster\w*\s*>[^;]*;")
-_UNIT_CHECK = re.compile(r"static_assert\s*\([^;]*\bsize\w*\s*(?:<[^;>]*>)?\s*\(\s*Cluster|no programmatic multicast")
+_STATIC_CHECK = re.compile(r"static_assert\s*\([^;]{0,120}\bis_static_v?\s*<\s*Cluster\w*\s*>[^;]{0,200};")
+_UNIT_CHECK = re.compile(
+    r"static_assert\s*\([^;]{0,120}\bsize\w{0,9}\s*(?:<[^;>]{0,60}>)?\s*\(\s*Cluster|no programmatic multicast"
+)
 _LAUNCH = re.compile(r"<<<|\bcu(?:da)?LaunchKernel")
 ONE = const(1)
 

@@ -263,7 +263,8 @@ class Constants:
             opening = text.find("<", offset)
         else:
             places = re.compile(rf"\busing\s+{re.escape(name)}\s*=\s*([\w:]+)\s*<")
-            found = list(places.finditer(text, function.open, offset) if function else places.finditer(text))
+            low = max(function.open if function else 0, offset - _LONGEST_SCAN)
+            found = list(places.finditer(text, low, offset))
             if len(found) != 1:
                 return None
             name, opening = found[0][1], found[0].end() - 1

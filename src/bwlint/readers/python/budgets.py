@@ -21,28 +21,35 @@ from bwlint.readers.python.vocabulary import arch_text
 from bwlint.readers.spans import span
 
 MAX_FOUND = 200
-_WORD = re.compile(rb"(?i)smem|sh(?:ared)?_?mem")
+_WORDS = re.compile(
+    rb"(?i)(?:smem|sh(?:ared)?_?mem)\w{0,60}(?:(?:budget|limit|capa|max|avail)\w{0,60}\s{0,4}(?:=|\()|\s{0,4}[<>]=?\s{0,4}\(?\d|\[)"
+    rb"|(?:max|limit)_?(?:smem|sh(?:ared)?_?mem)\w{0,60}\s{0,4}="
+)
 _SHARED = re.compile(r"smem|sh(?:ared)?_?mem", re.I)
 _LIMIT = re.compile(r"budget|limit|capa|max|avail", re.I)
 _ASKS = re.compile(
-    r"(?i)shared_mem\w*per_block|max_shared_mem|MaxSharedMemoryPer|SHARED_MEMORY_PER_BLOCK|smem_capacity\(\)"
+    r"(?i)shared_mem\w{0,60}per_block|max_shared_mem|MaxSharedMemoryPer|SHARED_MEMORY_PER_BLOCK|smem_capacity\(\)"
 )
-_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _CHIP = re.compile(r"(?i)cc|sm|arch|cap|capability|compute_capability|device_capability")
+_LOOKED_UP = re.compile(rf"\[(?:\w{1, 60}\.){0, 4}_{0, 2}(?:{_CHIP.pattern[4:]})\]", re.I)
+_NAMED = re.compile(r"(?i:smem|sh(?:ared)?_?mem)\w{0,60}\(\s{0,4}[\"']\w{0,60}\d")
+_WRITTEN = re.compile(r"(?i:smem|sh(?:ared)?_?mem)\w{0,60}\s{0,4}(?::[^=\n]{0,80})?(?:[<>]=?|=)\s{0,4}\({0,3}\d")
+_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def may_hold(data: bytes) -> bool:
-    """The prefilter: whether a file speaks of shared memory."""
-    return _WORD.search(data) is not None
+    """The prefilter: whether a file may have a limit of shared memory."""
+    return _WORDS.search(data) is not None
 
 
 def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
     """The amounts of a parsed file, in order of place."""
     if not may_hold(source.encode("utf-8", "surrogatepass")):
         return ()
-    found = [*_lookups(tree), *_named_targets(tree)]
+    nodes = list(ast.walk(tree)) if any(hint.search(source) for hint in (_LOOKED_UP, _NAMED, _WRITTEN)) else []
+    found = [*_lookups(nodes), *_named_targets(nodes)]
     if not _ASKS.search(source):
-        found += [*_constants(tree), *_compared(tree)]
+        found += [*_constants(nodes), *_compared(nodes)]
     named = (replace(one, qualname=_owners(tree, one)) for one in found[:MAX_FOUND])
     return tuple(sorted(named, key=lambda operation: operation.at))
 
@@ -55,13 +62,13 @@ def _owners(tree: ast.Module, one: Operation) -> str:
     return " ".join(_CAPITAL.sub(" ", name) for name in (owner, *heirs) if name)
 
 
-def _constants(tree: ast.Module) -> Iterator[Operation]:
+def _constants(nodes: list[ast.AST]) -> Iterator[Operation]:
     """Constants called a limit of shared memory that something is measured by."""
     uses: dict[str, list[ast.expr]] = defaultdict(list)
-    for node in ast.walk(tree):
+    for node in nodes:
         for measure in _measures(node):
             uses[dotted(measure).rpartition(".")[2]].append(measure)
-    for node in ast.walk(tree):
+    for node in nodes:
         if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
             continue
         name = dotted(node.targets[0] if isinstance(node, ast.Assign) else node.target).rpartition(".")[2]
@@ -85,9 +92,9 @@ def _measures(node: ast.AST) -> Iterator[ast.expr]:
     yield from (part for part in parts if isinstance(part, ast.Name | ast.Attribute))
 
 
-def _compared(tree: ast.Module) -> Iterator[Operation]:
+def _compared(nodes: list[ast.AST]) -> Iterator[Operation]:
     """A number that an amount of shared memory is compared with."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if not isinstance(node, ast.Compare) or len(node.ops) != 1:
             continue
         at_most = isinstance(node.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE)
@@ -96,18 +103,18 @@ def _compared(tree: ast.Module) -> Iterator[Operation]:
             yield _operation("", number, node.comparators[0], [node])
 
 
-def _named_targets(tree: ast.Module) -> Iterator[Operation]:
+def _named_targets(nodes: list[ast.AST]) -> Iterator[Operation]:
     """What a function gives for a target by name, where its own name speaks of a limit of shared memory."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.args[0], ast.Constant):
             name, target = dotted(node.func).rpartition(".")[2], node.args[0].value
             if isinstance(target, str) and arch_text(target) and _SHARED.search(name) and _LIMIT.search(name):
                 yield _operation(target, 0, node, [node])
 
 
-def _lookups(tree: ast.Module) -> Iterator[Operation]:
+def _lookups(nodes: list[ast.AST]) -> Iterator[Operation]:
     """`SHARED_MEMORY[cc]`, which raises for a chip without a row."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
             continue
         name, key = dotted(node.value).rpartition(".")[2], dotted(node.slice).rpartition(".")[2]

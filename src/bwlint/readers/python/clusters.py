@@ -14,15 +14,18 @@ from bwlint.readers.spans import span
 MAX_FOUND = 100
 _SIZE = re.compile(r"(?:^|_)cluster(?:_?(?:n|m|k|x|size|shape|dims?)\w*)?$|cluster_(?:n|m|size|shape)", re.I)
 _ASKS = re.compile(r"(?i)max_?(?:active|potential)_?cluster|max_?cluster_?size|cluster_?occupancy")
+_HINT = re.compile(r"(?:cluster\w{0,30} ?=|return)[^\n]{0,120}\b(?:9|1[0-6])\b")
 _LARGE = range(9, 17)
 
 
 def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
     """Each place where a size is picked, in order."""
-    if "cluster" not in source:
-        return ()
-    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
-    found = {found.at: found for function in functions for found in _picked(function)}
+    hits = [source.count("\n", 0, match.start()) + 1 for match in _HINT.finditer(source)] if "cluster" in source else []
+    functions = (
+        (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)) if hits else ()
+    )
+    holding = (one for one in functions if any(one.lineno <= hit <= (one.end_lineno or 0) for hit in hits))
+    found = {found.at: found for function in holding for found in _picked(function)}
     return tuple(found[at] for at in sorted(found))[:MAX_FOUND]
 
 

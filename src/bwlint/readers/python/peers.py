@@ -23,7 +23,7 @@ from bwlint.readers.spans import span
 
 _WORDS = re.compile(
     r"[pP]2[pP]|(?i:peer)_?(?i:check|test|access)|IpcOpenMemHandle|EnablePeerAccess|cuMulticastCreate|TYPE_FABRIC"
-    rf"|gpuDirectRDMACapable|multimem_|(?i:nvlink|multicast)|{hints()}".encode()
+    rf"|gpuDirectRDMACapable|multimem_all|multimem_one|(?i:check_nvlink|nvlink_conn|enable_multicast)|{hints()}".encode()
 )
 _OPEN = re.compile(r"(?:cuda|cu)IpcOpenMemHandle\w*$")
 _ENABLE = re.compile(r"(?:cudaDevice|cuCtx)EnablePeerAccess$")
