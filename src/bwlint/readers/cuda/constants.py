@@ -59,7 +59,7 @@ class ConstantDefinition:
 
 
 @dataclass(frozen=True, slots=True)
-class _Bound:
+class TemplateArguments:
     """Template parameters of the class whose member is followed: their values, and the types as written."""
 
     mark: str = ""
@@ -77,7 +77,7 @@ class Constants:
     names: dict[str, Expr] = field(default_factory=dict)
     _definitions: dict[str, list[ConstantDefinition]] = field(default_factory=dict)
     _arguments: dict[str, list[list[tuple[int, int]]] | None] = field(default_factory=dict)
-    _bound: _Bound = field(default_factory=lambda: _Bound())
+    _bound: TemplateArguments = field(default_factory=lambda: TemplateArguments())
 
     def value(self, start: int, end: int) -> Expr:
         """What stands between two offsets as an expression over numbers."""
@@ -249,7 +249,10 @@ class Constants:
         inside = [one for one in self._known(last) if one.fixed and scope.open < one.start < scope.close]
         if len(inside) != 1 or any(value.op == "unknown" and value.args[0] in values for value in values.values()):
             return None
-        outer, self._bound = self._bound, _Bound(f"{self._bound.mark}<{','.join(types.values())}>", values, types)
+        outer, self._bound = (
+            self._bound,
+            TemplateArguments(f"{self._bound.mark}<{','.join(types.values())}>", values, types),
+        )
         try:
             return self._stored(inside[0])
         finally:
