@@ -22,7 +22,8 @@ from bwlint.readers.spans import span
 
 MAX_FOUND = 200
 _WORDS = re.compile(
-    rb"(?i)(?:smem|sh(?:ared)?_?mem)\w{0,60}(?:(?:budget|limit|capa|max|avail)\w{0,60}\s{0,4}(?:=|\()|\s{0,4}[<>]=?\s{0,4}\(?\d|\[)"
+    rb"(?i)(?:smem|sh(?:ared)?_?mem)\w{0,60}"
+    rb"(?:(?:budget|limit|capa|max|avail)\w{0,60}\s{0,4}(?:=|\()|\s{0,4}[<>]=?\s{0,4}\(?\d|\[)"
     rb"|(?:max|limit)_?(?:smem|sh(?:ared)?_?mem)\w{0,60}\s{0,4}="
 )
 _SHARED = re.compile(r"smem|sh(?:ared)?_?mem", re.I)
@@ -31,7 +32,7 @@ _ASKS = re.compile(
     r"(?i)shared_mem\w{0,60}per_block|max_shared_mem|MaxSharedMemoryPer|SHARED_MEMORY_PER_BLOCK|smem_capacity\(\)"
 )
 _CHIP = re.compile(r"(?i)cc|sm|arch|cap|capability|compute_capability|device_capability")
-_LOOKED_UP = re.compile(rf"\[(?:\w{1, 60}\.){0, 4}_{0, 2}(?:{_CHIP.pattern[4:]})\]", re.I)
+_LOOKED_UP = re.compile(rf"\[[\w.]{{0,99}}\b_?(?:{_CHIP.pattern[4:]})\]", re.I)
 _NAMED = re.compile(r"(?i:smem|sh(?:ared)?_?mem)\w{0,60}\(\s{0,4}[\"']\w{0,60}\d")
 _WRITTEN = re.compile(r"(?i:smem|sh(?:ared)?_?mem)\w{0,60}\s{0,4}(?::[^=\n]{0,80})?(?:[<>]=?|=)\s{0,4}\({0,3}\d")
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")

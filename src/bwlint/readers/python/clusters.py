@@ -1,4 +1,7 @@
-"""Clusters over the portable maximum that Python picks by a literal, where nothing in the function asks what fits."""
+"""Clusters over the portable maximum that Python picks by a literal, where nothing in the function asks what fits.
+
+`checked` says that the function looks at the device: it then runs on whatever that is.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from bwlint.readers.spans import span
 MAX_FOUND = 100
 _SIZE = re.compile(r"(?:^|_)cluster(?:_?(?:n|m|k|x|size|shape|dims?)\w*)?$|cluster_(?:n|m|size|shape)", re.I)
 _ASKS = re.compile(r"(?i)max_?(?:active|potential)_?cluster|max_?cluster_?size|cluster_?occupancy")
+_DEVICE = re.compile(r"get_device_(?:properties|capability)|shared_memory_per_block")
 _HINT = re.compile(r"(?:cluster\w{0,30} ?=|return)[^\n]{0,120}\b(?:9|1[0-6])\b")
 _LARGE = range(9, 17)
 
@@ -31,10 +35,11 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
 
 def _picked(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Operation]:
     sizes = [size for node in ast.walk(function) for value in _values(node, function.name) for size in _literals(value)]
-    if sizes and not any(_ASKS.search(dotted(node)) for node in ast.walk(function)):
-        for size in sizes:
-            amounts = (Expr("const", (size.value,), span(size)), const(1), const(1))
-            yield Operation("cluster", "picked", span(size), amounts=amounts, qualname=function.name)
+    words = " ".join(dotted(node) for node in ast.walk(function)) if sizes else ""
+    for size in sizes if not _ASKS.search(words) else ():
+        amounts = (Expr("const", (size.value,), span(size)), const(1), const(1))
+        looks = _DEVICE.search(words) is not None
+        yield Operation("cluster", "picked", span(size), amounts=amounts, qualname=function.name, checked=looks)
 
 
 def _values(node: ast.AST, function: str) -> Iterator[ast.expr]:

@@ -186,6 +186,8 @@ def _picked(one: Asked) -> Iterator[Draft]:
     """A literal in Python, in a function that neither asks what fits nor tells our chips from 9.0."""
     chips = ChipSet.joining(chip for chip in one.targets.chips if chip.cluster_portable)
     (size, *_) = (amount.args[0] for amount in one.operation.amounts)
+    if one.meant != OURS and not one.operation.checked:
+        return
     if one.meant in (THEIRS, BUILT) or any(not need.legal & chips for need in file_operations(one.module)):
         return
     gates = (judged for judged in one.context.judged[one.module.path] if _last(judged) == one.operation.qualname)
