@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from bwlint.chips import ALL_TARGETS, Chip, ChipSet, TargetSet, group
+from bwlint.chips import ALL_TARGETS, Chip, ChipSet, TargetSet, chip_of_number, group
 from bwlint.chips.mentions import mentioned
+from bwlint.chips.spelling import spelled
 from bwlint.judging.context import Context
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Module, Operation, OperationKind, Path
@@ -60,7 +61,9 @@ class Asked:
         operation = self.operation
         if operation.path and _lets_in(self.context, self.module, operation.path):
             return OURS
-        return meant(self.context, self.module, operation.qualname, operation.name)
+        found = meant(self.context, self.module, operation.qualname, operation.name)
+        let_in = found == THEIRS and self.context.let_in(self.module, operation.at) & self.context.targets
+        return OPEN if let_in else found
 
 
 def asked(context: Context, module: Module, kind: OperationKind) -> Iterator[Asked]:
@@ -87,7 +90,17 @@ def meant(context: Context, module: Module, *names: str) -> str:
         return BUILT
     if chips or theirs:
         return THEIRS
-    return OURS if any(_lets_in(context, module, (guard.test,)) for guard in module.guards) else OPEN
+    if any(_lets_in(context, module, (guard.test,)) for guard in module.guards) or _is_built(context, module):
+        return OURS
+    return OPEN
+
+
+def _is_built(context: Context, module: Module) -> bool:
+    """Whether a build compiles the file for our chips by name."""
+    names = (name for carry in context.builds.of(module) for name in carry.sass)
+    targets = (spelled(name.lower()) for name in names)
+    chips = (chip_of_number(found.number) for found in targets if found is not None)
+    return any(chip is not None and chip in context.targets for chip in chips)
 
 
 def _lets_in(context: Context, module: Module, path: Path) -> bool:

@@ -77,6 +77,7 @@ OperationKind = Literal[
     "static-shared",
     "default-shared",
     "capacity",
+    "lookup",
     "launch",
     "launch-bounds",
     "peer",
@@ -102,7 +103,8 @@ cluster         blocks that are launched together
 launch          one that may fail unseen
 launch-bounds   threads and blocks that a kernel is compiled for
 ...-shared      bytes of shared memory: asked for at run time, of a kernel's own, or without asking for more
-capacity        bytes that host code takes a multiprocessor to have
+capacity        bytes that host code takes a multiprocessor or a block to have
+lookup          a table of such bytes that is asked for a chip, and raises where it has no row
 glued           names of two targets that became one string
 """
 NAMED: frozenset[Literal["instruction", "atom"]] = frozenset({"instruction", "atom"})

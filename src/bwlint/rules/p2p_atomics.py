@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bwlint.chips import NONE, group
+from bwlint.chips import NONE, ChipSet, group
 from bwlint.chips.peers import proved
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
@@ -71,6 +71,7 @@ _SWITCH_PATH = {
     "open": "peer-store",
     "enable": "peer-store",
     "multicast": "multicast",
+    "multimem": "multicast",
     "fabric": "fabric",
     "rdma": "rdma",
 }
@@ -94,6 +95,10 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             continue
         if switch.name == "skip":
             yield _skip(context, module, switch)
+        elif switch.name in ("named", "demanded"):
+            yield _told(context, module, switch)
+        elif switch.name == "multimem" and not _let_in_by_capability(context, module, switch):
+            continue  # a kernel: whoever starts it may ask
         elif switch.name == "option":
             yield from _option(context, module, switch)
         else:
@@ -101,7 +106,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
                 entries[path].append(_Switch(switch, works))
                 break
     for path, found in entries.items():
-        yield _draft(context, module, path, found)
+        yield _draft(context, module, path, found, sure=path != "rdma" or "multicast" not in entries)
 
 
 def _paths(context: Context, module: Module, switch: Operation) -> Iterator[tuple[str, tuple[RelatedSpan, ...]]]:
@@ -139,13 +144,15 @@ def _works(context: Context, module: Module, functions: frozenset[str]) -> dict[
     return found
 
 
-def _draft(context: Context, module: Module, path: str, entries: list[_Switch]) -> Draft:
+def _draft(context: Context, module: Module, path: str, entries: list[_Switch], *, sure: bool) -> Draft:
     entries = sorted(entries, key=lambda entry: entry.switch.name != "launch")
     first, text = entries[0], _PATHS[path]
     works = tuple({(work.module.path, work.at): work for entry in entries for work in entry.works}.values())
     others = tuple(RelatedSpan(module, entry.switch.at, "and here") for entry in entries[1:])
     asked = _asked_near(context, module) if path == "remote-atomic" else ()
-    sure = path == "remote-atomic" and works and not asked and not context.in_test(module)
+    proved_wrong = path == "remote-atomic" and works and not asked
+    sure = sure and not context.in_test(module)
+    sure = sure and bool(proved_wrong or any(_sure(context, module, entry.switch) for entry in entries))
     return Draft(
         rule=RULE,
         place=DraftPlace(module=module, at=first.switch.at, admitted=context.targets, certain=NONE),
@@ -156,6 +163,50 @@ def _draft(context: Context, module: Module, path: str, entries: list[_Switch]) 
         advice=text.advice,
         related=(*works[:_RELATED], *others[:_RELATED], *asked),
         claims=(_claimed(context, path, first.switch),),
+    )
+
+
+def _sure(context: Context, module: Module, switch: Operation) -> bool:
+    """Whether our chips surely get to a switch that they do not have: nothing decides, or what is no proof."""
+    decides = {amount.args[0] for amount in switch.amounts[2:]}
+    if switch.name == "multimem":
+        return bool(_let_in_by_capability(context, module, switch))
+    return "always" in decides or ("processor" in decides and bool(context.targets & _NO_NVLINK & group("arm-hosts")))
+
+
+def _let_in_by_capability(context: Context, module: Module, switch: Operation) -> ChipSet:
+    """Our chips, where a lower bound of the function, or of the class that it belongs to, admits them."""
+    owner = switch.qualname.rpartition(".")[0] or switch.qualname
+    found = NONE
+    for judged in context.judged.get(module.path, ()):
+        near = judged.gate.qualname == owner or judged.gate.qualname.startswith(f"{owner}.")
+        if near and not judged.sets.guessed and judged.core and not group("ampere") & judged.admitted:
+            found |= judged.admitted
+    return found & context.targets & _NO_NVLINK
+
+
+def _told(context: Context, module: Module, switch: Operation) -> Draft:
+    """What a look at the wrong thing decides."""
+    ours = plain(context.targets & _NO_NVLINK)
+    if switch.name == "named":
+        path, advice = (
+            "peer-store",
+            "look for NVLink on every device (NVML), or ask cudaDeviceCanAccessPeer for each pair",
+        )
+        said = f"NVLink is looked for only where the device's name says PCIe: {ours} has none, whatever its name is"
+    else:
+        wanted = switch.amounts[2].args[0]
+        path, advice = "multicast", f"refuse only where `{wanted}` is set"
+        said = f"this refuses {ours}, which has no multicast, for callers too that want none (`{wanted}`)"
+    return Draft(
+        rule=RULE,
+        place=DraftPlace(module=module, at=switch.at, admitted=context.targets, certain=NONE),
+        severity="warning",
+        confidence="medium",
+        message=said,
+        label="decides for everybody",
+        advice=advice,
+        claims=(_claimed(context, path, switch),),
     )
 
 
@@ -192,11 +243,12 @@ def _option(context: Context, module: Module, switch: Operation) -> Iterator[Dra
     path, what = (argument.args[0] for argument in switch.amounts[2:])
     if proved(path, _texts(switch, 1)):
         return
+    sure = _chosen_for(context, module, switch)
     yield Draft(
         rule=RULE,
         place=DraftPlace(module=module, at=switch.at, admitted=context.targets, certain=NONE),
-        severity="note",
-        confidence="low",
+        severity="warning" if sure else "note",
+        confidence="medium" if sure else "low",
         message=(
             f"{what} is chosen by the device's capability or by the number of ranks alone: neither shows what"
             " connects the GPUs"
@@ -205,6 +257,14 @@ def _option(context: Context, module: Module, switch: Operation) -> Iterator[Dra
         advice=_PATHS[path].advice,
         claims=(_claimed(context, path, switch),),
     )
+
+
+def _chosen_for(context: Context, module: Module, switch: Operation) -> bool:
+    """Whether the test that chooses asks for the capability and admits our chips."""
+    for judged in context.judged.get(module.path, ()):
+        if judged.gate.at == switch.at and not judged.sets.guessed and not context.in_test(module):
+            return bool(judged.sets.live & judged.core & context.targets & _NO_NVLINK)
+    return False
 
 
 def _asked_near(context: Context, module: Module) -> tuple[RelatedSpan, ...]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from bwlint.chips import ChipSet
+from bwlint.chips.mentions import mentioned
 from bwlint.judging import claims
 from bwlint.judging.amounts import BUILT, THEIRS, Asked, asked, fitting
 from bwlint.judging.claims import Claimed
@@ -33,11 +35,12 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 
 def _draft(one: Asked, over: ChipSet, size: int, claimed: Claimed) -> Draft:
     in_header = one.module.path.endswith(_HEADERS)
+    ours = mentioned(re.sub(r"[_\W]+", " ", one.module.path.rpartition("/")[2])).named & one.targets.chips
     return Draft(
         rule=RULE,
         place=DraftPlace.of_request(one, over),
-        severity="warning" if over and not in_header else "note",  # who includes it may look
-        confidence="high" if over else "low",
+        severity="warning" if (over or ours) and not in_header else "note",  # who includes it may look
+        confidence="high" if over else "medium" if ours else "low",
         message=(
             "nobody looks at the status of this call: over the limit of the chip it is refused, the kernel does"
             " not run, its output stays as it was and a later synchronize returns success"

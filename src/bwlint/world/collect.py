@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -67,6 +68,10 @@ def collect(
     return Collected(tuple(modules), tuple(skipped), tuple(marked))
 
 
+_NUMBERED = re.compile(rb"(?m)^\w{1,80}[^=\n{]{0,80}=\s?\{\s*[\"'(]?\d")
+"""A table of a module by numbers or figures."""
+
+
 def load(real: str, dotted: str) -> Module | None:
     """Facts of a file that an import or an include asks for; None where it cannot be read."""
     kind = kind_of(os.path.basename(real))
@@ -75,8 +80,8 @@ def load(real: str, dotted: str) -> Module | None:
         return None
     is_package = os.path.basename(real) == "__init__.py"
     matters = reader(kind).may_matter(data, frozenset())
-    if not (matters or is_package or kind == "cuda"):
-        return None  # only a package's facade hands on names without a device word in it
+    if not (matters or is_package or kind == "cuda" or _NUMBERED.search(data)):
+        return None  # only a package's facade and a table by numbers hand on what matters without a device word
     source = decode(data)
     if isinstance(source, Unread):
         return None

@@ -18,6 +18,7 @@ _WORDS = re.compile(
     rb"|<<<|__shared__|launch_bounds|ComputeCapab|computeCapab|COMPUTE_CAPAB|getSMVersion|multiProcessor|SharedMemory|sharedMem|_system\s*\("
     rb"|thread_scope_system|IpcOpenMem|PeerAccess|cuMulticast|TYPE_FABRIC|gpuDirectRDMA|NativeAtomic|NATIVE_ATOMIC"
     rb"|\b(?:major|minor)\b|__CUDACC_VER|CUDART_VERSION|[Cc]uda_?[Aa]rch|sm_version|device_cap|arch::Sm"
+    rb"|(?i:smem_?(?:limit|budget|capacity))"
 )
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)

@@ -20,16 +20,20 @@ _BRACED = re.compile(r"clusterDim\s*=(?!=)\s*(?:dim3\s*)?[{(]")
 _SHAPE = re.compile(r"using\s+ClusterShape\w*\s*=\s*(?:\w+\s*::\s*)*Shape\s*<\s*([^<>;]*)>")
 _TAG = re.compile(r"\barch\s*::\s*Sm(\d{2,3})\b|\bArch\w*\s*=\s*(?:[\w:]*::)?Sm(\d{2,3})\b")
 _STATIC = re.compile(r"(?:\w+\s*::\s*)*(?:_(\d+)$|(?:Int|C)\s*<\s*(\d+)\s*>$)")
-_ASKED = re.compile(
-    r"MaxActiveClusters|MaxPotentialClusterSize|NonPortableClusterSize|NON_PORTABLE_CLUSTER|\b\w*(?i:max)\w*(?i:cluster)\w*\s*\("
+_ASKED = re.compile(r"MaxActiveClusters|MaxPotentialClusterSize|\b\w*(?i:max)\w*(?i:cluster)\w*\s*\(")
+_OPTS_IN = re.compile(r"NonPortableClusterSize|NON_PORTABLE_CLUSTER")
+_STATIC_CHECK = re.compile(r"static_assert\s*\([^;]{0,120}\bis_static_v?\s*<\s*Cluster\w*\s*>[^;]{0,200};")
+_UNIT_CHECK = re.compile(
+    r"static_assert\s*\([^;]{0,120}\bsize\w{0,9}\s*(?:<[^;>]{0,60}>)?\s*\(\s*Cluster|no programmatic multicast"
 )
 _LAUNCH = re.compile(r"<<<|\bcu(?:da)?LaunchKernel")
 ONE = const(1)
 
 
 def clusters(code: Code, directives: Directives, scopes: Scopes, constants: Constants) -> Iterator[Operation]:
-    """Every cluster of a file. `amounts` are x, y, z; `name` is kernel, declared (a kernel
-    that another file launches), attribute, or the target of a builder (sm_120).
+    """Every cluster of a file. `amounts` are x, y, z; `name` is kernel, declared (a kernel that another file
+    launches), attribute, opted (one that more than the portable maximum is allowed to), or the target of a builder
+    (sm_120). A check of a builder that any size passes is a cluster-limit without a number.
     """
     if "luster" not in code.text:
         return
@@ -37,6 +41,7 @@ def clusters(code: Code, directives: Directives, scopes: Scopes, constants: Cons
     yield from reader.kernels()
     yield from reader.attributes()
     yield from reader.shapes()
+    yield from reader.checks()
 
 
 class _ClusterReader:
@@ -59,11 +64,11 @@ class _ClusterReader:
         # the size of a kernel is fixed: who asks, asks elsewhere
         asked = _ASKED.search(self.code.text) is not None
         launched = _LAUNCH.search(self.code.text) is not None
+        kind = "opted" if _OPTS_IN.search(self.code.text) else "kernel" if launched else "declared"
         for match in _DIMS.finditer(self.code.text):
             parts = arguments(self.code.text, match.end() - 1)
             if parts and not self.directives.holds(match.start()):
-                name = "kernel" if launched else "declared"
-                yield self._operation(name, match.start(), parts[-1][1] + 1, self._sizes(parts), checked=asked)
+                yield self._operation(kind, match.start(), parts[-1][1] + 1, self._sizes(parts), checked=asked)
 
     def _sizes(self, parts: list[tuple[int, int]]) -> tuple[Expr, ...]:
         found = [self.constants.value(*self._trimmed(*part)) for part in parts[:3]]
@@ -95,12 +100,21 @@ class _ClusterReader:
         name = self.code.text[start:end]
         definitions = self.constants.definitions(name, start) if name.isidentifier() else []
         rest = self._sizes(parts)[1:]
+        opted = function is not None and _OPTS_IN.search(self.code.text, function.open, function.close) is not None
+        kind = "opted" if opted else "attribute"
         chosen = [one for one in definitions if one.op == "=" and one.start < start]
         for one in chosen:
             value = self.constants.value(one.value, one.end)
-            yield self._operation("attribute", one.start, one.end, (value, *rest), checked=self._asked(function))
+            yield self._operation(kind, one.start, one.end, (value, *rest), checked=self._asked(function))
         if not chosen:
-            yield self._operation("attribute", start, end, self._sizes(parts), checked=self._asked(function))
+            yield self._operation(kind, start, end, self._sizes(parts), checked=self._asked(function))
+
+    def checks(self) -> Iterator[Operation]:
+        """What a builder asks of the shape that it is given, where no check asks for more than that it is static."""
+        if _UNIT_CHECK.search(self.code.source) is None:
+            for match in _STATIC_CHECK.finditer(self.code.text):
+                at, path = self.code.span(*match.span()), self.directives.path(match.start())
+                yield Operation("cluster-limit", "static", at, path=path, qualname=self.scopes.qualname(match.start()))
 
     def shapes(self) -> Iterator[Operation]:
         """Shapes that a builder gets, where the target that stands nearest in the same scope is one alone."""

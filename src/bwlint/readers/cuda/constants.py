@@ -37,6 +37,7 @@ _UNSCOPED = re.compile(r"\s*(?:typedef\s+)?enum\s+(?!class\b|struct\b)")
 _TEMPLATE = re.compile(r"\btemplate\s*<")
 _LONGEST_SCAN = 60_000
 _LONGEST_VALUE = 2_000
+_LONGEST_MARK = 400
 _KEPT = frozenset({"const", "unknown", "bin", "neg", "if", "cmp", "and", "or", "not", "macro", "name"})
 _EXTREMES = {"max": "max", "min": "min"}
 _NUMBERS = frozenset({"int", "unsigned", "long", "short", "size_t"}) | {
@@ -57,6 +58,15 @@ class ConstantDefinition:
     fixed: bool
 
 
+@dataclass(frozen=True, slots=True)
+class TemplateArguments:
+    """Template parameters of the class whose member is followed: their values, and the types as written."""
+
+    mark: str = ""
+    values: dict[str, Expr] = field(default_factory=dict)
+    types: dict[str, str] = field(default_factory=dict)
+
+
 @dataclass
 class Constants:
     """`names` are the definitions that were followed, for the module's table."""
@@ -67,6 +77,7 @@ class Constants:
     names: dict[str, Expr] = field(default_factory=dict)
     _definitions: dict[str, list[ConstantDefinition]] = field(default_factory=dict)
     _arguments: dict[str, list[list[tuple[int, int]]] | None] = field(default_factory=dict)
+    _bound: TemplateArguments = field(default_factory=lambda: TemplateArguments())
 
     def value(self, start: int, end: int) -> Expr:
         """What stands between two offsets as an expression over numbers."""
@@ -136,9 +147,10 @@ class Constants:
         last = written.rpartition("::")[2]
         if last in _EXTREMES or last == "sizeof" or size_of(written) is not None:
             return Expr("name", (last if last in _EXTREMES else written,), at)
-        if "<" in written:
+        found = self._bound.values.get(written) or self._member(written, last, offset)
+        if found is None and "<" in written:
             return Expr("name", (written,), at)
-        found = self._meant(written, last, offset)
+        found = found or self._meant(written, last, offset)
         if found is not None:
             return found._replace(at=at)
         if written in self.directives.macros and not self.directives.macros[written].params:
@@ -156,10 +168,10 @@ class Constants:
                 return self._local(local, offset)
             if self._is_parameter(scope, last):
                 return self._template(scope, last)
-        owner = written.rpartition("::")[0].rpartition("::")[2] or (scope.parent if scope else self._class_at(offset))
+        owner = written.rpartition("::")[0].rpartition("::")[2] or (scope.parent if scope else self.class_at(offset))
         outside = [one for one in known if one.fixed and self.scopes.function(one.start) is None]
-        mine = [one for one in outside if self._class_at(one.start) == owner]
-        chosen = mine or [one for one in outside if not self._class_at(one.start)]
+        mine = [one for one in outside if self.class_at(one.start) == owner]
+        chosen = mine or [one for one in outside if not self.class_at(one.start)]
         return self._one_of(chosen, offset)
 
     def _one_of(self, chosen: list[ConstantDefinition], offset: int) -> Expr | None:
@@ -211,13 +223,59 @@ class Constants:
 
     def _stored(self, one: ConstantDefinition) -> Expr:
         """A reference to a definition in the module's table, where its value is kept once."""
-        key = f"{one.name}@{one.start}"
+        key = f"{one.name}@{one.start}{self._bound.mark}"
         if key not in self.names:
             self.names[key] = unknown(key)  # a definition that names itself
             self.names[key] = self.value(one.value, one.end)
         return Expr("name", (key,))
 
-    def _class_at(self, offset: int) -> str:
+    def _member(self, written: str, last: str, offset: int) -> Expr | None:
+        """A constant of a class template, given its arguments: `Traits<128, 4>::kBytes`, or by an alias for that."""
+        owner = written.rpartition("::")[0]
+        found = self._instance(owner, offset) if owner and len(self._bound.mark) < _LONGEST_MARK else None
+        if found is None or len(self.names) >= MAX_NAMES:
+            return None
+        scope, given = found
+        values: dict[str, Expr] = {}
+        types: dict[str, str] = {}
+        for name, (position, low, high) in self._parameters(scope).items():
+            start, end = given[position] if position < len(given) else (low, high)
+            if start < 0:
+                return None
+            types[name] = self.code.text[start:end].strip()
+            values[name] = self.value(
+                start + len(self.code.text[start:end]) - len(self.code.text[start:end].lstrip()), end
+            )
+        inside = [one for one in self._known(last) if one.fixed and scope.open < one.start < scope.close]
+        if len(inside) != 1 or any(value.op == "unknown" and value.args[0] in values for value in values.values()):
+            return None
+        outer, self._bound = (
+            self._bound,
+            TemplateArguments(f"{self._bound.mark}<{','.join(types.values())}>", values, types),
+        )
+        try:
+            return self._stored(inside[0])
+        finally:
+            self._bound = outer
+
+    def _instance(self, owner: str, offset: int) -> tuple[CodeScope, list[tuple[int, int]]] | None:
+        """The class template that a name stands for, and the offsets of its arguments."""
+        text, function = self.code.text, self.scopes.function(offset)
+        name, angle, _ = owner.partition("<")
+        if angle:
+            opening = text.find("<", offset)
+        else:
+            places = re.compile(rf"\busing\s+{re.escape(name)}\s*=\s*([\w:]+)\s*<")
+            low = max(function.open if function else 0, offset - _LONGEST_SCAN)
+            found = list(places.finditer(text, low, offset))
+            if len(found) != 1:
+                return None
+            name, opening = found[0][1], found[0].end() - 1
+        scopes = [scope for scope in self._classes if scope.name == name.strip().rpartition("::")[2]]
+        parts = arguments(text, opening) if opening >= 0 else None
+        return (scopes[0], parts) if len(scopes) == 1 and parts else None
+
+    def class_at(self, offset: int) -> str:
         inner = [scope for scope in self._classes if scope.open < offset < scope.close]
         return inner[-1].name if inner else ""
 
@@ -294,6 +352,7 @@ class Constants:
 
     def _layout(self, words: str, offset: int, depth: int) -> tuple[Expr, int] | None:
         """Size and alignment."""
+        words = self._bound.types.get(words, words)
         fundamental = size_of(words)
         if fundamental is not None:
             return const(fundamental), fundamental

@@ -6,7 +6,7 @@ import bisect
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from bwlint.chips.spelling import IN_NAMES, SINCE_HOPPER
@@ -61,8 +61,10 @@ _LOOKED = re.compile(
 )
 _ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)\s*=\s*$")
 _OF_MEMORY = re.compile(r"(?i)sh?mem|shared|cta|occup")
-_JUDGES = re.compile(r"[<>/]\s*=?\s*\(?\s*2(?:28\s*\*\s*1024|33472)|2(?:28\s*\*\s*1024|33472)\s*\)?\s*[<>/]")
-_NUMBER = re.compile(r"2(?:28\s*\*\s*1024|33472)\b")
+_AMOUNT = r"(?:1[6-9]\d|2[0-2]\d)\s*\*\s*1024\b|(?:166912|232448|233472)\b"
+_CAST = r"(?:\(\s*\w+\s*\)|static_cast\s*<\s*\w+\s*>)?"
+_JUDGES = re.compile(rf"[<>/]\s*=?\s*{_CAST}\s*\(?\s*(?:{_AMOUNT})|(?:{_AMOUNT})\s*\)?\s*[<>/]")
+_NUMBER = re.compile(_AMOUNT)
 _CAPACITY = re.compile(
     r"(?i)(?:sh?mem|shared)\w*(?:capa|limit|max|budget|per_?block|optin)|(?:capa|limit|max|optin)\w*(?:sh?mem|shared)"
 )
@@ -270,9 +272,12 @@ class _LaunchReader:
         for definition in self.constants.constants(_CAPACITY):
             if not _MULTIPROCESSOR.search(definition.name):
                 amount = self.constants.value(definition.value, definition.end)
-                yield self._operation(
-                    "capacity", definition.name, definition.start, definition.end, (amount,), checked=False
+                function = self.scopes.function(definition.start)
+                asked = self._asks_limit(function) if function is not None else bool(self._limits_asked)
+                found = self._operation(
+                    "capacity", definition.name, definition.start, definition.end, (amount,), checked=asked
                 )
+                yield replace(found, qualname=self.constants.class_at(definition.start) or found.qualname)
         for match in self._matches(_NUMBER):
             function = self.scopes.function(match.start())
             line = self.code.text[self.code.line_start(match.start()) : match.end() + 60].split("\n")

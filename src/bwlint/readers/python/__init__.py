@@ -14,7 +14,7 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Prose, Use
 from bwlint.readers import prune
 from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
-from bwlint.readers.python import embedded, glued, peers
+from bwlint.readers.python import budgets, clusters, embedded, glued, peers
 from bwlint.readers.python.flow import Flow, StatementSite
 from bwlint.readers.python.sides import dotted, statements
 from bwlint.readers.python.vocabulary import device_lines, lines_with, may_read_device
@@ -39,7 +39,7 @@ def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
     """
     if may_read_device(data, own) or any(word in data for word in (*_BUILD_WORDS, *_OPERATION_BYTES)):
         return True
-    return peers.may_enter(data) or embedded.may_hold(data)
+    return peers.may_enter(data) or embedded.may_hold(data) or budgets.may_hold(data)
 
 
 def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str] = frozenset()) -> Module:
@@ -67,7 +67,14 @@ def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str
         uses=_operations(tree, source, lines),
         targets=_targets(source, lines),
         carries=carries_of_python(tree, source),
-        operations=(*peers.operations(tree, source), *glued.operations(tree, source), *instructions, *flow.sizes.found),
+        operations=(
+            *peers.operations(tree, source),
+            *glued.operations(tree, source),
+            *budgets.operations(tree, source),
+            *clusters.operations(tree, source),
+            *instructions,
+            *flow.sizes.found,
+        ),
         embedded=modules,
     )
 

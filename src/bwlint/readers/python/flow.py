@@ -19,6 +19,7 @@ from bwlint.readers.python.sizes import Sizes
 from bwlint.readers.python.vocabulary import arch_text
 from bwlint.readers.spans import span
 
+_CATCHES = re.compile(r"\b(?:KeyError|LookupError|Exception|BaseException)\b")
 _QUESTION = re.compile(r"capability_geq|^(?:is|has)_device_capability|^is_family_of$|at_least|_geq$")
 MAX_TESTS = 8
 """Tests above an assignment to an attribute that are kept."""
@@ -115,6 +116,8 @@ class Flow:
         self.classes_open: list[str] = []
         self.attributes: dict[tuple[str, str], list[tuple[Path, Expr]]] = defaultdict(list)
         self._chain = 0
+        self._caught = 0
+        """How many `try` around here catch an error of a lookup."""
         self._written = _written_globals(lines)
         self.block(tree.body, tree.body)
         self.names = self.lowerer.scope.env
@@ -151,7 +154,7 @@ class Flow:
             return
         keys = Expr("call", (Expr("attr", (mapping, "keys")), ()))
         test = Expr("cmp", ("in", (key, keys)), span(node))
-        missing = Side(ends="raise") if strict else Side(ends="fall", tuning=True)
+        missing = Side(ends="raise") if strict and not self._caught else Side(ends="fall", tuning=True)
         self.add("lookup", test, node, Side(ends="fall", empty=True), missing, dotted(_mapping_of(node)))
 
     def quietly(self, node: ast.expr) -> Expr:
@@ -469,7 +472,10 @@ class Flow:
         """The body is taken to succeed, but its tests hold neither in a handler nor after one that goes on."""
         before = dict(self.lowerer.scope.env)
         depth = len(self.path)
+        caught = any(handler.type is None or _CATCHES.search(ast.unparse(handler.type)) for handler in node.handlers)
+        self._caught += caught
         left = self.block(node.body, rest)
+        self._caught -= caught
         after = self.lowerer.scope.env
         passed = self.path[depth:]
         went_on = None

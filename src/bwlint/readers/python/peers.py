@@ -1,8 +1,10 @@
 """Python that lets kernels work on another GPU's memory: options, environment variables and calls of the driver.
 
-Each comes out as an operation of kind peer-switch. `name` is skip, open, enable, multicast, fabric, rdma or option;
-`amounts` are two tuples, of which the first is empty here and the second holds the kinds of proof within reach, and
-for an option the path that it enters and what it turns on.
+Each comes out as an operation of kind peer-switch. `name` is skip, open, enable, multicast, multimem (a call that uses
+multicast memory), fabric, rdma, option, named (a look at NVLink that the name of the device decides) or demanded
+(multicast that the caller may not want). `amounts` are two tuples, of which the first is empty here and the second
+holds the kinds of proof within reach, then for an option the path that it enters and what it turns on, for rdma and
+fabric what decides (always, processor), and for demanded the parameter that nobody looks at.
 """
 
 from __future__ import annotations
@@ -21,13 +23,19 @@ from bwlint.readers.spans import span
 
 _WORDS = re.compile(
     r"[pP]2[pP]|(?i:peer)_?(?i:check|test|access)|IpcOpenMemHandle|EnablePeerAccess|cuMulticastCreate|TYPE_FABRIC"
-    rf"|gpuDirectRDMACapable|{hints()}".encode()
+    rf"|gpuDirectRDMACapable|multimem_all|multimem_one|(?i:check_nvlink|nvlink_conn|enable_multicast)|{hints()}".encode()
 )
 _OPEN = re.compile(r"(?:cuda|cu)IpcOpenMemHandle\w*$")
 _ENABLE = re.compile(r"(?:cudaDevice|cuCtx)EnablePeerAccess$")
 _CAPABILITY = re.compile(
     rf"(?i)capabilit|(?:is_|\b){IN_NAMES}\d|sm_version|\barch|_arch|\bmajor|blackwell|hopper|compute_cap|machine|aarch64"
 )
+_PROCESSOR = re.compile(r"(?i)machine|aarch64|arm64")
+_MULTIMEM = re.compile(r"multimem_\w+$")
+_PCIE = re.compile(r"(?i)pci-?e$")
+_NVLINK = re.compile(r"(?i)nvlink|nvml")
+_WANTED = re.compile(r"(?:enable|use|with|want)_?(?:multicast|multimem|nvls)")
+_OFFERED = re.compile(r"(?i)multicast_?support|supports?_multicast|has_multicast")
 _SIZE = re.compile(r"(?i)world_size|(?:tp|ep|dp|tensor_parallel|expert_parallel)_size|num_gpus|n_gpus|device_count")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]+$")
 _NEAR = 48
@@ -138,6 +146,10 @@ def _of(node: ast.AST, tests: tuple[ast.expr, ...], function: _PeerFunction) -> 
         yield from _assigned(node, tests)
     elif isinstance(node, ast.Return) and node.value is not None and (tests or isinstance(node.value, ast.IfExp)):
         yield from _fabric(node.value, tests)
+    elif isinstance(node, ast.If) and _asks_name(node.test) and any(map(_NVLINK.search, _words(node))):
+        yield _Found("named", node.test)
+    elif isinstance(node, ast.If) and isinstance(node.body[-1], ast.Raise):
+        yield from _demanded(node.test, tests, function)
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _ENABLE.match(_last(node.value.func)):
         yield _Found("enable", node.value.func)
 
@@ -146,6 +158,8 @@ def _called(node: ast.Call, function: _PeerFunction) -> Iterator[_Found]:
     name = _last(node.func)
     if _OPEN.match(name) and function.name != name:
         yield _Found("open", node.func)
+    elif _MULTIMEM.match(name) and not _MULTIMEM.match(function.name):
+        yield _Found("multimem", node.func)
     elif name == "cuMulticastCreate":
         yield _Found("multicast", node.func)
     elif node.args and isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str):
@@ -171,7 +185,7 @@ def _assigned(node: ast.Assign | ast.AnnAssign, tests: tuple[ast.expr, ...]) -> 
     if value is None:
         return
     if name == "gpuDirectRDMACapable" and isinstance(value, ast.Constant) and value.value in (1, True):
-        yield _Found("rdma", target)
+        yield _Found("rdma", target, () if tests else ("always",))
     declares = isinstance(value, ast.Call) and "Env" in _last(value.func) and _VARIABLE.match(name)
     if declares and isinstance(value, ast.Call) and value.args and _skipped(name, value.args[0]):
         yield _Found("skip", node, (name,))
@@ -210,7 +224,27 @@ def _decides(tests: tuple[ast.expr, ...]) -> ast.expr | None:
 def _fabric(value: ast.expr, tests: tuple[ast.expr, ...]) -> Iterator[_Found]:
     for chosen, around in _choices(value, tests):
         if isinstance(chosen, ast.Attribute | ast.Name) and _last(chosen) == "CU_MEM_HANDLE_TYPE_FABRIC":
-            yield _Found("fabric", around[-1] if around else chosen)
+            by_processor = bool(around) and any(map(_PROCESSOR.search, _words(around[-1])))
+            yield _Found("fabric", around[-1] if around else chosen, ("processor",) if by_processor else ())
+
+
+def _demanded(test: ast.expr, tests: tuple[ast.expr, ...], function: _PeerFunction) -> Iterator[_Found]:
+    """A refusal where the device has no multicast, in a function that is told whether it is wanted."""
+    if isinstance(function.node, ast.Module) or not any(map(_OFFERED.search, _words(test))):
+        return
+    if any(_WANTED.search(word) for one in (test, *tests) for word in _words(one)):
+        return
+    for argument in (*function.node.args.args, *function.node.args.kwonlyargs):
+        if _WANTED.match(argument.arg):
+            yield _Found("demanded", test, (argument.arg,))
+
+
+def _asks_name(test: ast.expr) -> bool:
+    """`"PCIE" in name`."""
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.In):
+        return False
+    text = test.left.value if isinstance(test.left, ast.Constant) else None
+    return isinstance(text, str) and _PCIE.match(text) is not None
 
 
 def _callers(function: _PeerFunction, functions: list[_PeerFunction]) -> list[_PeerFunction]:

@@ -29,7 +29,7 @@ _TILE = re.compile(
 _OTHER = re.compile(r"num|count|thread|warp|page|scale|quant|cache|_per_|^(?:kv_?)?block_size$")
 _STAGES = re.compile(r"(?:^|_)stages?$", re.I)
 _SHARED = re.compile(r"smem|shared_?mem", re.I)
-_LEAST_SHARED = 48 * 1024
+LEAST_SHARED = 48 * 1024
 _DEFAULT = re.compile(r"default", re.I)
 _CLUSTER = re.compile(r"cluster", re.I)
 _PORTABLE_AND_MORE = range(9, 17)
@@ -60,8 +60,8 @@ class Sizes:
 
     def default(self, name: str, value: ast.expr | None, qualname: str) -> None:
         """Note an amount of shared memory that is taken where nobody says another."""
-        number = None if value is None or not _SHARED.search(name) else _number(value)
-        if value is not None and number is not None and number >= _LEAST_SHARED and len(self.found) < MAX_SIZES:
+        number = None if value is None or not _SHARED.search(name) else number_of(value)
+        if value is not None and number is not None and number >= LEAST_SHARED and len(self.found) < MAX_SIZES:
             amounts = (Expr("const", (number,), span(value)),)
             self.found.append(Operation("default-size", name, span(value), amounts=amounts, qualname=qualname))
 
@@ -91,7 +91,7 @@ class Sizes:
             return
         amounts: list[Expr] = []
         for key, value in zip(node.keys, node.values, strict=True):
-            target, number = _target(key), _number(value)
+            target, number = _target(key), number_of(value)
             if key is None or not target or number is None:
                 return
             amounts += [Expr("const", (target,), span(key)), Expr("const", (number,), span(value))]
@@ -102,7 +102,7 @@ def _upper_bound(test: ast.expr) -> int | None:
     """N of `x > N`, which refuses what is larger."""
     if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Gt | ast.GtE):
         return None
-    number = _number(test.comparators[0])
+    number = number_of(test.comparators[0])
     return number if number is None or isinstance(test.ops[0], ast.Gt) else number - 1
 
 
@@ -136,7 +136,7 @@ def _kind(label: str, number: int) -> OperationKind | None:
     name = label.partition("[")[0].lstrip("_")
     if _STAGES.search(name):
         return "stages"
-    if number >= _LEAST_SHARED:
+    if number >= LEAST_SHARED:
         return "shared-size" if _SHARED.search(name) else None
     if not 0 < number <= _LARGEST_TILE or _OTHER.search(name):
         return None
@@ -153,13 +153,13 @@ def _folded(node: Expr, depth: int = 0) -> int | None:
     return _computed(node.args[0], left, right)
 
 
-def _number(node: ast.expr, depth: int = 0) -> int | None:
+def number_of(node: ast.expr, depth: int = 0) -> int | None:
     """An integer literal, or arithmetic of such."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, int) and not isinstance(node.value, bool) else None
     if not isinstance(node, ast.BinOp) or depth > MAX_DEPTH:
         return None
-    left, right = _number(node.left, depth + 1), _number(node.right, depth + 1)
+    left, right = number_of(node.left, depth + 1), number_of(node.right, depth + 1)
     return _computed(_OPERATORS.get(type(node.op), ""), left, right)
 
 

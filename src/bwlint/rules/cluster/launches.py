@@ -9,12 +9,14 @@ from math import prod
 
 from bwlint.chips import Chip, ChipSet, Target, TargetSet, group
 from bwlint.chips.instructions import verdict
+from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.amounts import BUILT, OURS, THEIRS, Asked, asked
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace
+from bwlint.judging.evidence import file_operations
 from bwlint.judging.legality import drafts
 from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import Module
@@ -23,10 +25,58 @@ from bwlint.rules.cluster import RULE
 from bwlint.world.gates import Judged, refuses
 
 _CTA_GROUP = re.compile(r"cta_?group", re.I)
+_ABLE = re.compile(r"(?:support|can|enable|use)\w*_clusters?(?:_launch(?:es)?)?$", re.I)
+_BLOCKS = re.compile(r"num_ctas|cluster", re.I)
 _PAIR_OF_BLOCKS = "cp.async.bulk.tensor.2d.cta_group::2.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
+    yield from _pairs(context, judged)
+    yield from _taken_for_able(context, judged)
+
+
+def _taken_for_able(context: Context, judged: Judged) -> Iterator[Draft]:
+    """A lower bound of the capability in place of a question whether clusters fit."""
+    names = _last(judged) if judged.gate.is_a("predicate") else judged.gate.name
+    switches = judged.gate.is_a("flag", "predicate") and _ABLE.search(names)
+    refuses_several = judged.denies and refuses(judged.gate.yes) and _is_several(judged.gate.test)
+    admitted = judged.admitted if refuses_several else judged.core
+    ours = context.targets & judged.sets.live & admitted
+    older = ChipSet.where(lambda chip: chip.cluster_portable == 0)
+    if not (switches or refuses_several) or not judged.stands_here or ours != context.targets or older & admitted:
+        return
+    if (
+        judged.in_test
+        or not group("hopper") | group("first-blackwell") & admitted
+        or _refused_besides(context, judged) & ours
+    ):
+        return
+    yield Draft(
+        rule=RULE,
+        place=DraftPlace(module=judged.module, at=judged.at, admitted=ours, certain=ours, gate=judged.gate),
+        severity="warning" if switches else "note",
+        confidence="medium",
+        message=(
+            f"clusters of several blocks are taken for granted on {plain(ours)} by the capability alone, where"
+            " multicast is software and nothing asks whether they fit"
+        ),
+        label="a lower bound",
+        advice="ask cudaOccupancyMaxActiveClusters, or leave clusters to chips with multicast in hardware",
+        claims=(Claimed(claims.other(f"nothing asks whether clusters fit on {plain(ours)}", ours), judged.at),),
+    )
+
+
+def _is_several(test: Expr) -> bool:
+    """Whether one of the operands that must all hold asks for more than one block in a cluster."""
+    if test.op == "and":
+        return any(_is_several(item) for item in test.args[0])
+    if test.op != "cmp" or test.args[0] != ">":
+        return False
+    parts = [arg for node in walk(test) for arg in node.args]
+    return 1 in parts and any(isinstance(arg, str) and _BLOCKS.search(arg) for arg in parts)
+
+
+def _pairs(context: Context, judged: Judged) -> Iterator[Draft]:
     """A guard that refuses pairs of blocks for some chips without them, and forgets others."""
     if not judged.denies or not refuses(judged.gate.yes) or not _asks_for_pairs(judged.gate.test):
         return
@@ -82,7 +132,9 @@ def _refused_besides(context: Context, judged: Judged) -> ChipSet:
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
     yield from drafts(context, module, RULE, "cta-group")
     for one in asked(context, module, "cluster"):
-        if one.operation.name.startswith("sm_"):
+        if one.operation.name == "picked":
+            yield from _picked(one)
+        elif one.operation.name.startswith("sm_"):
             yield from _built(context, one)
         else:
             yield from _launched(one)
@@ -91,15 +143,25 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 
 
 def _let_pass(one: Asked) -> Iterator[Draft]:
-    """A check in a file for our chips that lets clusters of more blocks pass than are portable there."""
+    """A check in a file for our chips that lets clusters of more blocks pass than they take, or their builder."""
     chips = ChipSet.joining(chip for chip in one.targets.chips if chip.cluster_portable)
     sizes = [size for chip in chips if (size := _size(one, chip)) is not None]
     portable = min((chip.cluster_portable or 0 for chip in chips), default=0)
+    if one.operation.name == "static" and _is_builder(one):
+        yield _draft(
+            one,
+            severity="warning",
+            message=f"the builder for {plain(chips)} lets every static cluster pass; its mainloop has no multicast",
+            label="asks only that it is static",
+            advice="assert that the cluster is 1x1x1, as the other builders for these chips do",
+            chips=chips,
+            claim=claims.other(f"a builder for {plain(chips)} takes clusters of several blocks", chips),
+        )
     if one.meant != OURS or not sizes or max(sizes) <= portable:
         return
     yield _draft(
         one,
-        severity="note",
+        severity="warning",
         message=(
             f"the check lets clusters of {max(sizes)} blocks pass; the portable maximum of {plain(chips)} is {portable}"
         ),
@@ -111,6 +173,43 @@ def _let_pass(one: Asked) -> Iterator[Draft]:
         chips=chips,
         claim=claims.cluster((max(sizes),), chips),
     )
+
+
+def _is_builder(one: Asked) -> bool:
+    """Whether the names of a file say that it builds for our chips."""
+    folder, _, name = one.module.path.rpartition("/")
+    words = name.replace("_", " ")
+    return "builder" in f"{folder.rpartition('/')[2]} {words}" and bool(mentioned(words).named & one.targets.chips)
+
+
+def _picked(one: Asked) -> Iterator[Draft]:
+    """A literal in Python, in a function that neither asks what fits nor tells our chips from 9.0."""
+    chips = ChipSet.joining(chip for chip in one.targets.chips if chip.cluster_portable)
+    (size, *_) = (amount.args[0] for amount in one.operation.amounts)
+    if one.meant != OURS and not one.operation.checked:
+        return
+    if one.meant in (THEIRS, BUILT) or any(not need.legal & chips for need in file_operations(one.module)):
+        return
+    gates = (judged for judged in one.context.judged[one.module.path] if _last(judged) == one.operation.qualname)
+    told_apart = any(bool(chips & judged.core) != bool(group("hopper") & judged.core) for judged in gates)
+    if not chips or told_apart:
+        return
+    yield _draft(
+        one,
+        severity="warning",
+        message=(
+            f"a cluster of {size} blocks is picked on {plain(chips)} without asking whether it fits; the portable"
+            f" maximum is {min(chip.cluster_portable or 0 for chip in chips)}"
+        ),
+        label="more than the portable maximum",
+        advice="ask cudaOccupancyMaxActiveClusters (max_active_clusters), or take at most 8 blocks",
+        chips=chips,
+        claim=claims.cluster((size,), chips),
+    )
+
+
+def _last(judged: Judged) -> str:
+    return judged.gate.qualname.rpartition(".")[2]
 
 
 def _built(context: Context, one: Asked) -> Iterator[Draft]:
@@ -143,9 +242,12 @@ def _launched(one: Asked) -> Iterator[Draft]:
     sizes = {
         chip: size for chip in one.targets.chips if chip.cluster_portable and (size := _size(one, chip)) is not None
     }
-    if one.operation.checked:
+    opted = one.operation.name == "opted"
+    if one.operation.checked or opted:
         yield from _over_all(one, sizes)
+    if one.operation.checked:
         return
+    sizes = {chip: size for chip, size in sizes.items() if not (opted and chip.cluster_optin)}
     over = ChipSet.joining(chip for chip, size in sizes.items() if size > (chip.cluster_portable or size))
     if over:
         size = max(sizes[chip] for chip in over)
@@ -154,25 +256,29 @@ def _launched(one: Asked) -> Iterator[Draft]:
             one,
             severity="note" if one.meant == THEIRS or one.operation.name == "declared" else "warning",
             message=(
-                f"a cluster of {size} blocks, and nothing here opts in or asks; the portable maximum of"
-                f" {plain(over)} is {portable}"
+                f"a cluster of {size} blocks, and nothing here {'asks' if opted else 'opts in or asks'}; the portable"
+                f" maximum of {plain(over)} is {portable}"
             ),
             label="more than the portable maximum",
             advice=(
-                "set cudaFuncAttributeNonPortableClusterSizeAllowed and ask"
-                " cudaOccupancyMaxPotentialClusterSize what fits:"
-                " without, the launch fails with cudaErrorInvalidClusterSize"
+                "ask cudaOccupancyMaxPotentialClusterSize what fits: an opt-in is no answer"
+                if opted
+                else "set cudaFuncAttributeNonPortableClusterSizeAllowed and ask cudaOccupancyMaxPotentialClusterSize"
+                " what fits: without, the launch fails with cudaErrorInvalidClusterSize"
             ),
             chips=over,
-            claim=claims.cluster(_shape(one, next(chip for chip in over if sizes[chip] == size)), over),
+            claim=_may_not_fit(size, over)
+            if opted
+            else claims.cluster(_shape(one, next(chip for chip in over if sizes[chip] == size)), over),
         )
         return
     several = ChipSet.joining(chip for chip, size in sizes.items() if size > 1)
-    if several and one.meant != THEIRS:
+    if several and one.meant != THEIRS and not opted:
         size = max(sizes[chip] for chip in several)
+        largest = one.meant == OURS and any(size == chip.cluster_portable for chip in several)
         yield _draft(
             one,
-            severity="note",
+            severity="warning" if largest else "note",
             message=f"a cluster of {size} blocks is taken on {plain(several)} without asking whether it fits",
             label="a fixed cluster size",
             advice=(

@@ -217,30 +217,60 @@ def _sum(one: Asked, chip: Chip) -> int:
 
 
 def _capacities(context: Context, module: Module) -> Iterator[Draft]:
-    """The size of a multiprocessor where that of a block is meant."""
-    for one in asked(context, module, "capacity"):
-        name = one.operation.name
-        named = mentioned(name.replace("_", " ")).named
-        if not named and one.meant in (BUILT, THEIRS):
+    """More than the limit of a block, where that is meant: a multiprocessor's size, or another generation's."""
+    for one in asked(context, module, "capacity") if module.language != "python" else ():
+        (amount,) = one.operation.amounts
+        words = (one.operation.qualname, one.operation.name, str(amount.args[0]) if amount.op == "name" else "")
+        named = mentioned(" ".join(words).replace("_", " ")).named
+        chips = (named or context.targets) & one.targets.chips
+        if named and not chips:
             continue
-        sizes = {
-            chip: one.number(one.operation.amounts[0], chip) for chip in (named or context.targets) & one.targets.chips
+        found = {
+            chip: size for chip in chips for size in _values(one, chip) if size > (chip.smem_per_block_optin or size)
         }
-        wrong = [chip for chip, size in sizes.items() if size is not None and _is_multiprocessor(size, chip)]
-        if not wrong:
-            continue
-        chips, size = ChipSet.joining(wrong), sizes[wrong[0]] or 0
-        owners = ChipSet.where(lambda other: other.smem_per_sm == size)  # noqa: B023 - used at once
-        yield _draft(
-            one,
-            chips=chips,
-            legal=fitting(size),
-            message=f"{kib(size)} is the shared memory of a whole multiprocessor of {plain(owners)}; {_has(chips)}",
-            label="a multiprocessor's size",
-            advice="take the limit of a block, or ask the device for it (cudaDevAttrMaxSharedMemoryPerBlockOptin)",
-            claim=claims.shared("dynamic", size, chips),
-            remedy=_block_size(chips, one.operation.at),
-        )
+        whole = ChipSet.joining(chip for chip, size in found.items() if _is_multiprocessor(size, chip))
+        size = max(found.values(), default=0)
+        if whole and (named or one.meant not in (BUILT, THEIRS) or (one.meant == THEIRS and not fitting(size))):
+            yield _whole(one, whole, size)
+        elif found and not named and not one.operation.checked and one.meant != BUILT:
+            yield _budget(one, ChipSet.joining(found), size)
+
+
+def _values(one: Asked, chip: Chip) -> list[int]:
+    """What an amount is on a chip; of a choice that nobody can make here, what its arms give to a multiprocessor."""
+    (amount,) = one.operation.amounts
+    size = one.number(amount, chip)
+    if size is not None or amount.op != "if":
+        return [] if size is None else [size]
+    arms = [one.number(arm, chip) for arm in amount.args[1:]]
+    return [size for size in arms if size is not None and size == chip.smem_per_sm]
+
+
+def _whole(one: Asked, chips: ChipSet, size: int) -> Draft:
+    owners = ChipSet.where(lambda other: other.smem_per_sm == size)
+    return _draft(
+        one,
+        chips=chips,
+        legal=fitting(size),
+        message=f"{kib(size)} is the shared memory of a whole multiprocessor of {plain(owners)}; {_has(chips)}",
+        label="a multiprocessor's size",
+        advice="take the limit of a block, or ask the device for it (cudaDevAttrMaxSharedMemoryPerBlockOptin)",
+        claim=claims.shared("dynamic", size, chips),
+        remedy=_block_size(chips, one.operation.at),
+    )
+
+
+def _budget(one: Asked, chips: ChipSet, size: int) -> Draft:
+    what = f"`{one.operation.name}` is" if one.operation.name else "the limit is"
+    return _draft(
+        one,
+        chips=chips,
+        legal=fitting(size),
+        message=f"{what} {kib(size)} of shared memory, and nothing here asks the device; {_has(chips)}",
+        label="the limit of other chips",
+        advice="ask the device for it (cudaDevAttrMaxSharedMemoryPerBlockOptin)",
+        claim=claims.shared("dynamic", size, chips),
+    )
 
 
 def _block_size(chips: ChipSet, at: Span) -> Remedy | NoFix:

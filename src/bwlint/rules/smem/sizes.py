@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bwlint.chips import NONE, Chip, ChipSet, all_chips, sold_chips
+from bwlint.chips import NONE, Chip, ChipSet, all_chips, group, sold_chips
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import kib, plain
 from bwlint.judging import claims
@@ -16,7 +16,7 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.path_conditions import Answers, Left, satisfiable
-from bwlint.model.expr import Span, walk
+from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import HANDLER, Module, Operation, OperationKind, Path
 from bwlint.model.findings import Claim, Confidence, Severity
 from bwlint.rules.smem import RULE
@@ -25,6 +25,10 @@ from bwlint.world.gates import Judged
 MAX_PICKS = 48
 _SHARED = re.compile(r"\bsmem\b(?!\])|shared.?mem", re.I)
 """A comment that speaks of shared memory; the name of the rule in brackets does not."""
+
+
+_HEAD = re.compile(r"(?:^|[._])L[qkv]$|head_?(?:dim|size)|^d_?(?:head|model|[qkv])$", re.I)
+"""What the width of an attention head is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +67,11 @@ def _functions(module: Module, kind: OperationKind) -> list[list[Pick]]:
         if one.kind == kind or one.kind == "stages":
             grouped[(one.qualname, one.path)].append(one)
     found: dict[str, list[Pick]] = defaultdict(list)
-    for (qualname, path), group in grouped.items():
-        sizes = {one.name: _amount(one) for one in group if one.kind == kind}
+    for (qualname, path), together in grouped.items():
+        sizes = {one.name: _amount(one) for one in together if one.kind == kind}
         if sizes and len(found[qualname]) < MAX_PICKS:
-            first = next(one for one in group if one.kind == kind)
-            stages = tuple(_amount(one) for one in group if one.kind == "stages")
+            first = next(one for one in together if one.kind == kind)
+            stages = tuple(_amount(one) for one in together if one.kind == "stages")
             found[qualname].append(Pick(first.at, path, sizes, stages))
     return list(found.values())
 
@@ -110,10 +114,10 @@ def _smaller(
     ours = {chip: left for chip in context.targets if (left := answers.left(pick.path, chip)) is not None}
     if not ours:
         return None
-    least = max(_most(chip) for chip in ours)
-    if not any(_most(chip) > least and answers.left(pick.path, chip) is not None for chip in all_chips()):
+    least = max(most(chip) for chip in ours)
+    if not any(most(chip) > least and answers.left(pick.path, chip) is not None for chip in all_chips()):
         return None
-    like = ChipSet.joining(chip for chip in sold_chips() if _most(chip) == least) - context.targets
+    like = ChipSet.joining(chip for chip in sold_chips() if most(chip) == least) - context.targets
     found = []
     for other in picks:
         if other is pick or not _asks_less(other, pick):
@@ -122,7 +126,8 @@ def _smaller(
             chip for chip in like if _meet(answers, other, chip, ours) and not _takes(answers, pick, chip)
         )
         if peers:
-            larger = [chip for chip in all_chips() if _most(chip) > least and _meet(answers, other, chip, ours)]
+            others = (chip for chip in all_chips() if most(chip) > least and chip not in group("arm-hosts"))
+            larger = [chip for chip in others if _meet(answers, other, chip, ours)]
             found.append((ChipSet.joining(ours), other, peers, ChipSet.joining(larger)))
     return min(found, key=lambda one: (bool(one[3]), one[1].at), default=None)
 
@@ -137,7 +142,7 @@ def _meet(answers: Answers, other: Pick, chip: Chip, ours: dict[Chip, Left]) -> 
     return left is not None and any(satisfiable((*left, *mine)) for mine in ours.values())
 
 
-def _most(chip: Chip) -> int:
+def most(chip: Chip) -> int:
     return chip.smem_per_block_optin or 0
 
 
@@ -162,17 +167,16 @@ def _tile(
 ) -> Draft:
     judged = _deciding(context, module, pick.at, ours, peers)
     about_memory = judged is not None and _SHARED.search(judged.gate.comment) is not None
-    sure = not larger or about_memory
-    shared = ChipSet.where(lambda chip: _most(chip) > _most(next(iter(ours))) and _takes(answers, pick, chip))
-    limit = kib(_most(next(iter(ours))))
+    sure = not larger or about_memory or _widest(pick) > most(next(iter(ours)))
+    shared = ChipSet.where(lambda chip: most(chip) > most(next(iter(ours))) and _takes(answers, pick, chip))
+    limit = kib(most(next(iter(ours))))
     message = (
         f"{plain(ours)} {_take(ours)} the tile of {plain(shared)} ({pick.text}); {plain(peers)}, with the same"
         f" {limit} of shared memory for a block, {_take(peers)} a smaller one ({small.text})"
     )
-    at = judged.at if judged is not None else pick.at
-    return _draft(
+    return drafted(
         module,
-        at=at,
+        at=_asked_at(judged) if judged is not None else pick.at,
         message=message,
         label="the larger tile",
         advice=f"give {plain(ours)} the tile of {plain(peers)}, or choose by the shared memory that the device has",
@@ -186,6 +190,22 @@ def _tile(
         ),
         judged=judged,
     )
+
+
+def _widest(pick: Pick) -> int:
+    """Bytes of a block's queries, keys and values, of 16 bits each, for the widest head that a test above lets pass."""
+    sides = list(pick.sizes.values())
+    bounds = [bound for test in pick.path if (bound := _head_bound(test))]
+    return (sides[0] + 2 * sides[1]) * min(bounds) * 2 if bounds and len(sides) == 2 else 0
+
+
+def _head_bound(test: Expr) -> int:
+    """N of `head_dim <= N`; 0 for any other test."""
+    if test.op != "cmp" or test.args[0] != "<=":
+        return 0
+    name, bound = test.args[1]
+    named = any(isinstance(arg, str) and _HEAD.search(arg) for arg in name.args)
+    return bound.args[0] if named and bound.op == "const" and isinstance(bound.args[0], int) else 0
 
 
 def _too_large(pick: Pick, chips: ChipSet) -> Claim:
@@ -206,26 +226,33 @@ def _deciding(context: Context, module: Module, at: Span, ours: ChipSet, others:
     return None
 
 
+def _asked_at(judged: Judged) -> Span:
+    """Where the device is asked: at a gate, or at the flag of the same file that is all that it asks for."""
+    test = judged.gate.test
+    flag = judged.module.slots[test.args[0]].at if test.op == "var" else None
+    return flag or judged.at
+
+
 def _amounts(context: Context, module: Module, answers: Answers, picks: list[Pick]) -> Iterator[Draft]:
     """An amount of shared memory that is another generation's limit."""
     if any(_names(answers, pick, context.targets) for pick in picks):
         return
     for pick in picks:
         (size,) = pick.sizes.values() if len(pick.sizes) == 1 else (0,)
-        owners = ChipSet.where(lambda chip: size in (_most(chip), chip.smem_per_sm))  # noqa: B023 - used at once
+        owners = ChipSet.where(lambda chip: size in (most(chip), chip.smem_per_sm))  # noqa: B023 - used at once
         if not any(_takes(answers, pick, chip) for chip in owners):
             continue
         wrong = ChipSet.joining(
-            chip for chip in context.targets - owners if size > _most(chip) and _takes(answers, pick, chip)
+            chip for chip in context.targets - owners if size > most(chip) and _takes(answers, pick, chip)
         )
         kept = ChipSet.where(lambda chip: not _takes(answers, pick, chip))  # noqa: B023 - used at once
         if not wrong or not kept:
             continue
         judged = _deciding(context, module, pick.at, wrong, NONE)
-        yield _draft(
+        yield drafted(
             module,
             at=judged.at if judged is not None else pick.at,
-            message=f"{kib(size)} of shared memory are taken for {plain(wrong)}, which {_have(wrong)}{_when(pick)}",
+            message=f"{kib(size)} of shared memory are taken for {plain(wrong)}, which {have(wrong)}{_when(pick)}",
             label="the limit of other chips",
             advice="ask the device for its limit, or give the chips a value of their own",
             chips=wrong,
@@ -243,66 +270,81 @@ def _when(pick: Pick) -> str:
     return ", where what is tried before it fails" if any(tests) else ""
 
 
-def _have(chips: ChipSet) -> str:
+def have(chips: ChipSet) -> str:
     verb = "has" if len(chips) == 1 else "have"
-    return f"{verb} {kib(min(_most(chip) for chip in chips))} for one block"
+    return f"{verb} {kib(min(most(chip) for chip in chips))} for one block"
 
 
 def _table(context: Context, module: Module, table: Operation) -> Iterator[Draft]:
     """A table of shared memory by chip, known by its values: a row of ours that is wrong, or none."""
-    known = {chip.name: chip for chip in all_chips()}
-    pairs = list(zip(table.amounts[::2], table.amounts[1::2], strict=True))
-    rows = {known[key.args[0]]: (value.args[0], value.at) for key, value in pairs if key.args[0] in known}
+    rows = _rows(table)
     unit = _unit({chip: size for chip, (size, _) in rows.items() if chip not in context.targets})
     if unit is None:
         return
     for chip in context.targets:
         size, at = rows.get(chip, (None, None))
-        if size is not None and size * unit > _most(chip) and size * unit != chip.smem_per_sm:
-            yield _draft(
+        if size is not None and size * unit > most(chip) and size * unit != chip.smem_per_sm:
+            yield drafted(
                 module,
                 at=at or table.at,
                 message=(
                     f"the table gives {plain(ChipSet.joining([chip]))} {kib(size * unit)} of shared memory;"
-                    f" it has {kib(_most(chip))} for one block"
+                    f" it has {kib(most(chip))} for one block"
                 ),
                 label="more than the chip has",
-                advice=f"the row is {_most(chip) // unit}",
+                advice=f"the row is {most(chip) // unit}",
                 chips=ChipSet.joining([chip]),
                 claimed=Claimed(claims.shared("dynamic", size * unit, ChipSet.joining([chip])), at or table.at),
                 severity="warning",
                 confidence="high",
             )
-    missing = context.targets - ChipSet.joining(rows)
-    newest = max(rows, key=lambda chip: chip.joined)
-    if missing != context.targets or newest.major < _BLACKWELL:
+    missing = without_rows(context, table)
+    if not missing:
         return
+    newest = max(rows, key=lambda chip: chip.joined)
     last = rows[newest][1]
-    yield _draft(
+    asked = [one for one in module.operations if (one.kind, one.name) == ("lookup", table.name)]
+    yield drafted(
         module,
         at=last or table.at,
-        message=f"a table of shared memory by chip has no row for {plain(missing)}, which {_have(missing)}",
+        message=f"a table of shared memory by chip has no row for {plain(missing)}, which {have(missing)}",
         label=f"ends at {newest.name}",
-        advice=f"add {', '.join(f'{chip.joined}: {_most(chip) // unit}' for chip in missing)}",
+        advice=f"add {', '.join(f'{chip.joined}: {most(chip) // unit}' for chip in missing)}",
         chips=missing,
         claimed=Claimed(claims.other(f"the table has no row for {plain(missing)}", missing), table.at),
-        severity="note",
+        severity="warning" if asked else "note",
         confidence="medium",
+        related=tuple(RelatedSpan(module, one.at, "raises where there is no row") for one in asked[:1]),
     )
+
+
+def without_rows(context: Context, table: Operation) -> ChipSet:
+    """The chips asked about, where a table of shared memory of their time has a row for none of them."""
+    rows = {chip: size for chip, (size, _) in _rows(table).items()}
+    missing = context.targets - ChipSet.joining(rows)
+    newest = max((chip.major for chip in rows), default=0)
+    right = missing == context.targets and newest >= _BLACKWELL and _unit(rows) is not None
+    return missing if right else NONE
+
+
+def _rows(table: Operation) -> dict[Chip, tuple[int, Span | None]]:
+    known = {chip.name: chip for chip in all_chips()}
+    pairs = zip(table.amounts[::2], table.amounts[1::2], strict=True)
+    return {known[key.args[0]]: (value.args[0], value.at) for key, value in pairs if key.args[0] in known}
 
 
 def _default(context: Context, module: Module, default: Operation) -> Iterator[Draft]:
     """A default that only parts of more memory have, in a file for no generation of its own."""
     size = _amount(default)
-    owners = ChipSet.where(lambda chip: size in (_most(chip), chip.smem_per_sm))
-    wrong = ChipSet.joining(chip for chip in context.targets - owners if size > _most(chip))
+    owners = ChipSet.where(lambda chip: size in (most(chip), chip.smem_per_sm))
+    wrong = ChipSet.joining(chip for chip in context.targets - owners if size > most(chip))
     if not owners or not wrong or meant(context, module, default.qualname, default.name) in (THEIRS, BUILT):
         return
-    yield _draft(
+    yield drafted(
         module,
         at=default.at,
         message=(
-            f"`{default.name}` is {kib(size)} of shared memory unless told otherwise; {plain(wrong)} {_have(wrong)}"
+            f"`{default.name}` is {kib(size)} of shared memory unless told otherwise; {plain(wrong)} {have(wrong)}"
         ),
         label=f"what {plain(owners)} {'has' if len(owners) == 1 else 'have'}",
         advice="take the default from the device",
@@ -320,14 +362,14 @@ _BLACKWELL = min(chip.major for chip in all_chips() if chip.tmem_per_sm)
 def _unit(rows: dict[Chip, int]) -> int | None:
     """1 or 1024 bytes, where most rows are what their chips have for a block or a multiprocessor, and differ."""
     for unit in (1, 1024):
-        right = {size for chip, size in rows.items() if size * unit in (_most(chip), chip.smem_per_sm)}
-        count = sum(size * unit in (_most(chip), chip.smem_per_sm) for chip, size in rows.items())
+        right = {size for chip, size in rows.items() if size * unit in (most(chip), chip.smem_per_sm)}
+        count = sum(size * unit in (most(chip), chip.smem_per_sm) for chip, size in rows.items())
         if len(right) > 1 and 2 * count > len(rows):
             return unit
     return None
 
 
-def _draft(
+def drafted(
     module: Module,
     at: Span,
     *,

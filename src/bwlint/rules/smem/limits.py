@@ -1,0 +1,63 @@
+"""smem: what keeps tiles small is told to each generation in turn, and to none of the chips with the least memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bwlint.chips import ChipSet
+from bwlint.chips.wording import plain
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.model.expr import Span
+from bwlint.rules.smem import RULE
+from bwlint.world.gates import Judged
+
+_RESTRICTS = re.compile(r"constraint|restrict|limit", re.I)
+
+_OF_KERNELS = re.compile(r"opt_flags|kernel|tile|block|smem|shared|stages|launch|tun", re.I)
+
+
+def check(context: Context, judged: Judged) -> Iterator[Draft]:
+    """The first arm of a chain of which each sets limits for kernels, and no `else` does."""
+    if judged.gate.position or not judged.gate.chain or not judged.gate.is_a("condition"):
+        return
+    arms = [other for other in context.judged[judged.module.path] if _same(judged, other)]
+    called = {_limits(arm) for arm in arms}
+    if len(arms) < 2 or len(called) != 1 or "" in called or not arms[-1].gate.no.empty:
+        return
+    told = ChipSet.joining(chip for arm in arms for chip in arm.on(arm.gate.yes))
+    left = (context.targets & judged.sets.live) - told
+    if left != context.targets or any(arm.sets.guessed for arm in arms):
+        return
+    (name,) = called
+    first, last = judged.gate.at, arms[-1].gate.at
+    yield Draft(
+        rule=RULE,
+        place=DraftPlace(module=judged.module, at=Span(*first[:2], *last[2:]), admitted=told, certain=told),
+        severity="warning",
+        confidence="medium",
+        message=(
+            f"`{name}` sets limits for kernels on {plain(told)} and none for {plain(left)}, which have less shared"
+            " memory for a block"
+        ),
+        label=f"no limits for {plain(left)}",
+        advice=f"give {plain(left)} an arm: tiles that fit 9.0 and 10.x are picked without one",
+        related=tuple(RelatedSpan(arm.module, arm.at, f"for {plain(arm.on(arm.gate.yes))}") for arm in arms[1:]),
+        claims=(Claimed(claims.other(f"no limits are set for {plain(left)}", left), judged.at),),
+        rests_on=tuple(arm.gate for arm in arms),
+    )
+
+
+def _same(judged: Judged, other: Judged) -> bool:
+    ours, theirs = judged.gate, other.gate
+    return theirs.is_a("condition") and (ours.chain, ours.qualname) == (theirs.chain, theirs.qualname)
+
+
+def _limits(arm: Judged) -> str:
+    """What an arm calls to set limits; "" where it calls nothing of the kind."""
+    names = (use.name for use in arm.gate.yes.uses if use.is_a("call"))
+    found = (name for name in names if _RESTRICTS.search(name.rpartition(".")[2]) and _OF_KERNELS.search(name))
+    return next(found, "").rpartition(".")[2]
