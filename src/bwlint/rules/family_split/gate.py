@@ -33,7 +33,7 @@ _UNPROVED = "nothing here shows that the sibling runs what is behind the test"
 _F_NAMES = "nothing here shows that what is behind the list compiles for the family target"
 _SAME = "both run the same instructions"
 _RUBIN = group("announced")
-_B200, _B, _THOR = group("first-blackwell"), group("datacenter-blackwell"), group("thor")
+_B, _THOR = group("datacenter-blackwell"), group("thor")
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -88,32 +88,24 @@ def _turns_away(judged: Judged) -> bool:
 
 
 def other_family(context: Context, judged: Judged) -> Iterator[Draft]:
-    """B200 without B300, or 10.x without its tcgen05 sibling 11.0: worth a note beside the chips asked about."""
-    live = judged.sets.live
-    core = live - judged.core if judged.denies else judged.core
-    if not judged.owns_comparison or core & context.targets or _B & context.targets:
+    """10.x without its tcgen05 sibling 11.0, where that is asked for: worth a note."""
+    core = judged.core
+    if judged.denies or not judged.owns_comparison or core & context.targets or not context.targets & _THOR:
         return
-    missing = NONE
-    if core & _B == _B200 and live >= _B and len(core) <= 6:
-        missing, kept, why = _B - core, _B200, "the same instructions"
-    elif judged.denies:
-        return  # who refuses the rest of a generation knows what it has
-    elif core & (_B | _THOR) == _B and live >= _THOR and len(core) <= 4 and context.near_tcgen05(judged):
-        missing, kept, why = _THOR, _B, "tcgen05 and tensor memory too"
-    if not missing or _EXACT_NAME.search(judged.gate.comment):
+    if core & (_B | _THOR) != _B or not judged.sets.live >= _THOR or len(core) > 4 or not context.near_tcgen05(judged):
+        return
+    if _EXACT_NAME.search(judged.gate.comment):
         return
     yield Draft(
         rule=RULE,
         place=DraftPlace.of_gate(judged),
         severity="note",
         confidence="low",
-        message=f"this test names {plain(kept)} and leaves out {plain(missing)}, which has {why}",
+        message=f"this test names {plain(_B)} and leaves out {plain(_THOR)}, which has tcgen05 and tensor memory too",
         label=f"true on {core}",
         advice="test the family",
-        remedy=Remedy(
-            "test", judged.core - missing if judged.denies else judged.core | missing, evidence=_SAME, unsafe=_UNPROVED
-        ),
-        compares=kept | missing,
+        remedy=Remedy("test", core | _THOR, evidence=_SAME, unsafe=_UNPROVED),
+        compares=_B | _THOR,
     )
 
 
