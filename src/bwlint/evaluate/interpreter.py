@@ -141,6 +141,10 @@ class Interpreter:
             body = self.world.owner_class(frame.module, owner)
             if body is not None:
                 return Vec((Instance(frame.module, body),))
+        given = frame.module.names.get(f"{owner}({name})")
+        value = self.global_name(frame.module, f"{owner}({name})") if given is not None else None
+        if value is not None and vectors.tells(value):
+            return value
         return guess(name) or Vec((Unknown(name),))
 
     def _var(self, node: Expr, frame: EvaluationFrame) -> Vec:
@@ -148,7 +152,7 @@ class Interpreter:
         found = frame.memo.get(slot)
         if found is None:
             found = self._define(slot, frame)
-        if name and all(isinstance(lane, Unknown) for lane in found.lanes):
+        if name and not vectors.tells(found):
             return guess(name) or found
         return found
 
@@ -209,6 +213,9 @@ class Interpreter:
             inner = self.world.module(star)
             if inner is not None and inner is not module and name in inner.names:
                 return self.global_name(inner, name)
+        elsewhere = self.world.meaning(module, name)
+        if elsewhere is not None:
+            return self.global_name(elsewhere, name)
         if not outer and name in builtins.FUNCTIONS:
             return Vec((Ref(f"builtins.{name}"),))
         return self.outside(f"{module.name}.{name}" if outer else name)

@@ -96,6 +96,10 @@ class OutsideNames(Protocol):
         """The files of the tree that define a macro and reach a file by its includes."""
         ...
 
+    def meaning(self, module: Module, name: str) -> Module | None:
+        """The file of the tree that defines a name which a C++ file uses and does not define."""
+        ...
+
 
 @dataclass(slots=True)
 class Clash:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from bwlint.chips.frameworks import headers
@@ -20,6 +20,7 @@ MAX_FILES = 2000
 MAX_READ = 80
 """How many of them may be read for it that are not part of the run."""
 _INCLUDE_FOLDERS = ("", "include", "csrc", "src")
+_IMPLEMENTING = (".cpp", ".cc", ".cu")
 _DEVICE_HEADER = re.compile(rf"\.(?:cuh|hpp|inl)$|^{headers(defining_macros=True)}/")
 
 Load = Callable[[str], Module | None]
@@ -34,6 +35,7 @@ class Headers:
         self._callables: dict[str, Module] = {}
         self._reached: dict[str, frozenset[str]] = {}
         self._direct: dict[str, tuple[str, ...]] = {}
+        self._meanings: dict[tuple[str, str], Module | None] = {}
 
     def add(self, module: Module) -> None:
         if module.path in self._by_path:
@@ -58,6 +60,23 @@ class Headers:
         """The headers of the tree that a file reaches, those without facts left out."""
         reached = self._closure(module) - {module.path}
         return [header for path in sorted(reached) if (header := self._by_path[path]) is not None]
+
+    def meaning(self, module: Module, name: str) -> Module | None:
+        """The file of the tree whose definition of a C++ name another file means: a header, or what implements one."""
+        key = (module.path, name)
+        if key not in self._meanings:
+            self._meanings[key] = next((other for other in self._near(module) if name in other.names), None)
+        return self._meanings[key]
+
+    def _near(self, module: Module) -> Iterator[Module]:
+        headers = self.included(module)
+        yield from headers
+        for header in (module, *headers):
+            stem = header.path.rpartition(".")[0]
+            for path in (f"{stem}{ending}" for ending in _IMPLEMENTING):
+                other = self.at(path) if path != module.path and _is_file(path) else None
+                if other is not None:
+                    yield other
 
     def outside(self, module: Module) -> str | None:
         """A header of device code that a file reaches by its includes and that is not in the tree."""
@@ -120,6 +139,11 @@ class Headers:
             self._by_path[path] = None
         else:
             self.add(header)
+
+
+@cache
+def _is_file(path: str) -> bool:
+    return os.path.isfile(path)
 
 
 @cache

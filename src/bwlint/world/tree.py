@@ -127,6 +127,9 @@ class Tree:
     def definers(self, module: Module, macro: str) -> Sequence[Module]:
         return self.headers.definers(module, macro)
 
+    def meaning(self, module: Module, name: str) -> Module | None:
+        return self.headers.meaning(module, name) if module.language == "cuda" else None
+
     def compiled(self, module: Module, path: Path) -> TargetSet:
         """The targets for which what stands under these tests may compile."""
         found = EVERY_TARGET

@@ -35,6 +35,10 @@ class _TreeWithFile:
         found = self.tree.definers(module, macro)
         return [self.edited if other.path == self.edited.path else other for other in found]
 
+    def meaning(self, module: Module, name: str) -> Module | None:
+        found = self.tree.meaning(module, name)
+        return self.edited if found is not None and found.path == self.edited.path else found
+
 
 def world(tree: Tree, module: Module) -> Tree:
     """The scanned tree with this state of a file, in interpreters of its own."""

@@ -39,6 +39,9 @@ class _TreeWithModule:
     def definers(self, module: Module, macro: str) -> Sequence[Module]:
         return self.tree.definers(module, macro)
 
+    def meaning(self, module: Module, name: str) -> Module | None:
+        return self.tree.meaning(module, name)
+
 
 @dataclass(frozen=True, slots=True)
 class GateChecker:
