@@ -128,7 +128,7 @@ class Tree:
         return self.headers.definers(module, macro)
 
     def meaning(self, module: Module, name: str) -> Module | None:
-        return self.headers.meaning(module, name) if module.language == "cuda" else None
+        return self.headers.meaning(module, name)
 
     def compiled(self, module: Module, path: Path) -> TargetSet:
         """The targets for which what stands under these tests may compile."""

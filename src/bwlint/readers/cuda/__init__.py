@@ -21,7 +21,7 @@ _WORDS = re.compile(
 )
 
 _REFUSES = re.compile(
-    rb"#[ \t]*define[ \t]+\w+\((?:[^\\\n]|\\.){{0,2000}}?\b(?:throw|abort|exit|[A-Z_]*(?:CHECK|ASSERT|ERROR)\w*)\b",
+    rb"#[ \t]*define[ \t]+\w+\((?:[^\\\n]|\\.){0,2000}?\b(?:throw|abort|exit|[A-Z_]*(?:CHECK|ASSERT|ERROR)\w*)\b",
     re.DOTALL,
 )
 """A macro that may end in an error."""

@@ -205,6 +205,8 @@ class _HostWalk:
         if any(self.reads.reads(value) for _, value in self.returns):
             self.reads.know(name)
             self.found.carries(name, self.scope.qualname)
+        if not self.scope.parent:
+            self.found.names.setdefault(name, Expr("function", (self.scope.qualname,)))
         for position, param in enumerate(self.params):
             left = self.env.get(param)
             if left is not None and self.reads.reads(left):
@@ -291,7 +293,7 @@ class _HostWalk:
             return Expr("cmp", ("==", (asked, const(int(tag["number"]) // 10, at))), at)
         short = last(name.partition("<")[0])
         if short in self.found.names or _is_question(short):
-            if short not in self.found.names or self.found.names[short].op == "function":
+            if short in self.found.carriers or _is_question(short):
                 self.reads.know(short)
             return Expr("name", (short,), at)
         if self._is_called(at) or (short not in self.params and (short.isupper() or _CONSTANT.match(short))):
@@ -436,6 +438,8 @@ class _HostWalk:
 
     def _expression(self, start: int, end: int) -> None:
         check = _CHECK.search(self.text, start, end)
+        if self._helper(start, end):
+            return
         if check is not None:
             self._check(check, end)
         elif fails(self.text, start, end):
@@ -446,7 +450,6 @@ class _HostWalk:
             if kind:
                 self.env[out["name"]] = Expr("source", (kind,), self.code.span(*out.span()))
         if check is None:
-            self._helper(start, end)
             self._assignment(start, end)
 
     def _lends(self, start: int, end: int) -> None:
@@ -473,22 +476,21 @@ class _HostWalk:
             self.reads.know(key)
         self.env[lent] = self._slot(lent, value)
 
-    def _helper(self, start: int, end: int) -> None:
-        """`check_arch(120);`: a call that may end in an error, and is handed what a chip is called."""
+    def _helper(self, start: int, end: int) -> bool:
+        """`check_arch(0, 120);`: a call that may end in an error, and is handed what a chip is called."""
         if _CALL.match(self.text, start, end) is None:
-            return
+            return False
         call = self.lower(start, end)
-        if call.op == "call" and any(item.op == "const" and item.args[0] in _NUMBERS for item in call.args[1]):
-            at = self.code.span(start, end)
-            name = str(call.args[0].args[-1])
-            self._note(
-                "helper-call",
-                Expr("completes", (call,), at),
-                at,
-                Side(ends="fall", rest=True),
-                Side(ends="raise", at=at),
-                name,
-            )
+        if (
+            call.op != "call"
+            or str(call.args[0].args[-1]).endswith(tuple(_COMPARES))
+            or not any(item.op == "const" and item.args[0] in _NUMBERS for item in call.args[1])
+        ):
+            return False
+        at, name = self.code.span(start, end), str(call.args[0].args[-1])
+        sides = Side(ends="fall", rest=True), Side(ends="raise", at=at)
+        self._note("helper-call", Expr("completes", (call,), at), at, *sides, name)
+        return True
 
     def _assignment(self, start: int, end: int) -> None:
         binding = _BINDING.match(self.text, start, end)
@@ -590,9 +592,9 @@ def _cases(statement: Statement) -> list[tuple[list[tuple[int, int] | None], tup
 
 def _parameters(text: str, scope: CodeScope) -> list[str]:
     """The names of a function's parameters, as far as they are plain."""
-    opening = text.find(f"{last(scope.name)}", scope.header, scope.open)
+    opening = text.find(last(scope.name).removesuffix("()"), scope.header, scope.open)
     opening = text.find("(", opening, scope.open) if opening >= 0 else -1
-    close = matching(text, opening, scope.open - opening) if opening >= 0 else -1
+    close = matching(text, opening, scope.open - opening + 1) if opening >= 0 else -1
     if close < 0:
         return []
     names = [_PARAMETER.search(text[begin:end]) for begin, end in given.arguments(text, opening + 1, close)]
