@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 from bwlint.chips import ALL_TARGETS, Target, TargetSet
 from bwlint.data import table
 from bwlint.evaluate import vectors
+from bwlint.evaluate.names import DEVICE
 from bwlint.evaluate.objects import EvaluationFrame
-from bwlint.evaluate.values import Unknown, Vec, lift
+from bwlint.evaluate.values import Guess, Unknown, Vec, lift
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Function, Module, Path
 
@@ -77,6 +78,9 @@ def expand(
         return _of_file(run, module, module.functions[name], arguments, 0, frame)
     if row is not None:
         return row.value
+    if DEVICE.search(name.lower()) and run.world.is_given_the_device(frame.module, name):
+        lanes = [Guess(*divmod(target.number, 10), name) for target in ALL_TARGETS]
+        return Vec(lanes, device=True, guessed=True)
     return Vec((Unknown(f"macro:{name}"),))
 
 

@@ -100,6 +100,10 @@ class OutsideNames(Protocol):
         """The file of the tree that defines a name which a C++ file uses and does not define."""
         ...
 
+    def is_given_the_device(self, module: Module, macro: str) -> bool:
+        """Whether a build of the project defines a macro of the compiler's command line from a capability."""
+        ...
+
 
 @dataclass(slots=True)
 class Clash:

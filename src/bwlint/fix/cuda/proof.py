@@ -39,6 +39,9 @@ class _TreeWithFile:
         found = self.tree.meaning(module, name)
         return self.edited if found is not None and found.path == self.edited.path else found
 
+    def is_given_the_device(self, module: Module, macro: str) -> bool:
+        return self.tree.is_given_the_device(module, macro)
+
 
 def world(tree: Tree, module: Module) -> Tree:
     """The scanned tree with this state of a file, in interpreters of its own."""

@@ -42,6 +42,9 @@ class _TreeWithModule:
     def meaning(self, module: Module, name: str) -> Module | None:
         return self.tree.meaning(module, name)
 
+    def is_given_the_device(self, module: Module, macro: str) -> bool:
+        return self.tree.is_given_the_device(module, macro)
+
 
 @dataclass(frozen=True, slots=True)
 class GateChecker:

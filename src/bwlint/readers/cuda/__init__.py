@@ -14,7 +14,7 @@ from bwlint.readers.cuda.program import program
 from bwlint.readers.cuda.scopes import scopes, without_directives
 
 _WORDS = re.compile(
-    rb"CUDA_ARCH|(?:\b|_)[Ss][Mm]_?\d\d|\basm\b|__asm|tcgen05|wgmma|cluster|cudaFuncSetAttribute|cuFuncSetAttribute"
+    rb"CUDA_ARCH|warpgroup_|TMEM::|cudaGridDependency|(?:\b|_)[Ss][Mm]_?\d\d|\basm\b|__asm|tcgen05|wgmma|cluster|cudaFuncSetAttribute|cuFuncSetAttribute"
     rb"|<<<|__shared__|launch_bounds|ComputeCapab|computeCapab|COMPUTE_CAPAB|getSMVersion|multiProcessor|SharedMemory|sharedMem|_system\s*\("
     rb"|thread_scope_system|IpcOpenMem|PeerAccess|cuMulticast|TYPE_FABRIC|gpuDirectRDMA|NativeAtomic|NATIVE_ATOMIC"
     rb"|\b(?:major|minor)\b|__CUDACC_VER|CUDART_VERSION|[Cc]uda_?[Aa]rch|sm_version|device_cap|arch::Sm"

@@ -18,7 +18,7 @@ MAX_SITES = 60
 _CONSTANT = re.compile(
     r"\b(?:constexpr|const)\b[^;={}()]{0,80}?\b(?P<name>[A-Za-z_]\w*)\s*[={]\s*(?P<value>\d{1,9})[uUlL]*\s*\}?\s*;"
 )
-_MEMBER = re.compile(r"\b(?P<name>[A-Za-z_]\w*)\s*(?:=(?!=)|\{)\s*(?P<value>[^;{}=]{1,200}?)\s*\}?\s*;")
+_MEMBER = re.compile(r"\b(?P<name>[A-Za-z_]\w*)[ ]?(?:=(?!=)|\{)[ ]?(?P<value>[^\s;{}=][^;{}=\n]{0,200})\}?;")
 _UNSHARED = re.compile(r"\bstatic\b|^\s*#")
 _NAMELESS = re.compile(r"\bnamespace\s*\{")
 
