@@ -35,7 +35,7 @@ from bwlint.evaluate.values import (
     lift,
     truth,
 )
-from bwlint.model.expr import Expr, Span
+from bwlint.model.expr import TAG, Expr, Span
 from bwlint.model.facts import Module
 
 MAX_STEPS = 40_000
@@ -152,7 +152,7 @@ class Interpreter:
         found = frame.memo.get(slot)
         if found is None:
             found = self._define(slot, frame)
-        if name and not vectors.tells(found):
+        if name and all(isinstance(lane, Unknown) and lane.key != TAG for lane in found.lanes):
             return guess(name) or found
         return found
 

@@ -14,7 +14,7 @@ from bwlint.evaluate.objects import (
     ModuleValue,
     PartialValue,
 )
-from bwlint.evaluate.values import Guess, Raises, Unknown, Vec
+from bwlint.evaluate.values import Guess, Raises, Ref, Unknown, Vec
 from bwlint.model.expr import TAG
 from bwlint.model.facts import BOUND
 
@@ -24,7 +24,9 @@ UNKNOWN = Vec((Unknown(),))
 
 def tells(value: Vec) -> bool:
     """Whether a value says more than the name of what holds it: it is known, or known to be no device."""
-    return any(not isinstance(lane, Unknown) or lane.key == TAG for lane in value.lanes)
+    return any(
+        not isinstance(lane, Unknown | Ref) or (isinstance(lane, Unknown) and lane.key == TAG) for lane in value.lanes
+    )
 
 
 def part(value: Any) -> Any:

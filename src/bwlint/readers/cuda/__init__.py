@@ -10,14 +10,15 @@ from bwlint.readers import prune
 from bwlint.readers.cuda import assembly, bodies, given, launches, peers
 from bwlint.readers.cuda.lexer import clean
 from bwlint.readers.cuda.preprocessor import directives
-from bwlint.readers.cuda.program import program
+from bwlint.readers.cuda.program import COMPARED, program
 from bwlint.readers.cuda.scopes import scopes, without_directives
 
 _WORDS = re.compile(
     rb"CUDA_ARCH|warpgroup_|TMEM::|cudaGridDependency|(?:\b|_)[Ss][Mm]_?\d\d|\basm\b|__asm|tcgen05|wgmma|cluster|cudaFuncSetAttribute|cuFuncSetAttribute"
     rb"|<<<|__shared__|launch_bounds|ComputeCapab|computeCapab|COMPUTE_CAPAB|getSMVersion|multiProcessor|SharedMemory|sharedMem|_system\s*\("
     rb"|thread_scope_system|IpcOpenMem|PeerAccess|cuMulticast|TYPE_FABRIC|gpuDirectRDMA|NativeAtomic|NATIVE_ATOMIC"
-    rb"|\b(?:major|minor)\b|__CUDACC_VER|CUDART_VERSION|[Cc]uda_?[Aa]rch|sm_version|device_cap|arch::Sm"
+    rb"|\b(?:major|minor)\b|__CUDACC_VER|CUDART_VERSION|[Cc]uda_?[Aa]rch|sm_version|device_cap|arch::Sm|"
+    + COMPARED.encode()
 )
 
 _REFUSES = re.compile(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bwlint.model.expr import TAG, Expr, Span, const, unknown
@@ -19,6 +19,8 @@ _CONSTANT = re.compile(
     r"\b(?:constexpr|const)\b[^;={}()]{0,80}?\b(?P<name>[A-Za-z_]\w*)\s*[={]\s*(?P<value>\d{1,9})[uUlL]*\s*\}?\s*;"
 )
 _MEMBER = re.compile(r"\b(?P<name>[A-Za-z_]\w*)[ ]?(?:=(?!=)|\{)[ ]?(?P<value>[^\s;{}=][^;{}=\n]{0,200})\}?;")
+_INITIALISERS = re.compile(r"\)\s{0,40}:(?!:)")
+_INITIALISED = re.compile(r"[:,]\s*(?P<name>\w+)\s*[({]")
 _UNSHARED = re.compile(r"\bstatic\b|^\s*#")
 _NAMELESS = re.compile(r"\bnamespace\s*\{")
 
@@ -40,20 +42,21 @@ def constants(text: str, scopes: Scopes | None = None) -> dict[str, Expr]:
     return {one["name"]: const(int(one["value"])) for one in found}
 
 
-def names(sites: Sites, code: Code, text: str, scopes: Scopes, known: Callable[[str], bool]) -> dict[str, Expr]:
-    """`.field` and `f(parameter)`, each with all that is given to it. `known` tells the names of functions."""
-
-    def resolve(name: str, at: Span) -> Expr:
-        short = name.rpartition("::")[2]
-        return Expr("name", (short,), at) if known(short) else unknown(name, at)
-
+def names(sites: Sites, code: Code, text: str, scopes: Scopes) -> dict[str, Expr]:
+    """`.field` and `f(parameter)`, each with all that is given to it."""
     for one in _MEMBER.finditer(text):
         if scopes.function(one.start()) is None:
-            value = lower(code, *one.span("value"), resolve)
+            value = lower(code, *one.span("value"), _resolve)
             sites.fields[spoken(one["name"])].append(value)
+    for scope in scopes.functions:
+        begun = _INITIALISERS.search(text, scope.header, scope.open)
+        for one in _INITIALISED.finditer(text, begun.end() - 1, scope.open) if begun is not None else ():
+            end = matching(text, one.end() - 1, scope.open - one.end() + 1)
+            if end >= 0:
+                sites.fields[spoken(one["name"])].append(lower(code, one.end(), end, _resolve))
     found = {f".{name}": joined(values) for name, values in sites.fields.items()}
     for name, (scope, params) in sites.wanted.items():
-        rows = list(_handed(sites, code, text, scopes, scope, name, resolve))
+        rows = list(_handed(sites, code, text, scopes, scope, name))
         for position, param in enumerate(params):
             column = [row[position] for row in rows if position < len(row)]
             if column and (_is_own(text, scope) or not is_tag(joined(column))):
@@ -61,15 +64,11 @@ def names(sites: Sites, code: Code, text: str, scopes: Scopes, known: Callable[[
     return found
 
 
-def _handed(
-    sites: Sites,
-    code: Code,
-    text: str,
-    scopes: Scopes,
-    scope: CodeScope,
-    name: str,
-    resolve: Callable[[str, Span], Expr],
-) -> list[tuple[Expr, ...]]:
+def _resolve(name: str, at: Span) -> Expr:
+    return Expr("name", (name.rpartition("::")[2],), at)
+
+
+def _handed(sites: Sites, code: Code, text: str, scopes: Scopes, scope: CodeScope, name: str) -> list[tuple[Expr, ...]]:
     """The arguments of each call of a function in the bodies of others."""
     rows: list[tuple[Expr, ...]] = []
     for mention in re.finditer(rf"\b{re.escape(name)}\s*(?:<[^<>;()]{{0,80}}>)?\s*\(", text):
@@ -79,7 +78,7 @@ def _handed(
         close = matching(text, mention.end() - 1, 4000)
         if close >= 0:
             parts = arguments(text, mention.end(), close)
-            rows.append(sites.calls.get(mention.start()) or tuple(lower(code, *part, resolve) for part in parts))
+            rows.append(sites.calls.get(mention.start()) or tuple(lower(code, *part, _resolve) for part in parts))
     return rows
 
 

@@ -40,7 +40,6 @@ _LENDS = re.compile(r"(?P<call>[A-Za-z_][\w:]*)\s*\(")
 _CALL = re.compile(r"[A-Za-z_][\w:]*\s*\(")
 _CONSTANT = re.compile(r"k[A-Z]")
 _LAMBDA = re.compile(r"\s*\[[^\[\]]*\]\s*[({]")
-_INITIALISED = re.compile(r"[:,]\s*(?P<name>\w+)\s*[({]")
 _OUT = re.compile(r"\b(?P<call>\w{0,60}[Gg]et\w{0,60})\s*\(\s*&\s*(?P<name>\w+)\s*,\s*(?P<what>\w*)")
 _CHECK = re.compile(
     r"\b(?P<name>(?:[A-Z][A-Z0-9_]{0,40})?(?:CHECK|ASSERT|ENFORCE|REQUIRE|EXPECT)[A-Z0-9_]{0,40}|assert)\s*\("
@@ -57,9 +56,10 @@ _PARAMETER = re.compile(r"([A-Za-z_]\w*)\s*(?:=[^,]*)?$")
 _SHORT = 1500
 _LONGEST_MACRO = 4000
 _NUMBERS = frozenset(chip.joined for chip in EVERY)
+_MAJORS = frozenset(chip.major for chip in EVERY)
 COMPARED = rf"(?:[=!<>]=|[<>]|\bcase)\s*(?:{'|'.join(map(str, sorted(_NUMBERS)))})\b"
 """A comparison with a number that a chip has: what is compared may be the device, whatever it is called."""
-_COMPARED = re.compile(COMPARED)
+_COMPARED = re.compile(rf"{COMPARED}|==\s*(?:{'|'.join(map(str, sorted(_MAJORS)))}\s*&&|k[A-Z])")
 _TEMPLATE = re.compile(r"\btemplate\s*<")
 _TEMPLATE_PARAMETER = re.compile(r"\b(?:typename|class|int|unsigned|bool|auto|size_t|\w+_t)\b[\s.]*(\w+)\s*(?=[,>=])")
 _DEFINE = re.compile(r"[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)(?P<params>\([^()]*\))?")
@@ -105,8 +105,7 @@ def program(code: Code, text: str, scopes: Scopes, directives: Directives) -> Ho
         if asks or found.uses_carrier(seen, scope.header, scope.close):
             _HostWalk(code, seen, scope, found, reads, directives, _tags(text, scopes, scope)).run()
     if found.gates or found.carriers:
-        known = found.names.keys() | found.carriers
-        found.names |= given.names(found.sites, code, text, scopes, known.__contains__)
+        found.names |= given.names(found.sites, code, text, scopes)
     return found
 
 
@@ -182,7 +181,6 @@ class _HostWalk:
 
     def run(self) -> None:
         scope = self.scope
-        self._initialisers()
         body = statements(self.text, scope.open + 1, scope.close)
         self.block(body)
         if scope.kind == "macro" and not self.returns and len(body) == 1:
@@ -213,17 +211,6 @@ class _HostWalk:
                 self.found.carries(f"{name}&{position}", self._function(f"{name}&{position}", [((), left)]).qualname)
         if self.params:
             self.found.sites.wanted.setdefault(name, (self.scope, tuple(map(spoken, self.params))))
-
-    def _initialisers(self) -> None:
-        """`: member_(value)` between a constructor's parameters and its body."""
-        close = self.text.rfind(")", self.scope.header, self.scope.open)
-        if close >= 0 and self.scope.kind == "function":
-            opening = self.text.find("(", self.scope.header)
-            begin = matching(self.text, opening, self.scope.open - opening) if opening >= 0 else -1
-            for found in _INITIALISED.finditer(self.text, begin, self.scope.open) if begin >= 0 else ():
-                end = matching(self.text, found.end() - 1, self.scope.open - found.end() + 1)
-                if end >= 0:
-                    self.found.sites.fields[spoken(found["name"])].append(self.lower(found.end(), end))
 
     def _ways_out(self) -> tuple[tuple[Path, Exit, Span], ...]:
         if len(self.exits) > MAX_EXITS or not any(ends == "raise" for _, ends, _ in self.exits):
@@ -268,15 +255,22 @@ class _HostWalk:
 
     def _is_open(self, test: Expr) -> bool:
         operands = [item for side in test.args[1] for item in (side.args[0] if side.op == "tuple" else (side,))]
-        if not any(item.op == "const" and item.args[0] in _NUMBERS for item in operands):
-            return False
-        return any(self._may_carry(item) for item in operands)
+        carrying = [node for node in map(self._followed, operands) if self._may_carry(node)]
+        numbers = _NUMBERS | _MAJORS if any(node.op == "index" for node in carrying) else _NUMBERS
+        return bool(carrying) and any(
+            (item.op == "const" and item.args[0] in numbers) or (item.op == "name" and _CONSTANT.match(item.args[0]))
+            for item in operands
+        )
 
-    def _may_carry(self, node: Expr) -> bool:
+    def _followed(self, node: Expr) -> Expr:
+        """What a name was given, through a chain of names."""
         for _ in range(MAX_STEPS):
             if node.op != "var":
                 break
             node = self.found.slots[node.args[0]]
+        return node
+
+    def _may_carry(self, node: Expr) -> bool:
         if node.op == "param":
             return any(spoken(param) == node.args[1] for param in self.params)
         return node.op in ("call", "attr", "index")
