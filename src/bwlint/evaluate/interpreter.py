@@ -141,11 +141,16 @@ class Interpreter:
             body = self.world.owner_class(frame.module, owner)
             if body is not None:
                 return Vec((Instance(frame.module, body),))
-        given = frame.module.names.get(f"{owner}({name})")
-        value = self.global_name(frame.module, f"{owner}({name})") if given is not None else None
-        if value is not None and vectors.tells(value):
-            return value
-        return guess(name) or Vec((Unknown(name),))
+        return self._given(owner, name, frame.module) or guess(name) or Vec((Unknown(name),))
+
+    def _given(self, owner: str, name: str, module: Module) -> Vec | None:
+        """What callers hand over for a parameter in C++, or what is assigned to a member; None where nothing says."""
+        function = module.functions.get(owner)
+        key = f"{owner}({name})" if function is not None and name in function.params else f".{name}"
+        if key not in module.names and self.world.meaning(module, key) is None:
+            return None
+        value = self.global_name(module, key)
+        return value if vectors.tells(value) else None
 
     def _var(self, node: Expr, frame: EvaluationFrame) -> Vec:
         slot, name = node.args

@@ -54,7 +54,8 @@ def names(sites: Sites, code: Code, text: str, scopes: Scopes) -> dict[str, Expr
             end = matching(text, one.end() - 1, scope.open - one.end() + 1)
             if end >= 0:
                 sites.fields[spoken(one["name"])].append(lower(code, one.end(), end, _resolve))
-    found = {f".{name}": joined(values) for name, values in sites.fields.items()}
+    fields = {f".{name}": joined(values) for name, values in sites.fields.items()}
+    found = {name: value for name, value in fields.items() if _says(value)}
     for name, (scope, params) in sites.wanted.items():
         rows = list(_handed(sites, code, text, scopes, scope, name))
         for position, param in enumerate(params):
@@ -96,6 +97,11 @@ def joined(values: Sequence[Expr]) -> Expr:
     for value in others[1:MAX_VALUES]:
         found = Expr("if", (unknown("which"), value, found))
     return found
+
+
+def _says(value: Expr) -> bool:
+    """Whether what a file gives to a field is more than a beginning, or one of several: other files may set it too."""
+    return value.op == "const" and isinstance(value.args[0], int) and value.args[0] > 1 if is_tag(value) else True
 
 
 def is_tag(value: Expr) -> bool:

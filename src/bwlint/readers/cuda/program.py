@@ -36,8 +36,8 @@ _ASSIGN = re.compile(r"(?:[\w:<>,\s]*[\s*&>])?(?P<name>[A-Za-z_]\w*)\s*(?:=(?!=)
 _BINDING = re.compile(r"(?:\w+\s+)?auto\b[\s\w&]*\[(?P<auto>[\w\s,]+)\]\s*=|std::tie\s*\((?P<tie>[\w\s,]+)\)\s*=(?!=)")
 _FIELD = re.compile(r"[\w\s()*\[\]]{1,80}(?:(?:\.|->)\s*\w+)*?(?:\.|->)\s*(?P<name>\w+)\s*=(?!=)")
 _TARGET = re.compile(r"\**\s*(?P<name>\w+)\s*=(?!=)")
-_LENDS = re.compile(r"(?P<call>[A-Za-z_][\w:]*)\s*\(")
-_CALL = re.compile(r"[A-Za-z_][\w:]*\s*\(")
+_LENDS = re.compile(r"(?<![\w:])(?P<call>[A-Za-z_][\w:]{0,200})\s{0,40}\(")
+_CALL = re.compile(r"[A-Za-z_][\w:]{0,200}\s{0,40}\(")
 _CONSTANT = re.compile(r"k[A-Z]")
 _LAMBDA = re.compile(r"\s*\[[^\[\]]*\]\s*[({]")
 _OUT = re.compile(r"\b(?P<call>\w{0,60}[Gg]et\w{0,60})\s*\(\s*&\s*(?P<name>\w+)\s*,\s*(?P<what>\w*)")
@@ -272,7 +272,8 @@ class _HostWalk:
 
     def _may_carry(self, node: Expr) -> bool:
         if node.op == "param":
-            return any(spoken(param) == node.args[1] for param in self.params)
+            member = bool(self.scope.parent) or "::" in self.scope.name
+            return member or any(spoken(param) == node.args[1] for param in self.params)
         return node.op in ("call", "attr", "index")
 
     def _resolve(self, name: str, at: Span) -> Expr:
@@ -292,8 +293,6 @@ class _HostWalk:
             return Expr("name", (short,), at)
         if self._is_called(at) or (short not in self.params and (short.isupper() or _CONSTANT.match(short))):
             return Expr("name", (short,), at)
-        if short not in self.params and (self.scope.parent or "::" in self.scope.name):
-            return Expr("attr", (unknown("this"), spoken(short)), at)
         return Expr("param", (self.scope.qualname, spoken(short)), at)
 
     def _is_called(self, at: Span) -> bool:
