@@ -89,9 +89,9 @@ def program(code: Code, text: str, scopes: Scopes, directives: Directives) -> Ho
     """The gates and helpers of a file. `text` is the blanked text without directives."""
     found = HostProgram()
     outer = [scope for scope in scopes.functions if not scope.kernel]
-    bodies = code.text.replace("\\\n", " \n")
     everything = sorted((*_macros(code, directives), *outer), key=lambda scope: scope.header)
-    asking = {scope.open for scope in everything if _asks(bodies, scope.header, scope.close)}
+    seen = {"function": text, "macro": code.text.replace("\\\n", " \n")}
+    asking = {scope.open for scope in everything if _asks(seen[scope.kind], scope.header, scope.close)}
     for scope in outer:
         if scope.open in asking and _answers(text, scope):
             found.names[last(scope.name)] = Expr("function", (scope.qualname,))
@@ -99,11 +99,11 @@ def program(code: Code, text: str, scopes: Scopes, directives: Directives) -> Ho
     found.carriers |= found.names.keys()
     found.names |= given.constants(text, scopes)
     for scope in everything:
-        seen = text if scope.kind == "function" else bodies
-        asks = scope.open in asking or _COMPARED.search(seen, scope.open, scope.close) is not None
-        asks = asks or (scope.kind == "macro" and FAILS.search(seen, scope.open, scope.close) is not None)
-        if asks or found.uses_carrier(seen, scope.header, scope.close):
-            _HostWalk(code, seen, scope, found, reads, directives, _tags(text, scopes, scope)).run()
+        body = seen[scope.kind]
+        asks = scope.open in asking or _COMPARED.search(body, scope.open, scope.close) is not None
+        asks = asks or (scope.kind == "macro" and FAILS.search(body, scope.open, scope.close) is not None)
+        if asks or found.uses_carrier(body, scope.header, scope.close):
+            _HostWalk(code, body, scope, found, reads, directives, _tags(text, scopes, scope)).run()
     if found.gates or found.carriers:
         found.names |= given.names(found.sites, code, text, scopes)
     return found
