@@ -35,7 +35,7 @@ from bwlint.evaluate.values import (
     lift,
     truth,
 )
-from bwlint.model.expr import Expr, Span
+from bwlint.model.expr import TAG, Expr, Span
 from bwlint.model.facts import Module
 
 MAX_STEPS = 40_000
@@ -141,14 +141,23 @@ class Interpreter:
             body = self.world.owner_class(frame.module, owner)
             if body is not None:
                 return Vec((Instance(frame.module, body),))
-        return guess(name) or Vec((Unknown(name),))
+        return self._given(owner, name, frame.module) or guess(name) or Vec((Unknown(name),))
+
+    def _given(self, owner: str, name: str, module: Module) -> Vec | None:
+        """What callers hand over for a parameter in C++, or what is assigned to a member; None where nothing says."""
+        function = module.functions.get(owner)
+        key = f"{owner}({name})" if function is not None and name in function.params else f".{name}"
+        if key not in module.names and self.world.meaning(module, key) is None:
+            return None
+        value = self.global_name(module, key)
+        return value if vectors.tells(value) else None
 
     def _var(self, node: Expr, frame: EvaluationFrame) -> Vec:
         slot, name = node.args
         found = frame.memo.get(slot)
         if found is None:
             found = self._define(slot, frame)
-        if name and all(isinstance(lane, Unknown) for lane in found.lanes):
+        if name and all(isinstance(lane, Unknown) and lane.key != TAG for lane in found.lanes):
             return guess(name) or found
         return found
 
@@ -209,6 +218,9 @@ class Interpreter:
             inner = self.world.module(star)
             if inner is not None and inner is not module and name in inner.names:
                 return self.global_name(inner, name)
+        elsewhere = self.world.meaning(module, name)
+        if elsewhere is not None:
+            return self.global_name(elsewhere, name)
         if not outer and name in builtins.FUNCTIONS:
             return Vec((Ref(f"builtins.{name}"),))
         return self.outside(f"{module.name}.{name}" if outer else name)

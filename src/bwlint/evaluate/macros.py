@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from bwlint.chips import ALL_TARGETS, Target, TargetSet
 from bwlint.data import table
 from bwlint.evaluate import vectors
-from bwlint.evaluate.names import guess
+from bwlint.evaluate.names import DEVICE, guess
 from bwlint.evaluate.objects import EvaluationFrame
 from bwlint.evaluate.values import Guess, Unknown, Vec, lift
 from bwlint.model.expr import Expr, Span
@@ -90,6 +90,9 @@ def expand(
         return _of_file(run, module, module.functions[name], arguments, 0, frame)
     if row is not None:
         return row.value
+    if DEVICE.search(name.lower()) and run.world.is_given_the_device(frame.module, name):
+        lanes = [Guess(*divmod(target.number, 10), name) for target in ALL_TARGETS]
+        return Vec(lanes, device=True, guessed=True)
     return Vec((Unknown(f"macro:{name}"),))
 
 

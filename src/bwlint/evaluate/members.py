@@ -18,6 +18,7 @@ from bwlint.evaluate.objects import (
 from bwlint.evaluate.values import Ref, Unknown, Vec, lift
 from bwlint.model.expr import Expr
 from bwlint.model.facts import Module
+from bwlint.model.naming import spoken
 
 if TYPE_CHECKING:
     from bwlint.evaluate.interpreter import Interpreter
@@ -45,6 +46,11 @@ def attribute(run: Interpreter, node: Expr, frame: EvaluationFrame) -> Vec:
     if isinstance(owner, Unknown):
         if looks_like_version(f"{owner.key}.{name}"):
             return vectors.UNKNOWN
+        field = f".{spoken(name)}"
+        if field in frame.module.names or run.world.meaning(frame.module, field) is not None:
+            value = run.global_name(frame.module, field)
+            if vectors.tells(value):
+                return value
         if run.sources.find(f"?.{name}") is not None:
             return Vec((Ref(f"?.{name}"),))
         guessed = guess(name)

@@ -96,6 +96,14 @@ class OutsideNames(Protocol):
         """The files of the tree that define a macro and reach a file by its includes."""
         ...
 
+    def meaning(self, module: Module, name: str) -> Module | None:
+        """The file of the tree that defines a name which a C++ file uses and does not define."""
+        ...
+
+    def is_given_the_device(self, module: Module, macro: str) -> bool:
+        """Whether a build of the project defines a macro of the compiler's command line from a capability."""
+        ...
+
 
 @dataclass(slots=True)
 class Clash:

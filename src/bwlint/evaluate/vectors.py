@@ -14,11 +14,19 @@ from bwlint.evaluate.objects import (
     ModuleValue,
     PartialValue,
 )
-from bwlint.evaluate.values import Guess, Raises, Unknown, Vec
+from bwlint.evaluate.values import Guess, Raises, Ref, Unknown, Vec
+from bwlint.model.expr import TAG
 from bwlint.model.facts import BOUND
 
 MAX_ITEMS = 300
 UNKNOWN = Vec((Unknown(),))
+
+
+def tells(value: Vec) -> bool:
+    """Whether a value says more than the name of what holds it: it is known, or known to be no device."""
+    return any(
+        not isinstance(lane, Unknown | Ref) or (isinstance(lane, Unknown) and lane.key == TAG) for lane in value.lanes
+    )
 
 
 def part(value: Any) -> Any:

@@ -77,6 +77,8 @@ def unknown(key: str, at: Span | None = None) -> Expr:
 
 
 NONE = const(None)
+TAG = "tag"
+"""The key of an unknown that holds one of the program's own numbers, and no device."""
 
 
 def negate(test: Expr) -> Expr:

@@ -13,6 +13,7 @@ from functools import cache
 
 from bwlint.chips.frameworks import headers
 from bwlint.model.facts import Module
+from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.tree import folder_root, project_folder
 
 MAX_FILES = 2000
@@ -20,6 +21,8 @@ MAX_FILES = 2000
 MAX_READ = 80
 """How many of them may be read for it that are not part of the run."""
 _INCLUDE_FOLDERS = ("", "include", "csrc", "src")
+_OUTSIDE = ("cuda", "cu", "hip", "std", "torch", "c10", "at::")
+_IMPLEMENTING = (".cpp", ".cc", ".cu")
 _DEVICE_HEADER = re.compile(rf"\.(?:cuh|hpp|inl)$|^{headers(defining_macros=True)}/")
 
 Load = Callable[[str], Module | None]
@@ -34,11 +37,17 @@ class Headers:
         self._callables: dict[str, Module] = {}
         self._reached: dict[str, frozenset[str]] = {}
         self._direct: dict[str, tuple[str, ...]] = {}
+        self._named: dict[str, list[Module]] = defaultdict(list)
+        self._meanings: dict[tuple[str, str], Module | None] = {}
+        self._beside: dict[str, tuple[str, ...]] = {}
+        self._implementing: dict[str, Module | None] = {}
 
     def add(self, module: Module) -> None:
         if module.path in self._by_path:
             return
         self._by_path[module.path] = module
+        for name in module.names:
+            self._named[name].append(module)
         for guard in module.guards:
             owner, _, method = guard.qualname.rpartition(".")
             if method == "operator()":
@@ -70,6 +79,36 @@ class Headers:
         """The headers of the tree that a file reaches, those without facts left out."""
         reached = self._closure(module) - {module.path}
         return [header for path in sorted(reached) if (header := self._by_path[path]) is not None]
+
+    def meaning(self, module: Module, name: str) -> Module | None:
+        """The file of the tree whose definition of a C++ name another file means: a header, or what implements one."""
+        word = name.lstrip(".").partition("&")[0]
+        if module.language != "cuda" or len(word) < 3 or word.startswith(_OUTSIDE):
+            return None
+        key = (module.path, name)
+        if key not in self._meanings:
+            reached = self._closure(module)
+            own = (other for other in self._named.get(name, ()) if other.path in reached)
+            self._meanings[key] = next(own, None) or self._implemented(module, name, word.encode())
+        return self._meanings[key]
+
+    def _implemented(self, module: Module, name: str, word: bytes) -> Module | None:
+        """A file beside a header, of the header's name, that names and defines something."""
+        if module.path not in self._beside:
+            stems = [path.rpartition(".")[0] for path in sorted(self._closure(module))]
+            beside = (f"{stem}{ending}" for stem in stems for ending in _IMPLEMENTING)
+            self._beside[module.path] = tuple(path for path in beside if path != module.path and _is_file(path))
+        for path in self._beside[module.path]:
+            if word in _bytes_of(path):
+                other = self._implementation(path)
+                if other is not None and name in other.names:
+                    return other
+        return None
+
+    def _implementation(self, path: str) -> Module | None:
+        if path not in self._implementing:
+            self._implementing[path] = self.at(path)
+        return self._implementing[path]
 
     def outside(self, module: Module) -> str | None:
         """A header of device code that a file reaches by its includes and that is not in the tree."""
@@ -132,6 +171,17 @@ class Headers:
             self._by_path[path] = None
         else:
             self.add(header)
+
+
+@cache
+def _is_file(path: str) -> bool:
+    return os.path.isfile(path)
+
+
+@cache
+def _bytes_of(path: str) -> bytes:
+    data = read_bytes(path)
+    return b"" if isinstance(data, Unread) else data
 
 
 @cache

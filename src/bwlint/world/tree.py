@@ -14,12 +14,14 @@ from functools import cache
 
 from bwlint.chips import ALL_TARGETS, EVERY, EVERY_TARGET, ChipSet, TargetSet
 from bwlint.evaluate.interpreter import Interpreter
+from bwlint.evaluate.names import DEVICE
 from bwlint.evaluate.objects import Clash, EvaluationFrame
 from bwlint.evaluate.sources import Sources
 from bwlint.evaluate.values import CHIPS, Raises, Unknown, Vec
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Class, Gate, Module, Path
-from bwlint.sources.tree import import_roots
+from bwlint.sources.search import Search, search_of
+from bwlint.sources.tree import import_roots, package_root
 from bwlint.world.headers import Headers
 
 MAX_ATOMS = 5
@@ -76,6 +78,7 @@ class Tree:
         self._passed: dict[tuple[int, str, Span | None], ChipSet] = {}
         self.interpreter = Interpreter(self, sources)
         self.compiler = Interpreter(self, sources, compile_time=True)
+        self._searches: dict[str, Search] = {}
         self.headers = Headers(lambda path: load(path, ""))
         self._compiled: dict[tuple[int, Expr], tuple[TargetSet, TargetSet, bool]] = {}
 
@@ -133,6 +136,17 @@ class Tree:
 
     def definers(self, module: Module, macro: str) -> Sequence[Module]:
         return self.headers.definers(module, macro)
+
+    def meaning(self, module: Module, name: str) -> Module | None:
+        return self.headers.meaning(module, name)
+
+    def is_given_the_device(self, module: Module, macro: str) -> bool:
+        """`-DNAME=${ARCH}` of CMake, `("NAME", str(cc))` of a setup.py: what a build makes of the name of a macro."""
+        search = search_of(package_root(module.path), self._searches)
+        lines = (hit.text for kind in ("build", "python") for hit in search.word(kind, macro))
+        values = (re.search(rf"\b{macro}[\"']?\s*[=,]\s*(.{{1,80}})", line) for line in lines)
+        words = (word for value in values if value is not None for word in re.findall(r"\w+", value[1].lower()))
+        return any(DEVICE.search(word) is not None for word in words)
 
     def compiled(self, module: Module, path: Path) -> TargetSet:
         """The targets for which what stands under these tests may compile."""

@@ -7,26 +7,33 @@ from dataclasses import replace
 
 from bwlint.model.facts import Module
 from bwlint.readers import prune
-from bwlint.readers.cuda import assembly, bodies, launches, peers
+from bwlint.readers.cuda import assembly, bodies, given, launches, peers
 from bwlint.readers.cuda.lexer import clean
 from bwlint.readers.cuda.preprocessor import directives
-from bwlint.readers.cuda.program import program
+from bwlint.readers.cuda.program import COMPARED, program
 from bwlint.readers.cuda.scopes import scopes, without_directives
 
 _WORDS = re.compile(
-    rb"CUDA_ARCH|(?:\b|_)[Ss][Mm]_?\d\d|\basm\b|__asm|tcgen05|wgmma|cluster|cudaFuncSetAttribute|cuFuncSetAttribute"
+    rb"CUDA_ARCH|warpgroup_|TMEM::|cudaGridDependency|(?:\b|_)[Ss][Mm]_?\d\d|\basm\b|__asm|tcgen05|wgmma|cluster|cudaFuncSetAttribute|cuFuncSetAttribute"
     rb"|<<<|__shared__|launch_bounds|ComputeCapab|computeCapab|COMPUTE_CAPAB|getSMVersion|multiProcessor|SharedMemory|sharedMem|_system\s*\("
     rb"|thread_scope_system|IpcOpenMem|PeerAccess|cuMulticast|TYPE_FABRIC|gpuDirectRDMA|NativeAtomic|NATIVE_ATOMIC"
     rb"|\b(?:major|minor)\b|__CUDACC_VER|CUDART_VERSION|[Cc]uda_?[Aa]rch|sm_version|device_cap|arch::Sm"
-    rb"|(?i:smem_?(?:limit|budget|capacity))"
+    rb"|(?i:smem_?(?:limit|budget|capacity))|" + COMPARED.encode()
 )
 
+_REFUSES = re.compile(
+    rb"#[ \t]*define[ \t]+\w+\((?:[^\\\n]|\\.){0,2000}?\b(?:throw|abort|exit|[A-Z_]*(?:CHECK|ASSERT|ERROR)\w*)\b",
+    re.DOTALL,
+)
+"""A macro that may end in an error."""
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
 
 
 def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
     """Whether a file may ask for the device or need something of it."""
-    return _WORDS.search(data) is not None or any(word.encode() in data for word in own)
+    if _WORDS.search(data) is not None or _REFUSES.search(data) is not None:
+        return True
+    return any(word.encode() in data for word in own)
 
 
 def read(path: str, source: str, name: str = "", is_package: bool = False, own: frozenset[str] = frozenset()) -> Module:
@@ -58,6 +65,6 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
 
 
 def read_includes(path: str, source: str) -> Module:
-    """What a header without a word of interest leads to, and nothing else."""
-    names = tuple(dict.fromkeys(_INCLUDE.findall(source)))
-    return Module(path=path, language="cuda", includes=names)
+    """What a header without a word of interest leads to, and the numbers that it names."""
+    includes = tuple(dict.fromkeys(_INCLUDE.findall(source)))
+    return Module(path=path, language="cuda", names=given.constants(source), includes=includes)

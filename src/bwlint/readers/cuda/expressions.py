@@ -5,6 +5,7 @@ What the form has no word for becomes an unknown with the text as its key, so th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from bwlint.model.expr import Expr, Span, const, unknown
@@ -42,6 +43,9 @@ _TYPES = frozenset(
         *("size_t", "int32_t", "int64_t", "uint32_t", "uint64_t"),
     ]
 )
+_PARTS = {"first": 0, "second": 1}
+_PART = re.compile(r"(?:std::)?get<(\d)>$")
+_MAKES = frozenset({"make_pair", "make_tuple"})
 _WORDS = {"true": True, "false": False, "nullptr": None}
 
 
@@ -160,7 +164,9 @@ class _ExpressionParser:
                 self.at += 1
                 name = self._peek()
                 self.at += 1
-                node = Expr("attr", (node, name), self._span(first))
+                part = _PARTS.get(name)
+                at = self._span(first)
+                node = Expr("attr", (node, name), at) if part is None else Expr("index", (node, const(part)), at)
             elif op == "[":
                 self.at += 1
                 key = self.ternary()
@@ -170,17 +176,17 @@ class _ExpressionParser:
                 node = Expr("index", (node, key), self._span(first))
             elif op == "(" and not self.preprocessor:
                 arguments = self._arguments()
-                node = Expr("call", (node, arguments), self._span(first))
+                node = _called(node, arguments, self._span(first))
             elif op in ("++", "--"):
                 self.at += 1
             else:
                 return node
 
-    def _arguments(self) -> tuple[Expr, ...]:
+    def _arguments(self, closing: str = ")") -> tuple[Expr, ...]:
         """What stands in the brackets at the next token, which is the opening one."""
         self.at += 1
         found: list[Expr] = []
-        while self.at < len(self.found) and self._peek() != ")":
+        while self.at < len(self.found) and self._peek() != closing:
             before = self.at
             found.append(self.ternary())
             if self._peek() == "," or self.at == before:
@@ -196,6 +202,9 @@ class _ExpressionParser:
         self.at += 1
         if token.text == "(":
             return self._bracketed(first)
+        if token.text == "{" and not self.preprocessor:
+            self.at = first
+            return Expr("tuple", (self._arguments("}"),), self._span(first))
         if token.kind == "number":
             value = number(token.text)
             return const(value, self._span(first)) if value is not None else self._unknown(first)
@@ -250,6 +259,10 @@ class _ExpressionParser:
             while self._peek() == "::" and self.at + 1 < len(self.found) and self.found[self.at + 1].kind == "id":
                 name += "::" + self._peek(1)
                 self.at += 2
+        part = _PART.match(name)
+        if part is not None and self._peek() == "(":
+            inner = self._arguments()
+            return Expr("index", (inner[0], const(int(part[1]))), self._span(first)) if inner else self._unknown(first)
         return self.resolve(name, self._span(first))
 
     def _template(self) -> str:
@@ -297,6 +310,14 @@ class _ExpressionParser:
             return self._unknown(first)
         arguments = self._arguments()
         return Expr("macro", (name, arguments), self._span(first))
+
+
+def _called(function: Expr, arguments: tuple[Expr, ...], at: Span) -> Expr:
+    """A call; what makes a pair or a tuple, or takes it apart, is told by its name."""
+    name = str(function.args[-1]) if function.op in ("name", "param", "attr") else ""
+    if name in _MAKES:
+        return Expr("tuple", (arguments,), at)
+    return Expr("call", (function, arguments), at)
 
 
 def _joined(op: str, left: Expr, right: Expr, at: Span) -> Expr:

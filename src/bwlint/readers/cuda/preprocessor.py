@@ -29,8 +29,8 @@ _LONGEST_BODY = 300
 _LONGEST_FAILURE = 600
 _MOST_DEFINES = 12
 _FAILS = re.compile(
-    r"\bstatic_assert\s*\(\s*false|#\s*error\b|\bCUTE_INVALID_CONTROL_PATH\b|\b__trap\s*\(|\bassert\s*\(\s*(?:false|0)\b"
-    r"|\b[A-Z_]{0,30}CHECK\s*\(\s*(?:false|0)\b|\bCUTE_RUNTIME_ASSERT\b|\bthrow\b|\b[A-Z_]{0,30}NOT_IMPLEMENTED\s*\("
+    r"\bstatic_assert\s*\(\s*false|#\s*error\b|\bCUTE_INVALID_CONTROL_PATH\b|\b__trap\s*\(|\b\w{0,40}(?:assert|CHECK|ASSERT)\w{0,40}\s*\(\s*(?:false|0)\b"
+    r"|\bCUTE_RUNTIME_ASSERT\b|\bthrow\b|\b[A-Z_]{0,30}NOT_IMPLEMENTED\s*\("
 )
 
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
+from typing import Any
 
+from bwlint.chips import EVERY
 from bwlint.chips.spelling import IN_NAMES, NUMBER, SUFFIX
 from bwlint.data import table
 from bwlint.evaluate.names import DEVICE
-from bwlint.model.expr import Expr, Span, const, negate, unknown, walk
+from bwlint.model.expr import TAG, Expr, Span, const, negate, unknown, walk
 from bwlint.model.facts import Exit, Function, Gate, GateKind, Path, Side
 from bwlint.model.naming import spoken
-from bwlint.readers.cuda import ways
+from bwlint.readers.cuda import given, ways
 from bwlint.readers.cuda.expressions import lower
-from bwlint.readers.cuda.failures import fails
+from bwlint.readers.cuda.failures import FAILS, fails
 from bwlint.readers.cuda.lexer import Code, matching
 from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import CodeScope, Scopes
@@ -22,16 +25,26 @@ from bwlint.readers.cuda.statements import Statement, leaves, statements
 from bwlint.readers.reads import Reads
 
 MAX_PATH = 12
+MAX_STEPS = 20
+MAX_CALL = 2000
 MAX_RETURNS = 40
 MAX_EXITS = 100
 MAX_EXIT_PATH = 30
 MAX_REST = 200
 """Statements that are looked at for what follows an early exit."""
 _ASSIGN = re.compile(r"(?:[\w:<>,\s]*[\s*&>])?(?P<name>[A-Za-z_]\w*)\s*(?:=(?!=)|\{)")
+_BINDING = re.compile(r"(?:\w+\s+)?auto\b[\s\w&]*\[(?P<auto>[\w\s,]+)\]\s*=|std::tie\s*\((?P<tie>[\w\s,]+)\)\s*=(?!=)")
+_FIELD = re.compile(r"[\w\s()*\[\]]{1,80}(?:(?:\.|->)\s*\w+)*?(?:\.|->)\s*(?P<name>\w+)\s*=(?!=)")
+_TARGET = re.compile(r"\**\s*(?P<name>\w+)\s*=(?!=)")
+_LENDS = re.compile(r"(?<![\w:])(?P<call>[A-Za-z_][\w:]{0,200})\s{0,40}\(")
+_CALL = re.compile(r"[A-Za-z_][\w:]{0,200}\s{0,40}\(")
+_CONSTANT = re.compile(r"k[A-Z]")
+_LAMBDA = re.compile(r"\s*\[[^\[\]]*\]\s*[({]")
 _OUT = re.compile(r"\b(?P<call>\w{0,60}[Gg]et\w{0,60})\s*\(\s*&\s*(?P<name>\w+)\s*,\s*(?P<what>\w*)")
 _CHECK = re.compile(
     r"\b(?P<name>(?:[A-Z][A-Z0-9_]{0,40})?(?:CHECK|ASSERT|ENFORCE|REQUIRE|EXPECT)[A-Z0-9_]{0,40}|assert)\s*\("
 )
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _COMPARES = {"_EQ": "==", "_NE": "!=", "_GE": ">=", "_GT": ">", "_LE": "<=", "_LT": "<"}
 _IDENTIFIER = re.compile(
     r"\b\w*(?:[Ss][Mm]|SM|[Aa]rch|ARCH|[Cc]apab|CAPAB|[Cc][Cc]|[Mm]ajor|[Mm]inor|[Pp]rop|haredMem|opper|lackwell)\w*"
@@ -41,6 +54,15 @@ _TAG = re.compile(
 )
 _PARAMETER = re.compile(r"([A-Za-z_]\w*)\s*(?:=[^,]*)?$")
 _SHORT = 1500
+_LONGEST_MACRO = 4000
+_NUMBERS = frozenset(chip.joined for chip in EVERY)
+_MAJORS = frozenset(chip.major for chip in EVERY)
+COMPARED = rf"(?:[=!<>]=|[<>]|\bcase)\s*(?:{'|'.join(map(str, sorted(_NUMBERS)))})\b"
+"""A comparison with a number that a chip has: what is compared may be the device, whatever it is called."""
+_COMPARED = re.compile(rf"{COMPARED}|==\s*(?:{'|'.join(map(str, sorted(_MAJORS)))}\s*&&|k[A-Z])")
+_TEMPLATE = re.compile(r"\btemplate\s*<")
+_TEMPLATE_PARAMETER = re.compile(r"\b(?:typename|class|int|unsigned|bool|auto|size_t|\w+_t)\b[\s.]*(\w+)\s*(?=[,>=])")
+_DEFINE = re.compile(r"[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)(?P<params>\([^()]*\))?")
 
 
 @dataclass(slots=True)
@@ -51,22 +73,58 @@ class HostProgram:
     functions: dict[str, Function] = field(default_factory=dict)
     slots: list[Expr] = field(default_factory=list)
     gates: list[Gate] = field(default_factory=list)
+    sites: given.Sites = field(default_factory=given.Sites)
+    carriers: set[str] = field(default_factory=set)
+    """Functions of the file that give the device."""
+
+    def carries(self, name: str, function: str) -> None:
+        self.names.setdefault(name, Expr("function", (function,)))
+        self.carriers.add(name.partition("&")[0])
+
+    def uses_carrier(self, text: str, start: int, end: int) -> bool:
+        return bool(self.carriers) and any(word[0] in self.carriers for word in _WORD.finditer(text, start, end))
 
 
 def program(code: Code, text: str, scopes: Scopes, directives: Directives) -> HostProgram:
     """The gates and helpers of a file. `text` is the blanked text without directives."""
     found = HostProgram()
-    asking = [scope for scope in scopes.functions if not scope.kernel and _asks(text, scope.header, scope.close)]
-    answers = {last(scope.name): scope for scope in asking if _answers(text, scope)}
-    for name, scope in answers.items():
-        found.names[name] = Expr("function", (scope.qualname,))
-    listed = "|".join(map(re.escape, sorted(answers)))
-    reads = Reads(found.slots, re.compile(listed or r"(?!)"))
-    helper = re.compile(rf"\b(?:{listed})\b") if listed else None
-    for scope in scopes.functions:
-        if scope in asking or (helper is not None and helper.search(text, scope.open, scope.close)):
-            _HostWalk(code, text, scope, found, reads, directives).run()
+    outer = [scope for scope in scopes.functions if not scope.kernel]
+    everything = sorted((*_macros(code, directives), *outer), key=lambda scope: scope.header)
+    seen = {"function": text, "macro": code.text.replace("\\\n", " \n")}
+    asking = {scope.open for scope in everything if _asks(seen[scope.kind], scope.header, scope.close)}
+    for scope in outer:
+        if scope.open in asking and _answers(text, scope):
+            found.names[last(scope.name)] = Expr("function", (scope.qualname,))
+    reads = Reads(found.slots, re.compile("|".join(map(re.escape, sorted(found.names))) or r"(?!)"))
+    found.carriers |= found.names.keys()
+    found.names |= given.constants(text, scopes)
+    for scope in everything:
+        body = seen[scope.kind]
+        asks = scope.open in asking or _COMPARED.search(body, scope.open, scope.close) is not None
+        asks = asks or (scope.kind == "macro" and FAILS.search(body, scope.open, scope.close) is not None)
+        if asks or found.uses_carrier(body, scope.header, scope.close):
+            _HostWalk(code, body, scope, found, reads, directives, _tags(text, scopes, scope)).run()
+    if found.gates or found.carriers:
+        found.names |= given.names(found.sites, code, text, scopes)
     return found
+
+
+def _tags(text: str, scopes: Scopes, scope: CodeScope) -> frozenset[str]:
+    """The template parameters of a function and of the classes around it."""
+    around = [one for one in scopes.all if one.kind == "class" and one.open < scope.open < one.close]
+    found: set[str] = set()
+    for one in (*around, scope) if scope.kind == "function" else ():
+        for template in _TEMPLATE.finditer(text, one.header, one.open):
+            found |= set(_TEMPLATE_PARAMETER.findall(text[template.end() : one.open].partition("(")[0]))
+    return frozenset(found)
+
+
+def _macros(code: Code, directives: Directives) -> Iterator[CodeScope]:
+    """Macros as functions: their names end in brackets, that none is taken for a function of the file."""
+    for (start, end), word in zip(directives.lines, directives.words, strict=True):
+        define = None if word else _DEFINE.match(code.text, start, end)
+        if define is not None and 0 < end - define.end() < _LONGEST_MACRO:
+            yield CodeScope("macro", f"{define['name']}()", start, define.end() - 1, end)
 
 
 def last(name: str) -> str:
@@ -93,7 +151,14 @@ class _HostWalk:
     """One function, from top to bottom; `env` holds what each name stands for at the place that is read."""
 
     def __init__(
-        self, code: Code, text: str, scope: CodeScope, found: HostProgram, reads: Reads, directives: Directives
+        self,
+        code: Code,
+        text: str,
+        scope: CodeScope,
+        found: HostProgram,
+        reads: Reads,
+        directives: Directives,
+        tags: frozenset[str],
     ) -> None:
         self.code = code
         self.directives = directives
@@ -101,6 +166,10 @@ class _HostWalk:
         self.scope = scope
         self.found = found
         self.reads = reads
+        self.params = _parameters(text, scope)
+        self.tags = tags
+        self.lambdas: dict[int, Expr] = {}
+        """What is returned by the lambdas of the statement that is read, by their braces."""
         self.env: dict[str, Expr] = {}
         self.path: list[Expr] = []
         self.returns: list[tuple[tuple[Expr, ...], Expr]] = []
@@ -112,19 +181,36 @@ class _HostWalk:
 
     def run(self) -> None:
         scope = self.scope
-        params = tuple(map(spoken, _parameters(self.text, scope)))
-        self.block(statements(self.text, scope.open + 1, scope.close))
-        function = Function(
-            scope.qualname,
-            "function",
-            params,
-            (None,) * len(params),
-            tuple(self.returns[:MAX_RETURNS]),
-            self.code.span(scope.header, scope.close + 1),
-            exits=self._ways_out(),
-        )
-        self.found.functions.setdefault(scope.qualname, function)
+        body = statements(self.text, scope.open + 1, scope.close)
+        self.block(body)
+        if scope.kind == "macro" and not self.returns and len(body) == 1:
+            self.returns.append(((), self._value(body[0].start, body[0].end)))
+        function = self._function(scope.qualname, self.returns, exits=self._ways_out())
         self._predicate(function)
+        self._gives()
+
+    def _function(self, qualname: str, returns: list[tuple[Path, Expr]], **more: Any) -> Function:
+        at = self.code.span(self.scope.header, self.scope.close + 1)
+        params = tuple(map(spoken, self.params))
+        made = Function(qualname, "function", params, (None,) * len(params), tuple(returns[:MAX_RETURNS]), at, **more)
+        return self.found.functions.setdefault(qualname, made)
+
+    def _gives(self) -> None:
+        """Where what a function returns, or leaves in what it is lent, is of the device, its name gives the device."""
+        name = last(self.scope.name).removesuffix("()")
+        if name in self.params or not name.isidentifier():
+            return
+        if any(self.reads.reads(value) for _, value in self.returns):
+            self.reads.know(name)
+            self.found.carries(name, self.scope.qualname)
+        if not self.scope.parent:
+            self.found.names.setdefault(name, Expr("function", (self.scope.qualname,)))
+        for position, param in enumerate(self.params):
+            left = self.env.get(param)
+            if left is not None and self.reads.reads(left):
+                self.found.carries(f"{name}&{position}", self._function(f"{name}&{position}", [((), left)]).qualname)
+        if self.params:
+            self.found.sites.wanted.setdefault(name, (self.scope, tuple(map(spoken, self.params))))
 
     def _ways_out(self) -> tuple[tuple[Path, Exit, Span], ...]:
         if len(self.exits) > MAX_EXITS or not any(ends == "raise" for _, ends, _ in self.exits):
@@ -138,6 +224,8 @@ class _HostWalk:
         doubtful = self.doubts > 0 or (ends == "raise" and self.directives.path(start) != around)
         if doubtful or len(path) > MAX_EXIT_PATH:
             path = (unknown("here"),)
+        elif ends == "raise":
+            self.returns.append((path[-MAX_PATH:], Expr("raise", ("throw",))))
         self.exits.append((path, ends, self.code.span(start, end)))
 
     def _predicate(self, function: Function) -> None:
@@ -154,24 +242,62 @@ class _HostWalk:
         for inner in walk(node):
             if inner.op == "if" and inner.at is not None:
                 test, then, otherwise = inner.args
-                if self.reads.reads(test):
+                if self._asks(test):
                     sides = ways.arm(self.code, self.text, then), ways.arm(self.code, self.text, otherwise)
                     self._note("expression", test, test.at or inner.at, *sides, self.target)
         return node
+
+    def _asks(self, test: Expr) -> bool:
+        """Whether a test reads the device, or compares what may carry it with a number that a chip has."""
+        if test.op == "completes":
+            return True
+        return self.reads.reads(test) or any(self._is_open(node) for node in walk(test) if node.op == "cmp")
+
+    def _is_open(self, test: Expr) -> bool:
+        operands = [item for side in test.args[1] for item in (side.args[0] if side.op == "tuple" else (side,))]
+        carrying = [node for node in map(self._followed, operands) if self._may_carry(node)]
+        numbers = _NUMBERS | _MAJORS if any(node.op == "index" for node in carrying) else _NUMBERS
+        return bool(carrying) and any(
+            (item.op == "const" and item.args[0] in numbers) or (item.op == "name" and _CONSTANT.match(item.args[0]))
+            for item in operands
+        )
+
+    def _followed(self, node: Expr) -> Expr:
+        """What a name was given, through a chain of names."""
+        for _ in range(MAX_STEPS):
+            if node.op != "var":
+                break
+            node = self.found.slots[node.args[0]]
+        return node
+
+    def _may_carry(self, node: Expr) -> bool:
+        if node.op == "param":
+            member = bool(self.scope.parent) or "::" in self.scope.name
+            return member or any(spoken(param) == node.args[1] for param in self.params)
+        return node.op in ("call", "attr", "index")
 
     def _resolve(self, name: str, at: Span) -> Expr:
         known = self.env.get(name)
         if known is not None:
             return known._replace(at=at)
+        if name.partition("::")[0] in self.tags:
+            return unknown(TAG, at)
         tag = _TAG.match(name)
         if tag:
             asked = Expr("param", (self.scope.qualname, "arch_major"), at)
             return Expr("cmp", ("==", (asked, const(int(tag["number"]) // 10, at))), at)
         short = last(name.partition("<")[0])
         if short in self.found.names or _is_question(short):
-            self.reads.know(short)
+            if short in self.found.carriers or _is_question(short):
+                self.reads.know(short)
+            return Expr("name", (short,), at)
+        if self._is_called(at) or (short not in self.params and (short.isupper() or _CONSTANT.match(short))):
             return Expr("name", (short,), at)
         return Expr("param", (self.scope.qualname, spoken(short)), at)
+
+    def _is_called(self, at: Span) -> bool:
+        end = self.code.offset(*at[2:])
+        return self.text.startswith("(", end)
 
     def _slot(self, name: str, value: Expr) -> Expr:
         self.found.slots.append(value)
@@ -189,10 +315,13 @@ class _HostWalk:
 
     def _statement(self, statement: Statement, rest: tuple[Statement, ...]) -> None:
         kind = statement.kind
+        self._lambdas(statement)
         if kind == "if":
             self._if(statement, rest)
         elif kind == "switch":
             self._switch(statement)
+        elif kind == "loop" and self.text.startswith("do", statement.start):
+            self.block(statement.body)
         elif kind == "loop" or (kind == "block" and self.text.startswith("try", statement.start)):
             self._perhaps(statement.body)
         elif kind == "block":
@@ -200,7 +329,7 @@ class _HostWalk:
         elif kind == "return" and statement.test:
             start, end = statement.test
             if self.text[start:end].strip():
-                self.returns.append((tuple(self.path[-MAX_PATH:]), self.lower(start, end)))
+                self.returns.append((tuple(self.path[-MAX_PATH:]), self._value(start, end)))
             self._leave(
                 "raise" if fails(self.text, statement.start, statement.end) else "return",
                 statement.start,
@@ -212,8 +341,32 @@ class _HostWalk:
             self.doubts += bool(statement.inner)
             self._expression(*statement.test)
             self.doubts -= bool(statement.inner)
+
+    def _lambdas(self, statement: Statement) -> None:
+        """Bodies inside an expression, read first: what they return is theirs."""
         for inner in statement.inner:
+            mine, self.returns = self.returns, []
             self._perhaps(inner)
+            theirs, self.returns = self.returns, mine
+            if theirs and inner:
+                name = f"{self.scope.qualname}@{inner[0].start}"
+                if any(self.reads.reads(value) for _, value in theirs):
+                    self.reads.know(last(name.rpartition(".")[2]))
+                self._function(name, theirs)
+                brace = self.text.rfind("{", statement.start, inner[0].start + 1)
+                self.lambdas[brace] = Expr("function", (name,), self.code.span(inner[0].start, inner[-1].end))
+
+    def _value(self, start: int, end: int) -> Expr:
+        """As `lower`; a lambda that is called where it stands gives what it returns."""
+        found = _LAMBDA.match(self.text, start, end)
+        if found is not None:
+            brace = self.text.find("{", found.end() - 1, end)
+            made = self.lambdas.get(brace)
+            close = matching(self.text, brace, end - brace) if made is not None else -1
+            if made is not None and close >= 0:
+                called = self.text[close + 1 : end].lstrip().startswith("(")
+                return Expr("call", (made, ()), made.at) if called else made
+        return self.lower(start, end)
 
     def _perhaps(self, body: tuple[Statement, ...]) -> None:
         """Statements that may run often or not at all."""
@@ -224,7 +377,7 @@ class _HostWalk:
     def _if(self, statement: Statement, rest: tuple[Statement, ...], chain: int = 0, position: int = 0) -> None:
         assert statement.test is not None
         test = self.lower(*statement.test)
-        if self.reads.reads(test):
+        if self._asks(test):
             if not chain:
                 self.chain += 1
                 chain = self.chain
@@ -258,8 +411,8 @@ class _HostWalk:
         assert statement.test is not None
         asked = self.lower(*statement.test)
         cases = _cases(statement)
-        reads = self.reads.reads(asked)
         labelled = tuple(self.lower(*label) for labels, _ in cases for label in labels if label is not None)
+        reads = self._asks(Expr("cmp", ("in", (asked, Expr("tuple", (labelled,))))))
         if reads:
             self.chain += 1
         for position, (labels, body) in enumerate(cases):
@@ -278,23 +431,81 @@ class _HostWalk:
 
     def _expression(self, start: int, end: int) -> None:
         check = _CHECK.search(self.text, start, end)
+        if self._helper(start, end):
+            return
         if check is not None:
             self._check(check, end)
         elif fails(self.text, start, end):
             self._leave("raise", start, end)
+        self._lends(start, end)
         for out in _OUT.finditer(self.text, start, end):
             kind = _attribute(out["what"]) or _attribute(out["call"])
             if kind:
                 self.env[out["name"]] = Expr("source", (kind,), self.code.span(*out.span()))
-        assign = _ASSIGN.match(self.text, start, end)
-        if assign is None or check is not None:
+        if check is None:
+            self._assignment(start, end)
+
+    def _lends(self, start: int, end: int) -> None:
+        """What calls leave in what they are lent, and what they hand over to functions of the file."""
+        for call in _LENDS.finditer(self.text, start, end):
+            name = last(call["call"])
+            wanted = name in self.found.sites.wanted
+            if not wanted and name not in self.found.carriers and self.text.find("&", call.end(), end) < 0:
+                continue
+            close = matching(self.text, call.end() - 1, min(end - call.end() + 1, MAX_CALL))
+            parts = given.arguments(self.text, call.end(), close) if close >= 0 else []
+            if wanted and parts:
+                self.found.sites.calls[call.start()] = tuple(self.lower_quietly(*part) for part in parts)
+            for position, (begin, stop) in enumerate(parts):
+                self._lend(f"{name}&{position}", self.text[begin:stop].strip(), self.code.span(begin, stop))
+
+    def _lend(self, key: str, word: str, at: Span) -> None:
+        lent = word.removeprefix("&").strip()
+        if not lent.isidentifier() or (word == lent and key not in self.found.names):
+            return
+        kind = _attribute(key)
+        value = Expr("source", (kind,), at) if kind else Expr("call", (Expr("name", (key,)), ()), at)
+        if key in self.found.names:
+            self.reads.know(key)
+        self.env[lent] = self._slot(lent, value)
+
+    def _helper(self, start: int, end: int) -> bool:
+        """`check_arch(0, 120);`: a call that may end in an error, and is handed what a chip is called."""
+        if _CALL.match(self.text, start, end) is None:
+            return False
+        call = self.lower(start, end)
+        if (
+            call.op != "call"
+            or str(call.args[0].args[-1]).endswith(tuple(_COMPARES))
+            or not any(item.op == "const" and item.args[0] in _NUMBERS for item in call.args[1])
+        ):
+            return False
+        at, name = self.code.span(start, end), str(call.args[0].args[-1])
+        sides = Side(ends="fall", rest=True), Side(ends="raise", at=at)
+        self._note("helper-call", Expr("completes", (call,), at), at, *sides, name)
+        return True
+
+    def _assignment(self, start: int, end: int) -> None:
+        binding = _BINDING.match(self.text, start, end)
+        if binding is not None:
+            value = self._slot("", self._value(binding.end(), end))
+            for position, name in enumerate((binding["auto"] or binding["tie"]).split(",")):
+                self.env[name.strip()] = self._slot(name.strip(), Expr("index", (value, const(position))))
+            return
+        assign = _ASSIGN.match(self.text, start, end) or _TARGET.match(self.text, start, end)
+        if assign is None:
+            owned = _FIELD.match(self.text, start, end)
+            if owned is not None:
+                self.found.sites.fields[spoken(owned["name"])].append(self._value(owned.end(), end))
             return
         stop = end - 1 if self.text[assign.end() - 1] == "{" else end
         name = assign["name"]
         self.target = name
-        value = self.lower(assign.end(), stop)
+        value = self._value(assign.end(), stop)
         self.target = ""
-        if value.op in ("cmp", "and", "or", "not") and value.at is not None and self.reads.reads(value):
+        if assign.start("name") == start and name not in self.env and name not in self.params:
+            self.found.sites.fields[spoken(name)].append(value)
+        if value.op in ("cmp", "and", "or", "not") and value.at is not None and self._asks(value):
             self._note("flag", value, value.at, ways.answer(True), ways.answer(False), name)
         self.env[name] = self._slot(name, value)
 
@@ -303,7 +514,7 @@ class _HostWalk:
         close = matching(self.text, check.end() - 1, end - check.end() + 1)
         if close < 0:
             return
-        parts = _arguments(self.text, check.end(), close)
+        parts = given.arguments(self.text, check.end(), close)
         op = next((sign for mark, sign in _COMPARES.items() if check["name"].endswith(mark)), "")
         if op and len(parts) >= 2:
             at = self.code.span(parts[0][0], parts[1][1])
@@ -311,7 +522,7 @@ class _HostWalk:
         else:
             test = self.lower(*parts[0])
         self._leave("raise", check.start(), end, negate(test))
-        if test.op not in ("cmp", "and", "or", "not", "call", "var") or not self.reads.reads(test) or test.at is None:
+        if test.op not in ("cmp", "and", "or", "not", "call", "var") or not self._asks(test) or test.at is None:
             return
         said = Side(ends="raise", at=test.at, texts=ways.texts(self.code, parts[0][1], end))
         self._note("assert", test, test.at, Side(ends="fall", rest=True), said)
@@ -334,7 +545,7 @@ class _HostWalk:
     def _note(
         self, kind: GateKind, test: Expr, at: Span, yes: Side, no: Side, name: str = "", chain: tuple[int, int] = (0, 0)
     ) -> None:
-        if at in self.noted or not self.reads.reads(test):
+        if at in self.noted or not self._asks(test):
             return
         self.noted.add(at)
         start, end = self.code.offset(at[0], at[1]), self.code.offset(at[2], at[3])
@@ -343,7 +554,7 @@ class _HostWalk:
                 kind=kind,
                 test=test,
                 at=at,
-                qualname=self.scope.qualname,
+                qualname=self.scope.qualname.removesuffix("()"),
                 name=name,
                 yes=yes,
                 no=no,
@@ -372,31 +583,14 @@ def _cases(statement: Statement) -> list[tuple[list[tuple[int, int] | None], tup
     return [(labels, tuple(entries)) for labels, entries in found]
 
 
-def _arguments(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The offsets of the arguments between two brackets."""
-    found: list[tuple[int, int]] = []
-    depth, begin = 0, start
-    for at in range(start, end):
-        mark = text[at]
-        if mark in "([{":
-            depth += 1
-        elif mark in ")]}":
-            depth -= 1
-        elif mark == "," and depth == 0:
-            found.append((begin, at))
-            begin = at + 1
-    found.append((begin, end))
-    return found
-
-
 def _parameters(text: str, scope: CodeScope) -> list[str]:
     """The names of a function's parameters, as far as they are plain."""
-    opening = text.find(f"{last(scope.name)}", scope.header, scope.open)
+    opening = text.find(last(scope.name).removesuffix("()"), scope.header, scope.open)
     opening = text.find("(", opening, scope.open) if opening >= 0 else -1
-    close = matching(text, opening, scope.open - opening) if opening >= 0 else -1
+    close = matching(text, opening, scope.open - opening + 1) if opening >= 0 else -1
     if close < 0:
         return []
-    names = [_PARAMETER.search(text[begin:end]) for begin, end in _arguments(text, opening + 1, close)]
+    names = [_PARAMETER.search(text[begin:end]) for begin, end in given.arguments(text, opening + 1, close)]
     return [found[1] if found else "" for found in names] if text[opening + 1 : close].strip() else []
 
 

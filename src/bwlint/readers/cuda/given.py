@@ -1,0 +1,129 @@
+"""What a file gives to names: constants, fields of objects, parameters, by all that assign or call them."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from bwlint.model.expr import TAG, Expr, Span, const, unknown
+from bwlint.model.naming import spoken
+from bwlint.readers.cuda.expressions import lower
+from bwlint.readers.cuda.lexer import Code, matching
+from bwlint.readers.cuda.scopes import CodeScope, Scopes
+
+MAX_VALUES = 8
+MAX_SITES = 60
+_CONSTANT = re.compile(
+    r"\b(?:constexpr|const)\b[^;={}()]{0,80}?\b(?P<name>[A-Za-z_]\w*)\s*[={]\s*(?P<value>\d{1,9})[uUlL]*\s*\}?\s*;"
+)
+_MEMBER = re.compile(r"\b(?P<name>[A-Za-z_]\w*)[ ]?(?:=(?!=)|\{)[ ]?(?P<value>[^\s;{}=][^;{}=\n]{0,200})\}?;")
+_INITIALISERS = re.compile(r"\)\s{0,40}:(?!:)")
+_INITIALISED = re.compile(r"[:,]\s*(?P<name>\w+)\s*[({]")
+_UNSHARED = re.compile(r"\bstatic\b|^\s*#")
+_NAMELESS = re.compile(r"\bnamespace\s*\{")
+
+
+@dataclass(slots=True)
+class Sites:
+    """Where the functions that were walked say what names are given."""
+
+    fields: dict[str, list[Expr]] = field(default_factory=lambda: defaultdict(list))
+    wanted: dict[str, tuple[CodeScope, tuple[str, ...]]] = field(default_factory=dict)
+    """Functions whose parameters are of interest, by their last names, with the parameters."""
+    calls: dict[int, tuple[Expr, ...]] = field(default_factory=dict)
+    """What calls of them hand over, by offset."""
+
+
+def constants(text: str, scopes: Scopes | None = None) -> dict[str, Expr]:
+    """The whole numbers that a file gives names to, outside of its functions where these are known."""
+    found = [one for one in _CONSTANT.finditer(text) if scopes is None or scopes.function(one.start()) is None]
+    return {one["name"]: const(int(one["value"])) for one in found}
+
+
+def names(sites: Sites, code: Code, text: str, scopes: Scopes) -> dict[str, Expr]:
+    """`.field` and `f(parameter)`, each with all that is given to it."""
+    for one in _MEMBER.finditer(text):
+        if scopes.function(one.start()) is None:
+            value = lower(code, *one.span("value"), _resolve)
+            sites.fields[spoken(one["name"])].append(value)
+    for scope in scopes.functions:
+        begun = _INITIALISERS.search(text, scope.header, scope.open)
+        for one in _INITIALISED.finditer(text, begun.end() - 1, scope.open) if begun is not None else ():
+            end = matching(text, one.end() - 1, scope.open - one.end() + 1)
+            if end >= 0:
+                sites.fields[spoken(one["name"])].append(lower(code, one.end(), end, _resolve))
+    fields = {f".{name}": joined(values) for name, values in sites.fields.items()}
+    found = {name: value for name, value in fields.items() if _says(value)}
+    for name, (scope, params) in sites.wanted.items():
+        rows = list(_handed(sites, code, text, scopes, scope, name))
+        for position, param in enumerate(params):
+            column = [row[position] for row in rows if position < len(row)]
+            if column and (_is_own(text, scope) or not is_tag(joined(column))):
+                found[f"{scope.qualname}({param})"] = joined(column)
+    return found
+
+
+def _resolve(name: str, at: Span) -> Expr:
+    return Expr("name", (name.rpartition("::")[2],), at)
+
+
+def _handed(sites: Sites, code: Code, text: str, scopes: Scopes, scope: CodeScope, name: str) -> list[tuple[Expr, ...]]:
+    """The arguments of each call of a function in the bodies of others."""
+    rows: list[tuple[Expr, ...]] = []
+    for mention in re.finditer(rf"\b{re.escape(name)}\s*(?:<[^<>;()]{{0,80}}>)?\s*\(", text):
+        around = scopes.function(mention.start())
+        if around is None or around == scope or mention.start() < around.open or len(rows) > MAX_SITES:
+            continue
+        close = matching(text, mention.end() - 1, 4000)
+        if close >= 0:
+            parts = arguments(text, mention.end(), close)
+            rows.append(sites.calls.get(mention.start()) or tuple(lower(code, *part, _resolve) for part in parts))
+    return rows
+
+
+def _is_own(text: str, scope: CodeScope) -> bool:
+    """Whether nobody outside of the file calls a function."""
+    return bool(_UNSHARED.search(text, scope.header, scope.open) or _NAMELESS.search(text, 0, scope.header))
+
+
+def joined(values: Sequence[Expr]) -> Expr:
+    """One of several values; different numbers are a tag, and beside anything else no more than a beginning."""
+    others = [value for value in values if not _is_number(value)]
+    if not others:
+        return values[0] if len({value.args for value in values}) == 1 else unknown(TAG)
+    found = others[0]
+    for value in others[1:MAX_VALUES]:
+        found = Expr("if", (unknown("which"), value, found))
+    return found
+
+
+def _says(value: Expr) -> bool:
+    """Whether what a file gives to a field is more than a beginning, or one of several: other files may set it too."""
+    return value.op == "const" and isinstance(value.args[0], int) and value.args[0] > 1 if is_tag(value) else True
+
+
+def is_tag(value: Expr) -> bool:
+    return _is_number(value) or (value.op == "unknown" and value.args[0] == TAG)
+
+
+def _is_number(value: Expr) -> bool:
+    return value.op == "const" or (value.op == "neg" and value.args[0].op == "const")
+
+
+def arguments(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The offsets of the arguments between two brackets."""
+    found: list[tuple[int, int]] = []
+    depth, begin = 0, start
+    for at in range(start, end):
+        mark = text[at]
+        if mark in "([{":
+            depth += 1
+        elif mark in ")]}":
+            depth -= 1
+        elif mark == "," and depth == 0:
+            found.append((begin, at))
+            begin = at + 1
+    found.append((begin, end))
+    return found
