@@ -73,7 +73,7 @@ def linked(
     for file, module in collected.modules:
         tree.add(module, file.root)
     builds = Builds((module for _, module in collected.modules), found)
-    native, outlines = Native(tree, builds, read=content), Outlines(tree, content)
+    native, outlines = Native(tree, builds, read=content, searches=tree.searches), Outlines(tree, content)
     return Linked(tree, builds, known, native, outlines, Reach(tree, outlines, known, native))
 
 

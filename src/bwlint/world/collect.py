@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING
 
 from bwlint.model.facts import Module
 from bwlint.model.findings import Skipped
-from bwlint.readers import KINDS, ReadError, reader
+from bwlint.readers import KINDS, ReadError, python, reader
 from bwlint.settings.suppress import MARK
 from bwlint.sources.kinds import kind_of
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.tree import module_name
 from bwlint.sources.walk import SourceFile
+from bwlint.world.carried import carried, forget
 
 if TYPE_CHECKING:
     from multiprocessing.context import BaseContext
@@ -54,6 +55,7 @@ def collect(
 
     `jobs` is a number of processes, `own` the names of architecture lists that the configuration adds.
     """
+    forget()
     modules: list[tuple[SourceFile, Module]] = []
     skipped: list[Skipped] = []
     marked: list[SourceFile] = []
@@ -74,7 +76,8 @@ def load(real: str, dotted: str) -> Module | None:
     if isinstance(data, Unread) or kind not in KINDS:
         return None
     is_package = os.path.basename(real) == "__init__.py"
-    matters = reader(kind).may_matter(data, frozenset())
+    brought = carried(real, data) if kind == "python" else frozenset[str]()
+    matters = reader(kind).may_matter(data, brought)
     if not (matters or is_package or kind == "cuda"):
         return None  # only a package's facade hands on names without a device word in it
     source = decode(data)
@@ -85,6 +88,8 @@ def load(real: str, dotted: str) -> Module | None:
 
         return cuda.read_includes(real, source)
     try:
+        if kind == "python":
+            return python.read(real, source, dotted, is_package, carried=brought)
         return reader(kind).read(real, source, dotted, is_package, frozenset())
     except ReadError:
         return None
@@ -135,13 +140,14 @@ def _read_one(real: str, root: str, kind: str, own: frozenset[str]) -> Result:
     if isinstance(data, Unread):
         return None, data.reason, False
     has_comment = _MARK in data
-    if not reader(kind).may_matter(data, own):
+    brought = carried(real, data) if kind == "python" else frozenset[str]()
+    if not reader(kind).may_matter(data, own | brought):
         return None, "", has_comment
     source = decode(data)
     if isinstance(source, Unread):
         return None, source.reason, has_comment
     try:
-        module = module_of(kind, real, root, source, own)
+        module = module_of(kind, real, root, source, own, brought)
     except ReadError as error:
         return None, str(error), has_comment
     if not (module.gates or module.guards or module.operations or module.carries or module.embedded):
@@ -149,7 +155,11 @@ def _read_one(real: str, root: str, kind: str, own: frozenset[str]) -> Result:
     return module, "", has_comment
 
 
-def module_of(kind: str, real: str, root: str, source: str, own: frozenset[str]) -> Module:
-    """The facts of one source. Raises `ReadError`."""
-    name = module_name(real, root) if kind == "python" else ""
-    return reader(kind).read(real, source, name, os.path.basename(real) == "__init__.py", own)
+def module_of(
+    kind: str, real: str, root: str, source: str, own: frozenset[str], brought: frozenset[str] = frozenset()
+) -> Module:
+    """The facts of one source; `brought` are the words that carry because of its imports. Raises `ReadError`."""
+    is_package = os.path.basename(real) == "__init__.py"
+    if kind == "python":
+        return python.read(real, source, module_name(real, root), is_package, own, brought)
+    return reader(kind).read(real, source, "", is_package, own)

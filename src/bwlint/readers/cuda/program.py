@@ -61,7 +61,7 @@ def program(code: Code, text: str, scopes: Scopes, directives: Directives) -> Ho
     for name, scope in answers.items():
         found.names[name] = Expr("function", (scope.qualname,))
     listed = "|".join(map(re.escape, sorted(answers)))
-    reads = Reads(found.slots, re.compile(listed or r"(?!)"))
+    reads = Reads(found.slots, answers)
     helper = re.compile(rf"\b(?:{listed})\b") if listed else None
     for scope in scopes.functions:
         if scope in asking or (helper is not None and helper.search(text, scope.open, scope.close)):
