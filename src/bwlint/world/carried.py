@@ -1,6 +1,7 @@
 """What the imports of a file bring that carries the device: helpers, constants and classes of other files of the tree.
 
-It is known from the bytes of the files alone, so that a run on one file sees what a run on the tree sees.
+It is known from the bytes of the files alone, so that a run on one file sees what a run on the tree sees. A name is
+followed only to what defines it: most files are never parsed for it.
 """
 
 # Paths are plain strings here, as in `sources.tree`.
@@ -11,22 +12,30 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from bwlint.readers import ReadError
-from bwlint.readers.python import may_read_device, parse
-from bwlint.readers.python.carriers import may_carry, offered, trace
+from bwlint.readers.python import parse
+from bwlint.readers.python.carriers import SHORT, may_carry, offered, trace
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.tree import find_module, import_roots, module_name, package_root
 
 MAX_STEPS = 4
-"""Files from the source to the one that asks, facades among them."""
+"""Files from the one that asks to the source, facades among them."""
+MAX_BLOCKS = 30
+"""Definitions of one file that a helper is followed through."""
 _IMPORT = re.compile(
-    rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n#;]*)|import[ \t]+([\w., \t]+))", re.MULTILINE
+    r"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n#;]*)|import[ \t]+([\w., \t]+))", re.MULTILINE
 )
 _NAME = re.compile(r"([\w.]+|\*)(?:\s+as\s+(\w+))?")
-Brought = dict[str, frozenset[str]]
-"""Local names, and the words in a file that carry because of each."""
+_BLOCK = re.compile(r"^[^\s)\]}#].*(?:\n(?:[ \t)\]}#].*)?)*", re.MULTILINE)
+_DEFINED = re.compile(r"(?:(?:async\s+)?def|class)\s+(\w+)|(\w+)(?:\s*,\s*(\w+))?[^\n=()]*=(?!=)")
+_DEFINED_WITHIN = re.compile(r"^[ \t]+(?:(?:async[ \t]+)?def[ \t]+|class[ \t]+)?(\w+)", re.MULTILINE)
+_WITHIN = re.compile(r"(?:if|elif|else|try|except|finally|with)\b")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_NOTHING = frozenset[str]()
 
 
 class _Import(NamedTuple):
@@ -35,94 +44,160 @@ class _Import(NamedTuple):
     local: str
 
 
-_imports: dict[str, tuple[_Import, ...]] = {}
-_offers: dict[tuple[str, int], Brought] = {}
+@dataclass
+class _Source:
+    """The text of a file, cut at its top-level definitions."""
+
+    real: str
+    text: str
+
+    @cached_property
+    def imports(self) -> tuple[_Import, ...]:
+        package = module_name(self.real, package_root(self.real))
+        if os.path.basename(self.real) != "__init__.py":
+            package = package.rpartition(".")[0]
+        return tuple(_imports(self.text, package))
+
+    @cached_property
+    def roots(self) -> tuple[str, ...]:
+        root = package_root(self.real)
+        return (root, *import_roots(root))
+
+    @cached_property
+    def blocks(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for match in _BLOCK.finditer(self.text):
+            block = match[0]
+            start = _DEFINED.match(block)
+            names = start.groups() if start else _DEFINED_WITHIN.findall(block) if _WITHIN.match(block) else ()
+            for name in filter(None, names):
+                found[name] = found.get(name, "") + block
+        return found
+
+
+@dataclass(slots=True)
+class _Carried:
+    """What is known in one run."""
+
+    sources: dict[str, _Source | None] = field(default_factory=dict)
+    files: dict[tuple[str, tuple[str, ...]], str | None] = field(default_factory=dict)
+    words: dict[tuple[str, str, int], frozenset[str]] = field(default_factory=dict)
+    offers: dict[tuple[str, frozenset[str]], dict[str, frozenset[str]]] = field(default_factory=dict)
+
+    def of_imports(self, source: _Source, asked: frozenset[str] | None, steps: int) -> frozenset[str]:
+        """The words that the imports of a file bring, of the local names that are asked for."""
+        found = _NOTHING
+        for item in source.imports:
+            if asked is None or item.local in asked or item.name == "*":
+                found |= self._of_import(source, item, asked, steps)
+        return found
+
+    def _of_import(self, source: _Source, item: _Import, asked: frozenset[str] | None, steps: int) -> frozenset[str]:
+        real = self._file(item.module, source.roots)
+        if item.name == "*":
+            known = self._source(real) if real else None
+            wanted = frozenset(_WORD.findall(source.text)) if asked is None else asked
+            return _NOTHING if known is None else self._of_names(known, wanted & self._names(known, steps), steps - 1)
+        if item.name is not None and real:
+            known = self._source(real)
+            words = self._of_name(known, item.name, steps - 1) if known is not None else _NOTHING
+            if words:
+                return words | {item.local} if item.name in words else words
+        inner = real if item.name is None else self._file(f"{item.module}.{item.name}", source.roots)
+        known = self._source(inner) if inner else None
+        if known is None:
+            return _NOTHING
+        wanted = frozenset(re.findall(rf"\b{re.escape(item.local)}\.(\w+)", source.text))
+        return self._of_names(known, wanted, steps - 1)
+
+    def _names(self, source: _Source, steps: int) -> frozenset[str]:
+        """What a star import brings."""
+        found = frozenset(source.blocks) | {item.local for item in source.imports}
+        for item in source.imports if steps > 1 else ():
+            real = self._file(item.module, source.roots) if item.name == "*" else None
+            known = self._source(real) if real else None
+            found |= self._names(known, steps - 1) if known is not None else _NOTHING
+        return found
+
+    def _of_names(self, source: _Source, names: frozenset[str], steps: int) -> frozenset[str]:
+        return _NOTHING.union(*(self._of_name(source, name, steps) for name in names))
+
+    def _of_name(self, source: _Source, name: str, steps: int) -> frozenset[str]:
+        """The words that carry in a file because it has `name` of another one."""
+        if steps <= 0:
+            return _NOTHING
+        key = (source.real, name, steps)
+        if key not in self.words:
+            self.words[key] = _NOTHING
+            if name in source.blocks:
+                self.words[key] = self._of_definition(source, name, steps)
+            else:
+                self.words[key] = self.of_imports(source, frozenset({name}), steps)
+        return self.words[key]
+
+    def _of_definition(self, source: _Source, name: str, steps: int) -> frozenset[str]:
+        todo, seen, asks, outside = [name], {name}, False, set[str]()
+        while todo and len(seen) <= MAX_BLOCKS:
+            block = source.blocks[todo.pop()]
+            asks = asks or may_carry(block)
+            long = block.startswith("class") or block.count("\n") > SHORT
+            used = set(_WORD.findall(block.partition("\n")[0] if long else block)) - seen
+            todo += sorted(used & source.blocks.keys())
+            outside |= used - source.blocks.keys()
+            seen |= used & source.blocks.keys()
+        given = self.of_imports(source, frozenset(outside), steps)
+        if not asks and not given:
+            return _NOTHING
+        key = (source.real, given)
+        if key not in self.offers:
+            self.offers[key] = _offers(source.text, given)
+        brought = self.offers[key].get(name, _NOTHING)
+        return brought | given if source.blocks[name].startswith("class") and given else brought
+
+    def _file(self, dotted: str, roots: tuple[str, ...]) -> str | None:
+        key = (dotted, roots)
+        if key not in self.files:
+            self.files[key] = find_module(dotted, roots)
+        return self.files[key]
+
+    def _source(self, real: str) -> _Source | None:
+        if real not in self.sources:
+            data = read_bytes(real)
+            text = data if isinstance(data, Unread) else decode(data)
+            self.sources[real] = None if isinstance(text, Unread) else _Source(real, text)
+        return self.sources[real]
+
+
+_known = _Carried()
 
 
 def forget() -> None:
     """Begin a run: files may have changed since the last one."""
-    _imports.clear()
-    _offers.clear()
+    global _known
+    _known = _Carried()
 
 
 def carried(real: str, data: bytes) -> frozenset[str]:
     """The words of a Python file that carry because of its imports."""
-    return frozenset[str]().union(*_brought(real, data, MAX_STEPS).values())
+    text = decode(data)
+    return _NOTHING if isinstance(text, Unread) else _known.of_imports(_Source(real, text), None, MAX_STEPS)
 
 
-def _brought(real: str, data: bytes, steps: int) -> Brought:
-    found: Brought = {}
-    roots: tuple[str, ...] | None = None
-    for module, name, local in _listed(real, data):
-        if roots is None:
-            root = package_root(real)
-            roots = (root, *import_roots(root))
-        words = _of_import(module, name, roots, steps)
-        if name == "*":
-            found |= words
-        elif words:
-            brought = frozenset[str]().union(*words.values())
-            known = found.get(local, frozenset())
-            found[local] = known | brought | ({local} if name in brought else frozenset())
-    return found
-
-
-def _of_import(module: str, name: str | None, roots: tuple[str, ...], steps: int) -> Brought:
-    path = find_module(module, roots)
-    offered = _offered(path, steps - 1) if path else {}
-    if name is None or name == "*":
-        return offered
-    if name in offered:
-        return {name: offered[name]}
-    inner = find_module(f"{module}.{name}", roots)
-    return _offered(inner, steps - 1) if inner else {}
-
-
-def _offered(real: str, steps: int) -> Brought:
-    """What a file gives to those who import it."""
-    key = (real, steps)
-    if key not in _offers:
-        _offers[key] = {}
-        data = read_bytes(real) if steps > 0 else b""
-        if not isinstance(data, Unread) and data:
-            handed_on = _brought(real, data, steps)
-            _offers[key] = {**handed_on, **_own(data, frozenset[str]().union(*handed_on.values()))}
-    return _offers[key]
-
-
-def _own(data: bytes, given: frozenset[str]) -> Brought:
-    if not given and not may_read_device(data):
-        return {}
-    source = decode(data)
-    if isinstance(source, Unread) or not may_carry(source, given):
-        return {}
+def _offers(text: str, given: frozenset[str]) -> dict[str, frozenset[str]]:
     try:
-        tree = parse(source)
-        return offered(tree, trace(tree, source, set(), given).words)
+        tree = parse(text)
+        return offered(tree, trace(tree, text, set(), given).words)
     except (ReadError, RecursionError):
         return {}
 
 
-def _listed(real: str, data: bytes) -> tuple[_Import, ...]:
-    if real not in _imports:
-        root = package_root(real)
-        package = module_name(real, root)
-        if os.path.basename(real) != "__init__.py":
-            package = package.rpartition(".")[0]
-        _imports[real] = tuple(_read(data, package))
-    return _imports[real]
-
-
-def _read(data: bytes, package: str) -> Iterator[_Import]:
-    for match in _IMPORT.finditer(data):
-        origin, names, modules = (part.decode("utf-8", "replace") if part else "" for part in match.groups())
-        listed = re.sub(r"#[^\n]*", "", names or modules).strip("()")
+def _imports(text: str, package: str) -> Iterator[_Import]:
+    for match in _IMPORT.finditer(text):
+        origin, names, modules = match.groups()
+        listed = re.sub(r"#[^\n]*", "", names or modules or "").strip("()")
         for found in _NAME.finditer(listed):
             name, local = found[1], found[2] or found[1]
-            if origin:
-                yield _Import(_absolute(origin, package), name, local)
-            else:
-                yield _Import(name, None, local)
+            yield _Import(_absolute(origin, package), name, local) if origin else _Import(name, None, local)
 
 
 def _absolute(origin: str, package: str) -> str:

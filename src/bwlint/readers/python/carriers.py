@@ -51,6 +51,22 @@ class _Definitions:
     classes: dict[str, ast.ClassDef] = field(default_factory=dict)
     called: dict[str, list[tuple[str, _Function, bool]]] = field(default_factory=dict)
     """By name: what is run, and whether it is bound to an instance first."""
+    parts: dict[ast.stmt, list[ast.Call | ast.NamedExpr]] = field(default_factory=dict)
+
+    def parts_of(self, node: ast.stmt) -> list[ast.Call | ast.NamedExpr]:
+        """The calls of what the file defines in one statement, and the names that it binds on the way."""
+        if node not in self.parts:
+            inner = (item for value in _values(node) for item in ast.walk(value))
+            self.parts[node] = [
+                item
+                for item in inner
+                if isinstance(item, ast.NamedExpr) or (isinstance(item, ast.Call) and self._is_of_file(item))
+            ]
+        return self.parts[node]
+
+    def _is_of_file(self, call: ast.Call) -> bool:
+        name = dotted(call.func).rpartition(".")[2]
+        return name in self.called or name in self.classes
 
 
 def trace(tree: ast.Module, source: str, hits: set[int], given: frozenset[str]) -> Carriers:
@@ -70,14 +86,14 @@ def trace(tree: ast.Module, source: str, hits: set[int], given: frozenset[str]) 
     return found
 
 
-def may_carry(source: str, given: frozenset[str]) -> bool:
-    """Whether anything in a file asks the device, or is given what carries."""
-    return bool(_asking(given).search(source))
+def may_carry(text: str) -> bool:
+    """Whether anything in a text asks the device."""
+    return bool(_asking().search(text))
 
 
 @cache
-def _asking(given: frozenset[str]) -> re.Pattern[str]:
-    return re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(asking_names() | given))) + r")\b")
+def _asking() -> re.Pattern[str]:
+    return re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(asking_names()))) + r")\b")
 
 
 def offered(tree: ast.Module, words: Iterable[str]) -> dict[str, frozenset[str]]:
@@ -230,12 +246,11 @@ class _Walk:
         return any(self.carries(child) for child in ast.iter_child_nodes(node) if isinstance(child, ast.AST))
 
     def _statement(self, node: ast.stmt, shared: bool) -> None:
-        for value in _values(node):
-            for item in ast.walk(value):
-                if isinstance(item, ast.Call):
-                    self._handed(item)
-                elif isinstance(item, ast.NamedExpr) and self.carries(item.value):
-                    self._take(item.target, shared)
+        for item in self._definitions.parts_of(node):
+            if isinstance(item, ast.Call):
+                self._handed(item)
+            elif self.carries(item.value):
+                self._take(item.target, shared)
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign) and node.value is not None:
             if self.carries(node.value):
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:

@@ -52,7 +52,7 @@ def device_lines(source: str) -> set[int]:
 
 def lines_with(words: Iterable[str], source: str) -> set[int]:
     """1-based numbers of the lines that name one of `words`."""
-    pattern = "|".join(map(re.escape, sorted(words)))
+    pattern = "|".join(re.escape(word) for word in sorted(words) if word in source)
     if not pattern:
         return set()
     return _numbers(re.compile(rf"\b(?:{pattern})\b".encode()), source.encode("utf-8", "surrogatepass"))
