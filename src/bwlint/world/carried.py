@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+from bwlint.evaluate.sources import asking_names
 from bwlint.readers import ReadError
 from bwlint.readers.python import parse
-from bwlint.readers.python.carriers import SHORT, may_carry, offered, trace
+from bwlint.readers.python.carriers import SHORT, offered, trace
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.tree import find_module, import_roots, module_name, package_root
 
@@ -30,10 +31,10 @@ _IMPORT = re.compile(
     r"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n#;]*)|import[ \t]+([\w., \t]+))", re.MULTILINE
 )
 _NAME = re.compile(r"([\w.]+|\*)(?:\s+as\s+(\w+))?")
-_BLOCK = re.compile(r"^[^\s)\]}#].*(?:\n(?:[ \t)\]}#].*)?)*", re.MULTILINE)
+_BLOCK = re.compile(r"^[^\s)\]}#].*(?:\n(?:[ \t)\]}#].*|(?:elif|else|except|finally)\b.*)?)*", re.MULTILINE)
 _DEFINED = re.compile(r"(?:(?:async\s+)?def|class)\s+(\w+)|(\w+)(?:\s*,\s*(\w+))?[^\n=()]*=(?!=)")
 _DEFINED_WITHIN = re.compile(r"^[ \t]+(?:(?:async[ \t]+)?def[ \t]+|class[ \t]+)?(\w+)", re.MULTILINE)
-_WITHIN = re.compile(r"(?:if|elif|else|try|except|finally|with)\b")
+_WITHIN = re.compile(r"(?:if|try|with)\b")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _NOTHING = frozenset[str]()
 
@@ -64,6 +65,10 @@ class _Source:
         return (root, *import_roots(root))
 
     @cached_property
+    def asking(self) -> tuple[str, ...]:
+        return tuple(name for name in asking_names() if name in self.text)
+
+    @cached_property
     def blocks(self) -> dict[str, str]:
         found: dict[str, str] = {}
         for match in _BLOCK.finditer(self.text):
@@ -82,7 +87,7 @@ class _Carried:
     sources: dict[str, _Source | None] = field(default_factory=dict)
     files: dict[tuple[str, tuple[str, ...]], str | None] = field(default_factory=dict)
     words: dict[tuple[str, str, int], frozenset[str]] = field(default_factory=dict)
-    offers: dict[tuple[str, frozenset[str]], dict[str, frozenset[str]]] = field(default_factory=dict)
+    offers: dict[tuple[str, frozenset[str], frozenset[str]], dict[str, frozenset[str]]] = field(default_factory=dict)
 
     def of_imports(self, source: _Source, asked: frozenset[str] | None, steps: int) -> frozenset[str]:
         """The words that the imports of a file bring, of the local names that are asked for."""
@@ -101,6 +106,8 @@ class _Carried:
         if item.name is not None and real:
             known = self._source(real)
             words = self._of_name(known, item.name, steps - 1) if known is not None else _NOTHING
+            if words and item.name not in words and not _is_made(source.text, item.local):
+                return _NOTHING  # a class that is named in annotations alone
             if words:
                 return words | {item.local} if item.name in words else words
         inner = real if item.name is None else self._file(f"{item.module}.{item.name}", source.roots)
@@ -139,7 +146,7 @@ class _Carried:
         todo, seen, asks, outside = [name], {name}, False, set[str]()
         while todo and len(seen) <= MAX_BLOCKS:
             block = source.blocks[todo.pop()]
-            asks = asks or may_carry(block)
+            asks = asks or any(name in block for name in source.asking)
             long = block.startswith("class") or block.count("\n") > SHORT
             used = set(_WORD.findall(block.partition("\n")[0] if long else block)) - seen
             todo += sorted(used & source.blocks.keys())
@@ -148,9 +155,9 @@ class _Carried:
         given = self.of_imports(source, frozenset(outside), steps)
         if not asks and not given:
             return _NOTHING
-        key = (source.real, given)
+        key = (source.real, given, frozenset(seen))
         if key not in self.offers:
-            self.offers[key] = _offers(source.text, given)
+            self.offers[key] = _offers("\n".join(dict.fromkeys(map(source.blocks.__getitem__, sorted(seen)))), given)
         brought = self.offers[key].get(name, _NOTHING)
         return brought | given if source.blocks[name].startswith("class") and given else brought
 
@@ -189,6 +196,12 @@ def _offers(text: str, given: frozenset[str]) -> dict[str, frozenset[str]]:
         return offered(tree, trace(tree, text, set(), given).words)
     except (ReadError, RecursionError):
         return {}
+
+
+def _is_made(text: str, name: str) -> bool:
+    """Whether a file makes objects of a class, asks it, or has a class below it."""
+    name = re.escape(name)
+    return re.search(rf"\b{name}\s*[(.]|^\s*class\s+\w+\([^)]*\b{name}\b", text, re.MULTILINE) is not None
 
 
 def _imports(text: str, package: str) -> Iterator[_Import]:

@@ -9,7 +9,6 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 
 from bwlint.evaluate.names import DEVICE
 from bwlint.evaluate.sources import asking_names
@@ -22,7 +21,7 @@ MAX_ROUNDS = 5
 SHORT = 40
 """Lines of a function whose constants are an answer to what it tests."""
 _MODULE = ""
-_OTHER_FACTS = re.compile(r"count|memory|size|name|clock|bytes")
+_OTHER_FACTS = re.compile(r"count|memory|size|name|clock|bytes|gcn")
 """Parts of a device's properties that say nothing of its capability."""
 Parameter = tuple[str, str]
 """A function's qualified name, and what it calls the parameter."""
@@ -84,16 +83,6 @@ def trace(tree: ast.Module, source: str, hits: set[int], given: frozenset[str]) 
             break
         lines = asking | lines_with(found.words, source)
     return found
-
-
-def may_carry(text: str) -> bool:
-    """Whether anything in a text asks the device."""
-    return bool(_asking().search(text))
-
-
-@cache
-def _asking() -> re.Pattern[str]:
-    return re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(asking_names()))) + r")\b")
 
 
 def offered(tree: ast.Module, words: Iterable[str]) -> dict[str, frozenset[str]]:
@@ -239,11 +228,11 @@ class _Walk:
             if self.carries(node.func):
                 return True
             handed = [*node.args, *(keyword.value for keyword in node.keywords)]
-            made = name in CONVERTERS or name in self._definitions.classes or len(handed) <= 2
+            made = name in CONVERTERS or name in self._definitions.classes
             return made and any(self.carries(item) for item in handed)
-        if isinstance(node, ast.Constant):
-            return False
-        return any(self.carries(child) for child in ast.iter_child_nodes(node) if isinstance(child, ast.AST))
+        if isinstance(node, ast.IfExp) and not isinstance(getattr(node.body, "value", None), bool):
+            return self.carries(node.body) or self.carries(node.orelse)  # a number that was picked is no capability
+        return any(map(self.carries, ast.iter_child_nodes(node)))
 
     def _statement(self, node: ast.stmt, shared: bool) -> None:
         for item in self._definitions.parts_of(node):
