@@ -74,7 +74,7 @@ def find_module(dotted: str, roots: Iterable[str]) -> str | None:
     """The file of a module by its dotted name, in the first of some roots that has it."""
     top, relative = dotted.partition(".")[0], dotted.replace(".", os.sep)
     for root in roots:
-        if top not in _entries(root):
+        if top not in entries(root):
             continue
         for candidate in (f"{relative}.py", os.path.join(relative, "__init__.py")):
             path = os.path.join(root, candidate)
@@ -84,7 +84,7 @@ def find_module(dotted: str, roots: Iterable[str]) -> str | None:
 
 
 @cache
-def _entries(root: str) -> frozenset[str]:
+def entries(root: str) -> frozenset[str]:
     """Names that an import can begin with in a root, so that most imports cost no look at the disk."""
     try:
         return frozenset(name.removesuffix(".py") for name in os.listdir(root))

@@ -21,12 +21,14 @@ from bwlint.readers import ReadError
 from bwlint.readers.python import parse
 from bwlint.readers.python.carriers import SHORT, offered, trace
 from bwlint.sources.read import Unread, decode, read_bytes
-from bwlint.sources.tree import find_module, import_roots, module_name, package_root
+from bwlint.sources.tree import entries, find_module, import_roots, module_name, package_root
 
-MAX_STEPS = 4
+MAX_STEPS = 3
 """Files from the one that asks to the source, facades among them."""
 MAX_BLOCKS = 30
 """Definitions of one file that a helper is followed through."""
+MAX_LINES = 400
+"""Lines of a definition that is looked into: what is longer is a program of its own."""
 _IMPORT = re.compile(
     r"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n#;]*)|import[ \t]+([\w., \t]+))", re.MULTILINE
 )
@@ -51,13 +53,15 @@ class _Source:
 
     real: str
     text: str
+    reached: dict[str, tuple[frozenset[str], frozenset[str], bool]] = field(default_factory=dict)
 
     @cached_property
     def imports(self) -> tuple[_Import, ...]:
         package = module_name(self.real, package_root(self.real))
         if os.path.basename(self.real) != "__init__.py":
             package = package.rpartition(".")[0]
-        return tuple(_imports(self.text, package))
+        tops = frozenset[str]().union(*map(entries, self.roots))
+        return tuple(_imports(self.text, package, tops))
 
     @cached_property
     def roots(self) -> tuple[str, ...]:
@@ -78,6 +82,21 @@ class _Source:
             for name in filter(None, names):
                 found[name] = found.get(name, "") + block
         return found
+
+    def reach(self, name: str) -> tuple[frozenset[str], frozenset[str], bool]:
+        """The definitions that one is made of, what else they name, and whether any asks the device."""
+        todo, seen, outside, asks = [name], {name}, set[str](), False
+        while todo and len(seen) <= MAX_BLOCKS:
+            block = self.blocks[todo.pop()]
+            lines = block.count("\n")
+            asks = asks or (lines < MAX_LINES and any(word in block for word in self.asking))
+            long = block.startswith("class") or lines > SHORT
+            used = set(_WORD.findall(block.partition("\n")[0] if long else block)) - seen
+            todo += sorted(used & self.blocks.keys())
+            outside |= used - self.blocks.keys()
+            seen |= used & self.blocks.keys()
+        bound = {item.local for item in self.imports}
+        return frozenset(seen), frozenset(outside if "*" in bound else outside & bound), asks
 
 
 @dataclass(slots=True)
@@ -101,13 +120,13 @@ class _Carried:
         real = self._file(item.module, source.roots)
         if item.name == "*":
             known = self._source(real) if real else None
-            wanted = frozenset(_WORD.findall(source.text)) if asked is None else asked
-            return _NOTHING if known is None else self._of_names(known, wanted & self._names(known, steps), steps - 1)
+            names = self._names(known, steps) if known is not None else _NOTHING
+            return self._of_names(known, names if asked is None else names & asked, steps - 1) if known else _NOTHING
         if item.name is not None and real:
             known = self._source(real)
-            words = self._of_name(known, item.name, steps - 1) if known is not None else _NOTHING
-            if words and item.name not in words and not _is_made(source.text, item.local):
+            if item.name[0].isupper() and not item.name.isupper() and not _is_made(source.text, item.local):
                 return _NOTHING  # a class that is named in annotations alone
+            words = self._of_name(known, item.name, steps - 1) if known is not None else _NOTHING
             if words:
                 return words | {item.local} if item.name in words else words
         inner = real if item.name is None else self._file(f"{item.module}.{item.name}", source.roots)
@@ -143,19 +162,13 @@ class _Carried:
         return self.words[key]
 
     def _of_definition(self, source: _Source, name: str, steps: int) -> frozenset[str]:
-        todo, seen, asks, outside = [name], {name}, False, set[str]()
-        while todo and len(seen) <= MAX_BLOCKS:
-            block = source.blocks[todo.pop()]
-            asks = asks or any(name in block for name in source.asking)
-            long = block.startswith("class") or block.count("\n") > SHORT
-            used = set(_WORD.findall(block.partition("\n")[0] if long else block)) - seen
-            todo += sorted(used & source.blocks.keys())
-            outside |= used - source.blocks.keys()
-            seen |= used & source.blocks.keys()
-        given = self.of_imports(source, frozenset(outside), steps)
+        if name not in source.reached:
+            source.reached[name] = source.reach(name)
+        seen, outside, asks = source.reached[name]
+        given = self.of_imports(source, outside, steps)
         if not asks and not given:
             return _NOTHING
-        key = (source.real, given, frozenset(seen))
+        key = (source.real, given, seen)
         if key not in self.offers:
             self.offers[key] = _offers("\n".join(dict.fromkeys(map(source.blocks.__getitem__, sorted(seen)))), given)
         brought = self.offers[key].get(name, _NOTHING)
@@ -200,13 +213,15 @@ def _offers(text: str, given: frozenset[str]) -> dict[str, frozenset[str]]:
 
 def _is_made(text: str, name: str) -> bool:
     """Whether a file makes objects of a class, asks it, or has a class below it."""
-    name = re.escape(name)
-    return re.search(rf"\b{name}\s*[(.]|^\s*class\s+\w+\([^)]*\b{name}\b", text, re.MULTILINE) is not None
+    return any(form in text for form in (f"{name}(", f"{name}.", f"({name}", f", {name})"))
 
 
-def _imports(text: str, package: str) -> Iterator[_Import]:
+def _imports(text: str, package: str, tops: frozenset[str]) -> Iterator[_Import]:
+    """The imports of a file that may be of the tree, whose modules begin with one of `tops`."""
     for match in _IMPORT.finditer(text):
         origin, names, modules = match.groups()
+        if origin and origin[0] != "." and origin.partition(".")[0] not in tops:
+            continue
         listed = re.sub(r"#[^\n]*", "", names or modules or "").strip("()")
         for found in _NAME.finditer(listed):
             name, local = found[1], found[2] or found[1]

@@ -78,8 +78,8 @@ def load(real: str, dotted: str) -> Module | None:
     is_package = os.path.basename(real) == "__init__.py"
     brought = carried(real, data) if kind == "python" else frozenset[str]()
     matters = reader(kind).may_matter(data, brought)
-    if not (matters or is_package or kind == "cuda"):
-        return None  # only a package's facade hands on names without a device word in it
+    if not (matters or brought or is_package or kind == "cuda"):
+        return None  # only a facade hands on names without a device word in it
     source = decode(data)
     if isinstance(source, Unread):
         return None

@@ -97,30 +97,20 @@ class Tags:
         return calls > 0
 
     def _hands_literals(self, hit: Hit, called: str, places: list[str], name: str) -> bool:
-        call = self._call(hit, called)
-        if call is None or any(keyword.arg is None for keyword in call.keywords):
-            return False
-        given = next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
-        at = places.index(name)
-        if given is None and at < len(call.args):
-            given = call.args[at]
-        return given is not None and _is_literal(given)
+        """Whether each mention on a line is a call, and gives a parameter a literal."""
+        starts = list(re.finditer(rf"\b{called}\b", hit.text))
+        if hit.text[: starts[0].start()].count("#"):
+            return True
+        return all(_gives_literal(self._call(hit, start.start()), places, name) for start in starts)
 
-    def _call(self, hit: Hit, called: str) -> ast.Call | None:
-        """The one call on a line; None where the name stands there for anything else."""
-        found = re.findall(rf"\b{called}\b", hit.text)
-        start = re.search(rf"\b{called}\s*\(", hit.text)
-        if start is None or len(found) > 1:
-            return None
-        lines = self._source(hit.file.real)
-        text = hit.text[start.start() :]
-        for extra in lines[hit.line : hit.line + MAX_LINES]:
-            if text.count("(") <= text.count(")"):
-                break
-            text += "\n" + extra
-        for end in (at for at, char in enumerate(text, 1) if char == ")"):
-            if text.count("(", 0, end) == text.count(")", 0, end):
-                return _parsed(text[:end])
+    def _call(self, hit: Hit, start: int) -> ast.Call | None:
+        """The call that begins in a line; None where the name stands there for anything else."""
+        text = "\n".join((hit.text[start:], *self._source(hit.file.real)[hit.line : hit.line + MAX_LINES]))
+        depth = 0
+        for bracket in re.finditer(r"[()]", text):
+            depth += 1 if bracket[0] == "(" else -1
+            if depth <= 0:
+                return _parsed(text[: bracket.end()])
         return None
 
     def _hits(self, module: Module, name: str) -> tuple[Hit, ...]:
@@ -159,6 +149,16 @@ def _places(module: Module, qualname: str) -> list[str]:
         return list(function.params[1:] if function.kind in BOUND else function.params)
     body = module.classes.get(qualname.rpartition(".")[0])
     return list(body.fields) if body is not None and qualname.endswith(".__init__") else []
+
+
+def _gives_literal(call: ast.Call | None, places: list[str], name: str) -> bool:
+    if call is None or any(keyword.arg is None for keyword in call.keywords):
+        return False
+    given = next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
+    at = places.index(name)
+    if given is None and at < len(call.args):
+        given = call.args[at]
+    return given is not None and _is_literal(given)
 
 
 def _parsed(text: str) -> ast.Call | None:
