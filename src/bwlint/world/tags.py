@@ -43,7 +43,7 @@ class Tags:
         if node.op == "param":
             return self._parameter(module, *node.args)
         owner = node.args[0]
-        if owner.op != "param" or owner.args[1] != "self":
+        if node.op != "attr" or owner.op != "param" or owner.args[1] != "self":
             return False
         body = module.classes.get(owner.args[0].rpartition(".")[0])
         return body is not None and self._attribute(module, body, node.args[1])

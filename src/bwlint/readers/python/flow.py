@@ -312,8 +312,10 @@ class Flow:
         value = self.lowerer.lower(ast.copy_location(ast.BinOp(_as_read(node.target), node.op, node.value), node))
         self._call_lists(node.value, rest)
         if isinstance(node.target, ast.Name):
-            self.lowerer.scope.env[node.target.id] = self.lowerer.define(value)
-            self._written(node.target.id, value)
+            found = self.lowerer.define(value)
+            # no plain reference: what it comes to is its value, whatever the name is called like
+            self.lowerer.scope.env[node.target.id] = Expr("if", (const(True), found, NONE), found.at)
+            self._written(node.target.id, found)
         return False
 
     def _bind(self, target: ast.expr, value: Expr, node: ast.Assign | ast.AnnAssign) -> None:
