@@ -17,6 +17,13 @@ ONE, FAMILY, REST = "12.0 only", "12.x", "every chip but 12.x"
 MAJOR = "torch.cuda.get_device_capability()[0]"
 
 DIRECT = [
+    # text that is computed
+    ("f'{major:02d}' == '12'", FAMILY),
+    ("'sm_%d%d' % cap == 'sm_120'", ONE),
+    ("'sm_{}{}'.format(*cap) == 'sm_120'", ONE),
+    ("'{0:d}.{1!s}'.format(major, minor) == '12.0'", ONE),
+    ("re.fullmatch(r'sm_12[0-9]', f'sm_{major}{minor}')", FAMILY),
+    ("int(re.search(r'[0-9]+', f'sm_{major}{minor}').group()) == 120", ONE),
     # tuples and attributes
     ("cap == (12, 0)", ONE),
     ("cap != (12, 0)", "every chip but 12.0"),
@@ -194,6 +201,18 @@ def test_names_that_only_sound_like_one(condition: str, evaluate: Evaluate) -> N
 
 
 DEFINITIONS = [
+    ("a sum", "n = 0\nn += major * 10\nn += minor", "n == 120", ONE),
+    ("a tuple with names", "P = namedtuple('P', 'x y')\np = P(*cap)", "p.x == 12 and p == (12, 0)", ONE),
+    ("a dataclass", "@dataclass\nclass I:\n    x: tuple\n    y: int = 0\ni = I(cap)", "i.x == (12, 0)", ONE),
+    (
+        "an argument that is kept",
+        "class A:  # sm_120\n    def __init__(self, x):\n        self.x = x",
+        "A(cap).x[0] == 12",
+        FAMILY,
+    ),
+    ("an enum", "class E(Enum):\n    A = 120\n    B = 121", "E(major * 10 + minor) is E.A", ONE),
+    ("a number of an enum", "class E(IntEnum):\n    A = 120", "major * 10 + minor >= E.A", FAMILY),
+    ("an unpacking with the rest", "a, *rest = cap", "(a, rest) == (12, [0])", ONE),
     ("a constant", "WANTED = (12, 0)", "cap == WANTED", ONE),
     ("a flag", "IS = major == 12", "IS", FAMILY),
     ("a flag, negated", "IS = major == 12", "not IS", REST),
@@ -353,7 +372,8 @@ UNKNOWN = [
     ("a generator", "def sm():\n    yield 12", "sm() == major"),
     ("a name of nobody", "", "major == nobody"),
     ("a result of nobody", "", "cap == f()"),
-    ("a format", "", "f'{major:02d}' == '12'"),
+    ("a wide format", "", "f'{major:400d}' == '12'"),
+    ("a repeated group", "", "re.match(r'(s*)*(1*)*x', f'sm_{major}')"),
     ("a decorator that wraps", "@contextmanager\ndef sm():\n    return major", "sm() == 12"),
 ]
 

@@ -7,14 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from bwlint.chips import frameworks, spelling
+from bwlint.evaluate import patterns
 from bwlint.evaluate.values import (
     MAX_TEXT,
     ArchMember,
     Capability,
     DeviceProperties,
     Guess,
+    Member,
     Method,
+    Number,
     Raises,
+    Record,
     Ref,
     ReleaseNumber,
     Unknown,
@@ -57,7 +61,7 @@ def _serves(major: int, minor: int, suffix: str, chip: Any) -> bool:
 def to_text(value: object) -> str:
     if isinstance(value, Guess):
         return str(value.number)
-    if isinstance(value, Ref | Method | DeviceProperties | ArchMember):
+    if isinstance(value, Ref | Method | DeviceProperties | ArchMember | Member | Unknown | Raises):
         raise ValueError("no text")
     text = str(value)
     if len(text) > MAX_TEXT:
@@ -81,7 +85,7 @@ def item(base: Any, key: Any) -> Any:
         if key not in base:
             return Raises(f"KeyError: {key!r}")
         return base[key]
-    if isinstance(base, list | tuple | str):
+    if isinstance(base, list | tuple | str | re.Match):
         return base[key]
     return Unknown()
 
@@ -114,6 +118,10 @@ def attribute(value: Any, name: str) -> Any:
         if name in ("major", "minor", "suffix"):
             return getattr(value, name)
         return Method(value, name)
+    if isinstance(value, Record) and name in value.fields:
+        return value[value.fields.index(name)]
+    if isinstance(value, Member | Number) and name in ("name", "value"):
+        return value.name if name == "name" else value.value if isinstance(value, Member) else int(value)
     if isinstance(value, tuple) and len(value) == 2 and name in ("major", "minor"):
         return value[0] if name == "major" else value[1]
     if isinstance(value, Ref):
@@ -137,6 +145,10 @@ def method(target: Any, args: Sequence[Any]) -> Any:
         if name == "is_family_of" and args and isinstance(args[0], ArchMember):
             return owner.of_family(args[0])
         return Unknown()
+    if isinstance(owner, str) and name == "format":
+        return _formatted(owner, args)
+    if isinstance(owner, re.Pattern | re.Match):
+        return patterns.method(owner, name, args)
     if isinstance(owner, str) and name in _TEXT_METHODS:
         if any(isinstance(arg, Guess | Ref) for arg in args):
             return Unknown()
@@ -149,6 +161,32 @@ def method(target: Any, args: Sequence[Any]) -> Any:
     if isinstance(owner, frozenset | set) and name in ("union", "intersection", "difference", "issubset"):
         return getattr(frozenset(owner), name)(*args)
     return Unknown()
+
+
+_FIELD = re.compile(r"\{\{|\}\}|\{(\d?)(?:!([sra]))?(?::(0?\d?[dsx]?))?\}|[{}]")
+
+
+def _formatted(form: str, args: Sequence[Any]) -> Any:
+    """`"sm_{}{}".format(major, minor)`: fields by place, with a small width."""
+    place = iter(range(len(args)))
+
+    def part(match: re.Match[str]) -> str:
+        if match[0] in ("{{", "}}"):
+            return match[0][0]
+        if match[1] is None:
+            raise ValueError("a form that is not read")
+        value = args[int(match[1]) if match[1] else next(place)]
+        if isinstance(value, Guess):
+            value = value.number
+        if not isinstance(value, int | str | tuple | float):
+            raise ValueError("no text")
+        text = repr(value) if match[2] in ("r", "a") else to_text(value) if match[2] else value
+        return format(text, match[3] or "")
+
+    try:
+        return _FIELD.sub(part, form)
+    except StopIteration:
+        return Unknown()
 
 
 def _guess_method(owner: Guess, name: str, args: Sequence[Any]) -> Any:

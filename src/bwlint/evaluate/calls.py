@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bwlint.chips import frameworks
-from bwlint.evaluate import builtins, sources, vectors
+from bwlint.evaluate import builtins, enums, members, patterns, sources, vectors
 from bwlint.evaluate.names import DEVICE
-from bwlint.evaluate.objects import ClassValue, EvaluationFrame, FunctionValue, Instance, LambdaValue, PartialValue
-from bwlint.evaluate.values import CHIPS, Capability, Method, Raises, Ref, Unknown, Vec, lift, truth
-from bwlint.model.facts import Function
+from bwlint.evaluate.objects import (
+    ClassValue,
+    EvaluationFrame,
+    FunctionValue,
+    Instance,
+    LambdaValue,
+    PartialValue,
+    RecordType,
+)
+from bwlint.evaluate.values import CHIPS, Capability, Method, Raises, Record, Ref, Unknown, Vec, lift, truth
+from bwlint.model.expr import Expr
+from bwlint.model.facts import Function, Module
 
 if TYPE_CHECKING:
     from bwlint.evaluate.interpreter import Interpreter
@@ -41,7 +51,9 @@ def call(run: Interpreter, target: Any, args: list[Vec], keywords: dict[str, Vec
     if isinstance(target, PartialValue):
         return call(run, target.function, [*target.arguments, *args], {**dict(target.keywords), **keywords})
     if isinstance(target, ClassValue):
-        return _capability(run, target, args) or Vec((Instance(target.module, target.body),))
+        return _made(run, target, args, keywords)
+    if isinstance(target, RecordType):
+        return _record(target.fields, args, keywords)
     if isinstance(target, Method):
         return lift(lambda *rest: builtins.method(target, rest), *args) if args else Vec((builtins.method(target, ()),))
     if isinstance(target, Ref):
@@ -49,14 +61,73 @@ def call(run: Interpreter, target: Any, args: list[Vec], keywords: dict[str, Vec
     return vectors.UNKNOWN
 
 
-def _capability(run: Interpreter, target: ClassValue, args: list[Vec]) -> Vec | None:
-    """`DeviceCapability(9, 0)` of a NamedTuple of the tree: it compares like the tuple; None for other classes."""
-    if len(args) != 2 or not DEVICE.search(target.body.qualname):
+def _made(run: Interpreter, target: ClassValue, args: list[Vec], keywords: dict[str, Vec]) -> Vec:
+    """An object of a class: a member of an enum, a tuple with names, or an instance with its arguments."""
+    if (kind := enums.kind_of(run, target)) and len(args) == 1:
+        return lift(lambda value: enums.find(run, target, kind, value), args[0])
+    if _is_named_tuple(run, target):
+        if len(args) == 2 and DEVICE.search(target.body.qualname):
+            return lift(lambda major, minor: Capability((major, minor)), *args)
+        return _record(target.body.fields, args, keywords)
+    given = _given(run, target, args, keywords)
+    return Vec((Instance(target.module, target.body, tuple(given.items())),))
+
+
+def _given(
+    run: Interpreter, target: ClassValue, args: list[Vec], keywords: dict[str, Vec]
+) -> dict[tuple[str, str], Vec]:
+    """The arguments of a new object under the parameters, or the fields, that take them."""
+    start = members.constructor(run, target)
+    if start is not None:
+        return {key: value for key, value in vectors.bind(start, args, keywords).items() if key[1] != "self"}
+    owner, fields = target.body.qualname, target.body.fields
+    given = {(owner, name): value for name, value in zip(fields, args, strict=False)}
+    given |= {(owner, name): value for name, value in keywords.items() if name in fields}
+    for name in fields:
+        default = target.body.names.get(name)
+        if (owner, name) not in given and default is not None and default.op in ("call", "var"):
+            made = _from_factory(run, target.module, default)
+            if made is not None:
+                given[(owner, name)] = made
+    return given
+
+
+def _from_factory(run: Interpreter, module: Module, default: Expr) -> Vec | None:
+    """`field(default_factory=f)` is a call of f."""
+    node = module.slots[default.args[0]] if default.op == "var" else default
+    named = {item.args[0]: item.args[1] for item in node.args[1] if item.op == "kw"} if node.op == "call" else {}
+    if "default" in named:
+        return run.evaluate(named["default"], EvaluationFrame(module))
+    if "default_factory" not in named:
         return None
+    return call(run, run.evaluate(named["default_factory"], EvaluationFrame(module)).only(), [], {})
+
+
+def _is_named_tuple(run: Interpreter, target: ClassValue) -> bool:
     bases = (run.evaluate(base, EvaluationFrame(target.module)).lanes[0] for base in target.body.bases)
-    if not any(isinstance(base, Ref) and base.name.rpartition(".")[2] == "NamedTuple" for base in bases):
-        return None
-    return lift(lambda major, minor: Capability((major, minor)), *args)
+    return any(isinstance(base, Ref) and base.name.rpartition(".")[2] == "NamedTuple" for base in bases)
+
+
+def _record(fields: tuple[str, ...], args: list[Vec], keywords: dict[str, Vec]) -> Vec:
+    parts = [*args, *(keywords[name] for name in fields[len(args) :] if name in keywords)]
+    if len(parts) != len(fields):
+        return Vec((Unknown(),), any(part.device for part in parts))
+
+    def build(row: Sequence[Any]) -> Record:
+        made = Record(vectors.part(value) for value in row)
+        made.fields = fields
+        return made
+
+    return vectors.zipped(build, parts)
+
+
+def _record_type(args: list[Vec]) -> Vec:
+    """`namedtuple("I", "x y")`."""
+    listed = args[1].only() if len(args) > 1 else None
+    names = listed.replace(",", " ").split() if isinstance(listed, str) else listed
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        return vectors.UNKNOWN
+    return Vec((RecordType(tuple(names)),))
 
 
 def _outside(run: Interpreter, target: Ref, args: list[Vec], keywords: dict[str, Vec]) -> Vec:
@@ -65,12 +136,18 @@ def _outside(run: Interpreter, target: Ref, args: list[Vec], keywords: dict[str,
         return Vec((PartialValue(args[0].only(), tuple(args[1:]), tuple(keywords.items())),))
     if last in _TRANSPARENT:
         return _transparent(args)
+    if last == "namedtuple":
+        return _record_type(args)
     if last in ("filter", "map") and len(args) == 2:
         return _higher(run, last, args)
     row = run.sources.find(target.name)
     if row is not None:
         run.toolkit = run.toolkit or row.assumed
         return sources.call(row, args, keywords)
+    if last in sources.ATTRIBUTE_CALLS and args:
+        return sources.attribute_of_device(args, in_pair=sources.ATTRIBUTE_CALLS[last])
+    if target.name.startswith("re."):
+        return patterns.call(last, args, keywords)
     if target.name.startswith(_COMPUTES) and last in builtins.FUNCTIONS:
         return builtins.FUNCTIONS[last](args, keywords)
     return Vec((Unknown(target.name),))

@@ -141,7 +141,8 @@ class Interpreter:
             body = self.world.owner_class(frame.module, owner)
             if body is not None:
                 return Vec((Instance(frame.module, body),))
-        return self._given(owner, name, frame.module) or guess(name) or Vec((Unknown(name),))
+        found = self._passed(frame.module, (owner, name)) or self._given(owner, name, frame.module)
+        return found or guess(name) or Vec((Unknown(name),))
 
     def _given(self, owner: str, name: str, module: Module) -> Vec | None:
         """What callers hand over for a parameter in C++, or what is assigned to a member; None where nothing says."""
@@ -151,6 +152,24 @@ class Interpreter:
             return None
         value = self.global_name(module, key)
         return value if vectors.tells(value) else None
+
+    def _passed(self, module: Module, parameter: tuple[str, str]) -> Vec | None:
+        """What the callers of the file hand to a parameter that nobody binds; None where they hand no device on."""
+        values = module.passed.get(parameter, ())
+        key = (id(module), *parameter)
+        if not values or key in self.busy:
+            return None
+        self.busy.add(key)
+        try:
+            found = [self.evaluate(value, EvaluationFrame(module)) for value in values]
+        finally:
+            self.busy.discard(key)
+        known = [value for value in found if value.device]
+        if not known:
+            return None
+        rows = zip(*(value.spread() for value in known), strict=True)
+        lanes = [vectors.join_all(list(row)) for row in rows]
+        return Vec(lanes, True, any(value.guessed for value in known))
 
     def _var(self, node: Expr, frame: EvaluationFrame) -> Vec:
         slot, name = node.args
@@ -214,16 +233,27 @@ class Interpreter:
             else:
                 self.globals[key] = value
             return value
-        for star in module.stars:
-            inner = self.world.module(star)
-            if inner is not None and inner is not module and name in inner.names:
-                return self.global_name(inner, name)
+        home = self._behind_stars(module, name, {module.path})
+        if home is not None:
+            return self.global_name(home, name)
         elsewhere = self.world.meaning(module, name)
         if elsewhere is not None:
             return self.global_name(elsewhere, name)
         if not outer and name in builtins.FUNCTIONS:
             return Vec((Ref(f"builtins.{name}"),))
         return self.outside(f"{module.name}.{name}" if outer else name)
+
+    def _behind_stars(self, module: Module, name: str, seen: set[str]) -> Module | None:
+        """The module from which a star import, through other facades, brings a name."""
+        for star in module.stars:
+            inner = self.world.module(star)
+            if inner is None or inner.path in seen or len(seen) > MAX_DEPTH:
+                continue
+            seen.add(inner.path)
+            home = inner if name in inner.names else self._behind_stars(inner, name, seen)
+            if home is not None:
+                return home
+        return None
 
     def outside(self, dotted: str) -> Vec:
         """An object outside the tree: a value of the source table, or a reference to be called."""
@@ -356,6 +386,8 @@ class Interpreter:
         kind, owner, names, iterable, tests, element = node.args
         source = self.evaluate(iterable, frame)
         values = vectors.items(source)
+        if values is None and isinstance(source.lanes[0], Unknown):
+            values = [vectors.UNKNOWN]  # of devices there is one kind: what holds for one holds for all
         if values is None:
             return Vec((Unknown(),), source.device)
         results: list[Vec] = []
@@ -372,6 +404,8 @@ class Interpreter:
                 continue
             produced = self.evaluate(element, inner)
             results.append(vectors.kept(keep, produced))
+        if values == [vectors.UNKNOWN] and not any(result.device for result in results):
+            return vectors.UNKNOWN
         build = _BUILD.get(kind, list)
         return vectors.zipped(lambda row: vectors.collected(row, build), results)
 

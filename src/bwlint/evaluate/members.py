@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bwlint.evaluate import builtins, calls, vectors
+from bwlint.evaluate import builtins, calls, enums, sources, vectors
 from bwlint.evaluate.names import guess, looks_like_version
 from bwlint.evaluate.objects import (
     ClassValue,
@@ -44,6 +44,9 @@ def attribute(run: Interpreter, node: Expr, frame: EvaluationFrame) -> Vec:
             return guess(name) or found
         return found
     if isinstance(owner, Unknown):
+        row = run.sources.find(f"{owner.key}.{name}") if owner.key else None
+        if row is not None and row.value:
+            return sources.call(row, (), {})
         if looks_like_version(f"{owner.key}.{name}"):
             return vectors.UNKNOWN
         field = f".{spoken(name)}"
@@ -78,14 +81,16 @@ def _member(run: Interpreter, owner: Instance | ClassValue, name: str, depth: in
     member = builtins.arch_member(f"{owner.body.qualname}.{name}") if isinstance(owner, ClassValue) else None
     if member is not None:
         return Vec((member,))
+    if isinstance(owner, Instance):
+        for (_, given), value in owner.given:
+            if given == name and name in owner.body.fields:
+                return value
     found = owner.body.names.get(name)
     if found is None:
         for base in owner.body.bases:
             parent = run.evaluate(base, EvaluationFrame(owner.module)).lanes[0]
             if isinstance(parent, ClassValue) and parent.body is not owner.body:
-                up: Instance | ClassValue = (
-                    Instance(parent.module, parent.body) if isinstance(owner, Instance) else parent
-                )
+                up = Instance(parent.module, parent.body, owner.given) if isinstance(owner, Instance) else parent
                 value = _member(run, up, name, depth + 1)
                 if not isinstance(value.lanes[0], Unknown | Ref):
                     return value
@@ -96,7 +101,22 @@ def _member(run: Interpreter, owner: Instance | ClassValue, name: str, depth: in
         function = owner.module.functions[found.args[0]]
         method = FunctionValue(owner.module, function, owner)
         return calls.call(run, method, [], {}) if function.kind == "property" else Vec((method,))
-    result = run.evaluate(found, EvaluationFrame(owner.module))
+    bound = dict(owner.given) if isinstance(owner, Instance) else None
+    result = run.evaluate(found, EvaluationFrame(owner.module, bound))
+    if isinstance(owner, ClassValue) and result.uniform and (kind := enums.kind_of(run, owner)):
+        return Vec((enums.member(owner.body, kind, name, result.lanes[0]),))
     if isinstance(result.lanes[0], Unknown):
         return guess(name) or result
     return result
+
+
+def constructor(run: Interpreter, owner: ClassValue, depth: int = 0) -> FunctionValue | None:
+    """The `__init__` that makes objects of a class, its own or that of a base in the tree."""
+    found = owner.body.names.get("__init__")
+    if found is not None and found.op == "function":
+        return FunctionValue(owner.module, owner.module.functions[found.args[0]], Instance(owner.module, owner.body))
+    for base in owner.body.bases if depth < 8 else ():
+        parent = run.evaluate(base, EvaluationFrame(owner.module)).lanes[0]
+        if isinstance(parent, ClassValue) and parent.body is not owner.body:
+            return constructor(run, parent, depth + 1)
+    return None

@@ -26,8 +26,18 @@ class ClassValue:
 
 @dataclass(frozen=True, slots=True)
 class Instance:
+    """An object of a class of the tree; `given` are the arguments it was made with, where that was seen."""
+
     module: Module
     body: Class
+    given: tuple[tuple[tuple[str, str], Vec], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RecordType:
+    """What `namedtuple("I", ["x", "y"])` makes."""
+
+    fields: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

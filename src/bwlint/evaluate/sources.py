@@ -18,6 +18,7 @@ from bwlint.evaluate.values import (
     Capability,
     DeviceProperties,
     Guess,
+    Ref,
     ReleaseNumber,
     Unknown,
     Vec,
@@ -42,6 +43,7 @@ KINDS: dict[str, Form] = {
     "smem-optin": lambda chip: chip.smem_per_block_optin if chip.smem_per_block_optin is not None else Unknown(),
     "guess": lambda chip: Guess(chip.major, chip.minor, "capability"),
 }
+_NO_DEVICE = ("true", "false", "none", "text")
 _CONSTANTS: dict[str, Any] = {"true": True, "false": False, "none": None}
 
 
@@ -73,6 +75,17 @@ def _table() -> dict[str, CapabilitySource]:
         for name in row["names"]:
             rows[name] = entry
     return rows
+
+
+_TOO_COMMON = ".arch"
+"""The end of names that means nothing without what stands in front of it."""
+
+
+@cache
+def asking_names() -> frozenset[str]:
+    """The last parts of the table's names that read the device."""
+    asks = (name for name, row in _table().items() if row.chips is not None or row.returns not in _NO_DEVICE)
+    return frozenset(name.removesuffix(_TOO_COMMON).rpartition(".")[2] for name in asks)
 
 
 class Sources:
@@ -140,6 +153,24 @@ def call(source: CapabilitySource, arguments: Sequence[Vec], keywords: Mapping[s
     if source.returns == "at-least-parts":
         return lift(_at_least_parts, here, *operands[:2])
     return lift(test, here, operands[0])
+
+
+ATTRIBUTE_CALLS = {"cudaDeviceGetAttribute": True, "cuDeviceGetAttribute": True, "deviceGetAttribute": False}
+"""Calls that take the name of an attribute of the device, and whether they return an error beside its value."""
+
+
+@cache
+def _attributes() -> dict[str, str]:
+    return {name: row["returns"] for row in table("sources")["attribute"] for name in row["names"]}
+
+
+def attribute_of_device(args: Sequence[Vec], in_pair: bool) -> Vec:
+    asked = next((lane.name.rpartition(".")[2] for arg in args if isinstance(lane := arg.lanes[0], Ref)), "")
+    kind = _attributes().get(asked)
+    if kind is None:
+        return Vec((Unknown(),))
+    value = read(kind)
+    return lift(lambda lane: (Unknown("error"), lane), value) if in_pair else value
 
 
 def _released(release: str, asked: object) -> object:

@@ -7,6 +7,7 @@ one of the classes below. Operators never raise: what Python would raise becomes
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -40,6 +41,27 @@ class Capability(tuple[int, ...]):
     """A compute capability as a NamedTuple with `major` and `minor`: equal to tuples, never to numbers."""
 
     __slots__ = ()
+
+
+class Record(tuple[Any, ...]):
+    """A named tuple: equal to tuples, with names for its parts."""
+
+    fields: tuple[str, ...]
+
+
+class Number(int):
+    """A member of an `IntEnum`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of any other enum: equal to itself alone."""
+
+    owner: str
+    name: str
+    value: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,7 +361,8 @@ MAX_TEXT = 10_000
 
 def arithmetic(op: str, left: object, right: object) -> object:
     """A binary operator on one chip; results over the budget are `Unknown`."""
-    left, right = _joined(op, left, right), _joined(op, right, left)
+    if not (op == "%" and isinstance(left, str)):
+        left, right = _joined(op, left, right), _joined(op, right, left)
     if isinstance(left, Unknown) or isinstance(right, Unknown):
         return Unknown()
     if isinstance(left, _OPAQUE) or isinstance(right, _OPAQUE):
@@ -348,7 +371,7 @@ def arithmetic(op: str, left: object, right: object) -> object:
     if function is None:
         return Unknown()
     if op == "%" and isinstance(left, str):
-        return Unknown()  # formatting can ask for any width
+        return _percent(left, right)
     if op in ("*", "<<") and not _small(left, right):
         return Unknown()
     result = function(left, right)
@@ -357,6 +380,18 @@ def arithmetic(op: str, left: object, right: object) -> object:
     if isinstance(result, str | tuple | list) and len(result) > MAX_TEXT:
         return Unknown()
     return result
+
+
+_SMALL_FORMAT = re.compile(r"(?:[^%]|%%|%0?\d?[dsiuxXc])*")
+
+
+def _percent(form: str, values: object) -> object:
+    """`"sm_%d" % value`, in forms that cannot grow."""
+    if not _SMALL_FORMAT.fullmatch(form):
+        return Unknown()
+    row = values if isinstance(values, tuple) else (values,)
+    plain = tuple(value.number if isinstance(value, Guess) else value for value in row)
+    return form % plain if all(isinstance(value, int | str) for value in plain) else Unknown()
 
 
 def _joined(op: str, value: object, other: object) -> object:

@@ -146,7 +146,9 @@ def _shape(value: Any, room: list[int]) -> Any:
     if isinstance(value, FunctionValue):
         return ("function", id(value.module), value.function.qualname)
     if isinstance(value, Instance | ClassValue):
-        return (type(value).__name__, id(value.module), value.body.qualname)
+        given = value.given if isinstance(value, Instance) else ()
+        shapes = [_shape(lane, room) for _, vec in given for lane in vec.lanes]
+        return None if None in shapes else (type(value).__name__, id(value.module), value.body.qualname, *shapes)
     if isinstance(value, ModuleValue):
         return ("module", id(value.module))
     if isinstance(value, dict):

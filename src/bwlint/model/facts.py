@@ -238,11 +238,15 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Class:
-    """A class: bases, and the attributes that are assigned exactly once, in its body or through `self`."""
+    """A class: bases, and the attributes that are assigned exactly once, in its body or through `self`.
+
+    `fields` are the annotated names of its body in order: what a dataclass or a named tuple is made of.
+    """
 
     qualname: str
     bases: tuple[Expr, ...]
     names: dict[str, Expr] = field(default_factory=dict)
+    fields: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +297,8 @@ class Module:
     """All facts of one file. `uses` maps a top-level name to the hardware operations that its body
     names; `targets` are places that name a target for 12.0 alone, such as sm_120a. `guards` are the gates of the
     preprocessor, over targets; `gates` those of the running program, over chips. `embedded` is code of other languages
-    in the strings of the file, at its places in the file and with its path.
+    in the strings of the file, at its places in the file and with its path. `passed` is what calls of the file hand to
+    parameters (with the function that has them) that take a value of the device.
     """
 
     path: str
@@ -313,6 +318,7 @@ class Module:
     carries: tuple[Carry, ...] = ()
     includes: tuple[str, ...] = ()
     embedded: tuple[Module, ...] = ()
+    passed: dict[tuple[str, str], tuple[Expr, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

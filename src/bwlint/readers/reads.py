@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from bwlint.evaluate.names import DEVICE
 from bwlint.model.expr import Expr, Span
 
-_CONVERTERS = frozenset(
-    {"int", "str", "any", "all", "min", "max", "divmod", "getattr", "join", "map"}
-    | {"tuple", "list", "set", "sorted", "len", "isinstance"}
+CONVERTERS = frozenset(
+    {"int", "str", "any", "all", "min", "max", "divmod", "getattr", "join", "map", "float", "bool", "next", "filter"}
+    | {"tuple", "list", "set", "sorted", "len", "isinstance", "format", "sub", "cache", "lru_cache", "partial", "field"}
 )
 """Calls whose result reads the device when an argument does."""
 
 
 class Reads:
-    """`slots` is the file's table of definitions, `words` its own names of helpers and flags."""
+    """`slots` is the file's table of definitions, `words` its own names of helpers and flags.
 
-    def __init__(self, slots: Sequence[Expr], words: re.Pattern[str]) -> None:
+    `parameters` are those that are handed a value of the device, each with the function that has it.
+    """
+
+    def __init__(
+        self, slots: Sequence[Expr], words: Collection[str] = (), parameters: Collection[tuple[str, str]] = ()
+    ) -> None:
         self._slots = slots
         self._helpers = words
+        self._parameters = parameters
         self._reads: dict[int, bool] = {}
         self._words: dict[str, bool] = {}
 
@@ -38,6 +43,8 @@ class Reads:
             return self._reads[slot]
         if node.op == "name":
             return self.device_word(node.args[0])
+        if node.op == "param" and node.args in self._parameters:
+            return True
         if node.op in ("param", "attr"):
             return self.device_word(node.args[1]) or self.reads(node.args[0])
         if node.op == "import":
@@ -60,12 +67,12 @@ class Reads:
         if self.reads(function):
             return True
         name = function.args[-1] if function.op in ("name", "attr") else ""
-        return (name in _CONVERTERS or len(arguments) <= 2) and any(self.reads(item) for item in arguments)
+        return (name in CONVERTERS or len(arguments) <= 2) and any(self.reads(item) for item in arguments)
 
     def device_word(self, name: str) -> bool:
         found = self._words.get(name)
         if found is None:
-            found = self._words[name] = bool(DEVICE.search(name) or self._helpers.fullmatch(name))
+            found = self._words[name] = bool(DEVICE.search(name) or name in self._helpers)
         return found
 
     def know(self, word: str) -> None:

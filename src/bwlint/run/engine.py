@@ -76,7 +76,7 @@ def linked(
     for file, module in collected.modules:
         tree.add(module, file.root)
     builds = Builds((module for _, module in collected.modules), found)
-    native, outlines = Native(tree, builds, Refusals(tree), read=content), Outlines(tree, content)
+    native, outlines = Native(tree, builds, Refusals(tree), tree.searches, content), Outlines(tree, content)
     definitions = Definitions(tree, outlines, known, native)
     graph = Graph({"python": definitions, "cuda": native})
     return Linked(tree, builds, known, native, outlines, definitions, graph)

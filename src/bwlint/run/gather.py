@@ -25,6 +25,7 @@ from bwlint.sources.read import Unread, decode, given
 from bwlint.sources.texts import Names, Texts
 from bwlint.sources.tree import package_root
 from bwlint.sources.walk import Mount, SourceFile, discover
+from bwlint.world.carried import carried, forget
 from bwlint.world.collect import Collected, collect, module_of
 from bwlint.world.libraries import Libraries, own_row
 
@@ -266,10 +267,12 @@ def _from_stdin(request: CheckRequest, data: bytes, settings: Settings) -> tuple
         return found, Collected((), (Skipped(name, source.reason),), ())
     marked = (file,) if MARK in source else ()
     own = settings.own_words()
-    if not reader(file.kind).may_matter(data, own):
+    forget()
+    brought = carried(real, data) if file.kind == "python" else frozenset[str]()
+    if not reader(file.kind).may_matter(data, own | brought):
         return found, Collected((), (), marked)
     try:
-        module = module_of(file.kind, real, file.root, source, own)
+        module = module_of(file.kind, real, file.root, source, own, brought)
     except ReadError as error:
         return found, Collected((), (Skipped(name, str(error)),), ())
     return found, Collected(((file, module),), (), marked)

@@ -1,11 +1,12 @@
 """Where packages begin, for resolving imports inside a tree."""
 
 # Paths are plain strings here: a `Path` for each file would double the time of a walk.
-# ruff: noqa: PTH110, PTH113, PTH118, PTH120, PTH122, PTH206
+# ruff: noqa: PTH110, PTH113, PTH118, PTH120, PTH122, PTH206, PTH208
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from functools import cache
 
 _PROJECT_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
@@ -67,6 +68,28 @@ def import_roots(root: str) -> tuple[str, ...]:
     """
     folder = _project(root)
     return tuple(os.path.join(folder, name).rstrip(os.sep) for name in _SOURCE_FOLDERS) if folder else ()
+
+
+def find_module(dotted: str, roots: Iterable[str]) -> str | None:
+    """The file of a module by its dotted name, in the first of some roots that has it."""
+    top, relative = dotted.partition(".")[0], dotted.replace(".", os.sep)
+    for root in roots:
+        if top not in entries(root):
+            continue
+        for candidate in (f"{relative}.py", os.path.join(relative, "__init__.py")):
+            path = os.path.join(root, candidate)
+            if os.path.isfile(path):
+                return path
+    return None
+
+
+@cache
+def entries(root: str) -> frozenset[str]:
+    """Names that an import can begin with in a root, so that most imports cost no look at the disk."""
+    try:
+        return frozenset(name.removesuffix(".py") for name in os.listdir(root))
+    except OSError:
+        return frozenset()
 
 
 def is_project(real: str, root: str) -> bool:

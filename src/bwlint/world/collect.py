@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING
 
 from bwlint.model.facts import Module
 from bwlint.model.findings import Skipped
-from bwlint.readers import KINDS, ReadError, reader
+from bwlint.readers import KINDS, ReadError, python, reader
 from bwlint.settings.suppress import MARK
 from bwlint.sources.kinds import kind_of
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.tree import module_name
 from bwlint.sources.walk import SourceFile
+from bwlint.world.carried import carried, forget
 
 if TYPE_CHECKING:
     from multiprocessing.context import BaseContext
@@ -55,6 +56,7 @@ def collect(
 
     `jobs` is a number of processes, `own` the names of architecture lists that the configuration adds.
     """
+    forget()
     modules: list[tuple[SourceFile, Module]] = []
     skipped: list[Skipped] = []
     marked: list[SourceFile] = []
@@ -79,9 +81,10 @@ def load(real: str, dotted: str) -> Module | None:
     if isinstance(data, Unread) or kind not in KINDS:
         return None
     is_package = os.path.basename(real) == "__init__.py"
-    matters = reader(kind).may_matter(data, frozenset())
-    if not (matters or is_package or kind == "cuda" or _NUMBERED.search(data)):
-        return None  # only a package's facade and a table by numbers hand on what matters without a device word
+    brought = carried(real, data) if kind == "python" else frozenset[str]()
+    matters = reader(kind).may_matter(data, brought)
+    if not (matters or brought or is_package or kind == "cuda" or _NUMBERED.search(data)):
+        return None  # only a facade and a table by numbers hand on what matters without a device word
     source = decode(data)
     if isinstance(source, Unread):
         return None
@@ -90,6 +93,8 @@ def load(real: str, dotted: str) -> Module | None:
 
         return cuda.read_includes(real, source)
     try:
+        if kind == "python":
+            return python.read(real, source, dotted, is_package, carried=brought)
         return reader(kind).read(real, source, dotted, is_package, frozenset())
     except ReadError:
         return None
@@ -140,13 +145,14 @@ def _read_one(real: str, root: str, kind: str, own: frozenset[str]) -> Result:
     if isinstance(data, Unread):
         return None, data.reason, False
     has_comment = _MARK in data
-    if not reader(kind).may_matter(data, own):
+    brought = carried(real, data) if kind == "python" else frozenset[str]()
+    if not reader(kind).may_matter(data, own | brought):
         return None, "", has_comment
     source = decode(data)
     if isinstance(source, Unread):
         return None, source.reason, has_comment
     try:
-        module = module_of(kind, real, root, source, own)
+        module = module_of(kind, real, root, source, own, brought)
     except ReadError as error:
         return None, str(error), has_comment
     if not (module.gates or module.guards or module.operations or module.carries or module.embedded):
@@ -154,7 +160,11 @@ def _read_one(real: str, root: str, kind: str, own: frozenset[str]) -> Result:
     return module, "", has_comment
 
 
-def module_of(kind: str, real: str, root: str, source: str, own: frozenset[str]) -> Module:
-    """The facts of one source. Raises `ReadError`."""
-    name = module_name(real, root) if kind == "python" else ""
-    return reader(kind).read(real, source, name, os.path.basename(real) == "__init__.py", own)
+def module_of(
+    kind: str, real: str, root: str, source: str, own: frozenset[str], brought: frozenset[str] = frozenset()
+) -> Module:
+    """The facts of one source; `brought` are the words that carry because of its imports. Raises `ReadError`."""
+    is_package = os.path.basename(real) == "__init__.py"
+    if kind == "python":
+        return python.read(real, source, module_name(real, root), is_package, own, brought)
+    return reader(kind).read(real, source, "", is_package, own)

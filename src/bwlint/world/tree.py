@@ -1,16 +1,11 @@
 """The scanned tree as one world: modules by dotted name, imports followed, gates evaluated where they stand."""
 
-# Paths are plain strings here, as in `sources.tree`.
-# ruff: noqa: PTH113, PTH118, PTH208
-
 from __future__ import annotations
 
 import itertools
-import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from bwlint.chips import ALL_TARGETS, EVERY, EVERY_TARGET, ChipSet, TargetSet
 from bwlint.evaluate.interpreter import Interpreter
@@ -21,8 +16,9 @@ from bwlint.evaluate.values import CHIPS, Raises, Unknown, Vec
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Class, Gate, Module, Path
 from bwlint.sources.search import Search, search_of
-from bwlint.sources.tree import import_roots, package_root
+from bwlint.sources.tree import find_module, import_roots, package_root
 from bwlint.world.headers import Headers
+from bwlint.world.tags import Tags
 
 MAX_ATOMS = 5
 Loader = Callable[[str, str], Module | None]
@@ -78,8 +74,9 @@ class Tree:
         self._passed: dict[tuple[int, str, Span | None], ChipSet] = {}
         self.interpreter = Interpreter(self, sources)
         self.compiler = Interpreter(self, sources, compile_time=True)
-        self._searches: dict[str, Search] = {}
         self.headers = Headers(lambda path: load(path, ""))
+        self.searches: dict[str, Search] = {}
+        self._tags = Tags(self.searches)
         self._compiled: dict[tuple[int, Expr], tuple[TargetSet, TargetSet, bool]] = {}
 
     def add(self, module: Module, root: str) -> None:
@@ -109,19 +106,8 @@ class Tree:
     def file(self, dotted: str) -> str | None:
         """The file of a module by its dotted name; None where it is not in the tree."""
         if dotted not in self._files:
-            self._files[dotted] = self._find(dotted)
+            self._files[dotted] = find_module(dotted, self._roots)
         return self._files[dotted]
-
-    def _find(self, dotted: str) -> str | None:
-        top, relative = dotted.partition(".")[0], dotted.replace(".", os.sep)
-        for root in self._roots:
-            if top not in _entries(root):
-                continue
-            for candidate in (f"{relative}.py", os.path.join(relative, "__init__.py")):
-                path = os.path.join(root, candidate)
-                if os.path.isfile(path):
-                    return path
-        return None
 
     def owner_class(self, module: Module, qualname: str) -> Class | None:
         return module.classes.get(qualname.rpartition(".")[0])
@@ -142,7 +128,7 @@ class Tree:
 
     def is_given_the_device(self, module: Module, macro: str) -> bool:
         """`-DNAME=${ARCH}` of CMake, `("NAME", str(cc))` of a setup.py: what a build makes of the name of a macro."""
-        search = search_of(package_root(module.path), self._searches)
+        search = search_of(package_root(module.path), self.searches)
         lines = (hit.text for kind in ("build", "python") for hit in search.word(kind, macro))
         values = (re.search(rf"\b{macro}[\"']?\s*[=,]\s*(.{{1,80}})", line) for line in lines)
         words = (word for value in values if value is not None for word in re.findall(r"\w+", value[1].lower()))
@@ -211,6 +197,8 @@ class Tree:
         atoms, clashes, toolkit = tuple(run.atoms), tuple(run.clashes), run.toolkit
         if (not outcome.device and not clashes) or (outcome.guessed and _only_minor(outcome)):
             return None
+        if outcome.guessed and not clashes and self._tags.only(module, gate.test):
+            return None  # what sounds like a device is a literal wherever it is given
         if gate.kind == "lookup" and outcome.guessed:
             return None  # a key that is only called like a device may be the row's own
         decided = any(isinstance(lane, bool | Raises) for lane in outcome.lanes)
@@ -337,15 +325,6 @@ def _only_minor(outcome: Vec) -> bool:
     for chip, lane in zip(CHIPS, outcome.spread(), strict=True):
         by_minor.setdefault(chip.minor, set()).add(lane if isinstance(lane, bool) else None)
     return not outcome.uniform and all(len(values) == 1 for values in by_minor.values())
-
-
-@cache
-def _entries(root: str) -> frozenset[str]:
-    """Names that an import can begin with in a root, so that most imports cost no look at the disk."""
-    try:
-        return frozenset(name.removesuffix(".py") for name in os.listdir(root))
-    except OSError:
-        return frozenset()
 
 
 def _where(outcome: Vec, keep: Callable[[object], bool]) -> ChipSet:

@@ -95,7 +95,7 @@ def program(code: Code, text: str, scopes: Scopes, directives: Directives) -> Ho
     for scope in outer:
         if scope.open in asking and _answers(text, scope):
             found.names[last(scope.name)] = Expr("function", (scope.qualname,))
-    reads = Reads(found.slots, re.compile("|".join(map(re.escape, sorted(found.names))) or r"(?!)"))
+    reads = Reads(found.slots, found.names)
     found.carriers |= found.names.keys()
     found.names |= given.constants(text, scopes)
     for scope in everything:

@@ -6,17 +6,17 @@ import ast
 import bisect
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from bwlint.chips.spelling import OF_TOOLS
-from bwlint.evaluate.names import DEVICE
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Prose, Use
 from bwlint.readers import prune
 from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
 from bwlint.readers.python import budgets, clusters, embedded, glued, peers
+from bwlint.readers.python.carriers import trace
 from bwlint.readers.python.flow import Flow, StatementSite
-from bwlint.readers.python.sides import dotted, statements
+from bwlint.readers.python.sides import statements
 from bwlint.readers.python.vocabulary import device_lines, lines_with, may_read_device
 from bwlint.sources.errors import ReadError
 
@@ -42,14 +42,22 @@ def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
     return peers.may_enter(data) or embedded.may_hold(data) or budgets.may_hold(data)
 
 
-def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str] = frozenset()) -> Module:
+def read(
+    path: str,
+    source: str,
+    name: str,
+    is_package: bool,
+    own: frozenset[str] = frozenset(),
+    carried: frozenset[str] = frozenset(),
+) -> Module:
     """Facts of one file. `name` is its dotted module name from the package root.
 
-    `own` are names of architecture lists that the configuration adds. Raises `ReadError`.
+    `own` are names of architecture lists that the configuration adds, `carried` those that other files give a value
+    of the device. Raises `ReadError`.
     """
     tree = parse(source)
     lines = re.split("\r\n|\r|\n", source)
-    flow = _flow(tree, source, lines, name if is_package else name.rpartition(".")[0], own)
+    flow = _flow(tree, source, lines, name if is_package else name.rpartition(".")[0], own, carried)
     functions = prune.functions(flow.functions, flow.gates.reads)
     paths = [size.path for size in flow.sizes.found]
     instructions, modules = embedded.code_in_strings(path, tree, source, lines)
@@ -60,7 +68,9 @@ def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str
         is_package=is_package,
         names=flow.names,
         stars=tuple(flow.stars),
-        slots=prune.slots(flow.slots, flow.gates.found, flow.names, functions, flow.classes, paths),
+        slots=prune.slots(
+            flow.slots, flow.gates.found, flow.names, functions, flow.classes, (*paths, *flow.passed.values())
+        ),
         functions=functions,
         classes=flow.classes,
         gates=tuple(flow.gates.found),
@@ -76,11 +86,17 @@ def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str
             *flow.sizes.found,
         ),
         embedded=modules,
+        passed=flow.passed,
     )
 
 
 def read_sites(
-    path: str, source: str, name: str, is_package: bool, wanted: frozenset[int]
+    path: str,
+    source: str,
+    name: str,
+    is_package: bool,
+    wanted: frozenset[int],
+    carried: frozenset[str] = frozenset(),
 ) -> tuple[Module, tuple[StatementSite, ...]]:
     """The statements of a file that hold the `wanted` lines, with what has to hold where they stand, outer ones first.
 
@@ -89,7 +105,7 @@ def read_sites(
     tree = parse(source)
     lines = re.split("\r\n|\r|\n", source)
     package = name if is_package else name.rpartition(".")[0]
-    flow = _flow(tree, source, lines, package, frozenset(), wanted)
+    flow = _flow(tree, source, lines, package, frozenset(), carried, wanted)
     module = Module(
         path=path,
         language="python",
@@ -111,15 +127,14 @@ def _flow(
     lines: Sequence[str],
     package: str,
     own: frozenset[str],
+    carried: frozenset[str],
     wanted: frozenset[int] = frozenset(),
 ) -> Flow:
     hits = device_lines(source) | lines_with(own, source)
-    words = _helper_words(tree, hits) | own
-    if words:
-        hits |= lines_with(words, source)
-    pattern = re.compile("|".join(map(re.escape, sorted(words))) or r"(?!)")
     try:
-        return Flow(tree, lines, package, frozenset(hits | wanted), pattern, own, wanted)
+        found = trace(tree, source, hits, own | carried)
+        hits |= found.lines | lines_with(found.words, source)
+        return Flow(tree, lines, package, frozenset(hits | wanted), found, own, wanted)
     except RecursionError as error:
         raise ReadError("nested too deep to analyse") from error
 
@@ -137,44 +152,6 @@ def parse(source: str) -> ast.Module:
         raise ReadError("nested too deep for Python's own parser") from error
     except ValueError as error:
         raise ReadError(f"not Python: {error}") from error
-
-
-def _helper_words(tree: ast.Module, hits: set[int]) -> set[str]:
-    """Names of small predicates and flags of this file that may read the device, without saying so."""
-    words: set[str] = set()
-    for node in _with_methods(tree.body):
-        if isinstance(node, ast.FunctionDef) and node.end_lineno and node.end_lineno - node.lineno < 40:
-            if any(line in hits for line in range(node.lineno, node.end_lineno + 1)) and _answers(node):
-                words.add(node.name)
-        elif isinstance(node, ast.Assign) and any(n in hits for n in range(node.lineno, (node.end_lineno or 0) + 1)):
-            value = node.value
-            if isinstance(value, ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Call):
-                words |= {t.id for t in node.targets if isinstance(t, ast.Name)}
-    return {word for word in words if len(word) > 3 and not DEVICE.search(word)}
-
-
-def _with_methods(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Statements, and those of the classes among them: a method answers for `self` and `cls` as a function does."""
-    for node in body:
-        yield node
-        if isinstance(node, ast.ClassDef):
-            yield from (item for item in node.body if isinstance(item, ast.FunctionDef))
-
-
-def _answers(node: ast.FunctionDef) -> bool:
-    """A function that returns a condition, or only skips and raises."""
-    for item in statements(node.body):
-        if isinstance(item, ast.Return) and isinstance(item.value, ast.Compare | ast.BoolOp | ast.UnaryOp):
-            return True
-        if isinstance(item, ast.Return) and isinstance(item.value, ast.Constant) and isinstance(item.value.value, bool):
-            return True
-        if (
-            isinstance(item, ast.Expr)
-            and isinstance(item.value, ast.Call)
-            and dotted(item.value.func).endswith(".skip")
-        ):
-            return True
-    return False
 
 
 def _operations(tree: ast.Module, source: str, lines: Sequence[str]) -> dict[str, tuple[Use, ...]]:

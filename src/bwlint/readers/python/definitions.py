@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from bwlint.model.expr import NONE, Expr, unknown
@@ -125,7 +125,7 @@ def mark(flow: Flow, call: ast.Call, name: str, behind: Side) -> None:
 
 def define_class(flow: Flow, node: ast.ClassDef, rest: Sequence[ast.stmt]) -> bool:
     qualname = node.name if flow.qualname == "<module>" else f"{flow.qualname}.{node.name}"
-    if not flow.hit(node):
+    if not flow.hit(node) and not _is_record(node):
         flow.lowerer.scope.env[node.name] = Expr("opaque", (qualname,), span(node))
         return False
     for decorator in node.decorator_list:
@@ -136,12 +136,15 @@ def define_class(flow: Flow, node: ast.ClassDef, rest: Sequence[ast.stmt]) -> bo
     lowerer.scope = LoweringScope(qualname, {}, saved[0], is_class=True)
     flow.qualname, flow.path = qualname, []
     flow.classes_open.append(qualname)
+    given = _self_assignments(node)
+    late, lowerer.late = lowerer.late, lowerer.late | _late(given)
     flow.block(node.body, ())
+    lowerer.late = late
     flow.classes_open.pop()
     names = dict(lowerer.scope.env)
     lowerer.scope, flow.qualname, flow.path = saved
     local = _locals(node)
-    for attribute, values in _self_assignments(node).items():
+    for attribute, values in given.items():
         value = values[0]
         if len(values) > 1 or value is None or attribute in names or _uses_any(value, local):
             known = flow.attributes.get((qualname, attribute), [])
@@ -150,9 +153,16 @@ def define_class(flow: Flow, node: ast.ClassDef, rest: Sequence[ast.stmt]) -> bo
             names[attribute] = _one_of(attribute, known, default) if whole else unknown(f"self.{attribute}")
         else:
             names[attribute] = _self_value(flow, qualname, value)
-    flow.classes[qualname] = Class(qualname, bases, names)
+    fields = tuple(dotted(item.target) for item in node.body if isinstance(item, ast.AnnAssign))
+    flow.classes[qualname] = Class(qualname, bases, names, fields)
     lowerer.scope.env[node.name] = Expr("class", (qualname,), span(node))
     return False
+
+
+def _is_record(node: ast.ClassDef) -> bool:
+    """A class that is its members: an enum, a dataclass, a named tuple."""
+    named = [dotted(one) for one in (*node.bases, *node.decorator_list)]
+    return any(name.endswith(("Enum", "NamedTuple", "dataclass")) for name in named)
 
 
 def _self_value(flow: Flow, qualname: str, value: ast.expr) -> Expr:
@@ -168,9 +178,20 @@ def _self_value(flow: Flow, qualname: str, value: ast.expr) -> Expr:
         flow.lowerer.on_conditional = hook
 
 
+def _late(given: Mapping[str, Sequence[ast.expr | None]]) -> set[str]:
+    """Attributes that are None at first, and something else once a method has asked."""
+    return {f"self.{name}" for name, values in given.items() if len(values) > 1 and any(map(_is_none, values))}
+
+
+def _is_none(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
 def _one_of(attribute: str, known: Sequence[tuple[Path, Expr]], default: Expr | None) -> Expr:
-    """Any of the values that methods give to an attribute, each where its tests let it."""
-    rest = list(known)
+    """Any of the values that methods give to an attribute, each where its tests let it; None is not one yet."""
+    rest = [item for item in known if item[1].args != NONE.args] or list(known)
+    default = default if default is None or default.args != NONE.args or len(rest) < 1 else None
+    known = rest[:]
     found = default
     if found is None:
         first = next((item for item in known if not item[0]), known[0])
@@ -206,7 +227,18 @@ def _self_assignments(node: ast.ClassDef) -> dict[str, list[ast.expr | None]]:
         if isinstance(item, ast.AnnAssign) and value is None:
             continue
         for target in item.targets if isinstance(item, ast.Assign) else [item.target]:
-            for leaf in target.elts if isinstance(target, ast.Tuple) else [target]:
+            for leaf, part in _parts(target, value):
                 if isinstance(leaf, ast.Attribute) and isinstance(leaf.value, ast.Name) and leaf.value.id == "self":
-                    found.setdefault(leaf.attr, []).append(None if isinstance(target, ast.Tuple) else value)
+                    found.setdefault(leaf.attr, []).append(part)
     return found
+
+
+def _parts(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """A target, or those of an unpacking, each with its part of the value."""
+    if not isinstance(target, ast.Tuple | ast.List):
+        yield target, value
+        return
+    spread = any(isinstance(leaf, ast.Starred) for leaf in target.elts)
+    for index, leaf in enumerate(target.elts):
+        part = None if value is None or spread else ast.Subscript(value, ast.Constant(index), ast.Load())
+        yield leaf, part if part is None or value is None else ast.fix_missing_locations(ast.copy_location(part, value))

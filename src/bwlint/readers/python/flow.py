@@ -6,14 +6,15 @@ import ast
 import bisect
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from bwlint.model.expr import Expr, Span, negate, unknown
+from bwlint.model.expr import NONE, Expr, Span, const, negate, unknown
 from bwlint.model.facts import HANDLER, MAX_RETURNS, Class, Function, GateKind, Path, Side, Use
-from bwlint.readers.python import definitions, lists, sides
+from bwlint.readers.python import definitions, lists, patterns, sides
+from bwlint.readers.python.carriers import Carriers
 from bwlint.readers.python.gates import Gates, Where
-from bwlint.readers.python.lower import Lowerer, LoweringScope, is_arch
+from bwlint.readers.python.lower import Lowerer, is_arch
 from bwlint.readers.python.sides import SKIPS, dotted
 from bwlint.readers.python.sizes import Sizes
 from bwlint.readers.python.vocabulary import arch_text
@@ -91,7 +92,7 @@ class Flow:
         lines: Sequence[str],
         package: str,
         hits: frozenset[int],
-        words: re.Pattern[str],
+        carried: Carriers,
         own: frozenset[str],
         wanted: frozenset[int] = frozenset(),
     ) -> None:
@@ -103,9 +104,13 @@ class Flow:
         self.lowerer = Lowerer(self.slots)
         self.lowerer.on_conditional = self._conditional
         self.lowerer.on_lookup = self._lookup
+        self.lowerer.on_call = self._passes if carried.parameters else None
+        self.passed: dict[tuple[str, str], tuple[Expr, ...]] = {}
+        self._takers = carried.takers
+        self._carried_parameters = carried.parameters
         self.functions: dict[str, Function] = {}
         self.classes: dict[str, Class] = {}
-        self.gates = Gates(lines, self.slots, words)
+        self.gates = Gates(lines, self.slots, carried)
         self.sizes = Sizes(self.gates)
         self.stars: list[str] = []
         self.imports = sides.Imports({}, package)
@@ -118,9 +123,12 @@ class Flow:
         self._chain = 0
         self._caught = 0
         """How many `try` around here catch an error of a lookup."""
-        self._written = _written_globals(lines)
+        self._shared: dict[str, list[Expr]] = {name: [] for name in _written_globals(lines)}
+        self.lowerer.late = frozenset(self._shared)
+        self._globals: set[tuple[str, str]] = set()
         self.block(tree.body, tree.body)
         self.names = self.lowerer.scope.env
+        self.names.update({name: _any_of(name, values) for name, values in self._shared.items() if values})
 
     def add(
         self,
@@ -157,17 +165,26 @@ class Flow:
         missing = Side(ends="raise") if strict and not self._caught else Side(ends="fall", tuning=True)
         self.add("lookup", test, node, Side(ends="fall", empty=True), missing, dotted(_mapping_of(node)))
 
+    def _passes(self, node: ast.Call, arguments: tuple[Expr, ...]) -> None:
+        """Note what a call hands to a parameter that takes a value of the device."""
+        for qualname, places in self._takers.get(dotted(node.func).rpartition(".")[2], ()):
+            for name, value in placed(arguments, places):
+                if (qualname, name) in self._carried_parameters:
+                    known = self.passed.get((qualname, name), ())
+                    self.passed[qualname, name] = (*known, self.lowerer.define(value))
+
     def quietly(self, node: ast.expr) -> Expr:
         """Lower without side effects on gates and definitions: for looking at a side before its own walk."""
         lowerer = self.lowerer
         hook, lowerer.on_conditional = lowerer.on_conditional, None
         asked, lowerer.on_lookup = lowerer.on_lookup, None
+        passes, lowerer.on_call = lowerer.on_call, None
         env = lowerer.scope.env
         lowerer.scope.env = dict(env)
         try:
             return lowerer.lower(node)
         finally:
-            lowerer.on_conditional, lowerer.on_lookup = hook, asked
+            lowerer.on_conditional, lowerer.on_lookup, lowerer.on_call = hook, asked, passes
             lowerer.scope.env = env
 
     # -- statements
@@ -190,43 +207,48 @@ class Flow:
             self.sites.append(StatementSite(at, self.qualname, tuple(self.path)))
 
     def _if(self, node: ast.If, rest: Sequence[ast.stmt], chain: int = 0, position: int = 0) -> bool:
-        lowerer = self.lowerer
-        test = lowerer.lower(node.test)
+        test = self.lowerer.condition(node.test)
         self.sizes.limit(node, self.qualname)
         if self.gates.reads(test):
             if not chain:
                 self._chain += 1
                 chain = self._chain
-            self._if_gate(node, test, rest, chain, position)
+            self._condition(test, node.test, (node.body, node.orelse), rest, (chain, position))
         elif not position:
             self._choice(node)
-        before = dict(lowerer.scope.env)
+        elif_ = node.orelse[0] if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If) else None
+
+        def otherwise() -> bool:
+            return self._if(elif_, rest, chain, position + 1) if elif_ else self.block(node.orelse, rest)
+
+        return self._arms(test, lambda: self.block(node.body, rest), otherwise)
+
+    def _arms(self, test: Expr, then: Callable[[], bool], otherwise: Callable[[], bool]) -> bool:
+        """Walk the two ways that a test parts; True when neither falls through."""
+        scope = self.lowerer.scope
+        before = dict(scope.env)
         depth = len(self.path)
         self.path.append(test)
-        left = self.block(node.body, rest)
+        left = then()
         del self.path[depth:]
-        after_yes = lowerer.scope.env
-        lowerer.scope.env = before
+        after_yes = scope.env
+        scope.env = before
         denied = negate(test)
         self.path.append(denied)
-        before_no = dict(before)
-        lowerer.scope.env = before_no
-        if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
-            left_no = self._if(node.orelse[0], rest, chain, position + 1)
-        else:
-            left_no = self.block(node.orelse, rest)
-        after_no = lowerer.scope.env
+        scope.env = dict(before)
+        left_no = otherwise()
+        after_no = scope.env
         del self.path[depth:]
         if left and left_no:
             return True
         if left:
-            lowerer.scope.env = after_no
+            scope.env = after_no
             self.path.append(denied)
         elif left_no:
-            lowerer.scope.env = after_yes
+            scope.env = after_yes
             self.path.append(test)
         else:
-            lowerer.scope.env = self._merge(test, after_yes, after_no)
+            scope.env = self._merge(test, after_yes, after_no)
         return False
 
     def _choice(self, node: ast.If) -> None:
@@ -239,13 +261,21 @@ class Flow:
         no = sides.block(last, self.imports, self.quietly)
         self.add("condition", test, node.test, Side(ends="fall", empty=True), no)
 
-    def _if_gate(self, node: ast.If, test: Expr, rest: Sequence[ast.stmt], chain: int, position: int) -> None:
-        yes_leaves = sides.ending(node.body) != "fall"
-        no_leaves = bool(node.orelse) and sides.ending(node.orelse) != "fall"
+    def _condition(
+        self,
+        test: Expr,
+        at: ast.AST,
+        arms: tuple[list[ast.stmt], list[ast.stmt]],
+        rest: Sequence[ast.stmt],
+        chain: tuple[int, int],
+    ) -> None:
+        body, orelse = arms
+        yes_leaves = sides.ending(body) != "fall"
+        no_leaves = bool(orelse) and sides.ending(orelse) != "fall"
         after = list(rest[:60])
-        yes = sides.block(node.body, self.imports, self.quietly, after if no_leaves and not yes_leaves else ())
-        no = sides.block(node.orelse, self.imports, self.quietly, after if yes_leaves and not no_leaves else ())
-        self.add("condition", test, node.test, yes, no, "", (chain, position))
+        yes = sides.block(body, self.imports, self.quietly, after if no_leaves and not yes_leaves else ())
+        no = sides.block(orelse, self.imports, self.quietly, after if yes_leaves and not no_leaves else ())
+        self.add("condition", test, at, yes, no, "", chain)
 
     def _merge(self, test: Expr, yes: dict[str, Expr], no: dict[str, Expr]) -> dict[str, Expr]:
         merged = dict(no)
@@ -253,7 +283,7 @@ class Flow:
             a, b = yes.get(name), no.get(name)
             if a == b:
                 continue
-            missing = unknown(f"unassigned {name}")
+            missing = Expr("name", (name,)) if name in self._shared else unknown(f"unassigned {name}")
             value = Expr("if", (test, a or self._outer(name) or missing, b or self._outer(name) or missing), test.at)
             merged[name] = self.lowerer.define(value)
             self.gates.reads(merged[name])
@@ -293,40 +323,58 @@ class Flow:
         return False
 
     def _augmented(self, node: ast.AugAssign, rest: Sequence[ast.stmt]) -> bool:
-        self.lowerer.lower(node.value)
+        value = self.lowerer.lower(ast.copy_location(ast.BinOp(_as_read(node.target), node.op, node.value), node))
         self._call_lists(node.value, rest)
         if isinstance(node.target, ast.Name):
-            self.lowerer.scope.env[node.target.id] = unknown(f"{node.target.id}:{node.lineno}")
+            found = self.lowerer.define(value)
+            # no plain reference: what it comes to is its value, whatever the name is called like
+            self.lowerer.scope.env[node.target.id] = Expr("if", (const(True), found, NONE), found.at)
+            self._written(node.target.id, found)
         return False
 
     def _bind(self, target: ast.expr, value: Expr, node: ast.Assign | ast.AnnAssign) -> None:
         env = self.lowerer.scope.env
         if isinstance(target, ast.Name):
             assert node.value is not None
-            if self.qualname == "<module>" and target.id in self._written:
-                value = unknown(f"{target.id}, assigned by a function")
-            env[target.id] = self.lowerer.define(value)
-            self.gates.reads(env[target.id])  # in order of definition, so that no chain of names gets deep
+            env[target.id] = found = self.lowerer.define(value)
+            self._written(target.id, found)
+            self.gates.reads(found)  # in order of definition, so that no chain of names gets deep
             self._named(target.id, node.value, value)
         elif isinstance(target, ast.Tuple | ast.List):
             source = self.lowerer.define(value)
-            for index, element in enumerate(target.elts):
-                if isinstance(element, ast.Name):
-                    item = Expr("index", (source, Expr("const", (index,))), span(element))
-                    env[element.id] = self.lowerer.define(item)
+            for element, item in unpacked(target, source):
+                self._part(element, item)
         elif isinstance(target, ast.Attribute):
             assert node.value is not None
             name = dotted(target) or target.attr
             self._named(name, node.value, value)
-            if self.classes_open and name == f"self.{target.attr}":
-                tests = tuple(test for test in self.path if self.gates.reads(test))[-MAX_TESTS:]
-                known = (tests, self.lowerer.define(value))
-                self.attributes[(self.classes_open[-1], target.attr)].append(known)
+            self._kept(target, value)
         elif isinstance(target, ast.Subscript):
             self.lowerer.lower(target.slice)
             base = target.value
             if isinstance(base, ast.Name) and base.id in env:
                 env[base.id] = unknown(f"{base.id} is changed at line {target.lineno}")
+
+    def _written(self, name: str, value: Expr) -> None:
+        """Note a value of a module's name that functions write too: whoever asks for it may get any of them."""
+        if name in self._shared and (self.qualname == "<module>" or (self.qualname, name) in self._globals):
+            self._shared[name].append(value)
+            if self.qualname == "<module>":
+                del self.lowerer.scope.env[name]
+
+    def _part(self, target: ast.expr, value: Expr) -> None:
+        """One of several targets takes its part of a value."""
+        if isinstance(target, ast.Name):
+            self.lowerer.scope.env[target.id] = self.lowerer.define(value)
+            self._written(target.id, value)
+        elif isinstance(target, ast.Attribute):
+            self._kept(target, value)
+
+    def _kept(self, target: ast.Attribute, value: Expr) -> None:
+        """Note what a method keeps in `self`."""
+        if self.classes_open and dotted(target) == f"self.{target.attr}":
+            tests = tuple(test for test in self.path if self.gates.reads(test))[-MAX_TESTS:]
+            self.attributes[(self.classes_open[-1], target.attr)].append((tests, self.lowerer.define(value)))
 
     def _named(self, name: str, node: ast.expr, value: Expr) -> None:
         """A flag, or a list or table known by its name or keys."""
@@ -493,31 +541,31 @@ class Flow:
         return self.block(node.finalbody, rest) or (left and went_on is None)
 
     def _match(self, node: ast.Match, rest: Sequence[ast.stmt]) -> bool:
-        subject = self.lowerer.lower(node.subject)
-        before = dict(self.lowerer.scope.env)
-        for case in node.cases:
-            self.lowerer.scope.env = dict(before)
-            depth = len(self.path)
-            test = self._pattern(subject, case)
-            if self.gates.reads(test) and case.guard is None:
-                side = sides.block(case.body, self.imports, self.quietly)
-                self.add("condition", test, case.pattern, side, Side(ends="fall"))
-            self.path.append(test)
-            self.block(case.body, ())
-            del self.path[depth:]
-        self.lowerer.scope.env = {
-            **before,
-            **{n: unknown(f"{n}, assigned in match") for n in sides.bound_names([node])},
-        }
-        return False
+        return self._case(self.lowerer.define(self.lowerer.lower(node.subject)), node.cases, rest)
 
-    def _pattern(self, subject: Expr, case: ast.match_case) -> Expr:
-        pattern = case.pattern
-        options = pattern.patterns if isinstance(pattern, ast.MatchOr) else [pattern]
-        if case.guard is None and all(isinstance(o, ast.MatchValue) for o in options):
-            values = self.lowerer.many([o.value for o in options if isinstance(o, ast.MatchValue)])
-            return Expr("cmp", ("in", (subject, Expr("tuple", (values,)))), span(pattern))
-        return unknown(f"case at line {pattern.lineno}", span(pattern))
+    def _case(
+        self, subject: Expr, cases: Sequence[ast.match_case], rest: Sequence[ast.stmt], position: int = 0
+    ) -> bool:
+        """One case after another, as a chain of `elif`: what is left for `case _` is what no earlier one took."""
+        if not cases:
+            return False
+        case, *others = cases
+        before = dict(self.lowerer.scope.env)
+        test = patterns.test(self.lowerer, subject, case)
+        if test is None:
+            return self.block(case.body, rest)
+        if self.gates.reads(test):
+            self._chain += not position
+            arms = (case.body, patterns.as_chain(others))
+            self._condition(test, case.pattern, arms, rest, (self._chain, position))
+        captured = self.lowerer.scope.env
+        self.lowerer.scope.env = before
+
+        def then() -> bool:
+            self.lowerer.scope.env = dict(captured)
+            return self.block(case.body, rest)
+
+        return self._arms(test, then, lambda: self._case(subject, others, rest, position + 1))
 
     def _delete(self, node: ast.Delete, rest: Sequence[ast.stmt]) -> bool:
         for target in node.targets:
@@ -525,14 +573,14 @@ class Flow:
                 self.lowerer.scope.env.pop(target.id, None)
         return False
 
-    def _global(self, node: ast.Global | ast.Nonlocal, rest: Sequence[ast.stmt]) -> bool:
-        """A module name written by a function is no constant."""
-        scope: LoweringScope | None = self.lowerer.scope
-        while scope is not None and scope.parent is not None:
-            scope = scope.parent
-        for name in node.names:
-            if scope is not None:
-                scope.env[name] = unknown(f"{name}, assigned by {self.qualname}")
+    def _global(self, node: ast.Global, rest: Sequence[ast.stmt]) -> bool:
+        self._globals |= {(self.qualname, name) for name in node.names}
+        return False
+
+    def _nonlocal(self, node: ast.Nonlocal, rest: Sequence[ast.stmt]) -> bool:
+        """A name of the function around that is written within it is no constant."""
+        scope = self.lowerer.scope.parent or self.lowerer.scope
+        scope.env.update({name: unknown(f"{name}, assigned by {self.qualname}") for name in node.names})
         return False
 
     # -- imports
@@ -555,6 +603,49 @@ class Flow:
             self.lowerer.scope.env[local] = Expr("import", (module, alias.name), span(node))
             self.imports.bind(local, f"{module}.{alias.name}")
         return False
+
+
+def _as_read(target: ast.expr) -> ast.expr:
+    return ast.copy_location(ast.Name(target.id, ast.Load()), target) if isinstance(target, ast.Name) else target
+
+
+def unpacked(target: ast.Tuple | ast.List, value: Expr) -> Iterator[tuple[ast.expr, Expr]]:
+    """The targets of an unpacking, each with its part of the value."""
+    starred = next((at for at, one in enumerate(target.elts) if isinstance(one, ast.Starred)), len(target.elts))
+    for index, element in enumerate(target.elts):
+        after = index - len(target.elts)
+        if isinstance(element, ast.Starred):
+            end = const(after + 1) if after + 1 else NONE
+            part = Expr("slice", (value, const(index), end, NONE), span(element))
+            yield element.value, Expr("call", (Expr("name", ("list",)), (part,)), span(element))
+        else:
+            yield element, Expr("index", (value, const(index if index < starred else after)), span(element))
+
+
+def placed(arguments: Sequence[Expr], places: Sequence[str]) -> Iterator[tuple[str, Expr]]:
+    """Arguments with the parameters that take them; what is spread goes to the ones that are left, part by part."""
+    for index, value in enumerate(arguments):
+        if value.op == "kw":
+            yield value.args
+        elif value.op == "star":
+            for offset, name in enumerate(places[index:]):
+                yield name, Expr("index", (value.args[0], const(offset)), value.at)
+            return
+        elif index < len(places):
+            yield places[index], value
+
+
+def _is_none(value: Expr) -> bool:
+    return value.op == "const" and value.args[0] is None
+
+
+def _any_of(name: str, values: Sequence[Expr]) -> Expr:
+    """Any of the values that a module and its functions give to a name; None says that nobody has asked yet."""
+    known = [value for value in dict.fromkeys(values) if not _is_none(value)] or [NONE]
+    found = known[0]
+    for index, value in enumerate(known[1:]):
+        found = Expr("if", (unknown(f"{name}, assigned at {index}"), value, found))
+    return found
 
 
 def _member(value: Expr, index: int) -> Expr:
@@ -608,7 +699,7 @@ _STATEMENTS: dict[type, Callable[..., bool]] = {
     ast.Match: Flow._match,
     ast.Delete: Flow._delete,
     ast.Global: Flow._global,
-    ast.Nonlocal: Flow._global,
+    ast.Nonlocal: Flow._nonlocal,
     ast.Import: Flow._import,
     ast.ImportFrom: Flow._import_from,
     ast.FunctionDef: definitions.define,

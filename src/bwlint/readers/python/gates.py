@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Gate, GateKind, Side
+from bwlint.readers.python.carriers import Carriers
 from bwlint.readers.reads import Reads
 from bwlint.readers.spans import span
 
@@ -26,8 +26,8 @@ class Where:
 class Gates(Reads):
     """Collects gates of expressions that read the device."""
 
-    def __init__(self, lines: Sequence[str], slots: Sequence[Expr], words: re.Pattern[str]) -> None:
-        super().__init__(slots, words)
+    def __init__(self, lines: Sequence[str], slots: Sequence[Expr], carried: Carriers) -> None:
+        super().__init__(slots, carried.words, carried.parameters)
         self.found: list[Gate] = []
         self._lines = lines
         self._seen: set[tuple[Span, GateKind]] = set()

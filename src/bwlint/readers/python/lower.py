@@ -66,6 +66,9 @@ OnConditional = Callable[[ast.IfExp, Expr, Expr, Expr], None]
 OnLookup = Callable[[ast.expr, Expr, Expr, bool], None]
 """Takes a lookup in a mapping, the mapping, the key, and whether a key that it lacks is an error."""
 
+OnCall = Callable[[ast.Call, tuple[Expr, ...]], None]
+"""Takes a call and its lowered arguments."""
+
 
 class Lowerer:
     """Lowers expressions of one module. `slots` is the module's table of definitions."""
@@ -75,6 +78,9 @@ class Lowerer:
         self.scope = LoweringScope("<module>")
         self.on_conditional: OnConditional | None = None
         self.on_lookup: OnLookup | None = None
+        self.on_call: OnCall | None = None
+        self.late: frozenset[str] = frozenset()
+        """Dotted names that are None until somebody has asked: whether they still are is not known."""
         self.yields = False
         self._depth = 0
 
@@ -137,9 +143,20 @@ class Lowerer:
         function = self.lower(node.func)
         if self.on_lookup is not None and function.op == "attr" and function.args[1] == "get" and arguments:
             self.on_lookup(node, function.args[0], arguments[0], False)
+        if self.on_call is not None:
+            self.on_call(node, tuple(arguments))
         return Expr("call", (function, tuple(arguments)), span(node))
 
+    def condition(self, node: ast.expr) -> Expr:
+        """A test, or an operand of one."""
+        return unknown(f"{dotted(node)} is asked for", span(node)) if self._is_late(node) else self.lower(node)
+
+    def _is_late(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Name | ast.Attribute) and dotted(node) in self.late
+
     def _compare(self, node: ast.Compare) -> Expr:
+        if isinstance(node.ops[0], ast.Is | ast.IsNot) and self._is_late(node.left):
+            return unknown(f"{dotted(node.left)} is asked for", span(node))
         operators = ",".join(_COMPARE[type(op)] for op in node.ops)
         operands = self.many([node.left, *node.comparators])
         if len(operands) == 2 and _is_arch_choice(node.left, node.comparators[0]):
@@ -149,7 +166,9 @@ class Lowerer:
     def _boolop(self, node: ast.BoolOp) -> Expr:
         flags = {target for value in node.values for target in operand_targets(value)}
         values = (
-            tuple([self._operand(value) for value in node.values]) if len(flags) >= MANY else self.many(node.values)
+            tuple([self._operand(value) for value in node.values])
+            if len(flags) >= MANY
+            else tuple(map(self.condition, node.values))
         )
         return Expr("and" if isinstance(node.op, ast.And) else "or", (values,), span(node))
 
@@ -162,9 +181,9 @@ class Lowerer:
         return lowered if target is None or lowered.op == "flag" else Expr("flag", (lowered, target), span(node))
 
     def _unary(self, node: ast.UnaryOp) -> Expr:
-        inner = self.lower(node.operand)
         if isinstance(node.op, ast.Not):
-            return Expr("not", (inner,), span(node))
+            return Expr("not", (self.condition(node.operand),), span(node))
+        inner = self.lower(node.operand)
         if isinstance(node.op, ast.USub):
             if inner.op == "const" and isinstance(inner.args[0], int | float):
                 return const(-inner.args[0], span(node))
@@ -212,10 +231,20 @@ class Lowerer:
         return Expr("dict", (keys, self.many(node.values)), span(node))
 
     def _fstring(self, node: ast.JoinedStr) -> Expr:
-        parts = [self.lower(v.value) if isinstance(v, ast.FormattedValue) else self.lower(v) for v in node.values]
-        if any(isinstance(v, ast.FormattedValue) and (v.format_spec or v.conversion > 0) for v in node.values):
-            return unknown(f"format:{node.lineno}", span(node))
-        return Expr("fstr", (tuple(parts),), span(node))
+        return Expr("fstr", (tuple(map(self._part, node.values)),), span(node))
+
+    def _part(self, node: ast.expr) -> Expr:
+        """A part of an f-string; one with a conversion or a format is what `str.format` makes of it."""
+        if not isinstance(node, ast.FormattedValue):
+            return self.lower(node)
+        value, spec = self.lower(node.value), node.format_spec
+        if node.conversion < 0 and spec is None:
+            return value
+        parts = spec.values if isinstance(spec, ast.JoinedStr) else []
+        text = "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in parts)
+        conversion = f"!{chr(node.conversion)}" if node.conversion > 0 else ""
+        form = Expr("attr", (const(f"{{{conversion}:{text}}}"), "format"))
+        return Expr("call", (form, (value,)), span(node))
 
     def _comprehension(self, node: ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.DictComp) -> Expr:
         if len(node.generators) != 1 or isinstance(node, ast.DictComp) or node.generators[0].is_async:

@@ -24,6 +24,9 @@ _LITERALS = (
     b"sm9",
     b"shared_memory_per_block",
     b'"10.0',
+    b"get_device_properties",
+    b"DeviceProperties",
+    b"get_current_target",
 )
 _LINE = re.compile(
     rb"apability|CAPABILITY|apabilities(?<=(?:orted|mpute)_capabilities)|ompute_cap|[sS][mM]_?(?:[789]|1[0-2])[\dxX]|sm_version"
@@ -31,6 +34,7 @@ _LINE = re.compile(
     rb"|major(?<![a-zA-Z]major)(?<!\b[a-z]_major)(?<!row_major)(?<!col_major)(?<!mn_major)"
     rb"(?=_version|s\b| *(?:[<>=!*,)\]]|not in|in\b|//))"
     rb"|\"1[02]\.[0137]\": |lackwell|[hH]opper|device_sm\b|device_cc\b|shared_memory_per_block"
+    rb"|get_device_properties|DeviceProperties\b|get_current_target"
 )
 
 
@@ -48,7 +52,7 @@ def device_lines(source: str) -> set[int]:
 
 def lines_with(words: Iterable[str], source: str) -> set[int]:
     """1-based numbers of the lines that name one of `words`."""
-    pattern = "|".join(map(re.escape, sorted(words)))
+    pattern = "|".join(re.escape(word) for word in sorted(words) if word in source)
     if not pattern:
         return set()
     return _numbers(re.compile(rf"\b(?:{pattern})\b".encode()), source.encode("utf-8", "surrogatepass"))

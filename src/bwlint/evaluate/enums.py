@@ -1,0 +1,49 @@
+"""Enums of the tree: their members, and the member that has a value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bwlint.evaluate.objects import ClassValue, EvaluationFrame
+from bwlint.evaluate.values import Member, Number, Raises, Ref, Unknown
+from bwlint.model.facts import Class
+
+if TYPE_CHECKING:
+    from bwlint.evaluate.interpreter import Interpreter
+
+_NUMBERS = ("IntEnum", "IntFlag")
+_OTHERS = ("Enum", "StrEnum", "Flag")
+
+
+def kind_of(run: Interpreter, owner: ClassValue) -> str:
+    """The last name of the enum that a class is one of, "" for no enum."""
+    bases = [run.evaluate(base, EvaluationFrame(owner.module)).lanes[0] for base in owner.body.bases]
+    names = [base.name.rpartition(".")[2] for base in bases if isinstance(base, Ref)]
+    if "int" in names and "Enum" in names:
+        return "IntEnum"
+    return next((name for name in names if name in (*_NUMBERS, *_OTHERS)), "")
+
+
+def member(body: Class, kind: str, name: str, value: Any) -> Any:
+    if isinstance(value, Unknown) or name.startswith("_"):
+        return value
+    if kind not in _NUMBERS:
+        return Member(body.qualname, name, value)
+    if not isinstance(value, int):
+        return Unknown()
+    number = Number(value)
+    number.name = name
+    return number
+
+
+def find(run: Interpreter, owner: ClassValue, kind: str, value: Any) -> Any:
+    """`Enum(value)` on one chip."""
+    if isinstance(value, Member):
+        return value
+    for name, expression in owner.body.names.items():
+        if expression.op in ("const", "tuple") and not name.startswith("_"):
+            own = run.evaluate(expression, EvaluationFrame(owner.module)).lanes[0]
+            if type(own) is type(value) and own == value:
+                return member(owner.body, kind, name, own)
+    certain = all(one.op in ("const", "tuple") for one in owner.body.names.values())
+    return Raises(f"ValueError: {value!r}") if certain and isinstance(value, int | str | tuple) else Unknown()

@@ -1,0 +1,53 @@
+"""Python's `re` on short texts, with patterns that cannot take long."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from bwlint.evaluate.values import Unknown, Vec, lift
+
+MAX_TEXT = 80
+MAX_PATTERN = 200
+_CALLS = frozenset({"match", "search", "fullmatch", "sub", "findall", "split"})
+_REPEATED_GROUP = re.compile(r"\)[*+{]")
+_REPEAT = re.compile(r"(?<!\\)[*+]|\{\d*,\d*\}")
+_MAX_REPEATS = 4
+"""Repeats beside each other in one pattern: the work grows with the length of the text to this power."""
+
+
+def call(name: str, args: Sequence[Vec], keywords: Mapping[str, Vec]) -> Vec:
+    """`re.match(pattern, text)` and the like."""
+    if keywords or not args:
+        return Vec((Unknown(),), any(arg.device for arg in args))
+    if name == "compile":
+        return lift(lambda text, *_: _compiled(text) or Unknown(), *args)
+    return lift(lambda text, *rest: method(_compiled(text), name, rest), *args)
+
+
+def method(pattern: re.Pattern[str] | re.Match[str] | None, name: str, args: Sequence[Any]) -> Any:
+    """`pattern.match(text)` and the like, and what can be asked of the match."""
+    if isinstance(pattern, re.Match):
+        return getattr(pattern, name)(*args) if name in ("group", "groups", "start", "end") else Unknown()
+    texts = all(isinstance(arg, str) and len(arg) <= MAX_TEXT for arg in args)
+    if pattern is None or name not in _CALLS or not texts or len(args) != (2 if name == "sub" else 1):
+        return Unknown()
+    found = getattr(pattern, name)(*args)
+    return Unknown() if isinstance(found, str) and len(found) > MAX_TEXT * MAX_TEXT else found
+
+
+@cache
+def _compiled(text: Any) -> re.Pattern[str] | None:
+    """A pattern, None where it may take long: repeated groups, many repeats."""
+    if isinstance(text, re.Pattern):
+        return text
+    if not isinstance(text, str) or len(text) > MAX_PATTERN or _REPEATED_GROUP.search(text):
+        return None
+    if len(_REPEAT.findall(text)) > _MAX_REPEATS:
+        return None
+    try:
+        return re.compile(text)
+    except (re.error, RecursionError, OverflowError):
+        return None

@@ -1,0 +1,344 @@
+"""Names that carry what the device was asked for, whatever they are called: helpers, constants, attributes, parameters.
+
+What carries is a matter of flow: a name is one because its value, or what a function gives back, comes from a source.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from bwlint.evaluate.names import DEVICE
+from bwlint.evaluate.sources import asking_names
+from bwlint.readers.python.sides import dotted, statements
+from bwlint.readers.python.vocabulary import lines_with
+from bwlint.readers.reads import CONVERTERS
+
+MAX_ROUNDS = 5
+"""Steps from helper to helper that are followed in one file."""
+SHORT = 40
+"""Lines of a function whose constants are an answer to what it tests."""
+_MODULE = ""
+_OTHER_FACTS = re.compile(r"count|memory|size|name|clock|bytes|gcn")
+"""Parts of a device's properties that say nothing of its capability."""
+Parameter = tuple[str, str]
+"""A function's qualified name, and what it calls the parameter."""
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_QUESTIONS = ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Call
+
+
+@dataclass(slots=True)
+class Carriers:
+    """`words` carry wherever they stand in the file, `parameters` in their function."""
+
+    words: set[str]
+    parameters: set[Parameter] = field(default_factory=set)
+    lines: set[int] = field(default_factory=set)
+    """Lines of the definitions that something carrying is handed to."""
+    takers: dict[str, list[tuple[str, list[str]]]] = field(default_factory=dict)
+    """Functions with such parameters, by the name that they are called by: qualified name, and places in order."""
+
+
+@dataclass(slots=True)
+class _Definitions:
+    """What can be called in a file, by its last name."""
+
+    functions: list[tuple[str, _Function, str]] = field(default_factory=list)
+    """Qualified names, nodes, and the class around."""
+    classes: dict[str, ast.ClassDef] = field(default_factory=dict)
+    called: dict[str, list[tuple[str, _Function, bool]]] = field(default_factory=dict)
+    """By name: what is run, and whether it is bound to an instance first."""
+    parts: dict[ast.stmt, list[ast.Call | ast.NamedExpr]] = field(default_factory=dict)
+
+    def parts_of(self, node: ast.stmt) -> list[ast.Call | ast.NamedExpr]:
+        """The calls of what the file defines in one statement, and the names that it binds on the way."""
+        if node not in self.parts:
+            inner = (item for value in _values(node) for item in ast.walk(value))
+            self.parts[node] = [
+                item
+                for item in inner
+                if isinstance(item, ast.NamedExpr) or (isinstance(item, ast.Call) and self._is_of_file(item))
+            ]
+        return self.parts[node]
+
+    def _is_of_file(self, call: ast.Call) -> bool:
+        name = dotted(call.func).rpartition(".")[2]
+        return name in self.called or name in self.classes
+
+
+def trace(tree: ast.Module, source: str, hits: set[int], given: frozenset[str]) -> Carriers:
+    """The carriers of a file. `hits` are its lines with a device word, `given` the names that it imports carrying."""
+    found = Carriers(_helper_words(tree, hits) | given)
+    asking = lines_with(asking_names() | given, source)
+    if not asking:
+        return found
+    definitions = _definitions(tree)
+    lines = asking | lines_with(found.words, source)
+    for _ in range(MAX_ROUNDS):
+        before = len(found.words), len(found.parameters)
+        _Walk(definitions, found).module(tree, lines | found.lines)
+        if (len(found.words), len(found.parameters)) == before:
+            break
+        lines = asking | lines_with(found.words, source)
+    return found
+
+
+def offered(tree: ast.Module, words: Iterable[str]) -> dict[str, frozenset[str]]:
+    """What each top-level name brings to those who import it: itself, and of a class the names in it that carry."""
+    known = frozenset(words)
+    found: dict[str, frozenset[str]] = {}
+    for node in _top_level(tree.body):
+        if isinstance(node, ast.ClassDef):
+            found[node.name] = frozenset(_members(node)) & known
+        elif isinstance(node, _Function):
+            found[node.name] = known & {node.name}
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            made = found.get(dotted(node.value), frozenset())  # an instance brings what its class does
+            for name in _targets(node):
+                found[name] = found.get(name, frozenset()) | made | (known & {name})
+    return {name: brought for name, brought in found.items() if brought}
+
+
+def _top_level(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements of a module, those under its tests too."""
+    for node in body:
+        yield node
+        if isinstance(node, ast.If | ast.Try):
+            for part in (node.body, node.orelse, *(handler.body for handler in getattr(node, "handlers", ()))):
+                yield from _top_level(part)
+
+
+def _members(node: ast.ClassDef) -> Iterator[str]:
+    for item in statements(node.body):
+        if isinstance(item, _Function):
+            yield item.name
+        elif isinstance(item, ast.Assign | ast.AnnAssign):
+            for target in item.targets if isinstance(item, ast.Assign) else [item.target]:
+                for leaf in _leaves(target):
+                    yield leaf.attr if isinstance(leaf, ast.Attribute) else dotted(leaf)
+
+
+def _targets(node: ast.Assign | ast.AnnAssign) -> Iterator[str]:
+    for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+        yield from (leaf.id for leaf in _leaves(target) if isinstance(leaf, ast.Name))
+
+
+def _leaves(target: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(target, ast.Tuple | ast.List):
+        for element in target.elts:
+            yield from _leaves(element)
+    else:
+        yield target.value if isinstance(target, ast.Starred) else target
+
+
+def _definitions(tree: ast.Module) -> _Definitions:
+    found = _Definitions()
+
+    def enter(body: Sequence[ast.stmt], owner: str, of_class: str) -> None:
+        for node in statements_here(body):
+            if isinstance(node, ast.ClassDef):
+                qualname = f"{owner}.{node.name}".lstrip(".")
+                found.classes[node.name] = node
+                enter(node.body, qualname, node.name)
+            elif isinstance(node, _Function):
+                qualname = f"{owner}.{node.name}".lstrip(".")
+                found.functions.append((qualname, node, of_class))
+                static = any(dotted(one).endswith("staticmethod") for one in node.decorator_list)
+                name = of_class if of_class and node.name == "__init__" else node.name
+                found.called.setdefault(name, []).append((qualname, node, bool(of_class) and not static))
+                enter(node.body, qualname, "")
+
+    enter(tree.body, _MODULE, "")
+    return found
+
+
+def statements_here(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a block and of those within it, but not of definitions within it."""
+    for node in body:
+        yield node
+        if isinstance(node, _Function | ast.ClassDef):
+            continue
+        for name in ("body", "orelse", "finalbody"):
+            yield from statements_here(getattr(node, name, None) or ())
+        for part in getattr(node, "handlers", None) or getattr(node, "cases", None) or ():
+            yield from statements_here(part.body)
+
+
+class _Walk:
+    """One look at all that may carry, with what is known so far."""
+
+    def __init__(self, definitions: _Definitions, found: Carriers) -> None:
+        self._definitions = definitions
+        self._found = found
+        self._local: set[str] = set()
+        self._closure: dict[str, set[str]] = {}
+
+    def module(self, tree: ast.Module, lines: set[int]) -> None:
+        self._local = set()
+        for node in statements_here(tree.body):
+            if not isinstance(node, _Function | ast.ClassDef) and _meets(node, lines):
+                self._statement(node, shared=True)
+        for node in self._definitions.classes.values():
+            if _meets(node, lines):
+                for item in node.body:
+                    if isinstance(item, ast.Assign | ast.AnnAssign):
+                        self._statement(item, shared=True)
+        for qualname, function, _ in self._definitions.functions:
+            if _meets(function, lines) or self._takes_from_around(qualname, function):
+                self._function(qualname, function)
+
+    def _takes_from_around(self, qualname: str, node: _Function) -> bool:
+        """Whether a nested function uses a name of the one around that carries."""
+        around = self._closure.get(qualname.rpartition(".")[0])
+        return around is not None and any(isinstance(one, ast.Name) and one.id in around for one in ast.walk(node))
+
+    def _function(self, qualname: str, node: _Function) -> None:
+        self._local = {name for owner, name in self._found.parameters if owner == qualname}
+        if around := self._closure.get(qualname.rpartition(".")[0]):
+            self._local |= around
+            self._found.lines.add(node.lineno)
+        written: set[str] = set()
+        tested = False
+        for item in statements_here(node.body):
+            if isinstance(item, ast.Global | ast.Nonlocal):
+                written |= set(item.names)
+            elif isinstance(item, ast.Return):
+                answer = tested and _is_short(node) and isinstance(item.value, ast.Constant)
+                if item.value is not None and (answer or self.carries(item.value)):
+                    self._found.words.add(node.name)
+            elif isinstance(item, ast.If | ast.Assert | ast.Match):
+                asked = item.subject if isinstance(item, ast.Match) else item.test
+                tested = tested or self.carries(asked)
+            self._statement(item, shared=False)
+        self._found.words |= written & self._local
+        self._closure[qualname] = self._local
+
+    def carries(self, node: ast.AST) -> bool:
+        """Whether a value comes from a source, as far as it is known."""
+        if isinstance(node, ast.Name):
+            return node.id in self._local or node.id in self._found.words or node.id in asking_names()
+        if isinstance(node, ast.Attribute):
+            if node.attr in self._found.words or node.attr in asking_names():
+                return True
+            return not _OTHER_FACTS.search(node.attr) and self.carries(node.value)
+        if isinstance(node, ast.Call):
+            name = dotted(node.func).rpartition(".")[2]
+            if self.carries(node.func):
+                return True
+            handed = [*node.args, *(keyword.value for keyword in node.keywords)]
+            made = name in CONVERTERS or name in self._definitions.classes
+            return made and any(self.carries(item) for item in handed)
+        if isinstance(node, ast.IfExp) and not isinstance(getattr(node.body, "value", None), bool):
+            return self.carries(node.body) or self.carries(node.orelse)  # a number that was picked is no capability
+        return any(map(self.carries, ast.iter_child_nodes(node)))
+
+    def _statement(self, node: ast.stmt, shared: bool) -> None:
+        for item in self._definitions.parts_of(node):
+            if isinstance(item, ast.Call):
+                self._handed(item)
+            elif self.carries(item.value):
+                self._take(item.target, shared)
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign) and node.value is not None:
+            if self.carries(node.value):
+                for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                    self._take(target, shared)
+        elif isinstance(node, ast.ImportFrom):
+            known = asking_names() | self._found.words
+            self._found.words |= {alias.asname for alias in node.names if alias.asname and alias.name in known}
+        elif isinstance(node, ast.For | ast.AsyncFor) and self.carries(node.iter):
+            self._take(node.target, shared)
+        elif isinstance(node, ast.With | ast.AsyncWith):
+            for one in node.items:
+                if one.optional_vars is not None and self.carries(one.context_expr):
+                    self._take(one.optional_vars, shared)
+        elif isinstance(node, ast.Match) and self.carries(node.subject):
+            captured = (
+                one.name for case in node.cases for one in ast.walk(case.pattern) if isinstance(one, ast.MatchAs)
+            )
+            self._local |= {name for name in captured if name}
+
+    def _take(self, target: ast.expr, shared: bool) -> None:
+        for leaf in _leaves(target):
+            if isinstance(leaf, ast.Attribute):
+                self._found.words.add(leaf.attr)
+            elif isinstance(leaf, ast.Name):
+                (self._found.words if shared else self._local).add(leaf.id)
+            elif isinstance(leaf, ast.Subscript) and isinstance(leaf.value, ast.Name):
+                self._local.add(leaf.value.id)
+
+    def _handed(self, call: ast.Call) -> None:
+        """Note the parameters, or the fields, that take what a call hands on."""
+        name = dotted(call.func).rpartition(".")[2]
+        known = self._definitions.called.get(name, ())
+        fields = self._fields(name) if name in self._definitions.classes and not known else []
+        if not known and not fields:
+            return
+        carried = [index for index, item in enumerate(call.args) if self.carries(item)]
+        spread = any(isinstance(call.args[index], ast.Starred) for index in carried)
+        named = {keyword.arg for keyword in call.keywords if keyword.arg and self.carries(keyword.value)}
+        if not carried and not named:
+            return
+        self._found.words |= {one for index, one in enumerate(fields) if index in carried or spread or one in named}
+        for qualname, function, bound in known:
+            places = [a.arg for a in (*function.args.posonlyargs, *function.args.args)][1 if bound else 0 :]
+            taken = {one for index, one in enumerate(places) if index in carried or (spread and index >= carried[0])}
+            taken |= named & {a.arg for a in (*function.args.args, *function.args.kwonlyargs)}
+            if taken:
+                self._found.parameters |= {(qualname, one) for one in taken}
+                self._found.lines.add(function.lineno)
+                if (qualname, places) not in self._found.takers.setdefault(name, []):
+                    self._found.takers[name].append((qualname, places))
+
+    def _fields(self, name: str) -> list[str]:
+        body = self._definitions.classes[name].body
+        return [dotted(item.target) for item in body if isinstance(item, ast.AnnAssign)]
+
+
+def _values(node: ast.stmt) -> Iterator[ast.expr]:
+    """The expressions of one statement, without those of the statements in it."""
+    return (child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
+
+
+def _meets(node: ast.stmt, lines: set[int]) -> bool:
+    return any(line in lines for line in range(node.lineno, (node.end_lineno or node.lineno) + 1))
+
+
+def _helper_words(tree: ast.Module, hits: set[int]) -> set[str]:
+    """Names of small predicates and flags of this file that may read the device, without saying so."""
+    words: set[str] = set()
+    for node in _with_methods(tree.body):
+        if isinstance(node, ast.FunctionDef) and _is_short(node) and _meets(node, hits) and _answers(node):
+            words.add(node.name)
+        elif isinstance(node, ast.Assign) and isinstance(node.value, _QUESTIONS) and _meets(node, hits):
+            words |= {t.id for t in node.targets if isinstance(t, ast.Name)}
+    return {word for word in words if len(word) > 3 and not DEVICE.search(word)}
+
+
+def _is_short(node: _Function) -> bool:
+    return (node.end_lineno or node.lineno) - node.lineno < SHORT
+
+
+def _with_methods(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements, and those of the classes among them: a method answers for `self` and `cls` as a function does."""
+    for node in body:
+        yield node
+        if isinstance(node, ast.ClassDef):
+            yield from (item for item in node.body if isinstance(item, ast.FunctionDef))
+
+
+def _answers(node: ast.FunctionDef) -> bool:
+    """A function that returns a condition, or only skips and raises."""
+    for item in statements(node.body):
+        if isinstance(item, ast.Return) and isinstance(item.value, ast.Compare | ast.BoolOp | ast.UnaryOp):
+            return True
+        if isinstance(item, ast.Return) and isinstance(item.value, ast.Constant) and isinstance(item.value.value, bool):
+            return True
+        if (
+            isinstance(item, ast.Expr)
+            and isinstance(item.value, ast.Call)
+            and dotted(item.value.func).endswith(".skip")
+        ):
+            return True
+    return False

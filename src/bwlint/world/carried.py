@@ -1,0 +1,236 @@
+"""What the imports of a file bring that carries the device: helpers, constants and classes of other files of the tree.
+
+It is known from the bytes of the files alone, so that a run on one file sees what a run on the tree sees. A name is
+followed only to what defines it: most files are never parsed for it.
+"""
+
+# Paths are plain strings here, as in `sources.tree`.
+# ruff: noqa: PTH119
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from bwlint.evaluate.sources import asking_names
+from bwlint.readers import ReadError
+from bwlint.readers.python import parse
+from bwlint.readers.python.carriers import SHORT, offered, trace
+from bwlint.sources.read import Unread, decode, read_bytes
+from bwlint.sources.tree import entries, find_module, import_roots, module_name, package_root
+
+MAX_STEPS = 3
+"""Files from the one that asks to the source, facades among them."""
+MAX_BLOCKS = 30
+"""Definitions of one file that a helper is followed through."""
+MAX_LINES = 400
+"""Lines of a definition that is looked into: what is longer is a program of its own."""
+_IMPORT = re.compile(
+    r"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n#;]*)|import[ \t]+([\w., \t]+))", re.MULTILINE
+)
+_NAME = re.compile(r"([\w.]+|\*)(?:\s+as\s+(\w+))?")
+_BLOCK = re.compile(r"^[^\s)\]}#].*(?:\n(?:[ \t)\]}#].*|(?:elif|else|except|finally)\b.*)?)*", re.MULTILINE)
+_DEFINED = re.compile(r"(?:(?:async\s+)?def|class)\s+(\w+)|(\w+)(?:\s*,\s*(\w+))?[^\n=()]*=(?!=)")
+_DEFINED_WITHIN = re.compile(r"^[ \t]+(?:(?:async[ \t]+)?def[ \t]+|class[ \t]+)?(\w+)", re.MULTILINE)
+_WITHIN = re.compile(r"(?:if|try|with)\b")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_NOTHING = frozenset[str]()
+
+
+class _Import(NamedTuple):
+    module: str
+    name: str | None
+    local: str
+
+
+@dataclass
+class _Source:
+    """The text of a file, cut at its top-level definitions."""
+
+    real: str
+    text: str
+    reached: dict[str, tuple[frozenset[str], frozenset[str], bool]] = field(default_factory=dict)
+
+    @cached_property
+    def imports(self) -> tuple[_Import, ...]:
+        package = module_name(self.real, package_root(self.real))
+        if os.path.basename(self.real) != "__init__.py":
+            package = package.rpartition(".")[0]
+        tops = frozenset[str]().union(*map(entries, self.roots))
+        return tuple(_imports(self.text, package, tops))
+
+    @cached_property
+    def roots(self) -> tuple[str, ...]:
+        root = package_root(self.real)
+        return (root, *import_roots(root))
+
+    @cached_property
+    def asking(self) -> tuple[str, ...]:
+        return tuple(name for name in asking_names() if name in self.text)
+
+    @cached_property
+    def blocks(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for match in _BLOCK.finditer(self.text):
+            block = match[0]
+            start = _DEFINED.match(block)
+            names = start.groups() if start else _DEFINED_WITHIN.findall(block) if _WITHIN.match(block) else ()
+            for name in filter(None, names):
+                found[name] = found.get(name, "") + block
+        return found
+
+    def reach(self, name: str) -> tuple[frozenset[str], frozenset[str], bool]:
+        """The definitions that one is made of, what else they name, and whether any asks the device."""
+        todo, seen, outside, asks = [name], {name}, set[str](), False
+        while todo and len(seen) <= MAX_BLOCKS:
+            block = self.blocks[todo.pop()]
+            lines = block.count("\n")
+            asks = asks or (lines < MAX_LINES and any(word in block for word in self.asking))
+            long = block.startswith("class") or lines > SHORT
+            used = set(_WORD.findall(block.partition("\n")[0] if long else block)) - seen
+            todo += sorted(used & self.blocks.keys())
+            outside |= used - self.blocks.keys()
+            seen |= used & self.blocks.keys()
+        bound = {item.local for item in self.imports}
+        return frozenset(seen), frozenset(outside if "*" in bound else outside & bound), asks
+
+
+@dataclass(slots=True)
+class _Carried:
+    """What is known in one run."""
+
+    sources: dict[str, _Source | None] = field(default_factory=dict)
+    files: dict[tuple[str, tuple[str, ...]], str | None] = field(default_factory=dict)
+    words: dict[tuple[str, str, int], frozenset[str]] = field(default_factory=dict)
+    offers: dict[tuple[str, frozenset[str], frozenset[str]], dict[str, frozenset[str]]] = field(default_factory=dict)
+
+    def of_imports(self, source: _Source, asked: frozenset[str] | None, steps: int) -> frozenset[str]:
+        """The words that the imports of a file bring, of the local names that are asked for."""
+        found = _NOTHING
+        for item in source.imports:
+            if asked is None or item.local in asked or item.name == "*":
+                found |= self._of_import(source, item, asked, steps)
+        return found
+
+    def _of_import(self, source: _Source, item: _Import, asked: frozenset[str] | None, steps: int) -> frozenset[str]:
+        real = self._file(item.module, source.roots)
+        if item.name == "*":
+            known = self._source(real) if real else None
+            names = self._names(known, steps) if known is not None else _NOTHING
+            return self._of_names(known, names if asked is None else names & asked, steps - 1) if known else _NOTHING
+        if item.name is not None and real:
+            known = self._source(real)
+            if item.name[0].isupper() and not item.name.isupper() and not _is_made(source.text, item.local):
+                return _NOTHING  # a class that is named in annotations alone
+            words = self._of_name(known, item.name, steps - 1) if known is not None else _NOTHING
+            if words:
+                return words | {item.local} if item.name in words else words
+        inner = real if item.name is None else self._file(f"{item.module}.{item.name}", source.roots)
+        known = self._source(inner) if inner else None
+        if known is None:
+            return _NOTHING
+        wanted = frozenset(re.findall(rf"\b{re.escape(item.local)}\.(\w+)", source.text))
+        return self._of_names(known, wanted, steps - 1)
+
+    def _names(self, source: _Source, steps: int) -> frozenset[str]:
+        """What a star import brings."""
+        found = frozenset(source.blocks) | {item.local for item in source.imports}
+        for item in source.imports if steps > 1 else ():
+            real = self._file(item.module, source.roots) if item.name == "*" else None
+            known = self._source(real) if real else None
+            found |= self._names(known, steps - 1) if known is not None else _NOTHING
+        return found
+
+    def _of_names(self, source: _Source, names: frozenset[str], steps: int) -> frozenset[str]:
+        return _NOTHING.union(*(self._of_name(source, name, steps) for name in names))
+
+    def _of_name(self, source: _Source, name: str, steps: int) -> frozenset[str]:
+        """The words that carry in a file because it has `name` of another one."""
+        if steps <= 0:
+            return _NOTHING
+        key = (source.real, name, steps)
+        if key not in self.words:
+            self.words[key] = _NOTHING
+            if name in source.blocks:
+                self.words[key] = self._of_definition(source, name, steps)
+            else:
+                self.words[key] = self.of_imports(source, frozenset({name}), steps)
+        return self.words[key]
+
+    def _of_definition(self, source: _Source, name: str, steps: int) -> frozenset[str]:
+        if name not in source.reached:
+            source.reached[name] = source.reach(name)
+        seen, outside, asks = source.reached[name]
+        given = self.of_imports(source, outside, steps)
+        if not asks and not given:
+            return _NOTHING
+        key = (source.real, given, seen)
+        if key not in self.offers:
+            self.offers[key] = _offers("\n".join(dict.fromkeys(map(source.blocks.__getitem__, sorted(seen)))), given)
+        brought = self.offers[key].get(name, _NOTHING)
+        return brought | given if source.blocks[name].startswith("class") and given else brought
+
+    def _file(self, dotted: str, roots: tuple[str, ...]) -> str | None:
+        key = (dotted, roots)
+        if key not in self.files:
+            self.files[key] = find_module(dotted, roots)
+        return self.files[key]
+
+    def _source(self, real: str) -> _Source | None:
+        if real not in self.sources:
+            data = read_bytes(real)
+            text = data if isinstance(data, Unread) else decode(data)
+            self.sources[real] = None if isinstance(text, Unread) else _Source(real, text)
+        return self.sources[real]
+
+
+_known = _Carried()
+
+
+def forget() -> None:
+    """Begin a run: files may have changed since the last one."""
+    global _known
+    _known = _Carried()
+
+
+def carried(real: str, data: bytes) -> frozenset[str]:
+    """The words of a Python file that carry because of its imports."""
+    text = decode(data)
+    return _NOTHING if isinstance(text, Unread) else _known.of_imports(_Source(real, text), None, MAX_STEPS)
+
+
+def _offers(text: str, given: frozenset[str]) -> dict[str, frozenset[str]]:
+    try:
+        tree = parse(text)
+        return offered(tree, trace(tree, text, set(), given).words)
+    except (ReadError, RecursionError):
+        return {}
+
+
+def _is_made(text: str, name: str) -> bool:
+    """Whether a file makes objects of a class, asks it, or has a class below it."""
+    return any(form in text for form in (f"{name}(", f"{name}.", f"({name}", f", {name})"))
+
+
+def _imports(text: str, package: str, tops: frozenset[str]) -> Iterator[_Import]:
+    """The imports of a file that may be of the tree, whose modules begin with one of `tops`."""
+    for match in _IMPORT.finditer(text):
+        origin, names, modules = match.groups()
+        if origin and origin[0] != "." and origin.partition(".")[0] not in tops:
+            continue
+        listed = re.sub(r"#[^\n]*", "", names or modules or "").strip("()")
+        for found in _NAME.finditer(listed):
+            name, local = found[1], found[2] or found[1]
+            yield _Import(_absolute(origin, package), name, local) if origin else _Import(name, None, local)
+
+
+def _absolute(origin: str, package: str) -> str:
+    level = len(origin) - len(origin.lstrip("."))
+    if not level:
+        return origin
+    parts = package.split(".") if package else []
+    return ".".join(filter(None, (*parts[: len(parts) - level + 1], origin[level:])))
