@@ -38,7 +38,7 @@ class Dense(Base):
     def launch(self, x):
         return tcgen05.MmaF16BF16Op(x)
 """
-TRTLLM = "    import flashinfer\n    return flashinfer.decode.trtllm_batch_decode_with_kv_cache_mla(x)\n"
+TRTLLM = "    import flashinfer\n    return flashinfer.prefill.trtllm_ragged_attention_deepseek(x)\n"
 CARRIED = f"""
 import torch
 from dataclasses import dataclass
@@ -179,7 +179,7 @@ class Decoder:
     def _decode(self, x):
         if torch.cuda.get_device_capability()[0] >= 10:
             import flashinfer
-            return flashinfer.decode.trtllm_batch_decode_with_kv_cache_mla(x)
+            return flashinfer.prefill.trtllm_ragged_attention_deepseek(x)
         return None
 """
         },

@@ -13,8 +13,8 @@ from bwlint.evaluate.values import (
     ArchMember,
     Capability,
     DeviceProperties,
+    EnumMember,
     Guess,
-    Member,
     Method,
     Number,
     Raises,
@@ -61,7 +61,7 @@ def _serves(major: int, minor: int, suffix: str, chip: Any) -> bool:
 def to_text(value: object) -> str:
     if isinstance(value, Guess):
         return str(value.number)
-    if isinstance(value, Ref | Method | DeviceProperties | ArchMember | Member | Unknown | Raises):
+    if isinstance(value, Ref | Method | DeviceProperties | ArchMember | EnumMember | Unknown | Raises):
         raise ValueError("no text")
     text = str(value)
     if len(text) > MAX_TEXT:
@@ -120,8 +120,8 @@ def attribute(value: Any, name: str) -> Any:
         return Method(value, name)
     if isinstance(value, Record) and name in value.fields:
         return value[value.fields.index(name)]
-    if isinstance(value, Member | Number) and name in ("name", "value"):
-        return value.name if name == "name" else value.value if isinstance(value, Member) else int(value)
+    if isinstance(value, EnumMember | Number) and name in ("name", "value"):
+        return value.name if name == "name" else value.value if isinstance(value, EnumMember) else int(value)
     if isinstance(value, tuple) and len(value) == 2 and name in ("major", "minor"):
         return value[0] if name == "major" else value[1]
     if isinstance(value, Ref):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bwlint.evaluate.objects import ClassValue, EvaluationFrame
-from bwlint.evaluate.values import Member, Number, Raises, Ref, Unknown
+from bwlint.evaluate.values import EnumMember, Number, Raises, Ref, Unknown
 from bwlint.model.facts import Class
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def member(body: Class, kind: str, name: str, value: Any) -> Any:
     if isinstance(value, Unknown) or name.startswith("_"):
         return value
     if kind not in _NUMBERS:
-        return Member(body.qualname, name, value)
+        return EnumMember(body.qualname, name, value)
     if not isinstance(value, int):
         return Unknown()
     number = Number(value)
@@ -38,7 +38,7 @@ def member(body: Class, kind: str, name: str, value: Any) -> Any:
 
 def find(run: Interpreter, owner: ClassValue, kind: str, value: Any) -> Any:
     """`Enum(value)` on one chip."""
-    if isinstance(value, Member):
+    if isinstance(value, EnumMember):
         return value
     for name, expression in owner.body.names.items():
         if expression.op in ("const", "tuple") and not name.startswith("_"):

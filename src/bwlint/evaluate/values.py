@@ -56,7 +56,7 @@ class Number(int):
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class EnumMember:
     """A member of any other enum: equal to itself alone."""
 
     owner: str
