@@ -15,12 +15,12 @@ from bwlint.readers import prune
 from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
 from bwlint.readers.python import budgets, clusters, embedded, glued, peers
 from bwlint.readers.python.carriers import trace
-from bwlint.readers.python.flow import Flow, StatementSite
+from bwlint.readers.python.flow import Flow
 from bwlint.readers.python.sides import statements
 from bwlint.readers.python.vocabulary import device_lines, lines_with, may_read_device
 from bwlint.sources.errors import ReadError
 
-__all__ = ["ReadError", "may_matter", "may_read_device", "parse", "read", "read_sites"]
+__all__ = ["ReadError", "may_matter", "may_read_device", "parse", "read"]
 
 _BUILD_WORDS = tuple(word.encode() for word in WORDS)
 
@@ -90,37 +90,6 @@ def read(
     )
 
 
-def read_sites(
-    path: str,
-    source: str,
-    name: str,
-    is_package: bool,
-    wanted: frozenset[int],
-    carried: frozenset[str] = frozenset(),
-) -> tuple[Module, tuple[StatementSite, ...]]:
-    """The statements of a file that hold the `wanted` lines, with what has to hold where they stand, outer ones first.
-
-    The module has what their tests ask for, and of gates those that it needs for that. Raises `ReadError`.
-    """
-    tree = parse(source)
-    lines = re.split("\r\n|\r|\n", source)
-    package = name if is_package else name.rpartition(".")[0]
-    flow = _flow(tree, source, lines, package, frozenset(), carried, wanted)
-    module = Module(
-        path=path,
-        language="python",
-        name=name,
-        is_package=is_package,
-        names=flow.names,
-        stars=tuple(flow.stars),
-        slots=tuple(flow.slots),
-        functions=flow.functions,
-        classes=flow.classes,
-        gates=tuple(flow.gates.found),
-    )
-    return module, tuple(flow.sites)
-
-
 def _flow(
     tree: ast.Module,
     source: str,
@@ -128,13 +97,12 @@ def _flow(
     package: str,
     own: frozenset[str],
     carried: frozenset[str],
-    wanted: frozenset[int] = frozenset(),
 ) -> Flow:
     hits = device_lines(source) | lines_with(own, source)
     try:
         found = trace(tree, source, hits, own | carried)
         hits |= found.lines | lines_with(found.words, source)
-        return Flow(tree, lines, package, frozenset(hits | wanted), found, own, wanted)
+        return Flow(tree, lines, package, frozenset(hits), found, own)
     except RecursionError as error:
         raise ReadError("nested too deep to analyse") from error
 

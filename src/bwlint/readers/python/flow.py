@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-import bisect
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from bwlint.model.expr import NONE, Expr, Span, const, negate, unknown
+from bwlint.model.expr import NONE, Expr, const, negate, unknown
 from bwlint.model.facts import HANDLER, MAX_RETURNS, Class, Function, GateKind, Path, Side, Use
 from bwlint.readers.python import definitions, lists, patterns, sides
 from bwlint.readers.python.carriers import Carriers
@@ -24,15 +23,6 @@ _CATCHES = re.compile(r"\b(?:KeyError|LookupError|Exception|BaseException)\b")
 _QUESTION = re.compile(r"capability_geq|^(?:is|has)_device_capability|^is_family_of$|at_least|_geq$")
 MAX_TESTS = 8
 """Tests above an assignment to an attribute that are kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class StatementSite:
-    """A statement that somebody asked for: the definition around it, and the tests that hold where it stands."""
-
-    at: Span
-    qualname: str
-    path: Path
 
 
 _MAPPINGS = frozenset({"var", "import", "dict", "name", "attr"})
@@ -94,11 +84,8 @@ class Flow:
         hits: frozenset[int],
         carried: Carriers,
         own: frozenset[str],
-        wanted: frozenset[int] = frozenset(),
     ) -> None:
         self.own = own
-        self.sites: list[StatementSite] = []
-        self._wanted = sorted(wanted)
         self.hits = hits
         self.slots: list[Expr] = []
         self.lowerer = Lowerer(self.slots)
@@ -192,19 +179,10 @@ class Flow:
     def block(self, body: Sequence[ast.stmt], siblings: Sequence[ast.stmt]) -> bool:
         """Walk a block; True when it never falls through."""
         for index, node in enumerate(body):
-            if self._wanted:
-                self._site(node)
             handler = _STATEMENTS.get(type(node))
             if handler is not None and handler(self, node, body[index + 1 :]):
                 return True
         return False
-
-    def _site(self, node: ast.stmt) -> None:
-        first = min([item.lineno for item in getattr(node, "decorator_list", [])] + [node.lineno])
-        index = bisect.bisect_left(self._wanted, first)
-        if index < len(self._wanted) and self._wanted[index] <= (node.end_lineno or node.lineno):
-            at = Span(first, 0, *span(node)[2:]) if first < node.lineno else span(node)
-            self.sites.append(StatementSite(at, self.qualname, tuple(self.path)))
 
     def _if(self, node: ast.If, rest: Sequence[ast.stmt], chain: int = 0, position: int = 0) -> bool:
         test = self.lowerer.condition(node.test)
