@@ -394,6 +394,8 @@ class Flow:
 
     def _call_lists(self, node: ast.expr, rest: Sequence[ast.stmt]) -> None:
         """Lists passed to calls; what they guard is what follows, and the function that passes them."""
+        if isinstance(node, ast.Call):
+            self._answers(node)
         if not self.hit(node):
             return
         for item in ast.walk(node):
@@ -408,6 +410,13 @@ class Flow:
                     behind = replace(behind, uses=(*behind.uses, function))
                     at = item if isinstance(node, ast.Call) and node is item and not item.keywords else value
                     self.add("list", test, at, behind, Side(ends="raise"), name)
+
+    def _answers(self, node: ast.Call) -> None:
+        """`Features(fp4=capability == (12, 0))`: a flag under the name that it is passed as."""
+        for keyword in node.keywords:
+            if keyword.arg and isinstance(keyword.value, ast.Compare | ast.BoolOp | ast.UnaryOp):
+                value = self.quietly(keyword.value)
+                self.add("flag", value, keyword.value, Side(ends="fall"), Side(ends="fall"), keyword.arg)
 
     def _assert(self, node: ast.Assert, rest: Sequence[ast.stmt]) -> bool:
         test = self.lowerer.lower(node.test)

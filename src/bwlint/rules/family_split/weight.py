@@ -17,7 +17,7 @@ from bwlint.world.gates import Judged, answers_no, refuses
 
 _CONSUMER, _SECOND = group("consumer-blackwell"), group("second-consumer")
 _SUPPORTS = re.compile(rf"{words.said('support')}|{words.families(_CONSUMER)}", re.I)
-_PART_NAME = re.compile(rf"{spelling.IN_NAMES}120(?![A-Za-z0-9])")
+_TAG = re.compile(r"[\d.]+\Z")
 _TURNED_AWAY = re.compile(rf"{words.said('demand', 'refusal', 'fallback')}", re.I)
 
 
@@ -40,14 +40,9 @@ class Cut:
     missing: ChipSet
 
     @property
-    def names_members(self) -> bool:
-        """Whether the test lists chips (`==`, `in`) and not exceptions (`!=`, `not in`)."""
-        return self.judged.gate.kind in LISTED or len(self.judged.core) <= len(EVERY) // 2
-
-    @property
     def named(self) -> ChipSet:
         """Those whom the author thought of."""
-        return self.test if self.names_members else self.missing
+        return self.test if names_members(self.judged) else self.missing
 
     @property
     def taken(self) -> ChipSet:
@@ -79,6 +74,11 @@ class Cut:
         side = self.turned_away
         in_words = not side.rest and any(_TURNED_AWAY.search(text.text) for text in side.texts)
         return refuses(side) or answers_no(side) or self.judged.gate.is_a("assert", "skipif") or in_words
+
+
+def names_members(judged: Judged) -> bool:
+    """Whether a test lists chips (`==`, `in`) and not exceptions (`!=`, `not in`)."""
+    return judged.gate.kind in LISTED or len(judged.core) <= len(EVERY) // 2
 
 
 def weight(context: Context, cut: Cut) -> Weight:
@@ -135,13 +135,12 @@ def _answer(context: Context, cut: Cut) -> Weight | None:
     asking = list(users(context, judged, cut.test | cut.missing))
     if any(reasons.given(user.gate.comment) or reasons.untried(user) for user in asking):
         return Weight("note", "low", " (a comment where it is asked gives a reason)")
-    harmed = next((user for user in asking if decides(user) and not user.in_test), None)
+    harmed = next((user for user in asking if (decides(user) or parts_ways(user)) and not user.in_test), None)
     if harmed is not None and (not judged.sets.guessed or harmed.gate.kind == "assert" or refuses(harmed.other)):
         return Weight("warning", "high", user=harmed)
-    name = f"{judged.gate.qualname} {judged.gate.name}"
-    if _PART_NAME.search(name) or not _SUPPORTS.search(name):
-        return Weight("note", "low")
-    return Weight("warning", "medium")
+    beside_others = bool(judged.core - _CONSUMER) and not judged.sets.guessed
+    supports = _SUPPORTS.search(f"{judged.gate.qualname} {judged.gate.name}")
+    return Weight("warning", "medium") if supports or beside_others else Weight("note", "low")
 
 
 def _own_arm(context: Context, cut: Cut) -> Weight | None:
@@ -162,6 +161,27 @@ def _tuned(context: Context, cut: Cut) -> Weight | None:
     return Weight("note", "low", " (tuning)") if gate.yes.tuning or gate.no.tuning else None
 
 
+def _other_way(context: Context, cut: Cut) -> Weight | None:
+    judged = cut.judged
+    if judged.sets.guessed or not parts_ways(judged):
+        return None
+    return Weight("warning", "medium", f"; {called(cut.left_out)} goes another way")
+
+
+def parts_ways(judged: Judged) -> bool:
+    """Whether one side calls or chooses what the other does not; numbers and names of targets are no way to go."""
+    gate = judged.gate
+    if not gate.is_a("condition", "expression") or gate.yes.tuning or gate.no.tuning:
+        return False
+    return _ways(gate.yes) != _ways(gate.no)
+
+
+def _ways(side: Side) -> set[str]:
+    names = ("call", "text", "name") if side.value is not None and side.value.op in _NAMES else ("call", "text")
+    found = {use.name for use in side.uses if use.is_a(*names)}
+    return {name for name in found if not _TAG.match(name) and spelling.spelled(name) is None}
+
+
 def _generation(context: Context, cut: Cut) -> Weight | None:
     """The member that is named gets a kernel or value of the family, the other one of an older generation."""
     judged = cut.judged
@@ -180,6 +200,7 @@ def _generations(side: Side) -> list[int]:
     return [numbers[0] // 10 for numbers in found if numbers]
 
 
+_NAMES = frozenset({"attr", "import", "function", "name"})
 _RULES: tuple[Callable[[Context, Cut], Weight | None], ...] = (
     _exact_build,
     _meant,
@@ -189,4 +210,5 @@ _RULES: tuple[Callable[[Context, Cut], Weight | None], ...] = (
     _decided,
     _tuned,
     _generation,
+    _other_way,
 )
