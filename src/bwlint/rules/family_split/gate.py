@@ -114,7 +114,8 @@ def split(context: Context, judged: Judged) -> tuple[ChipSet, ChipSet] | None:
     if any(clash.certain for clash in judged.sets.clashes) or not judged.stands_here:
         return None
     asked = " ".join(judged.mentioned)
-    by_helper = not judged.owns_comparison and not _EXACT_NAME.search(asked)
+    named_for_one = _EXACT_NAME.search(asked) and judged.gate.kind != "helper-call"  # that one raises by itself
+    by_helper = not judged.owns_comparison and not named_for_one
     if by_helper or _TENSOR_MEMORY.search(f"{asked} {judged.gate.name}"):
         return None  # a helper that parts a family is reported at its body; tensor memory, where its table is
     family = _parted(context, judged)
