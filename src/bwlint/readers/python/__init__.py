@@ -18,6 +18,7 @@ from bwlint.readers.python.carriers import trace
 from bwlint.readers.python.flow import Flow
 from bwlint.readers.python.sides import statements
 from bwlint.readers.python.vocabulary import device_lines, lines_with, may_read_device
+from bwlint.readers.spans import span
 from bwlint.sources.errors import ReadError
 
 __all__ = ["ReadError", "may_matter", "may_read_device", "parse", "read"]
@@ -26,6 +27,7 @@ _BUILD_WORDS = tuple(word.encode() for word in WORDS)
 
 _OPERATION_WORDS = ("cgen05", "warpgroup.", "wgmma.")
 _OPERATION_BYTES = tuple(word.encode() for word in _OPERATION_WORDS)
+MAX_TARGETS = 4
 _EXACT_TARGET = re.compile(rf"(?:{OF_TOOLS}|\b)120a\b")
 # Layouts of shared memory and the enumerations around them are made on the host, for kernels of any chip.
 _OPERATION = re.compile(
@@ -75,7 +77,7 @@ def read(
         classes=flow.classes,
         gates=tuple(flow.gates.found),
         uses=_operations(tree, source, lines),
-        targets=_targets(source, lines),
+        targets=_targets(source, tree),
         carries=carries_of_python(tree, source),
         operations=(
             *peers.operations(tree, source),
@@ -182,13 +184,12 @@ def _imports_operation(line: str) -> bool:
     return "nvgpu.tcgen05." in line or "prims.tcgen05" in line
 
 
-def _targets(source: str, lines: Sequence[str]) -> tuple[Prose, ...]:
-    """Places that name a target for one chip alone: sm_120a, compute_120a."""
+def _targets(source: str, tree: ast.Module) -> tuple[Prose, ...]:
+    """Strings that name a target for one chip alone: sm_120a, compute_120a. What is said in a sentence names none."""
     found: list[Prose] = []
-    if "120a" not in source:
-        return ()
-    for number, line in enumerate(lines, 1):
-        match = None if "120a" not in line or line.lstrip().startswith("#") else _EXACT_TARGET.search(line)
-        if match and len(found) < 4:
-            found.append(Prose(match[0], Span(number, match.start(), number, match.end())))
+    for node in ast.walk(tree) if "120a" in source else ():
+        text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+        match = _EXACT_TARGET.search(text) if " " not in text or "=" in text else None
+        if match and len(found) < MAX_TARGETS:
+            found.append(Prose(match[0], span(node)))
     return tuple(found)

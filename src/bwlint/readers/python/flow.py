@@ -393,7 +393,7 @@ class Flow:
         return False
 
     def _mutates(self, node: ast.Call) -> None:
-        """`archs.append(x)` makes `archs` unknown."""
+        """`archs.append(x)` makes `archs` unknown; of what reads the device it is then the list, as on one GPU."""
         func = node.func
         if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
             mutators = (
@@ -408,8 +408,24 @@ class Flow:
                 "discard",
                 "sort",
             )
-            if func.attr in mutators and func.value.id in self.lowerer.scope.env:
-                self.lowerer.scope.env[func.value.id] = unknown(f"{func.value.id} is changed at line {node.lineno}")
+            env = self.lowerer.scope.env
+            if func.attr in mutators and func.value.id in env:
+                first = self._first(env[func.value.id], node) if func.attr in ("append", "add") else None
+                changed = unknown(f"{func.value.id} is changed at line {node.lineno}")
+                env[func.value.id] = changed if first is None else self.lowerer.define(first)
+
+    def _first(self, held: Expr, node: ast.Call) -> Expr | None:
+        """The list of what is put into an empty one, where that reads the device."""
+        held = self._value(held)
+        called = held.args[0] if held.op == "call" and len(held.args) == 2 else held
+        empty = held.args[0] == () if held.op == "list" else called.op == "name" and called.args[0] == "set"
+        if not empty or len(node.args) != 1:
+            return None
+        item = self.quietly(node.args[0])
+        return Expr("list", ((item,),), span(node)) if self.gates.reads(item) else None
+
+    def _value(self, found: Expr) -> Expr:
+        return self.slots[found.args[0]] if found.op == "var" else found
 
     def _helper_call(self, node: ast.Call, lowered: Expr, name: str, rest: Sequence[ast.stmt]) -> None:
         """A helper called as a statement skips or raises by itself."""
@@ -420,6 +436,8 @@ class Flow:
 
     def _call_lists(self, node: ast.expr, rest: Sequence[ast.stmt]) -> None:
         """Lists passed to calls; what they guard is what follows, and the function that passes them."""
+        if isinstance(node, ast.Call):
+            self._answers(node)
         if not self.hit(node):
             return
         for item in ast.walk(node):
@@ -434,6 +452,13 @@ class Flow:
                     behind = replace(behind, uses=(*behind.uses, function))
                     at = item if isinstance(node, ast.Call) and node is item and not item.keywords else value
                     self.add("list", test, at, behind, Side(ends="raise"), name)
+
+    def _answers(self, node: ast.Call) -> None:
+        """`Features(fp4=capability == (12, 0))`: a flag under the name that it is passed as."""
+        for keyword in node.keywords:
+            if keyword.arg and isinstance(keyword.value, ast.Compare | ast.BoolOp | ast.UnaryOp):
+                value = self.quietly(keyword.value)
+                self.add("flag", value, keyword.value, Side(ends="fall"), Side(ends="fall"), keyword.arg)
 
     def _assert(self, node: ast.Assert, rest: Sequence[ast.stmt]) -> bool:
         test = self.lowerer.lower(node.test)
@@ -478,7 +503,11 @@ class Flow:
         if isinstance(node, ast.While):
             self.lowerer.lower(node.test)
         else:
-            self.lowerer.lower(node.iter)
+            held = self._value(self.lowerer.lower(node.iter))
+            target = node.target.id if isinstance(node.target, ast.Name) else ""
+            alone = held.op == "list" and len(held.args[0]) == 1
+            if target and alone and target not in sides.bound_names(node.body):
+                self.lowerer.scope.env[target] = held.args[0][0]
         depth = len(self.path)
         self.path.append(unknown(f"loop at line {node.lineno}"))
         self.block(node.body, ())

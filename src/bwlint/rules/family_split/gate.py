@@ -18,7 +18,7 @@ from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import ANSWERS, LISTED
 from bwlint.model.findings import NoFix, Severity
 from bwlint.rules.family_split import RULE, reasons
-from bwlint.rules.family_split.weight import Cut, Weight, weight
+from bwlint.rules.family_split.weight import Cut, Weight, names_members, weight
 from bwlint.world.builds import runs_on
 from bwlint.world.gates import Judged, refuses
 
@@ -114,7 +114,8 @@ def split(context: Context, judged: Judged) -> tuple[ChipSet, ChipSet] | None:
     if any(clash.certain for clash in judged.sets.clashes) or not judged.stands_here:
         return None
     asked = " ".join(judged.mentioned)
-    by_helper = not judged.owns_comparison and not _EXACT_NAME.search(asked)
+    named_for_one = _EXACT_NAME.search(asked) and judged.gate.kind != "helper-call"  # that one raises by itself
+    by_helper = not judged.owns_comparison and not named_for_one
     if by_helper or _TENSOR_MEMORY.search(f"{asked} {judged.gate.name}"):
         return None  # a helper that parts a family is reported at its body; tensor memory, where its table is
     family = _parted(context, judged)
@@ -168,9 +169,10 @@ def _nothing_behind(judged: Judged) -> bool:
 
 
 def _pair(context: Context, judged: Judged, family: ChipSet, missing: ChipSet) -> bool:
-    """Another gate of the function (or of the module, for helpers) tests the missing member by itself."""
+    """Another gate of the function (or of the module, for helpers) names the member that this one does not name."""
+    twin = missing if names_members(judged) else family - missing
     for other in context.judged[judged.module.path]:
-        if other is judged or other.core & family != missing or _same_comparison(judged, other) or asks(other, judged):
+        if other is judged or _named(other, family) != twin or _same_comparison(judged, other) or asks(other, judged):
             continue  # the same comparison, used and turned round
         same_place = other.gate.qualname == judged.gate.qualname
         family_named = _FAMILY_NAME.search(judged.gate.name)
@@ -179,6 +181,10 @@ def _pair(context: Context, judged: Judged, family: ChipSet, missing: ChipSet) -
         if same_place or both_named:
             return True
     return False
+
+
+def _named(judged: Judged, family: ChipSet) -> ChipSet:
+    return judged.core & family if names_members(judged) else family - judged.core
 
 
 def _local_flags(judged: Judged, other: Judged) -> bool:
@@ -240,7 +246,7 @@ def _remedy(
 ) -> Remedy | NoFix:
     """The test with all members on the side of those that it names; `NoFix` says why nobody would want that."""
     held, lost = (missing, test) if judged.denies else (test, missing)
-    chips = judged.core | missing if Cut(judged, test, missing).names_members else judged.core - test
+    chips = judged.core | missing if names_members(judged) else judged.core - test
     admitted = chips <= judged.core if judged.denies else chips >= judged.core
     if held <= _SECOND and sibling is None and (admitted or judged.module.language == "cuda"):
         return NoFix("what is for the later part alone is a remedy for it")

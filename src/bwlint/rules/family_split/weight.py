@@ -9,15 +9,17 @@ from dataclasses import dataclass
 from bwlint.chips import EVERY, ChipSet, group, spelling, words
 from bwlint.chips.wording import called
 from bwlint.judging.context import Context
-from bwlint.judging.siblings import users
+from bwlint.judging.siblings import admission, calls, users
 from bwlint.model.facts import ANSWERS, LISTED, Side
 from bwlint.model.findings import Confidence, Severity
 from bwlint.rules.family_split import reasons
 from bwlint.world.gates import Judged, answers_no, refuses
 
 _CONSUMER, _SECOND = group("consumer-blackwell"), group("second-consumer")
-_SUPPORTS = re.compile(rf"{words.said('support')}|{words.families(_CONSUMER)}", re.I)
+_SUPPORTS = re.compile(words.said("support"), re.I)
+_FAMILY_NAME = re.compile(words.families(_CONSUMER), re.I)
 _PART_NAME = re.compile(rf"{spelling.IN_NAMES}120(?![A-Za-z0-9])")
+_TAG = re.compile(r"[\d.]+\Z")
 _TURNED_AWAY = re.compile(rf"{words.said('demand', 'refusal', 'fallback')}", re.I)
 
 
@@ -40,14 +42,9 @@ class Cut:
     missing: ChipSet
 
     @property
-    def names_members(self) -> bool:
-        """Whether the test lists chips (`==`, `in`) and not exceptions (`!=`, `not in`)."""
-        return self.judged.gate.kind in LISTED or len(self.judged.core) <= len(EVERY) // 2
-
-    @property
     def named(self) -> ChipSet:
         """Those whom the author thought of."""
-        return self.test if self.names_members else self.missing
+        return self.test if names_members(self.judged) else self.missing
 
     @property
     def taken(self) -> ChipSet:
@@ -81,6 +78,11 @@ class Cut:
         return refuses(side) or answers_no(side) or self.judged.gate.is_a("assert", "skipif") or in_words
 
 
+def names_members(judged: Judged) -> bool:
+    """Whether a test lists chips (`==`, `in`) and not exceptions (`!=`, `not in`)."""
+    return judged.gate.kind in LISTED or len(judged.core) <= len(EVERY) // 2
+
+
 def weight(context: Context, cut: Cut) -> Weight:
     return next((found for rule in _RULES if (found := rule(context, cut)) is not None), Weight("note", "medium"))
 
@@ -103,12 +105,14 @@ def _exact_build(context: Context, cut: Cut) -> Weight | None:
     """What is behind it is compiled for 12.0 alone, unless the gate is what picks the target."""
     judged = cut.judged
     picked = judged.working.at
-    inside = picked is not None and all(picked.holds(text.at) for text in judged.module.targets)
+    inside = picked is not None and any(picked.holds(text.at) for text in judged.module.targets)
     if inside or not context.builds_exact(judged):
         return None
     twin = next(iter(cut.left_out))
     wanted = f"{called(cut.left_out)} wants sm_{twin.joined}a, or the f target where all of it assembles for that"
-    return Weight("note", "low", f" (the file builds for sm_120a alone: {wanted})")
+    why = f" (the file builds for sm_120a alone: {wanted})"
+    told = judged.module.carries or judged.sets.guessed or judged.in_test  # then the build itself is the finding
+    return Weight("note", "low", why) if told or not decides(judged) else Weight("warning", "medium", why)
 
 
 def _meant(context: Context, cut: Cut) -> Weight | None:
@@ -124,6 +128,8 @@ def _table(context: Context, cut: Cut) -> Weight | None:
     gate = cut.judged.gate
     if gate.kind != "table":
         return None
+    if cut.named <= _SECOND:
+        return Weight("note", "low")  # what was found for the later part
     return Weight("note", "medium", " (sizes)") if gate.yes.tuning else Weight("warning", "medium")
 
 
@@ -135,13 +141,14 @@ def _answer(context: Context, cut: Cut) -> Weight | None:
     asking = list(users(context, judged, cut.test | cut.missing))
     if any(reasons.given(user.gate.comment) or reasons.untried(user) for user in asking):
         return Weight("note", "low", " (a comment where it is asked gives a reason)")
-    harmed = next((user for user in asking if decides(user) and not user.in_test), None)
+    harmed = next((user for user in asking if (decides(user) or parts_ways(user)) and not user.in_test), None)
     if harmed is not None and (not judged.sets.guessed or harmed.gate.kind == "assert" or refuses(harmed.other)):
         return Weight("warning", "high", user=harmed)
+    beside_others = bool(judged.core - _CONSUMER) and not judged.sets.guessed
     name = f"{judged.gate.qualname} {judged.gate.name}"
-    if _PART_NAME.search(name) or not _SUPPORTS.search(name):
-        return Weight("note", "low")
-    return Weight("warning", "medium")
+    of_family = _FAMILY_NAME.search(name) and not _PART_NAME.search(name)
+    told = _SUPPORTS.search(name) or of_family or beside_others
+    return Weight("warning", "medium") if told else Weight("note", "low")
 
 
 def _own_arm(context: Context, cut: Cut) -> Weight | None:
@@ -162,6 +169,38 @@ def _tuned(context: Context, cut: Cut) -> Weight | None:
     return Weight("note", "low", " (tuning)") if gate.yes.tuning or gate.no.tuning else None
 
 
+def _other_way(context: Context, cut: Cut) -> Weight | None:
+    judged = cut.judged
+    if judged.sets.guessed:
+        return None
+    if any(judged.working.holds(text.at) for text in judged.module.targets):
+        return Weight("warning", "medium", f"; {called(cut.left_out)} is not built with the suffix that its twin gets")
+    if not parts_ways(judged) or _exact_behind(context, cut):
+        return None
+    return Weight("warning", "medium", f"; {called(cut.left_out)} goes another way")
+
+
+def _exact_behind(context: Context, cut: Cut) -> bool:
+    """Whether what it leads to is kept from the sibling by a gate of its own: that one is the finding."""
+    judged = cut.judged
+    found = (admission(context, judged.module, use) for use in calls(context, judged, judged.working))
+    return any(one is not None and not one.chips & cut.left_out for one in found)
+
+
+def parts_ways(judged: Judged) -> bool:
+    """Whether one side calls or chooses what the other does not; numbers and names of targets are no way to go."""
+    gate = judged.gate
+    if not gate.is_a("condition", "expression") or gate.yes.tuning or gate.no.tuning:
+        return False
+    return bool((_ways(gate.yes) ^ _ways(gate.no)) - judged.mentioned)
+
+
+def _ways(side: Side) -> set[str]:
+    names = ("call", "text", "name") if side.value is not None and side.value.op in _NAMES else ("call", "text")
+    found = {use.name for use in side.uses if use.is_a(*names)}
+    return {name.rpartition(".")[2] for name in found if not _TAG.match(name) and spelling.spelled(name) is None}
+
+
 def _generation(context: Context, cut: Cut) -> Weight | None:
     """The member that is named gets a kernel or value of the family, the other one of an older generation."""
     judged = cut.judged
@@ -180,6 +219,7 @@ def _generations(side: Side) -> list[int]:
     return [numbers[0] // 10 for numbers in found if numbers]
 
 
+_NAMES = frozenset({"attr", "import", "function", "name"})
 _RULES: tuple[Callable[[Context, Cut], Weight | None], ...] = (
     _exact_build,
     _meant,
@@ -189,4 +229,5 @@ _RULES: tuple[Callable[[Context, Cut], Weight | None], ...] = (
     _decided,
     _tuned,
     _generation,
+    _other_way,
 )
