@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from bwlint.chips.mentions import from_generation, mentioned
@@ -25,6 +27,52 @@ TEXTS = [
     ("compute capability >= 9.0", "9.0 and newer", "no chip", True),
     ("compute capability (12, 1)", "12.1 only", "12.1 only", False),
     ("SM100 and SM103", "10.x", "10.0 and 10.3", False),
+    ("requires CUDA capability 10.0 or greater", "10.0 and newer", "no chip", True),
+    ("mxfp8 requires CUDA capability 10.0 or greater or ROCm gfx950 or greater.", "10.0 and newer", "no chip", True),
+    ("float8 in triton requires CUDA capability 8.9 or greater", "8.9 and newer", "no chip", True),
+    ("compute capability 9.0, or higher, is needed", "9.0 and newer", "no chip", True),
+    ("needs SM100 GPUs or newer", "10.0 and newer", "10.0 only", True),
+    ("Hopper (SM90) hardware and up", "9.0 and newer", "9.0 only", True),
+    ("SM80 minimum", "8.0 and newer", "8.0 only", True),
+    ("SM80 is the minimum", "8.0 and newer", "8.0 only", True),
+    ("SM80 upwards", "8.0 and newer", "8.0 only", True),
+    ("SM80 and better", "8.0 and newer", "8.0 only", True),
+    ("SM80 and 8.9 GPUs or newer", "8.0, 8.9, 9.0, 10.x, 11.0 and 12.x", "8.0 only", True),
+    ("minimum compute capability 9.0", "9.0 and newer", "no chip", True),
+    ("minimum required SM90", "9.0 and newer", "9.0 only", True),
+    ("compute capability must be at least 9.0", "9.0 and newer", "no chip", True),
+    ("Native E4M3 requires compute >= 8.9", "8.9 and newer", "no chip", True),
+    ("compute capability 90 or higher", "9.0 and newer", "no chip", True),
+    ("is sm at least 90", "9.0 and newer", "no chip", True),
+    ("arch > SM_90", "9.0 and newer", "9.0 only", True),
+    ("lowers for (a, b) -> sm_90", "9.0 only", "9.0 only", False),
+    ("SM_90 <= arch", "9.0 and newer", "9.0 only", True),
+    ("detected pre-SM100 hardware", "10.0 and newer", "10.0 only", True),
+    ("requires SM100 (Blackwell); detected pre-SM100 hardware", "10.0 and newer", "10.0 only", True),
+    ("GPUs older than SM90", "9.0 and newer", "9.0 only", True),
+    ("up to SM90", "7.0 to 9.0", "9.0 only", False),
+    ("SM90 or older", "7.0 to 9.0", "9.0 only", False),
+    ("arch <= SM_90", "7.0 to 9.0", "9.0 only", False),
+    ("arch < SM_90", "7.0 to 8.9", "9.0 only", False),
+    ("required SM_103 >= CUDA ARCH >= SM_90", "9.0 to 10.3", "9.0 and 10.3", False),
+    ("needs SM_90 <= arch <= SM_103", "9.0 to 10.3", "9.0 and 10.3", False),
+    ("at least SM80 and at most SM90", "8.0 to 9.0", "8.0 and 9.0", False),
+    ("SM80 and newer, but below SM100", "8.0 to 9.0", "8.0 and 10.0", False),
+    ("needs SM100+, found older than SM100", "10.0 and newer", "10.0 only", True),
+    ("SM80 to SM90", "8.0 to 9.0", "8.0 and 9.0", False),
+    ("SM80-SM90 only", "8.0 to 9.0", "8.0 and 9.0", False),
+    ("SM80 through SM90", "8.0 to 9.0", "8.0 and 9.0", False),
+    ("between SM80 and SM90", "8.0 to 9.0", "8.0 and 9.0", False),
+    ("compute capability 8.0 to 9.0", "8.0 to 9.0", "8.0 only", False),
+    ("compute capability 8.0, 8.6 or 9.0", "8.0, 8.6 and 9.0", "8.0 only", False),
+    ("goes from SM100 to SM90", "9.0 to 10.7", "9.0 and 10.0", False),
+    ("SM90 or newer. Not for arch <= SM_80", "every chip but 8.6 to 8.9", "8.0 and 9.0", True),
+    ("needs SM90 and CUDA 12.0", "9.0 only", "9.0 only", False),
+    ("needs SM90 and CUDA >= 12.0", "9.0 only", "9.0 only", False),
+    ("needs SM90 and is 10x faster", "9.0 only", "9.0 only", False),
+    ("SM90, 10.x", "9.0 to 10.7", "9.0 only", False),
+    ("nvcc 12.0 or newer", "no chip", "no chip", False),
+    ("gcc 9.0+", "no chip", "no chip", False),
     ("", "no chip", "no chip", False),
     ("unsupported GPU", "no chip", "no chip", False),
     ("CUDA 12.8 is needed", "no chip", "no chip", False),
@@ -39,6 +87,30 @@ TEXTS = [
 def test_mentions(text: str, named: str, exact: str, open_ended: bool) -> None:
     found = mentioned(text)
     assert (str(found.named), str(found.exact), found.open_ended) == (named, exact, open_ended)
+
+
+@pytest.mark.parametrize(
+    ("text", "alike"),
+    [
+        ("requires SM89 compatible machine", True),
+        ("an SM90-class GPU", True),
+        ("an SM90 (Hopper) capable GPU", True),
+        ("requires SM89", False),
+        ("SM90 is not compatible", False),
+    ],
+)
+def test_what_is_like_a_chip(text: str, alike: bool) -> None:
+    assert mentioned(text).alike is alike
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["sm_90 ", "sm_90 (", "compute ", "capability ", "capability >= ", "9.0 ", "at least ", " ", "sm90/", "<"],
+)
+def test_a_long_text_takes_no_longer_than_its_length(piece: str) -> None:
+    started = time.perf_counter()
+    mentioned(piece * 10_000)
+    assert time.perf_counter() - started < 5
 
 
 @pytest.mark.parametrize(

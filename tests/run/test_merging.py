@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from bwlint.chips import NONE
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
-from bwlint.model.expr import Span
-from bwlint.model.facts import Module
+from bwlint.model.expr import Expr, Span
+from bwlint.model.facts import Gate, Module, Side
 from bwlint.model.findings import Severity
 from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.run.merging import one_each
@@ -97,3 +99,23 @@ def test_one_fault_is_one_finding(name: str) -> None:
 def test_what_is_left_out_is_related() -> None:
     (found,) = one_each([draft("leak", "warning", TEST), draft("message", "note", TEXT, TEST)])
     assert [related.at for related in found.related] == [TEXT]
+
+
+@pytest.mark.parametrize(
+    ("severities", "kept"),
+    [(("note", "note", "note"), 1), (("warning", "warning"), 2), (("note",), 1)],
+)
+def test_the_same_test_is_told_once(severities: tuple[Severity, ...], kept: int) -> None:
+    """Uses of one skip helper, say: the first is told with the number of the others and where they are."""
+    found = one_each(
+        replace(draft("excluded", severity, Span(line, 4, line, 40)), place=of_test(Span(line, 4, line, 40)))
+        for line, severity in enumerate(severities, start=1)
+    )
+    assert len(found) == kept
+    assert len(found[0].related) == len(severities) - kept
+    assert ("2 other places" in found[0].message) == (kept == 1 < len(severities))
+
+
+def of_test(at: Span, test: Expr = Expr("name", ("has_fa3",))) -> DraftPlace:  # noqa: B008 - never changed
+    gate = Gate(kind="skipif", qualname="f", test=test, at=at, leaf=None, yes=Side(ends="skip"), no=Side(ends="fall"))
+    return DraftPlace(module=HERE, at=at, admitted=NONE, certain=NONE, gate=gate)

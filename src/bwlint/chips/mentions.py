@@ -3,73 +3,93 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
 
 from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.chips.spelling import IN_WORDS, NUMBER, SUFFIX
 from bwlint.chips.words import said
 
-_NEWER, _LEAST = said("open-ended"), said("at-least")
-_SM = re.compile(
-    rf"(?<![A-Za-z0-9_]){IN_WORDS}({NUMBER}|\d{{1,2}}\.?x|\d{{1,2}}\.\d)([afx]?)"
-    rf"(?:\s*\([^)]*\))?(\s*(?:\+|{_NEWER}))?(?![0-9])",
+_NOUN = r"(?:\s+(?:gpu|device|machine|hardware|card|chip|arch(?:itecture)?)s?)?"
+_ASIDE = r"\)?(?:\s{0,3}\([^)]{0,40}\))?"
+_NEWER, _LEAST, _MOST = said("open-ended"), rf"(?:{said('at-least')}|(?<![-=<])>)", said("at-most")
+_BOUND = rf"(?:{_LEAST}|{_MOST})"
+_TOKEN = re.compile(
+    rf"(?<![A-Za-z0-9_]){IN_WORDS}(?P<sm>{NUMBER}|\d{{1,2}}\.?x|\d{{1,2}}\.\d)(?P<suffix>[afx]?)(?![0-9])"
+    r"|(?<![A-Za-z])(?:capabilit(?:y|ies)|cc|sm|compute(?=[^\w]{0,5}\d{1,2}\.\d))\s{0,3}"
+    rf"(?:(?:of|is|version|must be|should be)\s{{1,3}})?(?P<bound>{_BOUND})?\s{{0,3}}"
+    r"\(?(?P<major>\d{1,3})(?!\d)(?:[.,]\s?(?P<minor>\d)(?!\d)|\.?x)?\)?"
+    r"|(?<![\w.])(?P<bare>1[012]|[789])\.(?P<tenth>[\dx])(?!\w|\.\d)",
     re.I,
 )
-_AT_LEAST = re.compile(rf"{_LEAST}\s*$", re.I)
 _LIST = re.compile(rf"/({NUMBER}){SUFFIX}(?![0-9])")
-_CAPABILITY = re.compile(
-    rf"(?:capability|capabilities|cc|sm)\s*(?:of\s*)?({_LEAST})?\s*\(?(\d{{1,2}})(?!\d)(?:[.,]\s*(\d))?"
-    rf"\)?(\s*(?:\+|{_NEWER}))?",
-    re.I,
-)
-_GENERATION = re.compile(r"(?<![\d.])(1[012]|[789])\.?x\b", re.I)
-_VERSION = re.compile(r"(?<![\d.])(1[012]|[789])\.(\d)(?![\d.])")
+_RELEASED = re.compile(rf"{said('released')}\s{{0,3}}(?:{_BOUND})?\s{{0,3}}v?$", re.I)
+_FLOOR_BEFORE = re.compile(rf"{_LEAST}\s{{0,3}}(?:(?:required|supported)\s)?(?:(?:cuda\s)?compute\s)?$", re.I)
+_TOO_OLD = re.compile(rf"{said('older')}\s{{0,3}}$", re.I)
+_STRICT = re.compile(r"<\s{0,3}$")
+_CEILING_BEFORE = re.compile(rf"{_MOST}\s{{0,3}}$", re.I)
+_FLOOR_BEHIND = re.compile(rf"{_ASIDE}{_NOUN}(?:\s{{0,3}}(?:\+|<=?|≤)|,?\s{{0,3}}{_NEWER})", re.I)
+_CEILING_BEHIND = re.compile(rf"{_ASIDE}{_NOUN}(?:\s{{0,3}}(?:>=?|≥)|,?\s{{0,3}}{said('or-older')})", re.I)
+_RANGE = re.compile(rf"{_ASIDE}\s{{0,3}}{said('range')}\s{{0,3}}(?:(?:compute )?capability\s)?", re.I)
+_BETWEEN = re.compile(r"\bbetween\s{1,3}(?:(?:compute )?capability\s)?$", re.I)
+_ALIKE = re.compile(rf"{_ASIDE}{said('alike')}", re.I)
+_APART = re.compile(r"[.;](?!\d)|\bor\b", re.I)
 _SINCE = re.compile(
     rf"\b({'|'.join(dict.fromkeys(chip.generation for chip in EVERY))})\b(?:\s+\w+){{0,2}}?\s*(?:\+|{_NEWER})", re.I
 )
+_REACH = 32
+"""Characters in front of a chip in which its bound stands, and between the two bounds of one range."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """`named` are the chips a text names, `exact` those spelled with their minor; `open_ended` "and newer"."""
+    """`named` are the chips a text names, `exact` those spelled with their minor; `open_ended` "and newer".
+
+    `alike` leaves it open who else will do: "an SM89 compatible machine".
+    """
 
     named: ChipSet
     exact: ChipSet
     open_ended: bool
+    alike: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """Chips where they stand in a text; `floor` and `ceiling` are what is left of all where they are a bound."""
+
+    start: int
+    end: int
+    chips: ChipSet
+    exact: ChipSet
+    bare: bool
+    """A number that is a chip's only beside one that is surely a chip's: "8.9"."""
+    floor: ChipSet | None
+    ceiling: ChipSet | None
+    too_old: bool
+    """The text names who is kept out: "pre-SM100"."""
+
+    @property
+    def meant(self) -> ChipSet:
+        return self.floor or self.ceiling or self.chips
 
 
 def mentioned(text: str) -> Mention:
+    tokens = list(_tokens(text))
+    if all(token.bare for token in tokens):
+        return Mention(NONE, NONE, False, False)
+    ranges = {i: chips for i, pair in enumerate(pairwise(tokens)) if (chips := _range(text, *pair))}
     named, exact, open_ended = NONE, NONE, False
-    for match in _SM.finditer(text):
-        chips, single = _chips(match[1], match[2])
-        if match[3] or _AT_LEAST.search(text, max(0, match.start() - 20), match.start()):
-            open_ended = True
-            chips = _from(chips)
-        named |= chips
-        exact |= single
-        for extra in _LIST.finditer(text, match.end()):
-            if extra.start() != match.end():
-                break
-            more, single = _chips(extra[1], "")
-            named, exact = named | more, exact | single
-    for match in _CAPABILITY.finditer(text):
-        major = int(match[2])
-        chips = ChipSet.where(lambda chip: chip.major == major)  # noqa: B023 - used at once
-        if not 7 <= major <= 12:
+    for i, token in enumerate(tokens):
+        exact |= token.exact
+        if i in ranges or i - 1 in ranges:
+            named |= ranges.get(i, NONE)
             continue
-        if match[1] or match[4]:
-            open_ended = True
-            chips = _from(chips, int(match[3] or 0))
-        elif match[3]:
-            chips &= ChipSet.where(lambda chip: chip.minor == int(match[3]))  # noqa: B023
-            exact |= chips
-        named |= chips
-    if named:
-        for match in _GENERATION.finditer(text):
-            named |= ChipSet.where(lambda chip: chip.major == int(match[1]))  # noqa: B023
-        for match in _VERSION.finditer(text):
-            named |= ChipSet.where(lambda chip: chip.name == f"{match[1]}.{match[2]}")  # noqa: B023
-    return Mention(named, exact, open_ended)
+        named |= token.meant
+        open_ended |= token.floor is not None
+    return Mention(named, exact, open_ended, any(_ALIKE.match(text, token.end) for token in tokens))
 
 
 def from_generation(text: str) -> ChipSet:
@@ -80,6 +100,60 @@ def from_generation(text: str) -> ChipSet:
     return _from(ChipSet.where(lambda chip: chip.generation.lower() == found[1].lower()))
 
 
+def _tokens(text: str) -> Iterator[_Token]:
+    for match in _TOKEN.finditer(text):
+        before = text[max(0, match.start() - _REACH) : match.start()]
+        chips, exact = _named(match)
+        if not chips or (match["bare"] and _RELEASED.search(before)):
+            continue
+        end = match.end()
+        while match["sm"] and (extra := _LIST.match(text, end)):
+            more, single = _chips(extra[1], "")
+            chips, exact, end = chips | more, exact | single, extra.end()
+        too_old = _TOO_OLD.search(before) is not None
+        bound = f"{before}{text[match.start() : match.start('bound')]}{match['bound']}" if match["bound"] else before
+        floor = too_old or _FLOOR_BEFORE.search(bound) or _FLOOR_BEHIND.match(text, end)
+        ceiling = not floor and (_CEILING_BEFORE.search(bound) or _CEILING_BEHIND.match(text, end))
+        yield _Token(
+            start=match.start(),
+            end=end,
+            chips=chips,
+            exact=NONE if floor and not match["sm"] else exact,
+            bare=bool(match["bare"]),
+            floor=_from(chips) if floor else None,
+            ceiling=(_below(chips) if _STRICT.search(bound) else _up_to(chips)) if ceiling else None,
+            too_old=too_old,
+        )
+
+
+def _range(text: str, first: _Token, second: _Token) -> ChipSet:
+    """The chips between two bounds, and the bounds; none where the two are no range."""
+    gap = text[first.end : second.start]
+    if len(gap) > _REACH:
+        return NONE
+    between = gap.strip() == "and" and _BETWEEN.search(text, max(0, first.start - _REACH), first.start)
+    if between or _RANGE.fullmatch(gap):
+        return _from(first.chips) & (second.ceiling or _up_to(second.chips))
+    if _APART.search(gap):
+        return NONE
+    if first.floor is not None and second.too_old:
+        return first.floor & _below(second.chips)
+    floor, ceiling = first.floor or second.floor, first.ceiling or second.ceiling
+    return floor & ceiling if floor and ceiling else NONE
+
+
+def _named(match: re.Match[str]) -> tuple[ChipSet, ChipSet]:
+    """The chips of one number, and those that it spells with their minor."""
+    if match["sm"]:
+        return _chips(match["sm"], match["suffix"])
+    major, minor = match["major"] or match["bare"], match["minor"] or (match["tenth"] or "").strip("xX")
+    if not minor and int(major) >= 20:
+        return _chips(major, "")
+    chips = ChipSet.where(lambda chip: chip.major == int(major) and minor in ("", str(chip.minor)))
+    return chips, chips if match["minor"] else NONE
+
+
+@cache
 def _chips(number: str, suffix: str) -> tuple[ChipSet, ChipSet]:
     """ "SM100" is read as the family 10.x, "SM120" as 12.x with 12.0 spelled out."""
     digits = number.lower().rstrip("x").rstrip(".")
@@ -99,9 +173,19 @@ def _chips(number: str, suffix: str) -> tuple[ChipSet, ChipSet]:
     return single, single
 
 
-def _from(chips: ChipSet, minor: int = 0) -> ChipSet:
-    """Every chip from the first of `chips` on, or from its `minor`."""
-    if not chips:
-        return NONE
-    lowest = max(next(iter(chips)).joined, next(iter(chips)).major * 10 + minor)
-    return EVERY & ChipSet.where(lambda chip: chip.joined >= lowest)
+@cache
+def _from(chips: ChipSet) -> ChipSet:
+    """Every chip from the first of `chips` on."""
+    return ~_below(chips)
+
+
+@cache
+def _below(chips: ChipSet) -> ChipSet:
+    first = min((chip.joined for chip in chips), default=0)
+    return ChipSet.where(lambda chip: chip.joined < first)
+
+
+@cache
+def _up_to(chips: ChipSet) -> ChipSet:
+    last = max((chip.joined for chip in chips), default=0)
+    return ChipSet.where(lambda chip: chip.joined <= last)

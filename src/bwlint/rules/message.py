@@ -24,6 +24,7 @@ from bwlint.world.libraries import PROOF, instruction
 RULE = RuleTraits("message", follows="unless-severer")
 EXCEPTION = re.compile(words.said("exception"), re.I)
 _NEGATIVE = re.compile(words.said("refusal"), re.I)
+_CONDITION = re.compile(rf"\bonly\b|\bskip|{words.said('demand')}", re.I)
 _DEMAND = re.compile(words.said("demand"), re.I)
 
 
@@ -42,7 +43,7 @@ def _refusal(context: Context, judged: Judged, text: Prose) -> Iterator[Draft]:
     negative = _NEGATIVE.search(text.text) and not _DEMAND.search(text.text)
     if not said.named or negative or EXCEPTION.search(text.text) or said.named <= judged.sets.live - judged.admitted:
         return
-    if here and not said.named & context.targets and not said.open_ended:
+    if here and not said.named & context.targets and not said.open_ended and not said.alike:
         advice = f"one of the two is wrong: say that {judged.admitted} will do, or admit {said.named} alone"
         yield _draft(
             judged,
@@ -152,7 +153,9 @@ def _announcements(context: Context, judged: Judged) -> Iterator[Draft]:
                 advice=f"tell {here} something else",
             )
             continue
-        if here and said.named and not said.named & context.targets and not said.open_ended:
+        why_not = not said.named & judged.admitted and _CONDITION.search(text.text)  # "only on SM90", to all others
+        others = said.named and not said.named & context.targets and not said.open_ended
+        if here and others and not why_not and " " in text.text:
             advice = f"say {judged.admitted}"
             yield _draft(
                 judged,

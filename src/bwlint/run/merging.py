@@ -6,11 +6,13 @@ itself, and a run on one file must say what a run on the whole tree says of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
 from math import inf
 
-from bwlint.judging.drafts import Draft, RelatedSpan
+from bwlint.chips.wording import counted
+from bwlint.judging.drafts import Draft, RelatedSpan, Remedy
+from bwlint.judging.path_conditions import bare
 from bwlint.model.expr import Span
 from bwlint.model.findings import SEVERITIES
 
@@ -32,7 +34,27 @@ def one_each(drafts: Iterable[Draft]) -> list[Draft]:
             kept.append(draft)
         else:
             kept[index] = _with_related(kept[index], draft)
-    return sorted(kept, key=lambda draft: (draft.at, draft.rule.name))
+    return list(_told_once(sorted(kept, key=lambda draft: (draft.at, draft.rule.name))))
+
+
+def _told_once(drafts: Iterable[Draft]) -> Iterator[Draft]:
+    """Notes that say the same of the same test, as each use of a skip helper or of a decorator does, as one.
+
+    What can be mended stands alone: each place has a fix of its own.
+    """
+    groups: dict[Hashable, list[Draft]] = {}
+    for draft in drafts:
+        gate = draft.gate or next(iter(draft.rests_on), None)
+        ours = gate is not None and gate.kind != "preprocessor"  # a guard says nothing of what is behind it
+        alone = not ours or draft.severity != "note" or isinstance(draft.remedy, Remedy)
+        said = (draft.rule.name, draft.message, tuple(related.message for related in draft.related))
+        chips = (draft.place.admitted, draft.place.certain)
+        key = id(draft) if alone or gate is None else (*said, *chips, draft.module.path, bare(gate.test))
+        groups.setdefault(key, []).append(draft)
+    for first, *others in groups.values():
+        again = tuple(RelatedSpan(draft.module, draft.at, "the same here") for draft in others[:_MAX_RELATED])
+        times = f" (here and at {counted(len(others), 'other place')} of this file)" if others else ""
+        yield replace(first, message=f"{first.message}{times}", related=(*first.related, *again))
 
 
 def _order(draft: Draft) -> tuple[int, float, Span, str]:

@@ -385,7 +385,7 @@ class Flow:
         last = name.rpartition(".")[2]
         if last in SKIPS or last in ("exit", "_exit", "fail"):
             self.returning(Expr("raise", (last,), span(value)))
-            return last != "importorskip"
+            return True
         self._mutates(value)
         self._call_lists(value, rest)
         if self.gates.device_word(last) and isinstance(value.func, ast.Name | ast.Attribute):

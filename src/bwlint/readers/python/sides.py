@@ -14,7 +14,7 @@ from bwlint.readers.spans import span
 MAX_USES = 80
 _NODES_A_USE = 40
 MAX_DEPTH = 100
-SKIPS = frozenset({"skip", "skipTest", "SkipTest", "importorskip", "xfail"})
+SKIPS = frozenset({"skip", "skipTest", "SkipTest", "xfail"})
 _EXITS = frozenset({"exit", "_exit", "quit", "SystemExit"})
 _SPEAKS = frozenset(
     [
