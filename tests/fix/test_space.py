@@ -9,11 +9,13 @@ from .cuda.conftest import Mend, mend  # noqa: F401 - a fixture
 LOAD = "cp.async.bulk{kind}.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1{more}], {size}[%2];"
 BULK = LOAD.format(kind="", more="", size="%3, ")
 TENSOR = LOAD.format(kind=".tensor.1d", more=", {%3}", size="")
-SOURCE = """__global__ void sm120_load() {{
+SOURCE = """#if __CUDA_ARCH__ >= 900
+__global__ void sm120_load() {{
   asm volatile(
       "{first}\n"
       :: "r"(a), "l"(b), "r"(c), "r"(d) : "memory");
 {rest}}}
+#endif
 """
 OTHER = '  asm volatile("{}" :: "r"(a), "r"(b));\n'
 

@@ -180,7 +180,27 @@ def _function(run: Interpreter, target: FunctionValue, args: list[Vec], keywords
     if row is None:
         return value
     run.toolkit = run.toolkit or row.assumed
-    return sources.call(row, args, keywords)
+    said = sources.call(row, args, keywords)
+    return said if _may_return(run, target, said.lanes[0], args, keywords) else sources.read("guess")
+
+
+def _may_return(run: Interpreter, target: FunctionValue, form: Any, args: list[Vec], keywords: dict[str, Vec]) -> bool:
+    """Whether a function of the tree returns a pair somewhere, where the row of its name says that it does.
+
+    Under the name of another's function there may be one that returns a number.
+    """
+    key = ("form", id(target.module), target.function.qualname)
+    if not isinstance(form, tuple):
+        return True
+    if key in run.busy:
+        return False
+    run.busy.add(key)
+    try:
+        frame = EvaluationFrame(target.module, vectors.bind(target, args, keywords))
+        values = (run.evaluate(result, frame).lanes[0] for _, result in target.function.returns)
+        return any(isinstance(value, tuple) for value in values)
+    finally:
+        run.busy.discard(key)
 
 
 def _inline(run: Interpreter, target: FunctionValue, args: list[Vec], keywords: dict[str, Vec]) -> Vec:

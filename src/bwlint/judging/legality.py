@@ -251,7 +251,7 @@ class _Placed:
 
 
 def _of_source(context: Context, module: Module, rule: RuleTraits, kind: ChargeKind) -> Iterator[Draft]:
-    """One finding for each guard that lets something through, and one for what no guard keeps away."""
+    """One finding for each guard, gate or build that lets something through; nothing where no such thing is known."""
     key = (module.path, module.language)  # code in a string has the path of the file around it
     if key not in context.placed:
         needs = (one for one in module.operations if one.kind in NAMED)
@@ -259,8 +259,8 @@ def _of_source(context: Context, module: Module, rule: RuleTraits, kind: ChargeK
         context.placed[key] = tuple(_without_slow_paths(found))
     groups: dict[object, list[_Placed]] = {}
     for one in context.placed[key]:
-        if one.charge.kind == kind:
-            asked = one.guarded or one.carry is not None
+        asked = one.guarded or one.carry is not None
+        if one.charge.kind == kind and (asked or one.gated):
             groups.setdefault((one.carry, one.gated, one.operation.path if asked else ()), []).append(one)
     for found in groups.values():
         yield _source_draft(context, module, rule, found)
@@ -280,7 +280,8 @@ def _placed(context: Context, module: Module, operation: Operation) -> Iterator[
         return
     compiled = context.tree.compiled(module, operation.path) & native
     carries = context.builds.of(module)
-    carry = next((one for one in carries if compiled & built(one) - legal(operation)), None)
+    told = ~legal(operation) | slow(operation)
+    carry = next((one for one in carries if compiled & built(one) & told), None)
     if carries and carry is None:
         return  # every build that compiles the file keeps to targets that have it
     judged = compiled & built(carry) if carry else _certain(compiled, legal(operation))
@@ -319,7 +320,7 @@ def _certain(compiled: TargetSet, allowed: TargetSet) -> TargetSet:
 def _source_draft(context: Context, module: Module, rule: RuleTraits, found: list[_Placed]) -> Draft:
     first, *others = found
     charge, chips = first.charge, first.charge.targets.chips
-    severity, confidence, why = _level(module, first)
+    severity, confidence, why = _level(first)
     guard = _innermost(context, module, first.operation) if first.guarded else None
     related = [RelatedSpan(module, guard, "this guard lets it through")] if guard else []
     related += [RelatedSpan(module, other.operation.at, short(other.operation)) for other in others[:_SHOWN]]
@@ -369,7 +370,7 @@ def _own_block(charge: Charge) -> Remedy:
     )
 
 
-def _level(module: Module, first: _Placed) -> tuple[Severity, Confidence, str]:
+def _level(first: _Placed) -> tuple[Severity, Confidence, str]:
     chips = plain(first.charge.targets.chips)
     if first.charge.severity != "error":
         return first.charge.severity, "medium", ""
@@ -377,11 +378,7 @@ def _level(module: Module, first: _Placed) -> tuple[Severity, Confidence, str]:
         return "error", "high", f"; {first.carry.name or 'this build'} compiles it for {chips}"
     if first.guarded:
         return "warning", "high", f"; the guard around it compiles it for {chips}"
-    if first.gated:
-        return "warning", "high", f"; the gate around it lets {chips} through"
-    if module.language == "python":
-        return "note", "low", "; no gate around it keeps it away, a caller may"
-    return "note", "low", "; no guard in this file keeps it away, a build's list of targets may"
+    return "warning", "high", f"; the gate around it lets {chips} through"
 
 
 def _innermost(context: Context, module: Module, operation: Operation) -> Span | None:

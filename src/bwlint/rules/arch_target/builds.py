@@ -422,13 +422,15 @@ class _BuildFile:
         if jits & asked == asked:
             names = _listed([target for one in together for target in one.ptx if target.jits_on() & asked])
             last = _last_step(together)
+            if not last:
+                return  # who ships PTX asks for what its driver does
             message = f"nothing here is built for {plain(asked)}; its driver compiles the PTX of {names} at first use"
-            message += f"; each toolkit up to {last} adds the chips that it knows, and later ones none" if last else ""
+            message += f"; each toolkit up to {last} adds the chips that it knows, and later ones none"
             claim = _without_cubins(together, asked)
             yield self._draft(
                 built,
-                severity="warning" if last else "note",
-                confidence="medium" if last else "low",
+                severity="warning",
+                confidence="medium",
                 message=message,
                 label="by JIT only",
                 advice=_native(asked),

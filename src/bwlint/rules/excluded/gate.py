@@ -20,7 +20,7 @@ from bwlint.model.findings import Confidence, Severity
 from bwlint.rules.excluded import RULE
 from bwlint.rules.leak.own_words import behind
 from bwlint.world.gates import Judged, answers_no, refuses
-from bwlint.world.libraries import PROOF, Need, named_for_others
+from bwlint.world.libraries import PROOF, Need
 
 _AMPERE = group("ampere")
 _SMALL_SHARED = group("small-shared")
@@ -34,6 +34,7 @@ _SMALL_PARTS = "it picks the parts with 99 KiB of shared memory a block, and 12.
 _OPEN = "leave it as it is unless you know that the code behind runs there; a comment would say which"
 _NAME = re.compile(r"(?i)(?<![a-z])blackwell(?![a-z])")
 _PART = re.compile(r"(?i)ultra|data-?cent|[bg]b?[123]00|thor|consumer|geforce")
+_COMPILED = re.compile(r"(?i)(?<![a-z])triton(?!llm)")
 _AVOIDED = re.compile(words.said("refusal", "avoided"), re.I)
 _NEAR = 40
 """Lines within which another gate of a function is read as an answer to this one."""
@@ -111,11 +112,16 @@ def _spelled_out(test: Expr) -> bool:
     return any(node.op == "const" and isinstance(node.args[0], str) and member(node.args[0]) for node in walk(test))
 
 
-def _of_ampere(context: Context, judged: Judged, out: ChipSet) -> Kept:
+def _of_ampere(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
     reason = "an exact 8.0 leaves out 8.6, 8.9 and 12.x, which run the same mma.sync code"
     if context.near_tcgen05(judged) and not judged.gate.yes.tuning:
         return Kept(out, "warning", "medium", f"{reason}; the file's other path is tcgen05")
-    return Kept(out, "note", "low", reason)
+    tuned = judged.gate.yes.tuning or _is_literal(judged.gate.yes.value)
+    return None if tuned and not answers_no(judged.gate.no) else Kept(out, "note", "low", reason)
+
+
+def _is_literal(value: Expr | None) -> bool:
+    return value is not None and all(node.op in ("const", "neg", "tuple", "list", "dict") for node in walk(value))
 
 
 def _of_what_is_behind(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
@@ -123,7 +129,7 @@ def _of_what_is_behind(context: Context, judged: Judged, out: ChipSet) -> Kept |
     if need is not None and out - need.legal:
         return None  # it would not work there
     if not _turned_away(judged):
-        return _window(judged, out) or _called_blackwell(context, judged, out) or _beside_hopper(judged, out)
+        return _called_blackwell(context, judged, out) or _beside_hopper(judged, out) or _of_compiled(judged, out)
     if need is not None and need.hops:
         hop = need.hops[-1]
         reason = f"behind the gate is `{need.use.name.rpartition('.')[2]}`, {need.what}"
@@ -150,11 +156,21 @@ def _of_generations(judged: Judged, out: ChipSet) -> Kept | None:
     if judged.admitted & _SMALL_SHARED and judged.admitted & _DATACENTER:
         reason = "it runs on 8.6 or 8.9, with their 99 KiB, and on 10.x; what both run, 12.x runs"
         return Kept(out, "warning", "medium", reason)
-    if not (judged.admitted & _DATACENTER and judged.admitted & (_HOPPER | _AMPERE)) and judged.owns_comparison:
-        return None  # a test for one generation says what it means
-    if judged.in_test or named_for_others(judged.names.rpartition("/")[2]):
+    if judged.in_test:
         return None  # who skips a test knows for which generation it is
-    return Kept(out, "note", "low", "nothing in reach shows that it would not work there")
+    an_arm_each = judged.gate.kind == "condition" and not judged.denies and refuses(judged.other)
+    if judged.core & _DATACENTER and judged.core & _HOPPER and an_arm_each and not judged.other.rest:
+        return Kept(out, "note", "low", f"the generations have an arm each, and {plain(out)} an error")
+    return _of_compiled(judged, out)
+
+
+def _of_compiled(judged: Judged, out: ChipSet) -> Kept | None:
+    """9.0 and 10.x, and what is named for a compiler behind it that has all chips."""
+    both = judged.admitted & _DATACENTER and judged.admitted & (_HOPPER | _AMPERE)
+    names = f"{judged.names} {' '.join(judged.mentioned)}"
+    if not both or not judged.owns_comparison or not _COMPILED.search(names):
+        return None
+    return Kept(out, "note", "low", f"it stops at {plain(judged.core & _DATACENTER)}, and Triton compiles for 12.x too")
 
 
 def _exact_ampere(judged: Judged) -> bool:
@@ -172,17 +188,6 @@ def _by_shared_memory(judged: Judged) -> bool:
     sizes = {chip.smem_per_block_optin for chip in judged.core if chip.smem_per_block_optin}
     least = min(sizes, default=0)
     return least > 0 and judged.core == ChipSet.where(lambda chip: (chip.smem_per_block_optin or 0) >= least)
-
-
-def _window(judged: Judged, out: ChipSet) -> Kept | None:
-    """`(9, 0) <= cap < (11, 0)`: an upper bound or a short list that decides a flag."""
-    if not judged.gate.is_a("flag", "predicate", "condition") or not judged.owns_comparison:
-        return None
-    if not (judged.core & _HOPPER and judged.core & _DATACENTER):
-        return None
-    if named_for_others(f"{judged.gate.qualname} {judged.gate.name}"):
-        return None
-    return Kept(out, "note", "low", "it admits 9.0 and 10.x and stops there")
 
 
 def _called_blackwell(context: Context, judged: Judged, out: ChipSet) -> Kept | None:

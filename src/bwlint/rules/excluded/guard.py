@@ -25,9 +25,9 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
         return
     needs = [one for one in guarded.operations() if one.kind in NAMED]
     native = TargetSet.native(out)
-    if any(native - legal(one) for one in needs):
-        return
-    proved = [one for one in needs if legal(one) != EVERY_TARGET and not native & slow(one)]
+    if any(native & (~legal(one) | slow(one)) for one in needs):
+        return  # it would not work there, or only in software
+    proved = [one for one in needs if legal(one) != EVERY_TARGET]
     yield Draft(
         rule=RULE,
         place=DraftPlace.of_guard(guarded),
