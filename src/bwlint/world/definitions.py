@@ -135,9 +135,10 @@ class Definitions:
         return self._member(node, "__init__") if node.definition.kind == "class" else None
 
     def bound(self, path: str, use: Use) -> tuple[Node, ...]:
-        """The C++ behind an operation of torch (`torch.ops.ns.op`)."""
-        is_operation = use.how == "call" and "ops." in use.name
-        return self._native.definitions(use.name, path) if is_operation else ()
+        """The C++ behind an operation of torch (`torch.ops.ns.op`) or a function of a module that is compiled."""
+        if use.how != "call" or "." not in use.name:
+            return ()
+        return self._native.definitions(use.name, path) if "ops." in use.name else self._native.compiled(use.name, path)
 
     def _after(self, node: Node, use: Use) -> tuple[Node, ...]:
         after = self._resolved(node.outline, use.name, use.at) if use.how == "call" else None

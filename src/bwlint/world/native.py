@@ -83,6 +83,25 @@ class Native:
             self._named[key] = tuple(self._in_file(parts[-1], near)) or tuple(self._anywhere(parts[-1], near))
         return self._named[key]
 
+    def compiled(self, name: str, near: str) -> tuple[Node, ...]:
+        """What is registered under the last part of a name, where the rest is a module that the project compiles."""
+        module, _, short = name.rpartition(".")
+        last = module.rpartition(".")[2]
+        key = (name, near)
+        if key not in self._named:
+            found = self._bound(short, near) if self._is_compiled(last, near) else ()
+            self._named[key] = found if len(found) <= MAX_DEFINITIONS else ()
+        return self._named[key]
+
+    def _is_compiled(self, module: str, near: str) -> bool:
+        """Whether a build script or the C++ itself calls an extension by that name."""
+        search = search_of(package_root(near), self.searches)
+        scripts = (hit for hit in search.word("python", module) if _base(hit.file.real) == "setup.py")
+        quoted = re.compile(rf"[\"'.]{re.escape(module)}[\"']")
+        return any(quoted.search(hit.text) for hit in scripts) or any(
+            f"PYBIND11_MODULE({module}" in hit.text for hit in search.word("cuda", module)
+        )
+
     def sources_of(self, path: str, qualname: str) -> tuple[str, ...]:
         """The files of the project (real paths) that a Python function hands to a compiler, such as a JIT generator."""
         if path not in self._generators:

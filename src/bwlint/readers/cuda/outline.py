@@ -22,7 +22,7 @@ MAX_DEFINITIONS = 3000
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*")
 _BASES = re.compile(r":(?!:)(.*)$", re.DOTALL)
 _ACCESS = frozenset({"public", "private", "protected", "virtual", "typename"})
-_CALLED = re.compile(r"<(?![<=\s])|\s*\(")
+_CALLED = re.compile(r"\s*<<<|<(?![<=\s])|\s*\(")
 _MEMBER = (".", "->")
 _WORDS = frozenset(
     [

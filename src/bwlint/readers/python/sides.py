@@ -172,7 +172,9 @@ class Collector:
     def _turns_off(self, node: ast.If) -> bool:
         if not _leaves(node.body):
             return False
-        return not self._past_exits or (not isinstance(node.body[-1], ast.Raise) and _asks_for_text(node.test))
+        if isinstance(node.body[-1], ast.Raise):
+            return not self._past_exits and _asks_for_text(node.test)  # a check of arguments picks no way
+        return not self._past_exits or _asks_for_text(node.test)
 
     def _statement(self, node: ast.stmt, sure: bool) -> None:
         _STATEMENTS.get(type(node), Collector._parts)(self, node, sure)
