@@ -323,11 +323,6 @@ def test_a_claim_on_another_file_has_its_path() -> None:
     assert "tcgen05.wait::ld" in text[instruction.at.column - 1 :]
 
 
-def test_a_gate_is_asked_for_the_chips_that_a_finding_tells_apart() -> None:
-    (other_family,) = found_at("leak/operations.py:34", "family-split").claims
-    assert (other_family.chips, other_family.holds) == (("10.0", "10.3", "11.0"), ("10.0", "10.3"))
-
-
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_every_finding_states_what_can_be_tested(folder: str) -> None:
     for found in of_folder(folder):

@@ -57,7 +57,7 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
-class _Token:
+class _ChipToken:
     """Chips where they stand in a text; `floor` and `ceiling` are what is left of all where they are a bound."""
 
     start: int
@@ -100,7 +100,7 @@ def from_generation(text: str) -> ChipSet:
     return _from(ChipSet.where(lambda chip: chip.generation.lower() == found[1].lower()))
 
 
-def _tokens(text: str) -> Iterator[_Token]:
+def _tokens(text: str) -> Iterator[_ChipToken]:
     for match in _TOKEN.finditer(text):
         before = text[max(0, match.start() - _REACH) : match.start()]
         chips, exact = _named(match)
@@ -114,7 +114,7 @@ def _tokens(text: str) -> Iterator[_Token]:
         bound = f"{before}{text[match.start() : match.start('bound')]}{match['bound']}" if match["bound"] else before
         floor = too_old or _FLOOR_BEFORE.search(bound) or _FLOOR_BEHIND.match(text, end)
         ceiling = not floor and (_CEILING_BEFORE.search(bound) or _CEILING_BEHIND.match(text, end))
-        yield _Token(
+        yield _ChipToken(
             start=match.start(),
             end=end,
             chips=chips,
@@ -126,7 +126,7 @@ def _tokens(text: str) -> Iterator[_Token]:
         )
 
 
-def _range(text: str, first: _Token, second: _Token) -> ChipSet:
+def _range(text: str, first: _ChipToken, second: _ChipToken) -> ChipSet:
     """The chips between two bounds, and the bounds; none where the two are no range."""
     gap = text[first.end : second.start]
     if len(gap) > _REACH:

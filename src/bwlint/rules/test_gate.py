@@ -55,7 +55,6 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
 def _split(context: Context, judged: Judged) -> Iterator[Draft]:
     parts = family_split.split(context, judged)
     if parts is None and not _helper_splits(context, judged):
-        yield from (_of_generation(judged, found) for found in family_split.other_family(context, judged))
         return
     missing = context.targets & judged.sets.live - judged.may
     api = admits(context, judged, missing)
@@ -91,20 +90,6 @@ def _said_otherwise(judged: Judged, out: ChipSet, text: Prose, severity: Severit
     reason = f"the reason it gives names {plain(out)} too"
     related = RelatedSpan(judged.module, text.at, "the reason")
     return _skipped(judged, out, severity=severity, reason=reason, related=related)
-
-
-def _of_generation(judged: Judged, found: Draft) -> Draft:
-    """One member of a generation is tested and the other skipped: no harm in both, where the reason names neither."""
-    draft = replace(found, rule=RULE)
-    if not isinstance(draft.remedy, Remedy):
-        return draft
-    held = judged.sets.live - judged.core if judged.denies else judged.core
-    wanted = judged.sets.live - draft.remedy.chips if judged.denies else draft.remedy.chips
-    majors = {chip.major for chip in wanted - held}
-    rest = ChipSet.where(lambda chip: chip.major in majors) & judged.sets.live - wanted
-    texts = [text.text for text in judged.other.texts]
-    general = bool(texts) and not any(mentioned(text).exact for text in texts) and not family_split.meant(judged)
-    return replace(draft, remedy=replace(draft.remedy, along=rest, unsafe=None if general else draft.remedy.unsafe))
 
 
 def _letting_in(judged: Judged, chips: ChipSet) -> ChipSet:

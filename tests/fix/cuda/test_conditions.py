@@ -85,21 +85,6 @@ def test_check(mend: Mend, before: str, after: str) -> None:
     assert mend(found.text(), ("family-split",)).text() == found.text()
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("prop.major == 10 && prop.minor == 0", "prop.major == 10 && (prop.minor == 0 || prop.minor == 3)"),
-        ("prop.major != 10 || prop.minor != 0", "prop.major != 10 || (prop.minor != 0 && prop.minor != 3)"),
-    ],
-)
-def test_part_of_another_family(mend: Mend, before: str, after: str) -> None:
-    """10.7 is of the family too, and nobody can have tried it."""
-    found = mend(source_of(CHECK if "==" in before else THROW, before), ("family-split",))
-    for fix in found.fixes:
-        assert fix.applicability == "unsafe"
-        assert after in found.text()
-
-
 def test_style_of_the_file(mend: Mend) -> None:
     """Where the file lists both parts elsewhere, it does so here."""
     other = "bool f(int sm_version) { return sm_version == 120 || sm_version == 121; }\n"
