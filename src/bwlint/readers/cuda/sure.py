@@ -11,7 +11,7 @@ from bwlint.readers.cuda.statements import Statement, leaves
 Stretch = tuple[int, int]
 _NAMED = re.compile(r"(?<!\w)(?P<name>[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*)(?:<(?![<=\s])|\s*\()")
 _CALL = re.compile(r"[A-Za-z_]\w*\s*[(<]")
-_STD = re.compile(r"std\s*::\s*\w+")
+_STD = re.compile(r"\breturn\b|std\s*::\s*\w+")
 _CHOICE = re.compile(r"\?|&&|\|\|")
 _DEVICE = re.compile(r"[Ss][Mm]|[Aa]rch|[Cc]apab|[Mm]ajor|[Mm]inor|version|[Cc][Cc]\b|[Dd]evice")
 _EXITS = frozenset({"return", "break", "continue", "goto", "co_return"})
@@ -60,10 +60,11 @@ def _every_case(text: str, switch: Statement) -> Iterator[Stretch]:
     """The calls that all cases make that neither refuse nor go home; what is picked by the device is not all one."""
     if switch.test is None or _DEVICE.search(text, *switch.test):
         return
-    cases = [case for case in _cases(switch) if not _refuses(text, case) and not _only_returns(text, case)]
-    if len(cases) == 1:
+    found = list(_cases(switch))
+    cases = [case for case in found if not _refuses(text, case) and not _only_returns(text, case)]
+    if len(cases) == 1 and any(_refuses(text, case) for case in found):
         yield from sure(text, cases[0])
-    elif cases:
+    elif len(cases) > 1:
         shared = [{text[slice(*one)] for one in _common(text, case, cases[0])} for case in cases[1:]]
         yield from (one for one in _common(text, cases[0], cases[1]) if all(text[slice(*one)] in s for s in shared))
 
@@ -72,7 +73,7 @@ def _cases(switch: Statement) -> Iterator[tuple[Statement, ...]]:
     """What stands behind each label of a switch; labels that share it are one."""
     body = switch.body[0].body if len(switch.body) == 1 and switch.body[0].kind == "block" else switch.body
     labels = [place for place, statement in enumerate(body) if statement.kind == "case"]
-    for first, after in zip(labels, [*labels[1:], len(body)], strict=True):
+    for first, after in zip(labels, [*labels[1:], len(body)], strict=False):
         if after > first + 1:
             yield body[first + 1 : after]
 
