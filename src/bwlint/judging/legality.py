@@ -279,9 +279,8 @@ def _placed(context: Context, module: Module, operation: Operation) -> Iterator[
     if native <= legal(operation) and not charges_of(operation, native):
         return
     compiled = context.tree.compiled(module, operation.path) & native
-    carries = context.builds.of(module)
-    told = ~legal(operation) | slow(operation)
-    carry = next((one for one in carries if compiled & built(one) & told), None)
+    carries = context.builds.of(module) or context.builds.of_includers(module, context.tree.headers)
+    carry = next((one for one in carries if compiled & built(one) & _told(operation, one)), None)
     if carries and carry is None:
         return  # every build that compiles the file keeps to targets that have it
     judged = compiled & built(carry) if carry else _certain(compiled, legal(operation))
@@ -292,6 +291,12 @@ def _placed(context: Context, module: Module, operation: Operation) -> Iterator[
         known = charge.targets <= sure
         gated = known and bool(charge.targets.chips & admitted)
         yield _Placed(operation, charge, guarded and known, gated, carry if known else None)
+
+
+def _told(operation: Operation, carry: Carry) -> TargetSet:
+    """The targets for which a build is told of: what is slow there, it is for sources that it surely compiles so."""
+    refused = ~legal(operation)
+    return refused if carry.kind == "extension" else refused | slow(operation)
 
 
 def _is_own(context: Context, module: Module, name: str) -> bool:
@@ -375,7 +380,9 @@ def _level(first: _Placed) -> tuple[Severity, Confidence, str]:
     if first.charge.severity != "error":
         return first.charge.severity, "medium", ""
     if first.carry is not None:
-        return "error", "high", f"; {first.carry.name or 'this build'} compiles it for {chips}"
+        exact = first.carry.kind != "extension"  # of a file with several extensions it is what all have together
+        said = f"; {first.carry.name or 'this build'} compiles it for {chips}"
+        return ("error", "high", said) if exact else ("warning", "medium", said)
     if first.guarded:
         return "warning", "high", f"; the guard around it compiles it for {chips}"
     return "warning", "high", f"; the gate around it lets {chips} through"

@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 
 from bwlint.chips import NONE, ChipSet, Target, TargetSet, known_targets
 from bwlint.model.facts import Carry, Module
 from bwlint.sources.tree import folder_root, project_folder
+from bwlint.world.headers import Headers
 
 _BUILD_FILES = ("CMakeLists.txt", "setup.py")
 _MOST_FOLDERS = 30
@@ -34,6 +36,7 @@ class Builds:
         self._patterns: list[tuple[str, str, str, Carry]] = []
         self._read: set[str] = set()
         self._folders: set[str] = set()
+        self._including: dict[str, tuple[Carry, ...]] = {}
         self._found: dict[str, tuple[tuple[str, Carry], ...]] = {}
         for module in modules:
             self._add(module)
@@ -41,6 +44,20 @@ class Builds:
     def of(self, module: Module) -> tuple[Carry, ...]:
         """The carries that compile a file: those of build files above it that name it by the end of its path."""
         return tuple(carry for _, carry in self.placed(module.path))
+
+    def of_includers(self, module: Module, headers: Headers) -> tuple[Carry, ...]:
+        """The carries that compile a file which includes this one, by the build files above it."""
+        if module.path not in self._including:
+            self._look_above(module.path)
+            found: dict[str, list[Carry]] = defaultdict(list)
+            for origin, source, carry in (entry for entries in self._by_name.values() for entry in entries):
+                folder = os.path.dirname(origin)
+                if source.endswith(".cu") and module.path.startswith(f"{folder}{os.sep}"):
+                    found[os.path.normpath(os.path.join(folder, source))].append(carry)
+            read = ((headers.at(path), carries) for path, carries in islice(found.items(), _MOST_FILES))
+            including = (carries for code, carries in read if code and module in headers.included(code))
+            self._including[module.path] = tuple(dict.fromkeys(one for carries in including for one in carries))
+        return self._including[module.path]
 
     def placed(self, real: str) -> tuple[tuple[str, Carry], ...]:
         """The carries that compile the file at a real path, each with the path of its build file."""

@@ -29,6 +29,8 @@ _PART = "\N{WORD JOINER}"
 _FLAG_STRING = re.compile(r"\s*(?:-|arch=)")
 _MOST = 500
 _EXTENSION = "CUDAExtension"
+_READING = frozenset({"replace", "removeprefix", "removesuffix", "startswith", "endswith", "split", "strip", "lstrip"})
+"""Methods that take a name of an architecture apart and make none."""
 _OPEN_FLAG = re.compile(r"(?:compute|sm)_(?![a-z])|arch=")
 """A piece of a flag for an architecture."""
 
@@ -42,10 +44,10 @@ def carries_of_python(tree: ast.Module, source: str) -> tuple[Carry, ...]:
         found.body(tree.body, "")
     except RecursionError:
         return ()
-    return (*found.carries[:_MOST], *_extension(tree, found.carries))
+    return (*found.carries[:_MOST], *_extension(tree, found.carries, found.completed))
 
 
-def _extension(tree: ast.Module, carries: list[Carry]) -> Iterator[Carry]:
+def _extension(tree: ast.Module, carries: list[Carry], completed: set[int]) -> Iterator[Carry]:
     """What a file that builds CUDA extensions compiles its sources for: no more than all the flags that it names.
 
     Nothing where one of them is put together at run time, or where there is none and torch decides.
@@ -54,10 +56,13 @@ def _extension(tree: ast.Module, carries: list[Carry]) -> Iterator[Carry]:
         return
     flags = [carry for carry in carries if carry.kind == "gencode"]
     prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    reading = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and _name_of(node.func) in _READING)
+    prose |= {id(text) for node in reading for text in node.args}
     texts = [
         node for node in ast.walk(tree) if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in prose
     ]
-    written = [text for node in texts if isinstance(text := getattr(node, "value", None), str)]
+    pieces = [node for node in texts if id(node) not in completed]
+    written = [text for node in pieces if isinstance(text := getattr(node, "value", None), str)]
     if not flags or any(_OPEN_FLAG.search(text) and not any(find_flags(text)) for text in written):
         return
     sources = tuple(dict.fromkeys(source for node in texts if (source := source_name(node))))[:_MOST]
@@ -74,6 +79,8 @@ class _Python:
     """Names that stand for one of several values, of which not all are known; by `id`."""
     texts: dict[str, list[ast.Constant]] = field(default_factory=dict)
     """The strings that a name of the file may stand for."""
+    completed: set[int] = field(default_factory=set)
+    """The pieces of flags that are whole with those; by `id`."""
 
     def body(self, nodes: list[ast.stmt], qualname: str) -> None:
         for node in nodes:
@@ -138,6 +145,8 @@ class _Python:
         for text in self.texts.get(names.pop(), ()):
             for flag in find_flags(whole.replace(_PART, str(text.value))):
                 self._add("gencode", "", Listed(flag.sass, flag.ptx, True), text, qualname, flag.arch)
+        if len(self.carries) > known:
+            self.completed |= {id(part) for part in node.values}
         return len(self.carries) > known
 
     def _appended(self, node: ast.Call, qualname: str) -> None:
