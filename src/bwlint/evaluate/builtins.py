@@ -185,7 +185,7 @@ def _formatted(form: str, args: Sequence[Any]) -> Any:
 
     try:
         return _FIELD.sub(part, form)
-    except StopIteration:
+    except (StopIteration, IndexError, ValueError):
         return Unknown()
 
 

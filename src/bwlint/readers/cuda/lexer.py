@@ -159,7 +159,8 @@ class Code:
             begin, stop = self.comments[index]
             own = self.line(begin) >= first or not self.text[self.line_start(begin) : begin].strip()
             if (own and not self.text[stop : self.line_start(start)].strip()) or self.line(begin) >= first:
-                said.append(self.source[begin:stop].strip("/* \t\n"))
+                text = self.source[begin:stop].strip("/* \t\n")
+                said.append("" if text.startswith("bwlint:") else text)
             index += 1
         return " ".join(said)
 

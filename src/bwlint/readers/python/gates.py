@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -72,15 +73,19 @@ class Gates(Reads):
         parts: list[str] = []
         above = first - 2
         while above >= 0 and above > first - 8 and self._lines[above].lstrip().startswith("#"):
-            parts.insert(0, self._lines[above].strip())
+            parts.insert(0, _OURS.sub("", self._lines[above].strip()))
             above -= 1
         for number in range(first - 1, min(last + 3, len(self._lines))):
             line = self._lines[number]
             if "#" in line:
-                parts.append("#" + line.partition("#")[2].strip())
+                parts.append(_OURS.sub("", "#" + line.partition("#")[2].strip()))
             elif number >= last:
                 break
         return " ".join(parts)[:600]
+
+
+_OURS = re.compile(r"#\s*bwlint:.*")
+"""What is said to bwlint, of which reasons for the code are no part: without the comment the finding is there."""
 
 
 def membership(lookup: str) -> str | None:

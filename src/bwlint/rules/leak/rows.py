@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from bwlint.chips import NONE
 from bwlint.chips.wording import plain
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace
 from bwlint.rules.leak import RULE
@@ -28,4 +31,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         label=f"has rows for {plain(judged.core)}",
         advice=f"give {plain(missing)} a row, ask with .get, or refuse them above",
         legal=judged.core,
+        claims=(
+            Claimed(claims.need(gate.name, missing, NONE, f"`{gate.name}` has no row for {plain(missing)}"), judged.at),
+        ),
     )
