@@ -127,7 +127,7 @@ def told(found: Finding) -> list[str]:
             ],
         ),
         ("excluded", "excluded/lists.py:15", ["gate: ", "need: `b12x_gemm` works on 12.x too"]),
-        ("excluded", "excluded/nothing_known.py:23", ["gate: ", "need: what is behind the test works on 12.x"]),
+        ("excluded", "excluded/nothing_known.py:24", ["gate: ", "need: what is behind the test works on 12.x"]),
         (
             "excluded",
             "excluded/guards.cu:4",
