@@ -74,7 +74,7 @@ def told(found: list[Finding], above: int) -> list[tuple[object, ...]]:
     ]
 
 
-@pytest.mark.parametrize(("name", "source", "least"), [("a.cu", CUDA, 3), ("a.cu", MEMORY, 2), ("a.ptx", PTX, 1)])
+@pytest.mark.parametrize(("name", "source", "least"), [("a.cu", CUDA, 2), ("a.cu", MEMORY, 2), ("a.ptx", PTX, 1)])
 @pytest.mark.parametrize("prefix", ["", "r", "R", "u"])
 def test_the_same_findings_as_in_a_file(tmp_path: Path, name: str, source: str, least: int, prefix: str) -> None:
     alone = findings(tmp_path, name, source)
@@ -93,9 +93,10 @@ def test_indented_text_moves_the_columns(tmp_path: Path) -> None:
 
 
 def test_columns_count_utf16_units(tmp_path: Path) -> None:
-    source = 'A = "é😀"; asm("é😀", "tcgen05.fence::before_thread_sync;")\n'
-    (found,) = findings(tmp_path, "a.py", source)
-    assert (found.region.line, found.region.column, found.region.end_column) == (1, 24, 57)
+    gate = "from torch.cuda import get_device_capability as cap\nif cap()[0] >= 12:\n"
+    source = f'{gate}    A = "é😀"; asm("é😀", "tcgen05.fence::before_thread_sync;")\n'
+    (found,) = (one for one in findings(tmp_path, "a.py", source) if one.name == "tcgen05")
+    assert (found.region.line, found.region.column, found.region.end_column) == (3, 28, 61)
 
 
 def instructions(source: str) -> list[tuple[str, tuple[int, ...]]]:
