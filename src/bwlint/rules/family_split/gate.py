@@ -123,6 +123,8 @@ def split(context: Context, judged: Judged) -> tuple[ChipSet, ChipSet] | None:
         return None
     test = judged.core & family
     missing = family - test
+    if _by_minor_alone(judged):
+        return None
     if judged.gate.kind == "lookup" and test == _SECOND:
         return None  # a row for the later part alone is one that was measured there
     first, second = next(iter(test)), next(iter(missing))
@@ -132,6 +134,12 @@ def split(context: Context, judged: Judged) -> tuple[ChipSet, ChipSet] | None:
         return None
     meant = reasons.given(judged.gate.comment) and not judged.in_test
     return None if meant or _folds(judged, test, missing) else (test, missing)
+
+
+def _by_minor_alone(judged: Judged) -> bool:
+    """Whether a test asks for the second number and not for the first: that is about no family."""
+    minors = {chip.minor for chip in judged.core}
+    return judged.core == judged.sets.live & ChipSet.where(lambda chip: chip.minor in minors)
 
 
 def _parted(context: Context, judged: Judged) -> ChipSet | None:

@@ -19,6 +19,7 @@ from bwlint.model.expr import walk
 from bwlint.model.facts import Module
 from bwlint.model.findings import Confidence, NoFix, Severity
 from bwlint.rules.family_split import RULE, reasons
+from bwlint.world.builds import built, runs_on
 
 _MACROS = frozenset({"macro", "defined"})
 
@@ -28,6 +29,8 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
     if parted is None:
         return
     held, lost = parted
+    if _built_once(context, guarded, lost):
+        return
     yield _draft(
         guarded,
         held=held,
@@ -43,6 +46,13 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
         else (),
         remedy=_remedy(context, guarded, held, lost),
     )
+
+
+def _built_once(context: Context, guarded: Guarded, lost: ChipSet) -> bool:
+    """Whether the builds of the file make one image for the whole family, and no code that the guard leaves out."""
+    carries = context.builds.of(guarded.module)
+    refused = TargetSet.native(lost) - guarded.admitted
+    return bool(carries) and lost <= runs_on(carries) and not any(built(carry) & refused for carry in carries)
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
