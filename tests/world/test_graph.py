@@ -14,7 +14,7 @@ from bwlint.world.graph import Graph
 from bwlint.world.proofs import Edge, NeedProof, Node
 
 A, B, C = ChipSet.of("9.0"), ChipSet.of("10.0"), ChipSet.of("12.0")
-OUTLINE = Outline(path="/p/a.py", language="python", definitions={}, imports={})
+OUTLINE = Outline(path="/p/a.py", language="python", definitions={}, places={}, imports={})
 
 
 def node(name: str) -> Node:

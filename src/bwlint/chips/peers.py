@@ -28,9 +28,9 @@ def options() -> tuple[PathOption, ...]:
 
 
 @cache
-def hints() -> str:
-    """A piece for what a file in which an option may be named has in it: cheap to search for."""
-    return "|".join(dict.fromkeys(hint for row in table("peers")["option"] for hint in row["hint"]))
+def hints() -> tuple[str, ...]:
+    """Words, one of which a file has in it where an option may be named."""
+    return tuple(dict.fromkeys(hint for row in table("peers")["option"] for hint in row["hint"]))
 
 
 @cache

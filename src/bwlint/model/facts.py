@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Literal
 
@@ -343,15 +344,16 @@ class Definition:
 class Outline:
     """What a file defines and hands on, whether it reads the device or not: the nodes and edges of the graph.
 
-    `definitions` are by qualified name, `imports` map a local name to the dotted name or path it stands for; names
-    that the file loads when they are asked for (`"name": "module:attribute"`) are imports too. `stars` are modules of
-    which every name is handed on.
+    `definitions` are by qualified name, and `places` where each of them stands; `imports` map a local name to the
+    dotted name or path it stands for; names that the file loads when they are asked for (`"name": "module:attribute"`)
+    are imports too. `stars` are modules of which every name is handed on.
     """
 
     path: str
     language: Language
     name: str = ""
     is_package: bool = False
-    definitions: dict[str, Definition]
+    definitions: Mapping[str, Definition]
+    places: Mapping[str, Span]
     imports: dict[str, str]
     stars: tuple[str, ...] = ()

@@ -104,6 +104,7 @@ class _Carried:
     """What is known in one run."""
 
     sources: dict[str, _Source | None] = field(default_factory=dict)
+    leads: dict[tuple[str, int], bool] = field(default_factory=dict)
     files: dict[tuple[str, tuple[str, ...]], str | None] = field(default_factory=dict)
     words: dict[tuple[str, str, int], frozenset[str]] = field(default_factory=dict)
     offers: dict[tuple[str, frozenset[str], frozenset[str]], dict[str, frozenset[str]]] = field(default_factory=dict)
@@ -117,19 +118,20 @@ class _Carried:
         return found
 
     def _of_import(self, source: _Source, item: _Import, asked: frozenset[str] | None, steps: int) -> frozenset[str]:
-        real = self._file(item.module, source.roots)
+        real = self._leading(item.module, source.roots, steps - 1)
         if item.name == "*":
             known = self._source(real) if real else None
             names = self._names(known, steps) if known is not None else _NOTHING
             return self._of_names(known, names if asked is None else names & asked, steps - 1) if known else _NOTHING
         if item.name is not None and real:
             known = self._source(real)
-            if item.name[0].isupper() and not item.name.isupper() and not _is_made(source.text, item.local):
-                return _NOTHING  # a class that is named in annotations alone
             words = self._of_name(known, item.name, steps - 1) if known is not None else _NOTHING
+            is_class = item.name[0].isupper() and not item.name.isupper()
+            if words and is_class and not _is_made(source.text, item.local):
+                return _NOTHING  # it is named in annotations alone
             if words:
                 return words | {item.local} if item.name in words else words
-        inner = real if item.name is None else self._file(f"{item.module}.{item.name}", source.roots)
+        inner = real if item.name is None else self._leading(f"{item.module}.{item.name}", source.roots, steps - 1)
         known = self._source(inner) if inner else None
         if known is None:
             return _NOTHING
@@ -174,6 +176,26 @@ class _Carried:
         brought = self.offers[key].get(name, _NOTHING)
         return brought | given if source.blocks[name].startswith("class") and given else brought
 
+    def _leading(self, dotted: str, roots: tuple[str, ...], steps: int) -> str | None:
+        """The file of a module, where it asks the device or imports one that does within so many steps."""
+        real = self._file(dotted, roots)
+        return real if real is not None and self._leads(real, steps) else None
+
+    def _leads(self, real: str, steps: int) -> bool:
+        key = (real, steps)
+        if key not in self.leads:
+            self.leads[key] = False
+            source = self._source(real) if steps > 0 else None
+            self.leads[key] = source is not None and (bool(source.asking) or self._imports_lead(source, steps - 1))
+        return self.leads[key]
+
+    def _imports_lead(self, source: _Source, steps: int) -> bool:
+        if steps <= 0:
+            return False
+        names = (f"{item.module}.{item.name}" if item.name else item.module for item in source.imports)
+        modules = dict.fromkeys((*names, *(item.module for item in source.imports)))
+        return any(self._leading(module, source.roots, steps) is not None for module in modules)
+
     def _file(self, dotted: str, roots: tuple[str, ...]) -> str | None:
         key = (dotted, roots)
         if key not in self.files:
@@ -181,8 +203,10 @@ class _Carried:
         return self.files[key]
 
     def _source(self, real: str) -> _Source | None:
+        return self.sources[real] if real in self.sources else self.source(real, read_bytes(real))
+
+    def source(self, real: str, data: bytes | Unread) -> _Source | None:
         if real not in self.sources:
-            data = read_bytes(real)
             text = data if isinstance(data, Unread) else decode(data)
             self.sources[real] = None if isinstance(text, Unread) else _Source(real, text)
         return self.sources[real]
@@ -199,8 +223,8 @@ def forget() -> None:
 
 def carried(real: str, data: bytes) -> frozenset[str]:
     """The words of a Python file that carry because of its imports."""
-    text = decode(data)
-    return _NOTHING if isinstance(text, Unread) else _known.of_imports(_Source(real, text), None, MAX_STEPS)
+    source = _known.source(real, data)
+    return _known.of_imports(source, None, MAX_STEPS) if source is not None else _NOTHING
 
 
 def _offers(text: str, given: frozenset[str]) -> dict[str, frozenset[str]]:

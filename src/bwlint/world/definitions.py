@@ -231,7 +231,7 @@ class Definitions:
 
     def _inside(self, outline: Outline, root: str, rest: str, at: Span) -> Node | None:
         """A name as the definitions around a place mean it: `self`, and what they define themselves."""
-        around = [d for d in outline.definitions.values() if d.at.holds(at)]
+        around = [outline.definitions[name] for name, place in outline.places.items() if place.holds(at)]
         if root in ("self", "cls"):
             owner = next((d for d in reversed(around) if d.kind == "class"), None)
             return self._of_self(Node(outline, owner), rest) if owner and rest else None

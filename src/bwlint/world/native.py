@@ -36,6 +36,8 @@ MAX_SOURCES = 100
 _SHORTEST = 6
 _COMPILED = (".cu",)
 _DEVICE_CODE = re.compile(rf"<<<|__global__|__device__|\.cuh[\">]|{frameworks.device_code()}")
+_QUOTED = re.compile(rb"[\"'.](\w+)[\"']")
+_PYBIND = re.compile(r"PYBIND11_MODULE\((\w+)")
 _OPS = re.compile(rf"(?:{frameworks.operations()}\.)?ops\.(?P<name>\w+\.\w+)(?:\.default)?$")
 
 
@@ -60,6 +62,7 @@ class Native:
     _full: dict[str, Module | None] = field(default_factory=dict)
     _generators: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
     _named: dict[tuple[str, str], tuple[Node, ...]] = field(default_factory=dict)
+    _extensions: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def definitions(self, name: str, near: str) -> tuple[Node, ...]:
         """The definitions that a name may mean, those of the file that uses it first.
@@ -95,12 +98,10 @@ class Native:
 
     def _is_compiled(self, module: str, near: str) -> bool:
         """Whether a build script or the C++ itself calls an extension by that name."""
-        search = search_of(package_root(near), self.searches)
-        scripts = (hit for hit in search.word("python", module) if _base(hit.file.real) == "setup.py")
-        quoted = re.compile(rf"[\"'.]{re.escape(module)}[\"']")
-        return any(quoted.search(hit.text) for hit in scripts) or any(
-            f"PYBIND11_MODULE({module}" in hit.text for hit in search.word("cuda", module)
-        )
+        root = package_root(near)
+        if root not in self._extensions:
+            self._extensions[root] = frozenset(_extensions(search_of(root, self.searches)))
+        return module in self._extensions[root]
 
     def sources_of(self, path: str, qualname: str) -> tuple[str, ...]:
         """The files of the project (real paths) that a Python function hands to a compiler, such as a JIT generator."""
@@ -169,9 +170,9 @@ class Native:
         file = self._file(path)
         if file is None:
             return
-        for definition in file.outline.definitions.values():
-            if definition.qualname == short:
-                yield Node(file.outline, definition)
+        for name in file.outline.definitions:
+            if name.partition("#")[0] == short:
+                yield Node(file.outline, file.outline.definitions[name])
 
     def _anywhere(self, short: str, near: str) -> Iterator[Node]:
         for path in self._naming(short, near):
@@ -284,6 +285,18 @@ def _operations(place: Node) -> Iterator[NeedProof]:
             what = row.what if row is not None else f"`{name}`"
             source = f"{name} in {place.definition.qualname}"
             yield NeedProof(legal, "operation", what, source, (hop,), where=place.definition.qualname, operation=use)
+
+
+def _extensions(search: Search) -> Iterator[str]:
+    """The names that a project gives what it compiles: the strings of its build scripts, and modules of pybind."""
+    for file in search.files("python"):
+        data = read_bytes(file.real) if _base(file.real) == "setup.py" else None
+        if isinstance(data, bytes):
+            yield from (found[1].decode() for found in _QUOTED.finditer(data))
+    for hit in search.word("cuda", "PYBIND11_MODULE"):
+        named = _PYBIND.search(hit.text)
+        if named is not None:
+            yield named[1]
 
 
 def _base(path: str) -> str:

@@ -13,11 +13,15 @@ from bwlint.readers.cuda.preprocessor import directives
 from bwlint.readers.cuda.program import COMPARED, program
 from bwlint.readers.cuda.scopes import scopes, without_directives
 
+_PLAIN_WORDS = (
+    *(b"CUDA_ARCH", b"warpgroup_", b"TMEM::", b"cudaGridDependency", b"__asm", b"tcgen05", b"wgmma", b"cluster", b"<<<"),
+    *(b"cudaFuncSetAttribute", b"cuFuncSetAttribute", b"__shared__", b"launch_bounds", b"ComputeCapab", b"computeCapab"),
+    *(b"COMPUTE_CAPAB", b"getSMVersion", b"multiProcessor", b"SharedMemory", b"sharedMem", b"thread_scope_system"),
+    *(b"IpcOpenMem", b"PeerAccess", b"cuMulticast", b"TYPE_FABRIC", b"gpuDirectRDMA", b"NativeAtomic", b"NATIVE_ATOMIC"),
+    *(b"__CUDACC_VER", b"CUDART_VERSION", b"sm_version", b"device_cap", b"arch::Sm"),
+)
 _WORDS = re.compile(
-    rb"CUDA_ARCH|warpgroup_|TMEM::|cudaGridDependency|(?:\b|_)[Ss][Mm]_?\d\d|\basm\b|__asm|tcgen05|wgmma|cluster|cudaFuncSetAttribute|cuFuncSetAttribute"
-    rb"|<<<|__shared__|launch_bounds|ComputeCapab|computeCapab|COMPUTE_CAPAB|getSMVersion|multiProcessor|SharedMemory|sharedMem|_system\s*\("
-    rb"|thread_scope_system|IpcOpenMem|PeerAccess|cuMulticast|TYPE_FABRIC|gpuDirectRDMA|NativeAtomic|NATIVE_ATOMIC"
-    rb"|\b(?:major|minor)\b|__CUDACC_VER|CUDART_VERSION|[Cc]uda_?[Aa]rch|sm_version|device_cap|arch::Sm"
+    rb"(?<![A-Za-z0-9])[Ss][Mm]_?\d\d|\basm\b|_system\s*\(|\b(?:major|minor)\b|[Cc]uda_?[Aa]rch"
     rb"|(?i:smem_?(?:limit|budget|capacity))|" + COMPARED.encode()
 )
 
@@ -31,6 +35,8 @@ _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTI
 
 def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
     """Whether a file may ask for the device or need something of it."""
+    if any(word in data for word in _PLAIN_WORDS):
+        return True
     if _WORDS.search(data) is not None or _REFUSES.search(data) is not None:
         return True
     return any(word.encode() in data for word in own)

@@ -16,12 +16,14 @@ from bwlint.readers.cuda.scopes import Scopes
 MAX_OPERATIONS = 3000
 MAX_TEMPLATE = 60_000
 MAX_ARGUMENTS = 2000
+MAX_WORD = 60
 ASM = re.compile(r"\b(?:asm|__asm__|__asm)\s*(?:(?:volatile|__volatile__|inline|goto)\s*)*\(")
 _KEYWORDS = frozenset({"asm", "__asm__", "__asm"})
 _PIECE = re.compile(r'"|:(?!:)|[A-Za-z_]\w*|[(){}\[\]]')
 _DECLARES = re.compile(r"\b(?:struct|class|using\s+\w+\s*=|namespace)\b")
 _COMPARES = re.compile(r"\bis_(?:same|base_of)(?:_v)?\s*<")
-_WRAPPER = re.compile(rf"\b\w{{0,60}}?{IN_NAMES}{NUMBER}\w{{0,60}}\s*<(?![<=])")
+_WRAPPER = re.compile(rf"{IN_NAMES}{NUMBER}\w{{0,60}}\s*<(?![<=])")
+_WORD_BEFORE = re.compile(r"\w*$")
 
 
 def operations(code: Code, text: str, found: Directives, places: Scopes) -> tuple[Operation, ...]:
@@ -46,8 +48,9 @@ def _needs(code: Code, text: str, macros: dict[str, Function]) -> Iterator[tuple
         if not _DECLARES.search(before) and not _is_compared(before):
             yield "atom", name, start, end
     for match in _WRAPPER.finditer(text):
-        start = match.start()
-        name = match[0][:-1].rstrip()
+        before = _WORD_BEFORE.search(text, max(0, match.start() - MAX_WORD), match.start())
+        start = before.start() if before is not None else match.start()
+        name = text[start : match.end() - 1].rstrip()
         yield "wrapper", name, start, start + len(name)
 
 

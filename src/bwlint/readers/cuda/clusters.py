@@ -61,6 +61,8 @@ class _ClusterReader:
         return function is not None and _ASKED.search(self.code.text, function.open, function.close) is not None
 
     def kernels(self) -> Iterator[Operation]:
+        if _DIMS.search(self.code.text) is None:
+            return
         # the size of a kernel is fixed: who asks, asks elsewhere
         asked = _ASKED.search(self.code.text) is not None
         launched = _LAUNCH.search(self.code.text) is not None

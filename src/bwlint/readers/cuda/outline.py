@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
 from bwlint.chips import frameworks
 from bwlint.model.expr import Span
@@ -16,6 +18,7 @@ from bwlint.readers.cuda.program import last
 from bwlint.readers.cuda.scopes import CodeScope, Scopes, scopes, without_directives
 from bwlint.readers.cuda.statements import statements
 from bwlint.readers.cuda.sure import Stretch, sure
+from bwlint.readers.ondemand import OnDemand
 
 MAX_USES = 300
 MAX_DEFINITIONS = 3000
@@ -49,16 +52,40 @@ def outline(path: str, source: str) -> Outline:
     found = directives(code)
     text = without_directives(code.text, found)
     places = scopes(text, found)
-    needs = assembly.operations(code, text, found, places)
-    definitions: dict[str, Definition] = {}
+    file = _Text(code, text, found, places)
+    written: dict[str, CodeScope] = {}
     for scope in places.all[:MAX_DEFINITIONS]:
         if scope.kind in ("function", "class"):
-            one = _definition(code, text, found, places, scope, needs)
-            definitions[_free(one.qualname, definitions)] = one
-    return Outline(path=path, language="cuda", definitions=definitions, imports=dict(_bindings(code)))
+            written[_free(_qualname(scope), written)] = scope
+    return Outline(
+        path=path,
+        language="cuda",
+        definitions=OnDemand(written, lambda _, scope: _definition(file, scope)),
+        places={name: code.span(scope.header, scope.close + 1) for name, scope in written.items()},
+        imports=dict(_bindings(code)),
+    )
 
 
-def _free(name: str, taken: dict[str, Definition]) -> str:
+@dataclass(frozen=True)
+class _Text:
+    """A file as it was cut up. `text` is the blanked text without directives."""
+
+    code: Code
+    text: str
+    found: Directives
+    places: Scopes
+
+    @cached_property
+    def needs(self) -> tuple[Operation, ...]:
+        return assembly.operations(self.code, self.text, self.found, self.places)
+
+
+def _qualname(scope: CodeScope) -> str:
+    name = last(scope.name) if scope.kind == "function" else scope.name
+    return f"{scope.parent}.{name}" if scope.parent else name
+
+
+def _free(name: str, taken: dict[str, CodeScope]) -> str:
     if name not in taken:
         return name
     number = 2
@@ -67,12 +94,9 @@ def _free(name: str, taken: dict[str, Definition]) -> str:
     return f"{name}#{number}"
 
 
-def _definition(
-    code: Code, text: str, found: Directives, places: Scopes, scope: CodeScope, needs: tuple[Operation, ...]
-) -> Definition:
-    at = code.span(scope.header, scope.close + 1)
-    name = last(scope.name) if scope.kind == "function" else scope.name
-    qualname = f"{scope.parent}.{name}" if scope.parent else name
+def _definition(file: _Text, scope: CodeScope) -> Definition:
+    code, text, found = file.code, file.text, file.found
+    at, qualname = code.span(scope.header, scope.close + 1), _qualname(scope)
     if scope.kind == "class":
         return Definition(qualname, "class", at, (), bases=_bases(text, scope))
     around = found.path(scope.open)
@@ -81,7 +105,7 @@ def _definition(
         for start, end in sure(text, statements(text, scope.open + 1, scope.close))
         if found.path(start) == around
     )
-    used = [*_names(code, text, scope, certain, found), *_operations(code, certain, needs, at)]
+    used = [*_names(code, text, scope, certain, found), *_operations(code, certain, file.needs, at)]
     kind: DefinitionKind = "kernel" if scope.kernel else "function"
     return Definition(qualname, kind, at, tuple(sorted(used, key=lambda use: use.at))[:MAX_USES])
 

@@ -45,7 +45,7 @@ from bwlint.readers.cuda.scopes import CodeScope, Scopes
 _INTEREST = re.compile(
     r"_system\w*\s*\(|thread_scope_system|\.sys\b|volatile\.|\.volatile|multimem|IpcOpenMemHandle|EnablePeerAccess"
     rf"|cuMulticast|TYPE_FABRIC|gpuDirectRDMACapable|{remote_pointers()}|NativeAtomic|NATIVE_ATOMIC|P2PAtomic"
-    r"|(?:[^a-zA-Z]|[a-z_])(?:[pP]eer|[rR]emote|symm)_?[a-zA-Z]|(?:signal|barrier|flag|buf|buffer|data|rank|comm)s?_?ptrs\b"
+    r"|(?<=[^A-Z])(?:[pP]eer|[rR]emote|symm)_?[a-zA-Z]|(?:signal|barrier|flag|buf|buffer|data|rank|comm)s?_?ptrs\b"
 )
 _ROUNDS = 5
 _NEAR = 48

@@ -27,6 +27,7 @@ from bwlint.readers.reads import Reads
 MAX_PATH = 12
 MAX_STEPS = 20
 MAX_CALL = 2000
+MAX_NAME = 80
 MAX_RETURNS = 40
 MAX_EXITS = 100
 MAX_EXIT_PATH = 30
@@ -40,10 +41,11 @@ _LENDS = re.compile(r"(?<![\w:])(?P<call>[A-Za-z_][\w:]{0,200})\s{0,40}\(")
 _CALL = re.compile(r"[A-Za-z_][\w:]{0,200}\s{0,40}\(")
 _CONSTANT = re.compile(r"k[A-Z]")
 _LAMBDA = re.compile(r"\s*\[[^\[\]]*\]\s*[({]")
-_OUT = re.compile(r"\b(?P<call>\w{0,60}[Gg]et\w{0,60})\s*\(\s*&\s*(?P<name>\w+)\s*,\s*(?P<what>\w*)")
-_CHECK = re.compile(
-    r"\b(?P<name>(?:[A-Z][A-Z0-9_]{0,40})?(?:CHECK|ASSERT|ENFORCE|REQUIRE|EXPECT)[A-Z0-9_]{0,40}|assert)\s*\("
-)
+_OUT = re.compile(r"\(\s*&\s*(?P<name>\w+)\s*,\s*(?P<what>\w*)")
+_CALLED_BEFORE = re.compile(r"(?P<call>\w*[Gg]et\w*)\s*$")
+_CHECK_WORDS = "CHECK|ASSERT|ENFORCE|REQUIRE|EXPECT"
+_CHECKS = re.compile(rf"{_CHECK_WORDS}|assert")
+_CHECK = re.compile(rf"\b(?P<name>(?:[A-Z][A-Z0-9_]{{0,40}})?(?:{_CHECK_WORDS})[A-Z0-9_]{{0,40}}|assert)\s*\(")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _COMPARES = {"_EQ": "==", "_NE": "!=", "_GE": ">=", "_GT": ">", "_LE": "<=", "_LT": "<"}
 _IDENTIFIER = re.compile(
@@ -53,6 +55,10 @@ _TAG = re.compile(
     rf"(?:\w+::)*is_same(?:_v)?<(?P<name>[\w:]+),(?:\w+::)*{IN_NAMES}(?P<number>{NUMBER}){SUFFIX}>(?:::value)?$"
 )
 _PARAMETER = re.compile(r"([A-Za-z_]\w*)\s*(?:=[^,]*)?$")
+_QUALIFIES = re.compile(r"\s*(?:::|<(?![<=\s]))")
+_OF_ONE = re.compile(rf"{IN_NAMES}{NUMBER}_\w*(?!\w)(?!\s*\()")
+"""SM90_TMA_LOAD, SM80_gemm_test: what is called after the chip that it is for."""
+_LAYOUTS = ("row_major", "column_major", "col_major")
 _SHORT = 1500
 _LONGEST_MACRO = 4000
 _NUMBERS = frozenset(chip.joined for chip in EVERY)
@@ -132,13 +138,19 @@ def last(name: str) -> str:
 
 
 def _asks(text: str, start: int, end: int) -> bool:
-    """Whether a stretch has an identifier that may read the device."""
-    return any(_is_device(match[0]) for match in _IDENTIFIER.finditer(text, start, end))
+    """Whether a stretch has an identifier that may read the device; of namespaces and types it is a part."""
+    return any(
+        _is_device(match[0])
+        and not _QUALIFIES.match(text, match.end(), end)
+        and not _OF_ONE.match(text, match.start(), end)
+        for match in _IDENTIFIER.finditer(text, start, end)
+    )
 
 
 @cache
 def _is_device(word: str) -> bool:
-    return DEVICE.search(spoken(word)) is not None
+    said = spoken(word)
+    return not said.endswith(_LAYOUTS) and DEVICE.search(said) is not None
 
 
 def _answers(text: str, scope: CodeScope) -> bool:
@@ -430,7 +442,7 @@ class _HostWalk:
             self.path.pop()
 
     def _expression(self, start: int, end: int) -> None:
-        check = _CHECK.search(self.text, start, end)
+        check = _CHECK.search(self.text, start, end) if _CHECKS.search(self.text, start, end) else None
         if self._helper(start, end):
             return
         if check is not None:
@@ -439,14 +451,17 @@ class _HostWalk:
             self._leave("raise", start, end)
         self._lends(start, end)
         for out in _OUT.finditer(self.text, start, end):
-            kind = _attribute(out["what"]) or _attribute(out["call"])
-            if kind:
-                self.env[out["name"]] = Expr("source", (kind,), self.code.span(*out.span()))
+            call = _CALLED_BEFORE.search(self.text, max(start, out.start() - MAX_NAME), out.start())
+            kind = call is not None and (_attribute(out["what"]) or _attribute(call["call"]))
+            if call is not None and kind:
+                self.env[out["name"]] = Expr("source", (kind,), self.code.span(call.start(), out.end()))
         if check is None:
             self._assignment(start, end)
 
     def _lends(self, start: int, end: int) -> None:
         """What calls leave in what they are lent, and what they hand over to functions of the file."""
+        if not self.found.sites.wanted and not self.found.carriers and self.text.find("&", start, end) < 0:
+            return
         for call in _LENDS.finditer(self.text, start, end):
             name = last(call["call"])
             wanted = name in self.found.sites.wanted

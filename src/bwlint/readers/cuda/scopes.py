@@ -167,9 +167,9 @@ def _declared_type(header: str) -> str:
 
 def _name_before(header: str, closing: int) -> str | None:
     """The name in front of the parameter list that ends at `closing`."""
-    depth = 0
-    for at in range(closing, -1, -1):
-        depth += {")": 1, "(": -1}.get(header[at], 0)
+    depth, at = 0, closing + 1
+    while (at := max(header.rfind("(", 0, at), header.rfind(")", 0, at))) >= 0:
+        depth += 1 if header[at] == ")" else -1
         if depth == 0:
             found = _FUNCTION.search(header, max(0, at - 300), at)
             if found is None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from bwlint.model.facts import Definition, Outline
+from bwlint.readers.ondemand import OnDemand
 from bwlint.readers.python import parse
 from bwlint.readers.python.sides import Collector, Imports, dotted, statements
 from bwlint.readers.spans import span
@@ -25,24 +27,35 @@ def outline(path: str, source: str, name: str, is_package: bool) -> Outline:
         raise ReadError("nested too deep to outline") from error
 
 
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A definition as it is written; `made` are names around it and what they are instances of."""
+
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    imports: Imports
+    made: Mapping[str, str]
+
+
 def _outlined(tree: ast.Module, path: str, name: str, is_package: bool) -> Outline:
     imports = Imports({}, name if is_package else name.rpartition(".")[0])
     stars: list[str] = []
     for node in statements(tree.body):
         _bind(imports, stars, node)
-    definitions = {found.qualname: found for found in _definitions(tree.body, "", imports, _made(tree.body))}
+    bound = Imports(dict(imports.names), imports.package)
+    written = dict(_written(tree.body, "", bound, _made(tree.body)))
     imports.names.update(_attributes(tree.body, imports))
     for alias, target in _aliases(tree.body, imports):
         imports.names.setdefault(alias, target)
     for local, target in _lazy_names(tree.body, imports):
-        if local not in definitions:
+        if local not in written:
             imports.names.setdefault(local, target)
     return Outline(
         path=path,
         name=name,
         is_package=is_package,
         language="python",
-        definitions=definitions,
+        definitions=OnDemand(written, _definition),
+        places={name: span(one.node) for name, one in written.items()},
         imports=imports.names,
         stars=tuple(stars),
     )
@@ -62,19 +75,16 @@ def _bind(imports: Imports, stars: list[str], node: ast.stmt) -> None:
                 imports.bind(alias.asname or alias.name, f"{module}.{alias.name}".strip("."))
 
 
-def _definitions(
+def _written(
     body: Sequence[ast.stmt], owner: str, imports: Imports, made: Mapping[str, str]
-) -> Iterator[Definition]:
-    """Functions and classes of a block, and those within them, outer ones first.
-
-    `made` are names around the block and what they are instances of.
-    """
+) -> Iterator[tuple[str, _Written]]:
+    """Functions and classes of a block, and those within them, outer ones first, by qualified name."""
     for node in _outside_definitions(body):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             qualname = f"{owner}.{node.name}" if owner else node.name
             inner = made if isinstance(node, ast.ClassDef) else {**made, **_made(node.body)}
-            yield _definition(node, qualname, imports, inner)
-            yield from _definitions(node.body, qualname, imports, inner)
+            yield qualname, _Written(node, imports, inner)
+            yield from _written(node.body, qualname, imports, inner)
 
 
 def _made(body: Sequence[ast.stmt]) -> dict[str, str]:
@@ -100,12 +110,15 @@ def _outside_definitions(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
                 yield from _outside_definitions(getattr(part, name, None) or ())
 
 
-def _definition(
-    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef,
-    qualname: str,
-    imports: Imports,
-    made: Mapping[str, str],
-) -> Definition:
+def _definition(qualname: str, written: _Written) -> Definition:
+    try:
+        return _looked_into(qualname, written)
+    except RecursionError:  # nested too deep: it uses what it likes
+        return Definition(qualname, "function", span(written.node), ())
+
+
+def _looked_into(qualname: str, written: _Written) -> Definition:
+    node, imports = written.node, written.imports
     decorators = Collector(imports, most=MAX_USES)
     for decorator in node.decorator_list:
         decorators.expression(decorator, True)
@@ -114,7 +127,7 @@ def _definition(
         return Definition(
             qualname, "class", span(node), (), bases=tuple(filter(None, bases)), decorators=tuple(decorators.uses)
         )
-    body = Collector(imports, most=MAX_USES, past_exits=True, made=made)
+    body = Collector(imports, most=MAX_USES, past_exits=True, made=written.made)
     body.statements(node.body, nested=False)
     return Definition(qualname, "function", span(node), tuple(body.uses), decorators=tuple(decorators.uses))
 

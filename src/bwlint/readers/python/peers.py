@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,10 +22,13 @@ from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation
 from bwlint.readers.spans import span
 
+_HINTS = tuple(hint.encode() for hint in hints())
+_STEMS = (b"p2p", b"peer", b"ipcopenmem", b"multicast", b"multimem", b"fabric", b"rdma", b"nvlink")
 _WORDS = re.compile(
-    r"[pP]2[pP]|(?i:peer)_?(?i:check|test|access)|IpcOpenMemHandle|EnablePeerAccess|cuMulticastCreate|TYPE_FABRIC"
-    rf"|gpuDirectRDMACapable|multimem_all|multimem_one|(?i:check_nvlink|nvlink_conn|enable_multicast)|{hints()}".encode()
+    rb"p2p|peer_?(?:check|test|access)|ipcopenmemhandle|enablepeeraccess|cumulticastcreate|type_fabric"
+    rb"|gpudirectrdmacapable|multimem_all|multimem_one|check_nvlink|nvlink_conn|enable_multicast"
 )
+_IN_FUNCTION = re.compile("|".join(("p2p|peer|ipcopenmem|multi|fabric|rdma|nvl|nvml|pci", *hints())))
 _OPEN = re.compile(r"(?:cuda|cu)IpcOpenMemHandle\w*$")
 _ENABLE = re.compile(r"(?:cudaDevice|cuCtx)EnablePeerAccess$")
 _CAPABILITY = re.compile(
@@ -45,8 +49,11 @@ _OFF = frozenset({"0", "false", "no", "off", ""})
 
 
 def may_enter(data: bytes) -> bool:
-    """The prefilter: whether a file has a word of this."""
-    return _WORDS.search(data) is not None
+    """The prefilter: whether a file has a word of this. Plain words first, since most files have none."""
+    lowered = data.lower()
+    if any(hint in data for hint in _HINTS):
+        return True
+    return any(stem in lowered for stem in _STEMS) and _WORDS.search(lowered) is not None
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,13 @@ class _PeerFunction:
     @property
     def name(self) -> str:
         return self.qualname.rpartition(".")[2]
+
+    def has_one_of(self, lines: list[int]) -> bool:
+        """Whether one of some lines, in order, is of this function."""
+        if isinstance(self.node, ast.Module):
+            return True
+        after = bisect_left(lines, self.node.lineno)
+        return after < len(lines) and lines[after] <= (self.node.end_lineno or self.node.lineno)
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -81,9 +95,10 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
         return ()
     functions = list(_functions(tree.body, "", ""))
     functions.append(_PeerFunction(tree, "<module>", ""))
+    lines = [at for at, line in enumerate(re.split("\r\n|\r|\n", source.lower()), 1) if _IN_FUNCTION.search(line)]
     result: list[Operation] = []
     for function in functions:
-        found = list(_found(function))
+        found = list(_found(function)) if function.has_one_of(lines) else []
         if not found:
             continue
         near = _within_reach(function, functions)
