@@ -7,7 +7,7 @@ what exceeds it is unknown. Nothing here imports or runs scanned code.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,6 +61,9 @@ class Interpreter:
     _memos: dict[bool, dict[str, Any]] = field(default_factory=lambda: {False: {}, True: {}})
     globals: dict[tuple[int, str], Vec] = field(default_factory=dict)
     calls: dict[tuple[Any, ...], Vec] = field(default_factory=dict)
+    passed: dict[tuple[int, str, str], Vec | None] = field(default_factory=dict)
+    circles: set[tuple[Any, ...]] = field(default_factory=set)
+    """Parameters that were met again while they were asked for."""
     busy: set[tuple[Any, ...]] = field(default_factory=set)
 
     def start(self, assumed: Mapping[str, bool] | None = None, neutral: bool = False) -> None:
@@ -71,6 +74,7 @@ class Interpreter:
         mode = {} if assumed else self._memos[neutral]
         self.globals = mode.setdefault("globals", {})
         self.calls = mode.setdefault("calls", {})
+        self.passed = mode.setdefault("passed", {})
         self.steps = 0
         self.depth = 0
         self.exhausted = False
@@ -157,13 +161,26 @@ class Interpreter:
         """What the callers of the file hand to a parameter that nobody binds; None where they hand no device on."""
         values = module.passed.get(parameter, ())
         key = (id(module), *parameter)
-        if not values or key in self.busy:
+        if key in self.busy:
+            self.circles.add(key)
             return None
+        if not values or key in self.passed:
+            return self.passed.get(key)
+        around, self.circles = self.circles, set()
         self.busy.add(key)
         try:
-            found = [self.evaluate(value, EvaluationFrame(module)) for value in values]
+            result = self._joined(module, values)
         finally:
             self.busy.discard(key)
+            self.circles.discard(key)
+        if self.final and not self.circles:  # what leads back to one that is still asked says nothing of its own
+            self.passed[key] = result
+        self.circles |= around
+        return result
+
+    def _joined(self, module: Module, values: Iterable[Expr]) -> Vec | None:
+        """Those of some values that are of the device, as one."""
+        found = [self.evaluate(value, EvaluationFrame(module)) for value in values]
         known = [value for value in found if value.device]
         if not known:
             return None
