@@ -6,6 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
+from bwlint.readers.nodes import below
+
 _SOURCE = re.compile(r"[\w./*+-]*[\w*+-]\.(?:cu|cpp|cc|cxx)")
 _LONGEST = 200
 _MOST = 200
@@ -45,9 +47,9 @@ def _functions(body: list[ast.stmt], around: str) -> Iterator[tuple[str, ast.stm
 
 
 def _sources(function: ast.stmt) -> Iterator[str]:
-    said = {id(node.value) for node in ast.walk(function) if isinstance(node, ast.Expr)}
-    said |= {id(part) for node in ast.walk(function) if isinstance(node, ast.JoinedStr) for part in node.values}
-    for node in ast.walk(function):  # what is around comes first
+    said = {id(node.value) for node in below(function) if isinstance(node, ast.Expr)}
+    said |= {id(part) for node in below(function) if isinstance(node, ast.JoinedStr) for part in node.values}
+    for node in below(function):  # what is around comes first
         if id(node) in said:
             continue
         if isinstance(node, ast.BinOp):

@@ -12,6 +12,7 @@ from bwlint.model.facts import Carry, CarryKind
 from bwlint.readers.buildfiles.flags import find_flags
 from bwlint.readers.buildfiles.targets import Listed, counts, parse_list
 from bwlint.readers.kernels import source_name
+from bwlint.readers.nodes import below
 from bwlint.readers.spans import span
 
 WORDS = (
@@ -52,15 +53,13 @@ def _extension(tree: ast.Module, carries: list[Carry], completed: set[int]) -> I
 
     Nothing where one of them is put together at run time, or where there is none and torch decides.
     """
-    if not any(isinstance(node, ast.Call) and _name_of(node.func) == _EXTENSION for node in ast.walk(tree)):
+    if not any(isinstance(node, ast.Call) and _name_of(node.func) == _EXTENSION for node in below(tree)):
         return
     flags = [carry for carry in carries if carry.kind == "gencode"]
-    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    reading = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and _name_of(node.func) in _READING)
+    prose = {id(node.value) for node in below(tree) if isinstance(node, ast.Expr)}
+    reading = (node for node in below(tree) if isinstance(node, ast.Call) and _name_of(node.func) in _READING)
     prose |= {id(text) for node in reading for text in node.args}
-    texts = [
-        node for node in ast.walk(tree) if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in prose
-    ]
+    texts = [node for node in below(tree) if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in prose]
     pieces = [node for node in texts if id(node) not in completed]
     written = [text for node in pieces if isinstance(text := getattr(node, "value", None), str)]
     if not flags or any(_OPEN_FLAG.search(text) and not any(find_flags(text)) for text in written):
@@ -167,7 +166,7 @@ class _Python:
 def _texts_of_names(tree: ast.Module) -> dict[str, list[ast.Constant]]:
     """The strings that are assigned to names, or that a loop takes from a list;"""
     found: dict[str, list[ast.Constant]] = {}
-    for node in ast.walk(tree):
+    for node in below(tree):
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             values = [node.value]
@@ -185,24 +184,24 @@ def _texts_of_names(tree: ast.Module) -> dict[str, list[ast.Constant]]:
 
 def _chosen(tree: ast.AST) -> set[int]:
     """The names in `flags if test else wanted()`, where one side is not known."""
-    chosen = [node for node in ast.walk(tree) if isinstance(node, ast.IfExp)]
+    chosen = [node for node in below(tree) if isinstance(node, ast.IfExp)]
     open_ = [node for node in chosen if not (_names_flags(node.body) and _names_flags(node.orelse))]
-    return {id(part) for node in open_ for part in ast.walk(node)}
+    return {id(part) for node in open_ for part in below(node)}
 
 
 def _reassigned(function: ast.AST) -> set[int]:
     """The names in what a variable gets that gets something else, which is not known, in the same function."""
     values: dict[str, list[ast.expr]] = {}
-    for node in ast.walk(function):
+    for node in below(function):
         if isinstance(node, ast.Assign):
             for name in filter(None, map(_name_of, node.targets)):
                 values.setdefault(name, []).append(node.value)
     several = [found for found in values.values() if not all(map(_names_flags, found))]
-    return {id(part) for found in several for value in found for part in ast.walk(value)}
+    return {id(part) for found in several for value in found for part in below(value)}
 
 
 def _names_flags(node: ast.expr) -> bool:
-    return any(_FLAGS_NAME.search(_name_of(part)) for part in ast.walk(node) if isinstance(part, ast.expr))
+    return any(_FLAGS_NAME.search(_name_of(part)) for part in below(node) if isinstance(part, ast.expr))
 
 
 def _is_prose(node: ast.AST) -> bool:

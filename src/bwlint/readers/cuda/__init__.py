@@ -13,12 +13,15 @@ from bwlint.readers.cuda.preprocessor import directives
 from bwlint.readers.cuda.program import COMPARED, program
 from bwlint.readers.cuda.scopes import scopes, without_directives
 
-_PLAIN_WORDS = (
-    *(b"CUDA_ARCH", b"warpgroup_", b"TMEM::", b"cudaGridDependency", b"__asm", b"tcgen05", b"wgmma", b"cluster", b"<<<"),
-    *(b"cudaFuncSetAttribute", b"cuFuncSetAttribute", b"__shared__", b"launch_bounds", b"ComputeCapab", b"computeCapab"),
-    *(b"COMPUTE_CAPAB", b"getSMVersion", b"multiProcessor", b"SharedMemory", b"sharedMem", b"thread_scope_system"),
-    *(b"IpcOpenMem", b"PeerAccess", b"cuMulticast", b"TYPE_FABRIC", b"gpuDirectRDMA", b"NativeAtomic", b"NATIVE_ATOMIC"),
-    *(b"__CUDACC_VER", b"CUDART_VERSION", b"sm_version", b"device_cap", b"arch::Sm"),
+_PLAIN_WORDS = tuple(
+    word.encode()
+    for word in (
+        *("CUDA_ARCH", "warpgroup_", "TMEM::", "cudaGridDependency", "__asm", "tcgen05", "wgmma", "cluster", "<<<"),
+        *("cudaFuncSetAttribute", "cuFuncSetAttribute", "__shared__", "launch_bounds", "ComputeCapab", "computeCapab"),
+        *("COMPUTE_CAPAB", "getSMVersion", "multiProcessor", "SharedMemory", "sharedMem", "thread_scope_system"),
+        *("IpcOpenMem", "PeerAccess", "cuMulticast", "TYPE_FABRIC", "gpuDirectRDMA", "NativeAtomic", "NATIVE_ATOMIC"),
+        *("__CUDACC_VER", "CUDART_VERSION", "sm_version", "device_cap", "arch::Sm"),
+    )
 )
 _WORDS = re.compile(
     rb"(?<![A-Za-z0-9])[Ss][Mm]_?\d\d|\basm\b|_system\s*\(|\b(?:major|minor)\b|[Cc]uda_?[Aa]rch"

@@ -48,8 +48,8 @@ def _needs(code: Code, text: str, macros: dict[str, Function]) -> Iterator[tuple
         if not _DECLARES.search(before) and not _is_compared(before):
             yield "atom", name, start, end
     for match in _WRAPPER.finditer(text):
-        before = _WORD_BEFORE.search(text, max(0, match.start() - MAX_WORD), match.start())
-        start = before.start() if before is not None else match.start()
+        word = _WORD_BEFORE.search(text, max(0, match.start() - MAX_WORD), match.start())
+        start = word.start() if word is not None else match.start()
         name = text[start : match.end() - 1].rstrip()
         yield "wrapper", name, start, start + len(name)
 

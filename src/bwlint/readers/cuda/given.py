@@ -56,11 +56,14 @@ def names(sites: Sites, code: Code, text: str, scopes: Scopes) -> dict[str, Expr
                 sites.fields[spoken(one["name"])].append(lower(code, one.end(), end, _resolve))
     fields = {f".{name}": joined(values) for name, values in sites.fields.items()}
     found = {name: value for name, value in fields.items() if _says(value)}
+    unnamed = _NAMELESS.search(text)
+    nameless = unnamed.start() if unnamed is not None else -1
     for name, (scope, params) in sites.wanted.items():
         rows = list(_handed(sites, code, text, scopes, scope, name))
+        own = scope.header > nameless >= 0 or _UNSHARED.search(text, scope.header, scope.open) is not None
         for position, param in enumerate(params):
             column = [row[position] for row in rows if position < len(row)]
-            if column and (_is_own(text, scope) or not is_tag(joined(column))):
+            if column and (own or not is_tag(joined(column))):
                 found[f"{scope.qualname}({param})"] = joined(column)
     return found
 
@@ -72,6 +75,8 @@ def _resolve(name: str, at: Span) -> Expr:
 def _handed(sites: Sites, code: Code, text: str, scopes: Scopes, scope: CodeScope, name: str) -> list[tuple[Expr, ...]]:
     """The arguments of each call of a function in the bodies of others."""
     rows: list[tuple[Expr, ...]] = []
+    if text.count(name) < 2:  # its own definition
+        return rows
     for mention in re.finditer(rf"\b{re.escape(name)}\s*(?:<[^<>;()]{{0,80}}>)?\s*\(", text):
         around = scopes.function(mention.start())
         if around is None or around == scope or mention.start() < around.open or len(rows) > MAX_SITES:
@@ -81,11 +86,6 @@ def _handed(sites: Sites, code: Code, text: str, scopes: Scopes, scope: CodeScop
             parts = arguments(text, mention.end(), close)
             rows.append(sites.calls.get(mention.start()) or tuple(lower(code, *part, _resolve) for part in parts))
     return rows
-
-
-def _is_own(text: str, scope: CodeScope) -> bool:
-    """Whether nobody outside of the file calls a function."""
-    return bool(_UNSHARED.search(text, scope.header, scope.open) or _NAMELESS.search(text, 0, scope.header))
 
 
 def joined(values: Sequence[Expr]) -> Expr:

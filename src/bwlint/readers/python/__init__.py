@@ -13,6 +13,7 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Prose, Use
 from bwlint.readers import prune
 from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
+from bwlint.readers.nodes import below
 from bwlint.readers.python import budgets, clusters, embedded, glued, peers
 from bwlint.readers.python.carriers import trace
 from bwlint.readers.python.flow import Flow
@@ -187,7 +188,7 @@ def _imports_operation(line: str) -> bool:
 def _targets(source: str, tree: ast.Module) -> tuple[Prose, ...]:
     """Strings that name a target for one chip alone: sm_120a, compute_120a. What is said in a sentence names none."""
     found: list[Prose] = []
-    for node in ast.walk(tree) if "120a" in source else ():
+    for node in below(tree) if "120a" in source else ():
         text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
         match = _EXACT_TARGET.search(text) if " " not in text or "=" in text else None
         if match and len(found) < MAX_TARGETS:

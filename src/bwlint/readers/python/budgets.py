@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from bwlint.model.expr import Expr
 from bwlint.model.facts import Operation
+from bwlint.readers.nodes import below
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.python.sizes import LEAST_SHARED, number_of
 from bwlint.readers.python.vocabulary import arch_text
@@ -49,7 +50,7 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
     """The amounts of a parsed file, in order of place."""
     if not may_hold(source.encode("utf-8", "surrogatepass")):
         return ()
-    nodes = list(ast.walk(tree)) if any(hint.search(source) for hint in (_LOOKED_UP, _NAMED, _WRITTEN)) else []
+    nodes = below(tree) if any(hint.search(source) for hint in (_LOOKED_UP, _NAMED, _WRITTEN)) else []
     found = [*_lookups(nodes), *_named_targets(nodes)]
     if not _ASKS.search(source):
         found += [*_constants(nodes), *_compared(nodes)]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from bwlint.evaluate.names import DEVICE
 from bwlint.evaluate.sources import asking_names
+from bwlint.readers.nodes import below
 from bwlint.readers.python.sides import dotted, statements
 from bwlint.readers.python.vocabulary import lines_with
 from bwlint.readers.reads import CONVERTERS
@@ -55,7 +56,7 @@ class _Definitions:
     def parts_of(self, node: ast.stmt) -> list[ast.Call | ast.NamedExpr]:
         """The calls of what the file defines in one statement, and the names that it binds on the way."""
         if node not in self.parts:
-            inner = (item for value in _values(node) for item in ast.walk(value))
+            inner = (item for value in _values(node) for item in below(value))
             self.parts[node] = [
                 item
                 for item in inner
@@ -192,7 +193,7 @@ class _Walk:
     def _takes_from_around(self, qualname: str, node: _Function) -> bool:
         """Whether a nested function uses a name of the one around that carries."""
         around = self._closure.get(qualname.rpartition(".")[0])
-        return around is not None and any(isinstance(one, ast.Name) and one.id in around for one in ast.walk(node))
+        return around is not None and any(isinstance(one, ast.Name) and one.id in around for one in below(node))
 
     def _function(self, qualname: str, node: _Function) -> None:
         self._local = {name for owner, name in self._found.parameters if owner == qualname}
@@ -254,9 +255,7 @@ class _Walk:
                 if one.optional_vars is not None and self.carries(one.context_expr):
                     self._take(one.optional_vars, shared)
         elif isinstance(node, ast.Match) and self.carries(node.subject):
-            captured = (
-                one.name for case in node.cases for one in ast.walk(case.pattern) if isinstance(one, ast.MatchAs)
-            )
+            captured = (one.name for case in node.cases for one in below(case.pattern) if isinstance(one, ast.MatchAs))
             self._local |= {name for name in captured if name}
 
     def _take(self, target: ast.expr, shared: bool) -> None:

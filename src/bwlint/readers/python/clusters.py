@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation
+from bwlint.readers.nodes import below
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
 
@@ -26,7 +27,7 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
     """Each place where a size is picked, in order."""
     hits = [source.count("\n", 0, match.start()) + 1 for match in _HINT.finditer(source)] if "cluster" in source else []
     functions = (
-        (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)) if hits else ()
+        (node for node in below(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)) if hits else ()
     )
     holding = (one for one in functions if any(one.lineno <= hit <= (one.end_lineno or 0) for hit in hits))
     found = {found.at: found for function in holding for found in _picked(function)}
@@ -34,8 +35,8 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
 
 
 def _picked(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Operation]:
-    sizes = [size for node in ast.walk(function) for value in _values(node, function.name) for size in _literals(value)]
-    words = " ".join(dotted(node) for node in ast.walk(function)) if sizes else ""
+    sizes = [size for node in below(function) for value in _values(node, function.name) for size in _literals(value)]
+    words = " ".join(dotted(node) for node in below(function)) if sizes else ""
     for size in sizes if not _ASKS.search(words) else ():
         amounts = (Expr("const", (size.value,), span(size)), const(1), const(1))
         looks = _DEVICE.search(words) is not None

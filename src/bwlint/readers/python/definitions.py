@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bwlint.model.expr import NONE, Expr, unknown
 from bwlint.model.facts import Class, Function, FunctionKind, Path, Side
+from bwlint.readers.nodes import below
 from bwlint.readers.python import lists, sides
 from bwlint.readers.python.lower import LoweringScope
 from bwlint.readers.python.sides import dotted
@@ -214,7 +215,7 @@ def _locals(node: ast.ClassDef) -> set[str]:
 
 
 def _uses_any(node: ast.expr, names: set[str]) -> bool:
-    return any(isinstance(item, ast.Name) and item.id in names for item in ast.walk(node))
+    return any(isinstance(item, ast.Name) and item.id in names for item in below(node))
 
 
 def _self_assignments(node: ast.ClassDef) -> dict[str, list[ast.expr | None]]:

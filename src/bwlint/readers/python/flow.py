@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from bwlint.model.expr import NONE, Expr, const, negate, unknown
 from bwlint.model.facts import HANDLER, MAX_RETURNS, Class, Function, GateKind, Path, Side, Use
+from bwlint.readers.nodes import below
 from bwlint.readers.python import definitions, lists, patterns, sides
 from bwlint.readers.python.carriers import Carriers
 from bwlint.readers.python.gates import Gates, Where
@@ -440,7 +441,7 @@ class Flow:
             self._answers(node)
         if not self.hit(node):
             return
-        for item in ast.walk(node):
+        for item in below(node):
             if not isinstance(item, ast.Call):
                 continue
             for name, value in lists.arguments(item, self.own):

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bwlint.model.expr import Span
+from bwlint.readers.nodes import below
 from bwlint.readers.python import parse
 from bwlint.readers.python.calls import Call, calls, compared, parameters
 from bwlint.readers.python.sides import dotted
@@ -243,7 +244,7 @@ def _options(node: ast.FunctionDef, bodies: Iterable[ast.FunctionDef]) -> tuple[
 
 
 def _literals(annotation: ast.expr) -> tuple[str, ...]:
-    for node in ast.walk(annotation):
+    for node in below(annotation):
         if isinstance(node, ast.Subscript) and dotted(node.value).rpartition(".")[2] == "Literal":
             members = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
             return tuple(m.value for m in members if isinstance(m, ast.Constant) and isinstance(m.value, str))

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from bwlint.model.expr import Span
+from bwlint.readers.nodes import below
 from bwlint.readers.python.sides import Imports, dotted
 from bwlint.readers.spans import span
 
@@ -215,7 +216,7 @@ class _Walker:
             self._add(last, "text", node, ".".join(front))
 
     def _exports(self, node: ast.Assign) -> None:
-        for item in ast.walk(node.value):
+        for item in below(node.value):
             if isinstance(item, ast.Constant) and isinstance(item.value, str):
                 self._add(item.value, "export", item)
 

@@ -20,6 +20,7 @@ from bwlint.chips.peers import PathOption, hints, options, proofs, skips
 from bwlint.chips.spelling import IN_NAMES
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation
+from bwlint.readers.nodes import below
 from bwlint.readers.spans import span
 
 _HINTS = tuple(hint.encode() for hint in hints())
@@ -79,7 +80,7 @@ class _PeerFunction:
 
     @cached_property
     def hands_out(self) -> bool:
-        return any(isinstance(node, ast.Return) and node.value is not None for node in ast.walk(self.node))
+        return any(isinstance(node, ast.Return) and node.value is not None for node in below(self.node))
 
 
 @dataclass(frozen=True, slots=True)

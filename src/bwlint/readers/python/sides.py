@@ -9,6 +9,7 @@ from typing import Any
 
 from bwlint.model.expr import Expr
 from bwlint.model.facts import Ends, How, Prose, Side, Use
+from bwlint.readers.nodes import below
 from bwlint.readers.spans import span
 
 MAX_USES = 80
@@ -353,7 +354,7 @@ _EXPRESSIONS: dict[type, Callable[[Collector, Any, bool], None]] = {
 def literal_text(node: ast.expr) -> str:
     """All string pieces below `node`, joined: implicit concatenation, f-strings, arguments of a call."""
     pieces: list[tuple[int, int, str]] = []
-    for item in ast.walk(node):
+    for item in below(node):
         if isinstance(item, ast.Constant) and isinstance(item.value, str):
             pieces.append((item.lineno, item.col_offset, item.value))
     return "".join(text for _, _, text in sorted(pieces))
@@ -361,7 +362,7 @@ def literal_text(node: ast.expr) -> str:
 
 def _asks_for_text(test: ast.expr) -> bool:
     """Whether a test compares with a string or with a member of an enum: it picks one of several."""
-    for node in ast.walk(test):
+    for node in below(test):
         if isinstance(node, ast.Compare):
             for operand in (node.left, *node.comparators):
                 if isinstance(operand, ast.List | ast.Tuple | ast.Set) or _is_member(operand):
@@ -430,7 +431,7 @@ def _only_literals(body: Sequence[ast.stmt]) -> bool:
 
 def _is_number(node: ast.expr) -> bool:
     """A number, or arithmetic, dictionaries and tuples of numbers and names."""
-    for item in ast.walk(node):
+    for item in below(node):
         if isinstance(item, ast.Constant):
             if not isinstance(item.value, int | float) or isinstance(item.value, bool):
                 return False
