@@ -108,9 +108,9 @@ def test_what_is_like_a_chip(text: str, alike: bool) -> None:
     ["sm_90 ", "sm_90 (", "compute ", "capability ", "capability >= ", "9.0 ", "at least ", " ", "sm90/", "<"],
 )
 def test_a_long_text_takes_no_longer_than_its_length(piece: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     mentioned(piece * 10_000)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize(

@@ -262,7 +262,7 @@ METHODS = {
             init="self.fast = False\nif torch.cuda.get_device_capability()[0] == 10:\n    self.fast = True",
             body="def run(self, q):\n    if self.fast:\n        return self._attend(q)",
         ),
-        "warning",  # what a test decides is followed through values, and not through what it assigns
+        None,
     ),
     "a flag that somebody else sets too": (
         method(

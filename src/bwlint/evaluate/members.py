@@ -30,6 +30,10 @@ def attribute(run: Interpreter, node: Expr, frame: EvaluationFrame) -> Vec:
     if not base.uniform:
         return lift(lambda value: builtins.attribute(value, name), base)
     owner = base.lanes[0]
+    if isinstance(owner, Unknown | Ref) and frame.module.language == "cuda":
+        method = _method_of_some_class(run, frame.module, name)
+        if method is not None:
+            return method
     if isinstance(owner, ModuleValue):
         return _module_attribute(run, owner.module, name)
     if isinstance(owner, Instance | ClassValue):
@@ -63,6 +67,15 @@ def attribute(run: Interpreter, node: Expr, frame: EvaluationFrame) -> Vec:
     if isinstance(owner, FunctionValue | LambdaValue | PartialValue):
         return vectors.UNKNOWN
     return lift(lambda value: builtins.attribute(value, name), base)
+
+
+def _method_of_some_class(run: Interpreter, module: Module, name: str) -> Vec | None:
+    """What a C++ object whose class nobody knows may be asked for: a method of the tree that gives the device."""
+    definition = module.names.get(name)
+    if definition is None:
+        home = run.world.meaning(module, name)
+        return _method_of_some_class(run, home, name) if home is not None and name in home.names else None
+    return run.global_name(module, name) if definition.op == "function" else None
 
 
 def _module_attribute(run: Interpreter, module: Module, name: str) -> Vec:

@@ -170,7 +170,8 @@ class Side:
     """One way out of a gate.
 
     `value` is what it returns or assigns, where that is one expression. `empty` means that it does nothing at all,
-    `tuning` that it only assigns literals, `rest` that it is what follows the statement and no branch of its own.
+    `tuning` that it only assigns literals, `rest` that it is what follows the statement and no branch of its own,
+    `disables` that something is made false or None somewhere in it, whatever else it does.
     """
 
     ends: Ends
@@ -181,6 +182,7 @@ class Side:
     empty: bool = False
     tuning: bool = False
     rest: bool = False
+    disables: bool = False
 
     def ends_in(self, *ends: Ends) -> bool:
         return self.ends in ends

@@ -15,12 +15,15 @@ from bwlint.evaluate.sources import Sources
 from bwlint.evaluate.values import CHIPS, Raises, Unknown, Vec
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Class, Gate, Module, Path
+from bwlint.model.naming import spoken
 from bwlint.sources.search import Search, search_of
 from bwlint.sources.tree import find_module, import_roots, package_root
 from bwlint.world.headers import Headers
 from bwlint.world.tags import Tags
 
 MAX_ATOMS = 5
+MAX_DEFINING = 8
+"""Files that may define a function of one name."""
 Loader = Callable[[str, str], Module | None]
 """Reads a file given its real path and dotted name; None where it cannot."""
 
@@ -71,6 +74,7 @@ class Tree:
         self._load = load
         self._frames: dict[int, EvaluationFrame] = {}
         self._literals: dict[tuple[str, str], frozenset[str]] = {}
+        self._elsewhere: dict[tuple[str, str], Module | None] = {}
         self._passed: dict[tuple[int, str, Span | None], ChipSet] = {}
         self.interpreter = Interpreter(self, sources)
         self.compiler = Interpreter(self, sources, compile_time=True)
@@ -124,7 +128,28 @@ class Tree:
         return self.headers.definers(module, macro)
 
     def meaning(self, module: Module, name: str) -> Module | None:
-        return self.headers.meaning(module, name)
+        found = self.headers.meaning(module, name)
+        if found is not None or module.language != "cuda" or DEVICE.search(spoken(name)) is None:
+            return found
+        key = (package_root(module.path), name)
+        if key not in self._elsewhere:
+            self._elsewhere[key] = self._defining(module, name)
+        return self._elsewhere[key]
+
+    def _defining(self, module: Module, name: str) -> Module | None:
+        """The one file of the project that defines a C++ function, wherever it lies."""
+        defines = re.compile(rf"\b{re.escape(name)}\s*\([^;]*(?:\{{|$)")
+        hits = search_of(package_root(module.path), self.searches).word("cuda", name)
+        paths = dict.fromkeys(
+            hit.file.real for hit in hits if defines.search(hit.text) and hit.file.real != module.path
+        )
+        if not 0 < len(paths) <= MAX_DEFINING:
+            return None
+        files = (self.headers.at(path) for path in paths)
+        found = [
+            file for file in files if file is not None and name in file.names and file.names[name].op == "function"
+        ]
+        return found[0] if len(found) == 1 else None
 
     def is_given_the_device(self, module: Module, macro: str) -> bool:
         """`-DNAME=${ARCH}` of CMake, `("NAME", str(cc))` of a setup.py: what a build makes of the name of a macro."""

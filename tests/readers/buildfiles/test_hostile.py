@@ -48,28 +48,28 @@ HOSTILE: dict[str, Callable[[int], str]] = {
 def test_time_grows_with_the_input(carries: Carries, name: str, kind: str) -> None:
     def took(size: int) -> float:
         source = HOSTILE[kind](size)
-        begin = time.perf_counter()
+        begin = time.process_time()
         carries(name, source)
-        return time.perf_counter() - begin
+        return time.process_time() - begin
 
     once, twice = took(30_000), took(60_000)
     assert twice < 3.5 * once + 0.25
 
 
 def test_a_line_of_a_megabyte(carries: Carries) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     for name in NAMES:
         carries(name, "set(X " + "y_arch_list: 9.0a z " * 50_000)
-    assert time.perf_counter() - begin < 10
+    assert time.process_time() - begin < 10
 
 
 @pytest.mark.parametrize(
     "pattern", ["(a+)+b", "(a|a)*b", "((a*)*)*b", "a?" * 300 + "a" * 300, "(" * 40 + "a" + ")*" * 40]
 )
 def test_evil_patterns_are_quick(pattern: str) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     Regex(pattern).search("a" * 200)
-    assert time.perf_counter() - begin < 5
+    assert time.process_time() - begin < 5
 
 
 @pytest.mark.parametrize("pattern", ["(", ")", "a)", "[a", "*", "a\\", "(" * 60 + ")" * 60, "a" * 2000])

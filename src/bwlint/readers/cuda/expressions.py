@@ -320,11 +320,16 @@ def _called(function: Expr, arguments: tuple[Expr, ...], at: Span) -> Expr:
     return Expr("call", (function, arguments), at)
 
 
+_SUCCESS = frozenset({"cudasuccess", "cuda_success", "hipsuccess", "hip_success", "nvml_success"})
+
+
 def _joined(op: str, left: Expr, right: Expr, at: Span) -> Expr:
     if op == "&&":
         return Expr("and", ((*(left.args[0] if left.op == "and" else (left,)), right),), at)
     if op == "||":
         return Expr("or", ((*(left.args[0] if left.op == "or" else (left,)), right),), at)
+    if op in ("==", "!=") and right.op in ("param", "name") and str(right.args[-1]).lower() in _SUCCESS:
+        return const(op == "==", at)  # where the driver itself fails there is no chip to speak of
     if _BINARY[op] in (6, 7):
         return Expr("cmp", (op, (left, right)), at)
     return Expr("bin", ("//" if op == "/" else op, left, right), at)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bwlint.model.expr import TAG, Expr, Span, const, unknown
@@ -19,6 +19,8 @@ _CONSTANT = re.compile(
     r"\b(?:constexpr|const)\b[^;={}()]{0,80}?\b(?P<name>[A-Za-z_]\w*)\s*[={]\s*(?P<value>\d{1,9})[uUlL]*\s*\}?\s*;"
 )
 _MEMBER = re.compile(r"\b(?P<name>[A-Za-z_]\w*)[ ]?(?:=(?!=)|\{)[ ]?(?P<value>[^\s;{}=][^;{}=\n]{0,200})\}?;")
+PROPERTIES = r"(?:cudaDeviceProp|hipDeviceProp_t)"
+_DECLARED = re.compile(rf"\b{PROPERTIES}\b(?:\s*(?:\*|&|const\b))*\s*(?P<name>[A-Za-z_]\w*)\s*(?=[;,)={{]|$)")
 _INITIALISERS = re.compile(r"\)\s{0,40}:(?!:)")
 _INITIALISED = re.compile(r"[:,]\s*(?P<name>\w+)\s*[({]")
 _UNSHARED = re.compile(r"\bstatic\b|^\s*#")
@@ -40,6 +42,19 @@ def constants(text: str, scopes: Scopes | None = None) -> dict[str, Expr]:
     """The whole numbers that a file gives names to, outside of its functions where these are known."""
     found = [one for one in _CONSTANT.finditer(text) if scopes is None or scopes.function(one.start()) is None]
     return {one["name"]: const(int(one["value"])) for one in found}
+
+
+def declared(text: str, start: int, end: int) -> Iterator[tuple[str, tuple[int, int]]]:
+    """The names in a stretch that are declared as the properties of a device, and where."""
+    if text.find("DeviceProp", start, end) >= 0:
+        for one in _DECLARED.finditer(text, start, end):
+            yield one["name"], one.span("name")
+
+
+def properties(text: str, scopes: Scopes) -> dict[str, Expr]:
+    """`.field` for each member or variable of a file that holds the properties of a device."""
+    found = ((name, at) for name, (at, _) in declared(text, 0, len(text)) if scopes.function(at) is None)
+    return {f".{spoken(name)}": Expr("source", ("properties",)) for name, _ in found}
 
 
 def names(sites: Sites, code: Code, text: str, scopes: Scopes) -> dict[str, Expr]:

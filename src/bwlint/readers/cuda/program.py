@@ -33,15 +33,17 @@ MAX_EXITS = 100
 MAX_EXIT_PATH = 30
 MAX_REST = 200
 """Statements that are looked at for what follows an early exit."""
-_ASSIGN = re.compile(r"(?:[\w:<>,\s]*[\s*&>])?(?P<name>[A-Za-z_]\w*)\s*(?:=(?!=)|\{)")
+_ASSIGN = re.compile(r"(?:[\w:<>,\s*&]*[\s*&>])?(?P<name>[A-Za-z_]\w*)\s*(?:=(?!=)|\{)")
 _BINDING = re.compile(r"(?:\w+\s+)?auto\b[\s\w&]*\[(?P<auto>[\w\s,]+)\]\s*=|std::tie\s*\((?P<tie>[\w\s,]+)\)\s*=(?!=)")
 _FIELD = re.compile(r"[\w\s()*\[\]]{1,80}(?:(?:\.|->)\s*\w+)*?(?:\.|->)\s*(?P<name>\w+)\s*=(?!=)")
 _TARGET = re.compile(r"\**\s*(?P<name>\w+)\s*=(?!=)")
+_ROW = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*\[[^\[\]=;]{0,80}\]\s*=(?!=)")
+_NEW_PROPERTIES = re.compile(rf"\s*new\s+{given.PROPERTIES}\b")
 _LENDS = re.compile(r"(?<![\w:])(?P<call>[A-Za-z_][\w:]{0,200})\s{0,40}\(")
 _CALL = re.compile(r"[A-Za-z_][\w:]{0,200}\s{0,40}\(")
 _CONSTANT = re.compile(r"k[A-Z]")
 _LAMBDA = re.compile(r"\s*\[[^\[\]]*\]\s*[({]")
-_OUT = re.compile(r"\(\s*&\s*(?P<name>\w+)\s*,\s*(?P<what>\w*)")
+_OUT = re.compile(r"\(\s*&?\s*(?P<name>\w+)\s*,\s*(?P<what>\w*)")
 _CALLED_BEFORE = re.compile(r"(?P<call>\w*[Gg]et\w*)\s*$")
 _CHECK_WORDS = "CHECK|ASSERT|ENFORCE|REQUIRE|EXPECT"
 _CHECKS = re.compile(rf"{_CHECK_WORDS}|assert")
@@ -80,6 +82,8 @@ class HostProgram:
     slots: list[Expr] = field(default_factory=list)
     gates: list[Gate] = field(default_factory=list)
     sites: given.Sites = field(default_factory=given.Sites)
+    rows: dict[str, Expr] = field(default_factory=dict)
+    """What is kept under any key of a container, by its name."""
     carriers: set[str] = field(default_factory=set)
     """Functions of the file that give the device."""
 
@@ -103,7 +107,7 @@ def program(code: Code, text: str, scopes: Scopes, directives: Directives) -> Ho
             found.names[last(scope.name)] = Expr("function", (scope.qualname,))
     reads = Reads(found.slots, found.names)
     found.carriers |= found.names.keys()
-    found.names |= given.constants(text, scopes)
+    found.names |= {**given.constants(text, scopes), **given.properties(text, scopes)}
     for scope in everything:
         body = seen[scope.kind]
         asks = scope.open in asking or _COMPARED.search(body, scope.open, scope.close) is not None
@@ -190,6 +194,8 @@ class _HostWalk:
         self.chain = 0
         self.target = ""
         self.noted: set[Span] = set()
+        for name, (start, end) in given.declared(text, scope.header, scope.open):
+            self.env[name] = Expr("source", ("properties",), code.span(start, end))
 
     def run(self) -> None:
         scope = self.scope
@@ -197,6 +203,7 @@ class _HostWalk:
         self.block(body)
         if scope.kind == "macro" and not self.returns and len(body) == 1:
             self.returns.append(((), self._value(body[0].start, body[0].end)))
+        self.returns = self._answers()
         function = self._function(scope.qualname, self.returns, exits=self._ways_out())
         self._predicate(function)
         self._gives()
@@ -206,6 +213,12 @@ class _HostWalk:
         params = tuple(map(spoken, self.params))
         made = Function(qualname, "function", params, (None,) * len(params), tuple(returns[:MAX_RETURNS]), at, **more)
         return self.found.functions.setdefault(qualname, made)
+
+    def _answers(self) -> list[tuple[tuple[Expr, ...], Expr]]:
+        """What is returned; beside the device, what stands for an error or was kept from an earlier call is none."""
+        if not any(self.reads.reads(value) for _, value in self.returns):
+            return self.returns
+        return [one for one in self.returns if self.reads.reads(one[1]) or not _says_nothing(one[1])]
 
     def _gives(self) -> None:
         """Where what a function returns, or leaves in what it is lent, is of the device, its name gives the device."""
@@ -250,7 +263,7 @@ class _HostWalk:
     # -- expressions
 
     def lower(self, start: int, end: int) -> Expr:
-        node = lower(self.code, start, end, self._resolve)
+        node = self._with_rows(lower(self.code, start, end, self._resolve))
         for inner in walk(node):
             if inner.op == "if" and inner.at is not None:
                 test, then, otherwise = inner.args
@@ -258,6 +271,20 @@ class _HostWalk:
                     sides = ways.arm(self.code, self.text, then), ways.arm(self.code, self.text, otherwise)
                     self._note("expression", test, test.at or inner.at, *sides, self.target)
         return node
+
+    def _with_rows(self, node: Expr) -> Expr:
+        """With what is kept in a container in the place of a look into it."""
+        if not self.found.rows or node.op in ("const", "param", "name", "var"):
+            return node
+        if node.op == "index" and node.args[0].op in ("param", "name", "var"):
+            kept = self.found.rows.get(node.args[0].args[1] if node.args[0].op != "name" else node.args[0].args[0])
+            return kept._replace(at=node.at) if kept is not None else node
+        return node._replace(args=tuple(map(self._with_rows_of, node.args)))
+
+    def _with_rows_of(self, item: Any) -> Any:
+        if isinstance(item, Expr):
+            return self._with_rows(item)
+        return tuple(map(self._with_rows_of, item)) if isinstance(item, tuple) else item
 
     def _asks(self, test: Expr) -> bool:
         """Whether a test reads the device, or compares what may carry it with a number that a chip has."""
@@ -284,8 +311,7 @@ class _HostWalk:
 
     def _may_carry(self, node: Expr) -> bool:
         if node.op == "param":
-            member = bool(self.scope.parent) or "::" in self.scope.name
-            return member or any(spoken(param) == node.args[1] for param in self.params)
+            return self._is_method() or any(spoken(param) == node.args[1] for param in self.params)
         return node.op in ("call", "attr", "index")
 
     def _resolve(self, name: str, at: Span) -> Expr:
@@ -370,6 +396,8 @@ class _HostWalk:
 
     def _value(self, start: int, end: int) -> Expr:
         """As `lower`; a lambda that is called where it stands gives what it returns."""
+        if _NEW_PROPERTIES.match(self.text, start, end):
+            return Expr("source", ("properties",), self.code.span(start, end))
         found = _LAMBDA.match(self.text, start, end)
         if found is not None:
             brace = self.text.find("{", found.end() - 1, end)
@@ -388,6 +416,7 @@ class _HostWalk:
 
     def _if(self, statement: Statement, rest: tuple[Statement, ...], chain: int = 0, position: int = 0) -> None:
         assert statement.test is not None
+        self._outs(*statement.test)
         test = self.lower(*statement.test)
         if self._asks(test):
             if not chain:
@@ -416,7 +445,16 @@ class _HostWalk:
         for name in after.keys() | self.env.keys():
             yes, no = after.get(name), self.env.get(name)
             if yes != no and len(self.found.slots) < 5000:
-                self.env[name] = self._slot(name, Expr("if", (test, yes or unknown(name), no or unknown(name))))
+                sides = yes or self._unset(name), no or self._unset(name)
+                self.env[name] = self._slot(name, Expr("if", (test, *sides)))
+
+    def _unset(self, name: str) -> Expr:
+        """What a name is where nothing was assigned: a member has what others gave it."""
+        is_member = self._is_method() or name in self.params
+        return Expr("param", (self.scope.qualname, spoken(name))) if is_member else unknown(name)
+
+    def _is_method(self) -> bool:
+        return bool(self.scope.parent) or "::" in self.scope.name
 
     def _switch(self, statement: Statement) -> None:
         """`switch (x)` as a chain of membership tests; a case without a break runs into the next."""
@@ -450,13 +488,19 @@ class _HostWalk:
         elif fails(self.text, start, end):
             self._leave("raise", start, end)
         self._lends(start, end)
+        self._outs(start, end)
+        for name, (first, last) in given.declared(self.text, start, end):
+            self.env[name] = Expr("source", ("properties",), self.code.span(first, last))
+        if check is None:
+            self._assignment(start, end)
+
+    def _outs(self, start: int, end: int) -> None:
+        """What a query of the device writes where it is told to."""
         for out in _OUT.finditer(self.text, start, end):
             call = _CALLED_BEFORE.search(self.text, max(start, out.start() - MAX_NAME), out.start())
             kind = call is not None and (_attribute(out["what"]) or _attribute(call["call"]))
             if call is not None and kind:
                 self.env[out["name"]] = Expr("source", (kind,), self.code.span(call.start(), out.end()))
-        if check is None:
-            self._assignment(start, end)
 
     def _lends(self, start: int, end: int) -> None:
         """What calls leave in what they are lent, and what they hand over to functions of the file."""
@@ -506,6 +550,12 @@ class _HostWalk:
             value = self._slot("", self._value(binding.end(), end))
             for position, name in enumerate((binding["auto"] or binding["tie"]).split(",")):
                 self.env[name.strip()] = self._slot(name.strip(), Expr("index", (value, const(position))))
+            return
+        row = _ROW.match(self.text, start, end)
+        if row is not None:
+            value = self._value(row.end(), end)
+            if self.reads.reads(value):
+                self.found.rows[spoken(row["name"])] = self._slot(row["name"], value)
             return
         assign = _ASSIGN.match(self.text, start, end) or _TARGET.match(self.text, start, end)
         if assign is None:
@@ -581,6 +631,14 @@ class _HostWalk:
                 leaf=self.reads.leaf(test),
             )
         )
+
+
+def _says_nothing(value: Expr) -> bool:
+    """-1 and 0, and what was looked up."""
+    if value.op in ("index", "attr", "unknown"):
+        return True
+    number = value.args[0] if value.op == "const" else None
+    return value.op == "neg" or (isinstance(number, int) and not isinstance(number, bool) and number <= 0)
 
 
 def _cases(statement: Statement) -> list[tuple[list[tuple[int, int] | None], tuple[Statement, ...]]]:

@@ -33,6 +33,7 @@ _NOT_USED = frozenset(
     ]
 )
 _ENDS: dict[str, Ends] = {"return": "return", "throw": "raise", "continue": "continue", "break": "fall", "goto": "fall"}
+_DISABLES = re.compile(r"(?:^|[;{}])\s*[A-Za-z_][\w.>-]*\s*=\s*(?:false|nullptr)\s*(?:;|$)")
 _LITERAL = re.compile(r"[\w\s:<>,*&]*=\s*(?:[-\w.]+|true|false)\s*$")
 
 
@@ -58,7 +59,8 @@ def side(code: Code, text: str, body: tuple[Statement, ...], lower: Lower) -> Si
     said = texts(code, start, end) if ends == "raise" or ends == "skip" or len(stretch) < 400 else ()
     tuning = ends == "fall" and all(_LITERAL.match(text[entry.start : entry.end]) for entry in flat)
     named = uses(code, text, start, end, sorted(sure(text, flat)))
-    return Side(ends=ends, at=at, value=value, uses=named, texts=said, tuning=tuning)
+    off = _DISABLES.search(stretch) is not None
+    return Side(ends=ends, at=at, value=value, uses=named, texts=said, tuning=tuning, disables=off)
 
 
 def _complains(code: Code, stretch: str, start: int) -> bool:

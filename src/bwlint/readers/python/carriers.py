@@ -245,6 +245,11 @@ class _Walk:
             if self.carries(node.value):
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                     self._take(target, shared)
+        elif isinstance(node, ast.If) and self.carries(node.test):
+            for decided in (*node.body, *node.orelse):
+                if isinstance(decided, ast.Assign) and isinstance(getattr(decided.value, "value", None), bool):
+                    for target in decided.targets:
+                        self._take(target, shared)
         elif isinstance(node, ast.ImportFrom):
             known = asking_names() | self._found.words
             self._found.words |= {alias.asname for alias in node.names if alias.asname and alias.name in known}

@@ -468,7 +468,15 @@ def block(
         empty=not meaningful and not rest,
         tuning=_only_literals(meaningful),
         rest=not body and bool(rest),
+        disables=any(map(_disables, statements(body))),
     )
+
+
+def _disables(node: ast.stmt) -> bool:
+    """`use_it = False`, `backend = None`."""
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Constant):
+        return False
+    return node.value.value is False or node.value.value is None
 
 
 def _is_filler(node: ast.stmt) -> bool:

@@ -234,8 +234,8 @@ def _said(cut: Cut) -> str:
         return f"this list names {taken} and leaves out {left_out}"
     if gate.kind in ANSWERS:
         return f"`{gate.name}` is true on {plain(cut.test)} and false on {called(cut.missing)}"
-    if cut.switched_off:
-        return f"this test switches something off on {plain(cut.left_out)} and not on {called(cut.taken)}"
+    if off := cut.switched_off:
+        return f"this test switches something off on {plain(off)} and not on {called((cut.test | cut.missing) - off)}"
     if cut.refused and cut.named == cut.left_out:
         return f"this test turns away {plain(cut.left_out)} and not {called(cut.taken)}"
     if cut.refused:

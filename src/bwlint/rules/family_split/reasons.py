@@ -14,7 +14,7 @@ from bwlint.world.gates import Judged
 _SECOND = group("second-consumer")
 _NAME = rf"(?:{spelling.IN_WORDS}|\b)12\.?{{}}[af]?(?![0-9])"
 _REASON = re.compile(rf"\b{words.said('on-purpose', 'tried', 'untried')}\b", re.I)
-_HINT = re.compile(rf"\b{words.said('only-on', 'tuning', 'workaround')}\b", re.I)
+_HINT = re.compile(rf"\b{words.said('only-on', 'tuning')}\b", re.I)
 _ONE_CARD = re.compile(rf"\bonly\W+(?:\w+\W+){{0,3}}?{words.nicknames(group('consumer-blackwell'))}", re.I)
 _UNTRIED = re.compile(words.said("untried"), re.I)
 _TWIN = re.compile(rf"{words.numbers(_SECOND)}|{words.nicknames(_SECOND)}", re.I)

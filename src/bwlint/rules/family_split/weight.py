@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bwlint.chips import EVERY, ChipSet, group, spelling, words
+from bwlint.chips import EVERY, NONE, ChipSet, group, spelling, words
 from bwlint.chips.wording import called
 from bwlint.judging.context import Context
 from bwlint.judging.siblings import admission, calls, users
@@ -65,10 +65,12 @@ class Cut:
         return self.judged.gate.yes if self.left_out == self.test else self.judged.gate.no
 
     @property
-    def switched_off(self) -> bool:
-        """Whether False or None is assigned there."""
-        side = self.turned_away
-        return side.ends == "fall" and side.value is not None and side.value.args[:1] in ((False,), (None,))
+    def switched_off(self) -> ChipSet:
+        """Those for whom something is made false or None, where the others keep it."""
+        yes, no = map(_switches_off, (self.judged.gate.yes, self.judged.gate.no))
+        if yes == no or self.judged.gate.kind in ANSWERS:
+            return NONE
+        return self.test if yes else self.missing
 
     @property
     def refused(self) -> bool:
@@ -76,6 +78,11 @@ class Cut:
         side = self.turned_away
         in_words = not side.rest and any(_TURNED_AWAY.search(text.text) for text in side.texts)
         return refuses(side) or answers_no(side) or self.judged.gate.is_a("assert", "skipif") or in_words
+
+
+def _switches_off(side: Side) -> bool:
+    made = side.ends == "fall" and side.value is not None and side.value.args[:1] in ((False,), (None,))
+    return not side.rest and (made or side.disables)
 
 
 def names_members(judged: Judged) -> bool:
@@ -147,7 +154,8 @@ def _answer(context: Context, cut: Cut) -> Weight | None:
     beside_others = bool(judged.core - _CONSUMER) and not judged.sets.guessed
     name = f"{judged.gate.qualname} {judged.gate.name}"
     of_family = _FAMILY_NAME.search(name) and not _PART_NAME.search(name)
-    told = _SUPPORTS.search(name) or of_family or beside_others
+    kept_out = judged.gate.kind == "flag" and not names_members(judged) and not judged.sets.guessed
+    told = _SUPPORTS.search(name) or of_family or beside_others or kept_out
     return Weight("warning", "medium") if told else Weight("note", "low")
 
 
@@ -162,6 +170,10 @@ def _decided(context: Context, cut: Cut) -> Weight | None:
     if decides(cut.judged):
         return Weight("warning", "medium" if cut.judged.sets.guessed else "high")
     return Weight("warning", "medium") if cut.refused and not cut.judged.sets.guessed else None
+
+
+def _switched(context: Context, cut: Cut) -> Weight | None:
+    return Weight("warning", "medium") if cut.switched_off and not cut.judged.sets.guessed else None
 
 
 def _tuned(context: Context, cut: Cut) -> Weight | None:
@@ -227,6 +239,7 @@ _RULES: tuple[Callable[[Context, Cut], Weight | None], ...] = (
     _answer,
     _own_arm,
     _decided,
+    _switched,
     _tuned,
     _generation,
     _other_way,

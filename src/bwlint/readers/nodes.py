@@ -1,0 +1,19 @@
+"""The nodes of a syntax tree, the way `ast.walk` gives them and in less time."""
+
+from __future__ import annotations
+
+import ast
+
+
+def below(node: ast.AST) -> list[ast.AST]:
+    """A node and all below it, level by level, in the order in which they are written."""
+    found = [node]
+    for one in found:  # which grows on the way
+        fields = one.__dict__
+        for name in one._fields:
+            value = fields.get(name)
+            if value.__class__ is list:
+                found += [item for item in value if isinstance(item, ast.AST)]
+            elif isinstance(value, ast.AST):
+                found.append(value)
+    return found
