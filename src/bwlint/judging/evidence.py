@@ -130,7 +130,9 @@ class Evidence:
     def _last_if_ours(self, module: Module, use: Use) -> Use:
         """Only the last name of a path through the tree's own modules: a module's name is no library."""
         root = use.name.partition(".")[0]
-        if use.how == "text" or (self._tree.module(root) is None and root not in module.names):
+        own = module.names.get(root)
+        defined = own is not None and own.op != "import"
+        if use.how == "text" or (self._tree.module(root) is None and not defined):
             return use
         return replace(use, name=use.name.rpartition(".")[2])
 

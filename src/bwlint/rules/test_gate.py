@@ -33,7 +33,7 @@ _MADE_FOR = re.compile(rf"\b{words.said('made-for')}\b", re.I)
 _BY_NUMBER = re.compile(r"capabilit", re.I)
 _NUMBERED = re.compile(rf"{spelling.IN_WORDS}[0-9]")
 _OLD_NAMES = group("renamed")
-_FAMILY = group("consumer-blackwell")
+_FAMILY, _SECOND = group("consumer-blackwell"), group("second-consumer")
 _REFUSED = re.compile(words.said("refusal"), re.I)
 
 
@@ -63,7 +63,10 @@ def _split(context: Context, judged: Judged) -> Iterator[Draft]:
     elif (text := _naming(judged, missing)) is not None:
         found = _said_otherwise(judged, missing, text, "warning")
     elif parts is not None:
-        found = replace(family_split.draft(context, judged, *parts), rule=RULE, severity="note")
+        runs_into_it = bool(missing) and not missing & _SECOND  # 12.0 is skipped, and its twin is not
+        sure = not judged.sets.guessed and not family_split.meant(judged)
+        severity: Severity = "warning" if runs_into_it and sure else "note"
+        found = replace(family_split.draft(context, judged, *parts), rule=RULE, severity=severity)
     else:
         reason = "a helper for the exact part decides"
         found = _skipped(judged, missing, severity="note", reason=reason, related=None)
@@ -110,7 +113,7 @@ def _doubt(context: Context, judged: Judged, missing: ChipSet, api: Admission | 
         return "the file builds for one part alone"
     texts = (text.text for one in asked for side in (one.gate.yes, one.gate.no) for text in side.texts)
     meant = any(family_split.meant(one) for one in asked) or any(_MADE_FOR.search(text) for text in texts)
-    return "the exact part may be meant" if meant or held & group("second-consumer") else None
+    return "the exact part may be meant" if meant or held & _SECOND else None
 
 
 def _askers(context: Context, judged: Judged) -> Iterator[Judged]:

@@ -358,6 +358,10 @@ def _where(outcome: Vec, keep: Callable[[object], bool]) -> ChipSet:
     return ChipSet(_mask(outcome.lanes, keep))
 
 
+def _is_function(module: Module, name: str) -> bool:
+    return name in module.names and module.names[name].op == "function"
+
+
 def _mask(lanes: Sequence[object], keep: Callable[[object], bool]) -> int:
     mask = 0
     for index, lane in enumerate(lanes):

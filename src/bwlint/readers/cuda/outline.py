@@ -52,7 +52,7 @@ def outline(path: str, source: str) -> Outline:
     found = directives(code)
     text = without_directives(code.text, found)
     places = scopes(text, found)
-    file = _Text(code, text, found, places)
+    file = _CutText(code, text, found, places)
     written: dict[str, CodeScope] = {}
     for scope in places.all[:MAX_DEFINITIONS]:
         if scope.kind in ("function", "class"):
@@ -67,7 +67,7 @@ def outline(path: str, source: str) -> Outline:
 
 
 @dataclass(frozen=True)
-class _Text:
+class _CutText:
     """A file as it was cut up. `text` is the blanked text without directives."""
 
     code: Code
@@ -94,7 +94,7 @@ def _free(name: str, taken: dict[str, CodeScope]) -> str:
     return f"{name}#{number}"
 
 
-def _definition(file: _Text, scope: CodeScope) -> Definition:
+def _definition(file: _CutText, scope: CodeScope) -> Definition:
     code, text, found = file.code, file.text, file.found
     at, qualname = code.span(scope.header, scope.close + 1), _qualname(scope)
     if scope.kind == "class":

@@ -23,6 +23,8 @@ from bwlint.readers.spans import span
 _CATCHES = re.compile(r"\b(?:KeyError|LookupError|Exception|BaseException)\b")
 _QUESTION = re.compile(r"capability_geq|^(?:is|has)_device_capability|^is_family_of$|at_least|_geq$")
 MAX_TESTS = 8
+MAX_MARKED = 40
+"""Tests that are looked at for what a mark of the file keeps from them."""
 """Tests above an assignment to an attribute that are kept."""
 
 
@@ -114,6 +116,12 @@ class Flow:
         self._shared: dict[str, list[Expr]] = {name: [] for name in _written_globals(lines)}
         self.lowerer.late = frozenset(self._shared)
         self._globals: set[tuple[str, str]] = set()
+        self._tests = [
+            node
+            for top in tree.body
+            for node in (top.body if isinstance(top, ast.ClassDef) else (top,))
+            if isinstance(node, ast.FunctionDef)
+        ]
         self.block(tree.body, tree.body)
         self.names = self.lowerer.scope.env
         self.names.update({name: _any_of(name, values) for name, values in self._shared.items() if values})
@@ -361,10 +369,16 @@ class Flow:
         if _is_question(node) and self.gates.reads(value):
             self.add("flag", value, node, Side(ends="fall"), Side(ends="fall"), last)
         elif isinstance(node, ast.Call) and dotted(node.func).endswith(("skipif", "skipIf", "skipUnless")):
-            definitions.mark(self, node, last, Side(ends="fall"))
+            definitions.mark(self, node, last, self._marked(last))
         else:
             self.sizes.constant(last, node, self.qualname)
             self._declared(last, node, value)
+
+    def _marked(self, mark: str) -> Side:
+        """What stands behind a mark that has a name: all that the tests of the file do which bear it."""
+        bearing = [test for test in self._tests if mark == "pytestmark" or mark in map(dotted, test.decorator_list)]
+        bodies = (sides.block(test.body, self.imports, self.quietly) for test in bearing[:MAX_MARKED])
+        return Side(ends="fall", uses=tuple(use for body in bodies for use in body.uses))
 
     def _declared(self, name: str, node: ast.expr, value: Expr) -> None:
         if isinstance(node, ast.Dict):

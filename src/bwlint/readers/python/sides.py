@@ -222,7 +222,7 @@ class Collector:
 
     def _assert(self, node: ast.Assert, sure: bool) -> None:
         self._message(node.msg)
-        self.expression(node.test, False)
+        self.expression(node.test, sure)
 
     def _alone(self, node: ast.Expr, sure: bool) -> None:
         if not isinstance(node.value, ast.Constant):

@@ -140,7 +140,20 @@ def _of_what_is_behind(context: Context, judged: Judged, out: ChipSet) -> Kept |
         related = RelatedSpan(judged.module, known.use.at, f"{known.what}: {known.source}")
         reason = f"behind the gate is `{known.use.name}`, {known.what}"
         return Kept(out, "warning", "medium", reason, related, claimed(known, judged.module, out))
-    return _of_generations(judged, out)
+    return _of_instructions(context, judged, out) or _of_generations(judged, out)
+
+
+def _of_instructions(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
+    """Behind it is code of the tree whose every instruction these chips have, in the shared memory of 8.6."""
+    calls = (use for use in judged.working.uses if use.sure and use.how == "call")
+    for use in calls if judged.admitted & _SMALL_SHARED else ():
+        proofs = context.evidence.shown(judged.module, use)
+        operation = next((proof for proof in proofs if proof.kind == "operation"), None)
+        if operation is not None and all(out <= proof.legal for proof in proofs):
+            hop = operation.hops[-1]
+            reason = f"behind the gate is `{use.name.rpartition('.')[2]}`, and {plain(out)} has its {operation.what}"
+            return Kept(out, "warning", "medium", reason, RelatedSpan(hop, hop.at, hop.text))
+    return None
 
 
 def _of_generations(judged: Judged, out: ChipSet) -> Kept | None:

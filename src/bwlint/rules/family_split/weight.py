@@ -67,10 +67,14 @@ class Cut:
     @property
     def switched_off(self) -> ChipSet:
         """Those for whom something is made false or None, where the others keep it."""
-        yes, no = map(_switches_off, (self.judged.gate.yes, self.judged.gate.no))
-        if yes == no or self.judged.gate.kind in ANSWERS:
+        gate, side = self.judged.gate, self.turned_away
+        if gate.kind in ANSWERS:
             return NONE
-        return self.test if yes else self.missing
+        if side.ends == "fall" and side.value is not None and side.value.args[:1] in ((False,), (None,)):
+            return self.left_out
+        if gate.yes.disables == gate.no.disables or gate.no.rest and not gate.yes.disables:
+            return NONE
+        return self.test if gate.yes.disables else self.missing
 
     @property
     def refused(self) -> bool:
@@ -78,11 +82,6 @@ class Cut:
         side = self.turned_away
         in_words = not side.rest and any(_TURNED_AWAY.search(text.text) for text in side.texts)
         return refuses(side) or answers_no(side) or self.judged.gate.is_a("assert", "skipif") or in_words
-
-
-def _switches_off(side: Side) -> bool:
-    made = side.ends == "fall" and side.value is not None and side.value.args[:1] in ((False,), (None,))
-    return not side.rest and (made or side.disables)
 
 
 def names_members(judged: Judged) -> bool:
