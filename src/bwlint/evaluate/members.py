@@ -39,34 +39,42 @@ def attribute(run: Interpreter, node: Expr, frame: EvaluationFrame) -> Vec:
     if isinstance(owner, Instance | ClassValue):
         return _member(run, owner, name)
     if isinstance(owner, Ref):
-        dotted = f"{owner.name}.{name}"
-        member = builtins.arch_member(dotted)
-        if member is not None:
-            return Vec((member,))
-        found = run.outside(dotted)
-        if isinstance(found.lanes[0], Ref) and not looks_like_version(dotted):
-            return guess(name) or found
-        return found
+        return _of_reference(run, owner, name)
     if isinstance(owner, Unknown):
-        row = run.sources.find(f"{owner.key}.{name}") if owner.key else None
-        if row is not None and row.value:
-            return sources.call(row, (), {})
-        if looks_like_version(f"{owner.key}.{name}"):
-            return vectors.UNKNOWN
-        field = f".{spoken(name)}"
-        if field in frame.module.names or run.world.meaning(frame.module, field) is not None:
-            value = run.global_name(frame.module, field)
-            if vectors.tells(value):
-                return value
-        if run.sources.find(f"?.{name}") is not None:
-            return Vec((Ref(f"?.{name}"),))
-        guessed = guess(name)
-        if guessed is not None and run.world.is_literal_attribute(frame.module, name):
-            return vectors.UNKNOWN  # a class sets it to a number: a kernel's own, not the device's
-        return guessed or Vec((Unknown(f"{owner.key}.{name}" if owner.key else ""),))
+        return _of_unknown(run, owner, name, frame.module)
     if isinstance(owner, FunctionValue | LambdaValue | PartialValue):
         return vectors.UNKNOWN
     return lift(lambda value: builtins.attribute(value, name), base)
+
+
+def _of_reference(run: Interpreter, owner: Ref, name: str) -> Vec:
+    dotted = f"{owner.name}.{name}"
+    member = builtins.arch_member(dotted)
+    if member is not None:
+        return Vec((member,))
+    found = run.outside(dotted)
+    if isinstance(found.lanes[0], Ref) and not looks_like_version(dotted):
+        return guess(name) or found
+    return found
+
+
+def _of_unknown(run: Interpreter, owner: Unknown, name: str, module: Module) -> Vec:
+    row = run.sources.find(f"{owner.key}.{name}") if owner.key else None
+    if row is not None and row.value:
+        return sources.call(row, (), {})
+    if looks_like_version(f"{owner.key}.{name}"):
+        return vectors.UNKNOWN
+    field = f".{spoken(name)}"
+    if field in module.names or run.world.meaning(module, field) is not None:
+        value = run.global_name(module, field)
+        if vectors.tells(value):
+            return value
+    if run.sources.find(f"?.{name}") is not None:
+        return Vec((Ref(f"?.{name}"),))
+    guessed = guess(name)
+    if guessed is not None and run.world.is_literal_attribute(module, name):
+        return vectors.UNKNOWN  # a class sets it to a number: a kernel's own, not the device's
+    return guessed or Vec((Unknown(f"{owner.key}.{name}" if owner.key else ""),))
 
 
 def _method_of_some_class(run: Interpreter, module: Module, name: str) -> Vec | None:

@@ -39,8 +39,7 @@ class Remedy:
     `chips` are those for which the test holds afterwards, the guard compiles, the build makes what they load, or that
     the text names. `evidence` says why that is right, `unsafe` why a person should look at it first (None: it is safe).
     `amount` is the size wanted, in bytes. `at` is where to mend, if that is not where the finding points. `targets` are
-    those that a guard of the preprocessor compiles for afterwards. `along` are chips of the same generation that a
-    spelling may not tell apart from those; a fix which takes them along is unsafe.
+    those that a guard of the preprocessor compiles for afterwards.
     """
 
     how: Mending
@@ -51,7 +50,6 @@ class Remedy:
     amount: int = 0
     at: Span | None = None
     targets: TargetSet = NO_TARGET
-    along: ChipSet = NONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -140,15 +140,12 @@ class Tree:
         """The one file of the project that defines a C++ function, wherever it lies."""
         defines = re.compile(rf"\b{re.escape(name)}\s*\([^;]*(?:\{{|$)")
         hits = search_of(package_root(module.path), self.searches).word("cuda", name)
-        paths = dict.fromkeys(
-            hit.file.real for hit in hits if defines.search(hit.text) and hit.file.real != module.path
-        )
+        named = dict.fromkeys(hit.file.real for hit in hits if defines.search(hit.text))
+        paths = [path for path in named if path != module.path]
         if not 0 < len(paths) <= MAX_DEFINING:
             return None
         files = (self.headers.at(path) for path in paths)
-        found = [
-            file for file in files if file is not None and name in file.names and file.names[name].op == "function"
-        ]
+        found = [file for file in files if file is not None and _is_function(file, name)]
         return found[0] if len(found) == 1 else None
 
     def is_given_the_device(self, module: Module, macro: str) -> bool:

@@ -19,6 +19,17 @@ REFUSED = "    raise RuntimeError('no')\n"
         (f"if cap != (12, 1):\n{REFUSED}", "warning", "this test turns away 12.0 (RTX 5090), takes 12.1"),
         ("if cap == (12, 0):\n    fused = False\n", "warning", "switches something off on 12.0 and not on 12.1 (GB10)"),
         ("if cap == (12, 1):\n    fused = False\n", "note", "switches something off on 12.1 and not on 12.0"),
+        (
+            "if cap == (12, 0):\n    if layout == 'thd':\n        log('no')\n        fused = False\n",
+            "warning",
+            "switches something off on 12.0 and not on 12.1 (GB10)",
+        ),
+        (
+            "# workaround for SM120\nif cap == (12, 0):\n    fused = False\n",
+            "warning",
+            "switches something off on 12.0",
+        ),
+        ("wide = cap >= (8, 0) and cap != (12, 0)\n", "warning", "`wide` is true on 12.1 and false on 12.0"),
         ("if cap == (12, 0):\n    stages = 2\n", "note", "picks out 12.0 and leaves out 12.1 (GB10)"),
         ("def f():\n    return 'no SM120' if cap != (12, 0) else None\n", "warning", "turns away 12.1"),
         ("def f():\n    if cap != (12, 0):\n        return 'not SM120'\n    return None\n", "warning", "takes 12.0"),

@@ -12,7 +12,6 @@ from typing import Literal
 
 from bwlint.chips import ChipSet
 from bwlint.chips.spelling import IN_NAMES, PREFIX
-from bwlint.chips.wording import plain
 from bwlint.fix import Job
 from bwlint.fix.change import WantedChange
 from bwlint.fix.meant import meant_exactly
@@ -43,13 +42,7 @@ def mend(job: Job) -> Fix | NoFix:
         return NoFix("nothing here tells which test to mend")
     place = origin(job, judged)
     doubt = remedy.unsafe or _known_to_fail(job, place)
-    found = _proposed(job, place, _wanted(judged, place, remedy.chips), doubt)
-    if isinstance(found, Fix) or not remedy.along:
-        return found
-    all_of_them = remedy.chips | remedy.along if remedy.chips >= judged.core else remedy.chips - remedy.along
-    doubt = doubt or f"a test of the family lets {plain(remedy.along)} in too"
-    other = _proposed(job, place, _wanted(judged, place, all_of_them), doubt)
-    return other if isinstance(other, Fix) else found
+    return _proposed(job, place, _wanted(judged, place, remedy.chips), doubt)
 
 
 def _proposed(job: Job, origin: Judged, wanted: ChipSet, doubt: str | None) -> Fix | NoFix:

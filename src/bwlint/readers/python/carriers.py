@@ -246,22 +246,29 @@ class _Walk:
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                     self._take(target, shared)
         elif isinstance(node, ast.If) and self.carries(node.test):
-            for decided in (*node.body, *node.orelse):
-                if isinstance(decided, ast.Assign) and isinstance(getattr(decided.value, "value", None), bool):
-                    for target in decided.targets:
-                        self._take(target, shared)
+            self._decided((*node.body, *node.orelse), shared)
         elif isinstance(node, ast.ImportFrom):
             known = asking_names() | self._found.words
             self._found.words |= {alias.asname for alias in node.names if alias.asname and alias.name in known}
         elif isinstance(node, ast.For | ast.AsyncFor) and self.carries(node.iter):
             self._take(node.target, shared)
         elif isinstance(node, ast.With | ast.AsyncWith):
-            for one in node.items:
-                if one.optional_vars is not None and self.carries(one.context_expr):
-                    self._take(one.optional_vars, shared)
+            self._entered(node.items, shared)
         elif isinstance(node, ast.Match) and self.carries(node.subject):
             captured = (one.name for case in node.cases for one in below(case.pattern) if isinstance(one, ast.MatchAs))
             self._local |= {name for name in captured if name}
+
+    def _decided(self, arms: Iterable[ast.stmt], shared: bool) -> None:
+        """Flags that the arms of a test set."""
+        for one in arms:
+            if isinstance(one, ast.Assign) and isinstance(getattr(one.value, "value", None), bool):
+                for target in one.targets:
+                    self._take(target, shared)
+
+    def _entered(self, items: Iterable[ast.withitem], shared: bool) -> None:
+        for one in items:
+            if one.optional_vars is not None and self.carries(one.context_expr):
+                self._take(one.optional_vars, shared)
 
     def _take(self, target: ast.expr, shared: bool) -> None:
         for leaf in _leaves(target):

@@ -72,7 +72,7 @@ class Cut:
             return NONE
         if side.ends == "fall" and side.value is not None and side.value.args[:1] in ((False,), (None,)):
             return self.left_out
-        if gate.yes.disables == gate.no.disables or gate.no.rest and not gate.yes.disables:
+        if gate.yes.disables == gate.no.disables or (gate.no.rest and not gate.yes.disables):
             return NONE
         return self.test if gate.yes.disables else self.missing
 

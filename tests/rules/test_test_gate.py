@@ -1,0 +1,82 @@
+"""What a skip keeps out or lets in, against what the test calls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from analysed import drafts, levels
+
+from bwlint.chips import ChipSet
+from bwlint.judging.drafts import Remedy
+
+HEAD = "import pytest\nimport torch\nfrom x import kernel\n\n"
+CAP = "torch.cuda.get_device_capability()"
+REFUSES = (
+    "import torch\n\n\ndef kernel(n):\n    if torch.cuda.get_device_capability()[0] not in (9, 10):\n"
+    "        raise NotImplementedError('no')\n    return n\n"
+)
+RUNS = "def kernel(n):\n    return n\n"
+BY_A_HELPER = (
+    f"def needs_hopper():\n    if {CAP}[0] < 9:\n        pytest.skip('needs 9.0')\n\n\n"
+    "def test_it():\n    needs_hopper()\n    assert kernel(1)\n"
+)
+BY_A_MARK = (
+    f"hopper = pytest.mark.skipif({CAP} < (9, 0), reason='needs 9.0')\n\n\n@hopper\ndef test_it():\n    kernel(1)\n"
+)
+OF_A_FILE = f"pytestmark = pytest.mark.skipif({CAP} < (9, 0), reason='needs 9.0')\n\n\ndef test_it():\n    kernel(1)\n"
+OF_OTHERS = f"{BY_A_MARK.replace('kernel(1)', 'pass')}\n\ndef test_another():\n    kernel(1)\n"
+SKIPS_ONE = f"def test_it():\n    if {CAP} == (12, 0):\n        pytest.skip('not on SM120')\n    kernel(1)\n"
+ONE_ALONE = f"def test_it():\n    if {CAP} != (12, 0):\n        pytest.skip('needs SM120')\n    kernel(1)\n"
+TWIN = f"def test_it():\n    if {CAP} == (12, 1):\n        pytest.skip('not here')\n    kernel(1)\n"
+
+
+@pytest.mark.parametrize(
+    ("test", "tested", "expected"),
+    [
+        (BY_A_HELPER, REFUSES, ["11 warning"]),
+        (BY_A_HELPER, RUNS, []),
+        (BY_A_MARK, REFUSES, ["5 warning"]),
+        (BY_A_MARK, RUNS, []),
+        (OF_A_FILE, REFUSES, ["5 warning"]),
+        (OF_OTHERS, REFUSES, []),
+        (SKIPS_ONE, RUNS, ["6 warning"]),
+        (ONE_ALONE, RUNS, ["6 note"]),
+        (TWIN, RUNS, ["6 note"]),
+    ],
+)
+def test_skips(tmp_path: Path, test: str, tested: str, expected: list[str]) -> None:
+    files = {"tests/test_x.py": HEAD + test, "x.py": tested}
+    assert levels(drafts(tmp_path, files, "test-gate")) == expected
+
+
+SKIPPED = """import pytest
+import torch
+
+
+def test_run():
+    if torch.cuda.get_device_capability() != (10, 0):
+        pytest.skip("{reason}")
+    run()
+"""
+RUN = """import pytest
+import torch
+
+
+def test_run():
+    if torch.cuda.get_device_capability() == (10, 0):
+        run()
+    else:
+        pytest.skip("{reason}")
+"""
+
+
+@pytest.mark.parametrize("code", [SKIPPED, RUN])
+@pytest.mark.parametrize(
+    ("reason", "safe"), [("needs another GPU", True), ("needs SM100", False), ("tuned for B200", False)]
+)
+def test_the_rest_of_a_generation(tmp_path: Path, code: str, reason: str, safe: bool) -> None:
+    asked = ChipSet.of("10.0", "10.3")
+    (found,) = drafts(tmp_path, {"tests/test_m.py": code.format(reason=reason)}, "test-gate", asked)
+    assert isinstance(found.remedy, Remedy)
+    assert (found.remedy.unsafe is None) == safe
