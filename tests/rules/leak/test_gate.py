@@ -82,6 +82,19 @@ def test_the_file_says_what_is_against_a_gate(tmp_path: Path, code: str, says: s
     assert [draft.message for draft in drafts(tmp_path, {"m.py": f"import torch\n{code}"}, "leak")] == [says]
 
 
+def test_who_asks_a_helper_for_the_chip_by_name_is_no_odd_one(tmp_path: Path) -> None:
+    refused = "        raise ValueError('the ring kernel is not available here')\n"
+    narrow = "".join(
+        f"def f{at}(x):\n    if torch.cuda.get_device_capability()[0] != 10:\n{refused}" for at in range(2)
+    )
+    both = f"def g(x):\n    if not (is_sm100() or is_sm120()):\n{refused}"
+    code = f"import torch\nfrom h import is_sm100, is_sm120\n{narrow}{both}"
+    helpers = "".join(
+        f"def is_sm{major}0():\n    return torch.cuda.get_device_capability()[0] == {major}\n" for major in (10, 12)
+    )
+    assert drafts(tmp_path, {"m.py": code, "h.py": f"import torch\n{helpers}"}, "leak") == []
+
+
 @pytest.mark.parametrize(
     ("arms", "expected"),
     [

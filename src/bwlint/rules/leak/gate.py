@@ -317,14 +317,8 @@ def _said(need: Need, named: str, wrong: ChipSet) -> str:
     return f"lets {plain(wrong)} through to `{named}`{further}: {need.what}"
 
 
-def _names_it(judged: Judged, wrong: ChipSet) -> bool:
-    """The test asks a helper for the chip by name: its author meant it, and a name is no proof against that."""
-    spelled = re.compile("|".join(spelling.in_names(chip.joined) for chip in wrong), re.I)
-    return any(spelled.search(name) for name in judged.mentioned)
-
-
 def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
-    proved = need.strength == PROOF and not (need.use.is_a("define", "text") and _names_it(judged, wrong))
+    proved = need.strength == PROOF and not (need.use.is_a("define", "text") and own_words.asks_by_name(judged, wrong))
     named = need.use.name if need.use.how == "text" else need.use.name.rpartition(".")[2]
     related = [RelatedSpan(judged.module, need.use.at, f"`{named}`: {need.what}")]
     related += [RelatedSpan(hop, hop.at, hop.text) for hop in need.hops]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bwlint.chips import EVERY, NONE, ChipSet, group, words
+from bwlint.chips import EVERY, NONE, ChipSet, group, spelling, words
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
@@ -164,3 +164,9 @@ def _draft(
         related=(RelatedSpan(judged.module, said.at, said.what),) if said.at != judged.at else (),
         claims=(behind(judged, wrong, works=False),),
     )
+
+
+def asks_by_name(judged: Judged, wrong: ChipSet) -> bool:
+    """The test asks a helper for the chip by name: its author meant it, and a name is no proof against that."""
+    spelled = re.compile("|".join(spelling.in_names(chip.joined) for chip in wrong), re.I)
+    return any(spelled.search(name) for name in judged.mentioned)

@@ -17,7 +17,7 @@ from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.siblings import calls
 from bwlint.model.expr import walk
 from bwlint.model.facts import Gate, Module
-from bwlint.rules.leak import RULE
+from bwlint.rules.leak import RULE, own_words
 from bwlint.world.gates import Judged
 
 _ENOUGH = 2
@@ -57,7 +57,9 @@ def _decides(judged: Judged) -> bool:
 
 
 def _spells_out(context: Context, judged: Judged, chips: ChipSet) -> bool:
-    """Whether the test has the number of the chips: its author meant them."""
+    """Whether the test has the number of the chips, or asks a helper for them: its author meant them."""
+    if own_words.asks_by_name(judged, chips):
+        return True
     spelled = {number for chip in chips for number in (chip.major, chip.joined, chip.name, str(chip.joined))}
     asks = [
         node for node in walk(judged.gate.test) if node.op == "cmp" and context.tree.may(judged.module, node) != EVERY
