@@ -362,6 +362,9 @@ class Interpreter:
         return lift(lambda value: not value, self.truth(node.args[0], frame))
 
     def _if(self, node: Expr, frame: EvaluationFrame) -> Vec:
+        stand_in = self._stand_in(node, frame)
+        if stand_in is not None:
+            return stand_in
         test = self.truth(node.args[0], frame)
         if test.uniform:
             lane = test.lanes[0]
@@ -372,6 +375,12 @@ class Interpreter:
         then = self.evaluate(node.args[1], frame)
         otherwise = self.evaluate(node.args[2], frame)
         return vectors.choose(test, then, otherwise)
+
+    def _stand_in(self, node: Expr, frame: EvaluationFrame) -> Vec | None:
+        """`if cap is None: cap = query()`: what is given instead is the same thing."""
+        unbound = _is_for_none(node) and frame.lookup(*node.args[2].args) is None
+        value = self.evaluate(node.args[1], frame) if unbound else None
+        return value if value is not None and value.device and not value.guessed else None
 
     def _bin(self, node: Expr, frame: EvaluationFrame) -> Vec:
         op, left, right = node.args
@@ -446,6 +455,16 @@ class Interpreter:
                 return lift(lambda f, *rest: builtins.method(f, rest), target, *args)
             return Vec((Unknown(),), target.device)
         return calls.call(self, target.lanes[0], args, keywords)
+
+
+def _is_for_none(node: Expr) -> bool:
+    """Whether a choice is between a value and what stands in for it where it is None."""
+    test, _, otherwise = node.args
+    if test.op != "cmp" or test.args[0] not in ("is", "=="):
+        return False
+    value, none = test.args[1]
+    same = value.op == "param" and (value.op, value.args) == (otherwise.op, otherwise.args)
+    return same and none.op == "const" and none.args[0] is None
 
 
 _BUILD: dict[str, Callable[[Sequence[Any]], Any]] = {
