@@ -43,6 +43,8 @@ _OTHER_IF = re.compile(r":[ \t]*$|^[ \t-]*(?:if|else)[ \t]*:")
 """A condition of Python, or a key of YAML."""
 _MAKE_ONLY = frozenset({"ifeq", "ifneq", "ifdef", "ifndef"})
 _LONGEST_BARE = 400
+MAX_CHOICES = 100
+"""Values that one expression of a workflow may pick from."""
 _MOST = 2000
 _MOST_HANDED = 50
 
@@ -189,7 +191,7 @@ class _LineReader:
         if code.startswith(("[", "("), place):
             return self._bracketed(kind, name, offset + place) - offset
         if "${{" in code[place : place + 4]:
-            for choice in choices(code, place):
+            for choice in islice(choices(code, place), MAX_CHOICES):
                 self._chosen(kind, name, choice, offset)
             return len(code)
         if found := _BARE.match(code, place):
