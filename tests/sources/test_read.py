@@ -111,10 +111,10 @@ def test_decode_never_raises(data: bytes, cookie: str) -> None:
 
 
 def test_no_codec_is_slow() -> None:
-    start = time.process_time()
+    start = time.perf_counter()
     for cookie in (b"punycode", b"idna", b"utf-7", b"unicode_escape"):
         decode(b"# coding: " + cookie + b"\n-" + b"zz9" * 500_000)
-    assert time.process_time() - start < 5
+    assert time.perf_counter() - start < 5
 
 
 @pytest.mark.parametrize(

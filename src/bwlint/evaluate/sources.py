@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from bwlint.chips import Chip
+from bwlint.chips import Chip, queries
 from bwlint.data import table
 from bwlint.evaluate.values import (
     CHIPS,
@@ -159,14 +159,9 @@ ATTRIBUTE_CALLS = {"cudaDeviceGetAttribute": True, "cuDeviceGetAttribute": True,
 """Calls that take the name of an attribute of the device, and whether they return an error beside its value."""
 
 
-@cache
-def _attributes() -> dict[str, str]:
-    return {name: row["returns"] for row in table("sources")["attribute"] for name in row["names"]}
-
-
 def attribute_of_device(args: Sequence[Vec], in_pair: bool) -> Vec:
     asked = next((lane.name.rpartition(".")[2] for arg in args if isinstance(lane := arg.lanes[0], Ref)), "")
-    kind = _attributes().get(asked)
+    kind = queries.attributes().get(asked)
     if kind is None:
         return Vec((Unknown(),))
     value = read(kind)

@@ -184,7 +184,6 @@ class _Carried:
     def _leads(self, real: str, steps: int) -> bool:
         key = (real, steps)
         if key not in self.leads:
-            self.leads[key] = False
             source = self._source(real) if steps > 0 else None
             self.leads[key] = source is not None and (bool(source.asking) or self._imports_lead(source, steps - 1))
         return self.leads[key]

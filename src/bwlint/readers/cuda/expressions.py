@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from bwlint.chips import queries
 from bwlint.model.expr import Expr, Span, const, unknown
+from bwlint.model.naming import spoken
 from bwlint.readers.cuda.lexer import Code, Token, tokens
 
 MAX_DEPTH = 40
@@ -320,7 +322,7 @@ def _called(function: Expr, arguments: tuple[Expr, ...], at: Span) -> Expr:
     return Expr("call", (function, arguments), at)
 
 
-_SUCCESS = frozenset({"cudasuccess", "cuda_success", "hipsuccess", "hip_success", "nvml_success"})
+_SUCCESS = frozenset(form for name in queries.successes() for form in (name, spoken(name)))
 
 
 def _joined(op: str, left: Expr, right: Expr, at: Span) -> Expr:
@@ -328,7 +330,7 @@ def _joined(op: str, left: Expr, right: Expr, at: Span) -> Expr:
         return Expr("and", ((*(left.args[0] if left.op == "and" else (left,)), right),), at)
     if op == "||":
         return Expr("or", ((*(left.args[0] if left.op == "or" else (left,)), right),), at)
-    if op in ("==", "!=") and right.op in ("param", "name") and str(right.args[-1]).lower() in _SUCCESS:
+    if op in ("==", "!=") and right.op in ("param", "name") and right.args[-1] in _SUCCESS:
         return const(op == "==", at)  # where the driver itself fails there is no chip to speak of
     if _BINARY[op] in (6, 7):
         return Expr("cmp", (op, (left, right)), at)

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from bwlint.chips import queries
 from bwlint.model.expr import TAG, Expr, Span, const, unknown
 from bwlint.model.naming import spoken
 from bwlint.readers.cuda.expressions import lower
@@ -19,8 +20,7 @@ _CONSTANT = re.compile(
     r"\b(?:constexpr|const)\b[^;={}()]{0,80}?\b(?P<name>[A-Za-z_]\w*)\s*[={]\s*(?P<value>\d{1,9})[uUlL]*\s*\}?\s*;"
 )
 _MEMBER = re.compile(r"\b(?P<name>[A-Za-z_]\w*)[ ]?(?:=(?!=)|\{)[ ]?(?P<value>[^\s;{}=][^;{}=\n]{0,200})\}?;")
-PROPERTIES = r"(?:cudaDeviceProp|hipDeviceProp_t)"
-_DECLARED = re.compile(rf"\b{PROPERTIES}\b(?:\s*(?:\*|&|const\b))*\s*(?P<name>[A-Za-z_]\w*)\s*(?=[;,)={{]|$)")
+_DECLARED = re.compile(rf"\b{queries.structures()}\b(?:\s*(?:\*|&|const\b))*\s*(?P<name>[A-Za-z_]\w*)\s*(?=[;,)={{]|$)")
 _INITIALISERS = re.compile(r"\)\s{0,40}:(?!:)")
 _INITIALISED = re.compile(r"[:,]\s*(?P<name>\w+)\s*[({]")
 _UNSHARED = re.compile(r"\bstatic\b|^\s*#")

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from bwlint.chips import EVERY
+from bwlint.chips import EVERY, queries
 from bwlint.chips.spelling import IN_NAMES, NUMBER, SUFFIX
-from bwlint.data import table
 from bwlint.evaluate.names import DEVICE
 from bwlint.model.expr import TAG, Expr, Span, const, negate, unknown, walk
 from bwlint.model.facts import Exit, Function, Gate, GateKind, Path, Side
@@ -38,7 +37,7 @@ _BINDING = re.compile(r"(?:\w+\s+)?auto\b[\s\w&]*\[(?P<auto>[\w\s,]+)\]\s*=|std:
 _FIELD = re.compile(r"[\w\s()*\[\]]{1,80}(?:(?:\.|->)\s*\w+)*?(?:\.|->)\s*(?P<name>\w+)\s*=(?!=)")
 _TARGET = re.compile(r"\**\s*(?P<name>\w+)\s*=(?!=)")
 _ROW = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*\[[^\[\]=;]{0,80}\]\s*=(?!=)")
-_NEW_PROPERTIES = re.compile(rf"\s*new\s+{given.PROPERTIES}\b")
+_NEW_PROPERTIES = re.compile(rf"\s*new\s+{queries.structures()}\b")
 _LENDS = re.compile(r"(?<![\w:])(?P<call>[A-Za-z_][\w:]{0,200})\s{0,40}\(")
 _CALL = re.compile(r"[A-Za-z_][\w:]{0,200}\s{0,40}\(")
 _CONSTANT = re.compile(r"k[A-Z]")
@@ -496,9 +495,10 @@ class _HostWalk:
 
     def _outs(self, start: int, end: int) -> None:
         """What a query of the device writes where it is told to."""
+        asked = queries.attributes()
         for out in _OUT.finditer(self.text, start, end):
             call = _CALLED_BEFORE.search(self.text, max(start, out.start() - MAX_NAME), out.start())
-            kind = call is not None and (_attribute(out["what"]) or _attribute(call["call"]))
+            kind = call is not None and (asked.get(out["what"]) or asked.get(call["call"]))
             if call is not None and kind:
                 self.env[out["name"]] = Expr("source", (kind,), self.code.span(call.start(), out.end()))
 
@@ -522,7 +522,7 @@ class _HostWalk:
         lent = word.removeprefix("&").strip()
         if not lent.isidentifier() or (word == lent and key not in self.found.names):
             return
-        kind = _attribute(key)
+        kind = queries.attributes().get(key)
         value = Expr("source", (kind,), at) if kind else Expr("call", (Expr("name", (key,)), ()), at)
         if key in self.found.names:
             self.reads.know(key)
@@ -665,16 +665,6 @@ def _parameters(text: str, scope: CodeScope) -> list[str]:
         return []
     names = [_PARAMETER.search(text[begin:end]) for begin, end in given.arguments(text, opening + 1, close)]
     return [found[1] if found else "" for found in names] if text[opening + 1 : close].strip() else []
-
-
-@cache
-def _attributes() -> dict[str, str]:
-    return {name: row["returns"] for row in table("sources")["attribute"] for name in row["names"]}
-
-
-def _attribute(name: str) -> str:
-    """The kind of source that a device attribute, or the function that fills a structure, gives."""
-    return _attributes().get(name, "")
 
 
 def _is_question(name: str) -> bool:
