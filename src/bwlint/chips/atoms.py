@@ -58,6 +58,15 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     return re.compile(hints), re.compile(rf"(?:(?:{around})::)*({names})(?!\w)")
 
 
+@cache
+def builder(tag: str) -> Atom | None:
+    """What CUTLASS's collective builder makes for an architecture (`Sm90`); None where it runs on all chips."""
+    row = next((row for row in table("atoms")["builder"] if row["tag"] == tag), None)
+    if row is None:
+        return None
+    return Atom("builder", TargetSet.of(*row["legal"].split()), NO_TARGET, row["what"], row["source"])
+
+
 def find(text: str) -> Iterator[tuple[str, int, int]]:
     """The names of atoms in a text, with where they begin and end."""
     hint, name = _patterns()

@@ -74,6 +74,11 @@ class Evidence:
         place = self._definitions.definition(module, use)
         return self._graph.proofs(place) if place is not None else ()
 
+    def methods(self, module: Module, owner: str) -> Iterator[tuple[str, tuple[NeedProof, ...]]]:
+        """The methods of a class of a file, each with what it surely shows, nearest first."""
+        for node in self._definitions.methods(module, owner):
+            yield node.definition.qualname.rpartition(".")[2], self._graph.proofs(node)
+
     def shown(self, module: Module, use: Use) -> tuple[NeedProof, ...]:
         """The same in either language, with what is bound to an operation of torch."""
         if module.language == "cuda":

@@ -18,8 +18,9 @@ HANDLER = "exception at line"
 
 Language = Literal["python", "cuda", "ptx", "build"]
 
-How = Literal["call", "import", "name", "text", "define", "instruction", "atom"]
-"""How a name is used. `text` is a short string that is a value; instructions and atoms are those that C++ issues."""
+How = Literal["call", "import", "name", "text", "define", "instruction", "atom", "builder"]
+"""How a name is used. `text` is a short string that is a value; instructions and atoms are those that C++ issues,
+builders make a kernel for the architecture that they are told, in its own namespace (`gemm.collective.Sm90`)."""
 
 Ends = Literal["raise", "skip", "exit", "return", "continue", "fall"]
 """How a side is left; one that falls goes on."""

@@ -96,6 +96,13 @@ class Definitions:
         outline = self._outlines.of(module.path, module.name)
         return self._resolved(outline, use.name, use.at) if outline is not None else None
 
+    def methods(self, module: Module, owner: str) -> Iterator[Node]:
+        """The methods that a class of a file defines itself."""
+        outline = self._outlines.of(module.path, module.name)
+        for name in outline.definitions if outline is not None else ():
+            if outline is not None and name.rpartition(".")[0] == owner and outline.definitions[name].kind != "class":
+                yield Node(outline, outline.definitions[name])
+
     def shown(self, node: Node) -> tuple[NeedProof, ...]:
         """What a definition shows by itself, in its file, in what it compiles and in the libraries that it uses."""
         return (*self._own(node), *self._generated(node), *self._used_libraries(node))

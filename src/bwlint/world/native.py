@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from bwlint.chips import EVERY, ChipSet, Target, frameworks
-from bwlint.chips.atoms import atom
+from bwlint.chips.atoms import atom, builder
 from bwlint.chips.instructions import parse, verdict
 from bwlint.chips.wording import listed, plain
 from bwlint.model.expr import Span
@@ -220,7 +220,7 @@ class Native:
 
     def shown(self, node: Node) -> tuple[NeedProof, ...]:
         """What a definition shows by itself: operations, an error that it ends in, what its file is compiled for."""
-        return (*_operations(node), *self._refusal(node), *self._build(node))
+        return (*_operations(node), *_built_kernels(node), *self._refusal(node), *self._build(node))
 
     def leads(self, node: Node) -> tuple[Edge, ...]:
         """The definitions that one surely calls."""
@@ -285,6 +285,16 @@ def _operations(place: Node) -> Iterator[NeedProof]:
             what = row.what if row is not None else f"`{name}`"
             source = f"{name} in {place.definition.qualname}"
             yield NeedProof(legal, "operation", what, source, (hop,), where=place.definition.qualname, operation=use)
+
+
+def _built_kernels(place: Node) -> Iterator[NeedProof]:
+    """The kernels that a definition has made by CUTLASS's collective builders."""
+    for use in place.definition.uses:
+        row = builder(use.name) if use.sure and use.how == "builder" else None
+        if row is not None:
+            hop = Hop(place.outline.path, use.at, f"the collective builder for `arch::{use.name}`")
+            name = place.definition.qualname
+            yield NeedProof(row.legal.chips, "library", row.what, row.source, (hop,), where=name)
 
 
 def _extensions(search: Search) -> Iterator[str]:

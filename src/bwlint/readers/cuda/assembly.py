@@ -44,7 +44,7 @@ def _needs(code: Code, text: str, macros: dict[str, Function]) -> Iterator[tuple
             if instructions.find(instruction) is not None:
                 yield "instruction", instruction, start, end
     for name, start, end in atoms.find(text):
-        before = text[_statement_start(text, start) : start]
+        before = text[statement_start(text, start) : start]
         if not _DECLARES.search(before) and not _is_compared(before):
             yield "atom", name, start, end
     for match in _WRAPPER.finditer(text):
@@ -60,7 +60,8 @@ def _is_compared(before: str) -> bool:
     return any(before.count("<", end) >= before.count(">", end) for end in ends)
 
 
-def _statement_start(text: str, at: int) -> int:
+def statement_start(text: str, at: int) -> int:
+    """Where the statement around an offset begins, looked for among the 500 characters in front of it."""
     low = max(0, at - 500)
     return max(text.rfind(mark, low, at) for mark in ";{}") + 1
 

@@ -18,6 +18,7 @@ from bwlint.readers.cuda.program import last
 from bwlint.readers.cuda.scopes import CodeScope, Scopes, scopes, without_directives
 from bwlint.readers.cuda.statements import statements
 from bwlint.readers.cuda.sure import Stretch, sure
+from bwlint.readers.cuda.ways import NOT_USED
 from bwlint.readers.ondemand import OnDemand
 
 MAX_USES = 300
@@ -25,8 +26,16 @@ MAX_DEFINITIONS = 3000
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*")
 _BASES = re.compile(r":(?!:)(.*)$", re.DOTALL)
 _ACCESS = frozenset({"public", "private", "protected", "virtual", "typename"})
-_CALLED = re.compile(r"\s*<<<|<(?![<=\s])|\s*\(")
+_CALLED = re.compile(r"\s*<<<|<(?![<= \t])|\s*\(")
+_INSTANTIATED = re.compile(r"<(?![<= \t])")
 _MEMBER = (".", "->")
+_ARGUMENT = re.compile(r"[<,]\s*(?:typename\s+)?$")
+_ENDS_ARGUMENT = re.compile(r"\s*(?:::\s*\w+\s*)?[,>]")
+_ALIAS = re.compile(r"\busing\s+(?P<name>[A-Za-z_]\w*)\s*=")
+_CHOSEN = re.compile(r"\bconditional(?:_t)?\s*<")
+_BUILDER = "CollectiveBuilder"
+_BUILDS_FOR = re.compile(r"\s*<\s*(?P<tag>[A-Za-z_][\w:]*)\s*,\s*(?P<operator>[\w:]*)")
+_NO_TENSOR_CORES = "OpClassSimt"
 _WORDS = frozenset(
     [
         *("if", "for", "while", "switch", "return", "sizeof", "decltype", "static_assert", "throw", "catch", "alignas"),
@@ -54,7 +63,7 @@ def outline(path: str, source: str) -> Outline:
     places = scopes(text, found)
     file = _CutText(code, text, found, places)
     written: dict[str, CodeScope] = {}
-    for scope in places.all[:MAX_DEFINITIONS]:
+    for scope in (*places.all[:MAX_DEFINITIONS], *_aliases(text, places)):
         if scope.kind in ("function", "class"):
             written[_free(_qualname(scope), written)] = scope
     return Outline(
@@ -80,6 +89,14 @@ class _CutText:
         return assembly.operations(self.code, self.text, self.found, self.places)
 
 
+def _aliases(text: str, places: Scopes) -> Iterator[CodeScope]:
+    """The types that a file names outside of everything, `using Gemm = Kernel<half>;`, as classes of their own."""
+    for match in _ALIAS.finditer(text):
+        end = text.find(";", match.end())
+        if end >= 0 and places.outside(match.start()):
+            yield CodeScope("class", match["name"], match.start(), match.end() - 1, end)
+
+
 def _qualname(scope: CodeScope) -> str:
     name = last(scope.name) if scope.kind == "function" else scope.name
     return f"{scope.parent}.{name}" if scope.parent else name
@@ -98,35 +115,62 @@ def _definition(file: _CutText, scope: CodeScope) -> Definition:
     code, text, found = file.code, file.text, file.found
     at, qualname = code.span(scope.header, scope.close + 1), _qualname(scope)
     if scope.kind == "class":
-        return Definition(qualname, "class", at, (), bases=_bases(text, scope))
+        made = tuple(_names(file, scope, [(scope.header, scope.open), *file.places.members(scope)], _INSTANTIATED))
+        return Definition(qualname, "class", at, made[:MAX_USES], bases=_bases(text, scope))
     around = found.path(scope.open)
     certain = sorted(
         (start, end)
         for start, end in sure(text, statements(text, scope.open + 1, scope.close))
         if found.path(start) == around
     )
-    used = [*_names(code, text, scope, certain, found), *_operations(code, certain, file.needs, at)]
+    used = [*_names(file, scope, certain), *_operations(code, certain, file.needs, at)]
     kind: DefinitionKind = "kernel" if scope.kernel else "function"
     return Definition(qualname, kind, at, tuple(sorted(used, key=lambda use: use.at))[:MAX_USES])
 
 
-def _names(code: Code, text: str, scope: CodeScope, certain: list[Stretch], found: Directives) -> Iterator[Use]:
+def _names(file: _CutText, scope: CodeScope, certain: list[Stretch], used: re.Pattern[str] = _CALLED) -> Iterator[Use]:
     """The functions that a body calls and the templates that it instantiates, each once, surely where it is sure."""
+    text, around = file.text, file.found.path(scope.open)
+    start = scope.header if scope.kind == "class" else scope.open
     starts = [start for start, _ in certain]
     uses: dict[str, Use] = {}
-    for match in _NAME.finditer(text, scope.open, scope.close):
+    for match in _NAME.finditer(text, start, scope.close):
         name = re.sub(r"\s*::\s*", ".", match[0])
         member = text.endswith(_MEMBER, match.start() - 2, match.start())
-        if name in _WORDS or len(name) < 3 or member or not _CALLED.match(text, match.end(), scope.close):
+        if name in _WORDS or len(name) < 3 or member or not _is_used(text, match, scope.close, used):
             continue
         index = bisect_right(starts, match.start()) - 1
-        is_sure = (
-            index >= 0 and match.start() < certain[index][1] and found.path(match.start()) == found.path(scope.open)
-        )
-        known = uses.get(name)
+        is_sure = index >= 0 and match.start() < certain[index][1] and file.found.path(match.start()) == around
+        use = _use(file, name, match, is_sure)
+        known = uses.get(use.name)
         if known is None or (is_sure and not known.sure):
-            uses[name] = Use(name, "call", code.span(*match.span()), sure=is_sure)
+            uses[use.name] = use
     yield from uses.values()
+
+
+def _is_used(text: str, name: re.Match[str], stop: int, used: re.Pattern[str]) -> bool:
+    """Whether a name is called or instantiated, or is the whole of an argument of a template."""
+    if used.match(text, name.end(), stop):
+        return True
+    if name[0] in NOT_USED:
+        return False
+    before = text[max(0, name.start() - 60) : name.start()]
+    return _ENDS_ARGUMENT.match(text, name.end(), stop) is not None and _ARGUMENT.search(before) is not None
+
+
+def _use(file: _CutText, name: str, match: re.Match[str], is_sure: bool) -> Use:
+    """A use of a name; of a builder of kernels, of what it builds for."""
+    text, at = file.text, file.code.span(*match.span())
+    statement = text[assembly.statement_start(text, match.start()) : match.start()]
+    is_sure = is_sure and _CHOSEN.search(statement) is None
+    *around, last_name = name.split(".")
+    built = _BUILDS_FOR.match(text, match.end()) if last_name == _BUILDER and "epilogue" not in around else None
+    if built is None or last(built["operator"]) == _NO_TENSOR_CORES:
+        return Use(name, "call", at, sure=is_sure)
+    tag = last(built["tag"])
+    named = re.compile(rf"\busing\s+{tag}\s*=\s*(?P<tag>[A-Za-z_][\w:\s]*?)\s*;")
+    above = list(named.finditer(text, 0, match.start()))
+    return Use(last(above[-1]["tag"]) if above else tag, "builder", at, sure=is_sure)
 
 
 def _operations(code: Code, certain: list[Stretch], needs: tuple[Operation, ...], around: Span) -> Iterator[Use]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -68,6 +69,35 @@ class Scopes:
             return None
         found = self.functions[index]
         return found if offset <= found.close else None
+
+    @cached_property
+    def _outermost(self) -> list[CodeScope]:
+        found: list[CodeScope] = []
+        for scope in self.all:
+            if not found or scope.header > found[-1].close:
+                found.append(scope)
+        return found
+
+    @cached_property
+    def _opens(self) -> list[int]:
+        return [scope.open for scope in self.all]
+
+    def outside(self, offset: int) -> bool:
+        """Whether an offset stands in no function and no class."""
+        index = bisect.bisect_right(self._outermost, offset, key=lambda scope: scope.header) - 1
+        return index < 0 or self._outermost[index].close < offset
+
+    def members(self, owner: CodeScope) -> Iterator[tuple[int, int]]:
+        """The stretches of a class that belong to none of its methods and classes."""
+        start = owner.open
+        index = bisect.bisect_right(self._opens, owner.open)
+        while index < len(self.all) and self.all[index].open < owner.close:
+            scope = self.all[index]
+            if start <= scope.header:
+                yield start, scope.header
+                start = scope.close
+            index = bisect.bisect_right(self._opens, scope.close)
+        yield start, owner.close
 
     def qualname(self, offset: int) -> str:
         found = self.function(offset)

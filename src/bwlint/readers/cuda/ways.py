@@ -25,13 +25,14 @@ _SKIPS = re.compile(r"\bGTEST_SKIP\b")
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*")
 _GENERATION = re.compile(r"[Ss][Mm]_?\d{2,3}")
 """Names of kernels and tables for one generation count as used wherever they stand."""
-_NOT_USED = frozenset(
+NOT_USED = frozenset(
     [
         *("if", "else", "for", "while", "do", "switch", "case", "default", "return", "throw", "const", "auto", "int"),
         *("bool", "void", "static", "constexpr", "true", "false", "nullptr", "std", "sizeof", "float", "half", "char"),
         *("double", "unsigned", "template", "typename", "using", "namespace", "struct", "class", "break", "continue"),
     ]
 )
+"""Words that are no names of what is used."""
 _ENDS: dict[str, Ends] = {"return": "return", "throw": "raise", "continue": "continue", "break": "fall", "goto": "fall"}
 _DISABLES = re.compile(r"(?:^|[;{}])\s*[A-Za-z_][\w.>-]*\s*=\s*(?:false|nullptr)\s*(?:;|$)")
 _LITERAL = re.compile(r"[\w\s:<>,*&]*=\s*(?:[-\w.]+|true|false)\s*$")
@@ -100,7 +101,7 @@ def uses(code: Code, text: str, start: int, end: int, certain: Sequence[Stretch]
         name = re.sub(r"\s+", "", match[0])
         is_sure = certain is None or _within(match.start(), certain, starts)
         known = found.get(name)
-        if name in _NOT_USED or len(name) < 3 or (known is not None and (known.sure or not is_sure)):
+        if name in NOT_USED or len(name) < 3 or (known is not None and (known.sure or not is_sure)):
             continue
         following = text[match.end() : match.end() + 1]
         how: How = "call" if (following in "(<" and following) or _GENERATION.search(name) else "name"

@@ -23,6 +23,7 @@ from bwlint.readers.spans import span
 _CATCHES = re.compile(r"\b(?:KeyError|LookupError|Exception|BaseException)\b")
 _QUESTION = re.compile(r"capability_geq|^(?:is|has)_device_capability|^is_family_of$|at_least|_geq$")
 MAX_TESTS = 8
+LOOP = "loop"
 MAX_MARKED = 40
 """Tests that are looked at for what a mark of the file keeps from them."""
 """Tests above an assignment to an attribute that are kept."""
@@ -383,11 +384,18 @@ class Flow:
     def _declared(self, name: str, node: ast.expr, value: Expr) -> None:
         if isinstance(node, ast.Dict):
             self.sizes.table(name, node, self.qualname)
+        self._minimum(name, node, value)
         test = lists.declared(name, node, value, self.own)
         if test is not None:
             kind: GateKind = "table" if isinstance(node, ast.Dict) else "list"
             rows = Side(ends="fall", tuning=kind == "table" and lists.holds_numbers(node))
             self.add(kind, test, node, rows, Side(ends="raise"), name)
+
+    def _minimum(self, name: str, node: ast.expr, value: Expr) -> None:
+        """The oldest capability that a class is for, which a method of it returns or an attribute holds."""
+        test = lists.minimum(name, node, value) if self.classes_open else None
+        if test is not None:
+            self.add("predicate", test, node, Side(ends="return"), Side(ends="return"), name)
 
     def _expression(self, node: ast.Expr, rest: Sequence[ast.stmt]) -> bool:
         value = node.value
@@ -408,7 +416,9 @@ class Flow:
         return False
 
     def _mutates(self, node: ast.Call) -> None:
-        """`archs.append(x)` makes `archs` unknown; of what reads the device it is then the list, as on one GPU."""
+        """`reasons.append(x)` is a longer list; in a loop one that is not known, or of what reads the device the list as
+        on one GPU. Whatever else is done to a value makes it unknown.
+        """
         func = node.func
         if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
             mutators = (
@@ -426,8 +436,9 @@ class Flow:
             env = self.lowerer.scope.env
             if func.attr in mutators and func.value.id in env:
                 first = self._first(env[func.value.id], node) if func.attr in ("append", "add") else None
-                changed = unknown(f"{func.value.id} is changed at line {node.lineno}")
-                env[func.value.id] = changed if first is None else self.lowerer.define(first)
+                longer = self._longer(env[func.value.id], node) if func.attr == "append" else None
+                changed = first or longer or unknown(f"{func.value.id} is changed at line {node.lineno}")
+                env[func.value.id] = self.lowerer.define(changed)
 
     def _first(self, held: Expr, node: ast.Call) -> Expr | None:
         """The list of what is put into an empty one, where that reads the device."""
@@ -438,6 +449,22 @@ class Flow:
             return None
         item = self.quietly(node.args[0])
         return Expr("list", ((item,),), span(node)) if self.gates.reads(item) else None
+
+    def _longer(self, held: Expr, node: ast.Call) -> Expr | None:
+        """What was a list before, and one constant more; None of anything else, and in a loop.
+
+        A sentence that is added for a reason of which the device is no part leaves the list as it is.
+        """
+        looping = any(test.op == "unknown" and str(test.args[0]).startswith(LOOP) for test in self.path)
+        if looping or len(node.args) != 1 or self._value(held).op not in ("list", "bin", "if"):
+            return None
+        item = node.args[0]
+        if self.path and not self.gates.reads(self.path[-1]) and _is_sentence(item):
+            return held
+        if not isinstance(item, ast.Constant | ast.JoinedStr):
+            return None
+        added = self.quietly(item) if isinstance(item, ast.Constant) else const("")
+        return Expr("bin", ("+", held, Expr("list", ((added,),), span(node))), span(node))
 
     def _value(self, found: Expr) -> Expr:
         return self.slots[found.args[0]] if found.op == "var" else found
@@ -491,6 +518,7 @@ class Flow:
                 name = self.qualname.rpartition(".")[2]
                 self.add("predicate", value, node.value, Side(ends="return"), Side(ends="return"), name)
             self._call_lists(node.value, rest)
+            self._minimum(self.qualname.rpartition(".")[2], node.value, value)
             if self.path or value.op == "if":
                 self.sizes.picked(self.qualname.rpartition(".")[2], value, node, tuple(self.path), self.qualname)
         self.returning(value)
@@ -524,7 +552,7 @@ class Flow:
             if target and alone and target not in sides.bound_names(node.body):
                 self.lowerer.scope.env[target] = held.args[0][0]
         depth = len(self.path)
-        self.path.append(unknown(f"loop at line {node.lineno}"))
+        self.path.append(unknown(f"{LOOP} at line {node.lineno}"))
         self.block(node.body, ())
         del self.path[depth:]
         self.lowerer.scope.env.update(changed)
@@ -679,6 +707,10 @@ def _member(value: Expr, index: int) -> Expr:
         member: Expr = value.args[0][index]
         return member
     return unknown("one of several")
+
+
+def _is_sentence(node: ast.expr) -> bool:
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and " " in str(node.value))
 
 
 def _is_question(node: ast.expr) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from bwlint.model.expr import Expr
 from bwlint.readers.python.sides import dotted
-from bwlint.readers.python.vocabulary import JOINED, LIST_NAME, MAJOR_NAME, MAJORS, arch_text
+from bwlint.readers.python.vocabulary import JOINED, LIST_NAME, MAJOR_NAME, MAJORS, MINIMUM_NAME, arch_text
 from bwlint.readers.spans import span
 
 MIN_ROWS = 2
@@ -33,6 +33,14 @@ def declared(name: str, node: ast.expr, value: Expr, own: frozenset[str]) -> Exp
         form = _form(node.elts, name)
         return None if form is None else _member(form, value, node)
     return None
+
+
+def minimum(name: str, node: ast.expr | None, value: Expr) -> Expr | None:
+    """The test that a declared oldest capability stands for: `get_min_capability() -> 90`, `MIN_SM = (9, 0)`."""
+    form = _spelling(node) if node is not None and MINIMUM_NAME.search(name) else None
+    if form not in ("joined", "tuple"):
+        return None
+    return Expr("cmp", (">=", (Expr("source", (form,)), value)), value.at)
 
 
 def arguments(call: ast.Call, own: frozenset[str]) -> Iterator[tuple[str, ast.expr]]:

@@ -87,3 +87,8 @@ LIST_NAME = re.compile(
     re.IGNORECASE,
 )
 MAJOR_NAME = re.compile(r"major", re.IGNORECASE)
+MINIMUM_NAME = re.compile(
+    r"(?:^|_)(?:min|minimum|least|lowest)_?(?:cuda_?)?(?:compute_?capability|capability|compute_?cap|cc|sm|arch)(?:_?version)?$",
+    re.IGNORECASE,
+)
+"""What holds the oldest capability that something is for."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.chips.wording import plain
@@ -16,6 +15,7 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Function, Module
 from bwlint.model.naming import spoken
 from bwlint.rules.leak import RULE
+from bwlint.rules.leak.answers import answers
 
 _ASKS = frozenset({"support", "supports", "supported", "available", "usable", "implemented"})
 _EMPTY = frozenset({"is", "has", "can", "check", "get", "run", "launch"})
@@ -23,14 +23,6 @@ _SAME = {"gemm": "mm", "matmul": "mm", "grouped": "moe", "group": "moe"}
 """Words of the field for one thing: the matrix products of a mixture of experts are a grouped GEMM."""
 _LEAST = 2
 """Words that a name must have for another one with the same words to be the same thing."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """A `return` of a query that may say yes: on which chips, and where it stands."""
-
-    chips: ChipSet
-    at: Span
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
@@ -43,9 +35,9 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 
 
 def _judged(context: Context, module: Module, query: Function) -> Iterator[Draft]:
-    answers = tuple(_answers(context, module, query))
+    found = tuple(answers(context, module, query))
     admitted = NONE
-    for answer in answers:
+    for answer in found:
         admitted |= answer.chips
     if not admitted & context.targets or admitted == EVERY:
         return
@@ -54,7 +46,7 @@ def _judged(context: Context, module: Module, query: Function) -> Iterator[Draft
         wrong = admitted & out & context.targets
         if at is None or not wrong or not admitted - out:
             continue
-        answer = next(one for one in answers if one.chips & wrong)
+        answer = next(one for one in found if one.chips & wrong)
         says = f"`{dispatcher.qualname}` ends in an error on {plain(wrong)}"
         yield Draft(
             rule=RULE,
@@ -78,24 +70,6 @@ def _refused(context: Context, module: Module, dispatcher: Function) -> tuple[Ch
     for error in errors:
         out |= EVERY - error.legal
     return out, errors[-1].at if errors else None
-
-
-def _answers(context: Context, module: Module, query: Function) -> Iterator[_Answer]:
-    """The returns that may say yes, each for the chips that get to it."""
-    left = EVERY
-    for path, value in query.returns:
-        here = left
-        for test in path:
-            here &= context.tree.may(module, test)
-        must = left
-        for test in path:
-            must &= context.tree.must(module, test)
-        yes = here & context.tree.may(module, value)
-        last = path[-1].at if path and path[-1].at and value.at and path[-1].at[:2] < value.at[:2] else None
-        if yes and value.at is not None:
-            own = context.tree.may(module, value) != EVERY
-            yield _Answer(yes, value.at if own or last is None else last)
-        left -= must
 
 
 def _dispatchers(module: Module, query: Function) -> Iterator[tuple[Function, bool]]:

@@ -1,0 +1,107 @@
+"""leak: a class says that it is for a chip on which one of its own methods does not work."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bwlint.chips import EVERY, NONE, ChipSet
+from bwlint.chips.wording import plain
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.model.facts import Function, Module
+from bwlint.rules.leak import RULE
+from bwlint.rules.leak.answers import answers
+from bwlint.rules.leak.gate import bounded
+from bwlint.world.gates import Judged
+from bwlint.world.proofs import NeedProof
+
+_ASKED = re.compile(
+    r"_*(?:get_)?(?:(?:is_)?(?:supports?|supported|available|usable|eligible|compatible)|can|min(?:imum)?)(?:_\w+)?$",
+    re.I,
+)
+"""What a class answers for all of its methods."""
+
+
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    if module.language != "python" or context.in_test(module):
+        return
+    gates = [one for one in context.judged.get(module.path, ()) if one.module is module]
+    for owner, answered in _contracts(module, gates).items():
+        admitted = EVERY
+        for asked in answered.values():
+            admitted &= _admitted(context, module, asked)
+        proof = _broken(context, module, owner, admitted) if admitted != EVERY else None
+        if proof is not None:
+            wrong = context.targets & admitted & proof.against
+            said = [asked[-1] for asked in answered.values()]
+            judged = next((one for one in said if one.gate.kind == "predicate"), said[0])
+            yield _draft(judged, owner, admitted, proof, wrong)
+
+
+def _contracts(module: Module, gates: list[Judged]) -> dict[str, dict[str, list[Judged]]]:
+    """The classes of a file that answer for which chips they are: each of these answers with the gates in it.
+
+    Whoever picks such a class asks them all.
+    """
+    found: dict[str, dict[str, list[Judged]]] = {}
+    for judged in gates:
+        owner, _, name = _answered(judged).rpartition(".")
+        if owner and owner in module.classes and _ASKED.match(name):
+            found.setdefault(owner, {}).setdefault(name, []).append(judged)
+    return found
+
+
+def _answered(judged: Judged) -> str:
+    """The method or attribute that a gate decides, or stands in."""
+    gate = judged.gate
+    return f"{gate.qualname}.{gate.name}" if gate.qualname in judged.module.classes else gate.qualname
+
+
+def _admitted(context: Context, module: Module, asked: list[Judged]) -> ChipSet:
+    """The chips for which the answer may be yes."""
+    alone = asked[-1]
+    function = module.functions.get(alone.gate.qualname)
+    if function is None or _is_number(function):
+        return alone.core if alone.gate.kind == "predicate" else NONE
+    admitted = NONE
+    for answer in answers(context, module, function):
+        admitted |= answer.chips
+    return admitted
+
+
+def _is_number(function: Function) -> bool:
+    """Whether a function answers with the oldest capability and not with yes or no."""
+    numbers = (value.op == "const" and type(value.args[0]) is int for _, value in function.returns)
+    return all(numbers)
+
+
+def _broken(context: Context, module: Module, owner: str, admitted: ChipSet) -> NeedProof | None:
+    """What one of its methods surely comes to that does not work on a target which the class says it is for."""
+    for method, proofs in context.evidence.methods(module, owner):
+        for proof in proofs if not _ASKED.match(method) else ():
+            if proof.kind != "name" and proof.hops and context.targets & admitted & proof.against:
+                return proof
+    return None
+
+
+def _draft(judged: Judged, owner: str, admitted: ChipSet, proof: NeedProof, wrong: ChipSet) -> Draft:
+    name = _answered(judged).rpartition(".")[2]
+    says = f"what `{owner}` comes to does not work on {plain(wrong)}"
+    return Draft(
+        rule=RULE,
+        place=DraftPlace.of_gate(judged),
+        severity="warning",
+        confidence="medium",
+        message=f"`{owner}.{name}` says yes on {plain(wrong)}, and `{owner}` comes to {proof.what}",
+        label=f"yes for {admitted}",
+        advice="give the answer the bounds that the methods have",
+        legal=proof.legal,
+        related=tuple(RelatedSpan(hop, hop.at, hop.text) for hop in proof.hops[:8]),
+        remedy=bounded(judged, wrong, f"on {plain(wrong)} there is no {proof.what}")
+        if judged.gate.kind == "predicate" and judged.owns_comparison
+        else None,
+        claims=(Claimed(claims.need(owner, wrong, NONE, says), proof.hops[-1].at, proof.hops[-1]),),
+    )
