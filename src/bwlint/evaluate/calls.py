@@ -38,6 +38,7 @@ _TRANSPARENT = frozenset(
         "cast",
     }
 )
+_MARKS = frozenset({"skipif", "skipIf", "skipUnless"})
 
 
 def call(run: Interpreter, target: Any, args: list[Vec], keywords: dict[str, Vec]) -> Vec:
@@ -58,7 +59,7 @@ def call(run: Interpreter, target: Any, args: list[Vec], keywords: dict[str, Vec
         return lift(lambda *rest: builtins.method(target, rest), *args) if args else Vec((builtins.method(target, ()),))
     if isinstance(target, Ref):
         return _outside(run, target, args, keywords)
-    return vectors.UNKNOWN
+    return Vec((target,)) if isinstance(target, bool) else vectors.UNKNOWN  # a mark on a test is that mark
 
 
 def _made(run: Interpreter, target: ClassValue, args: list[Vec], keywords: dict[str, Vec]) -> Vec:
@@ -138,6 +139,8 @@ def _outside(run: Interpreter, target: Ref, args: list[Vec], keywords: dict[str,
         return _transparent(args)
     if last == "namedtuple":
         return _record_type(args)
+    if last in _MARKS or target.name.endswith("mark.skip"):
+        return _mark(last, args) if last in _MARKS else Vec((True,))
     if last in ("filter", "map") and len(args) == 2:
         return _higher(run, last, args)
     row = run.sources.find(target.name)
@@ -158,6 +161,14 @@ def _transparent(args: list[Vec]) -> Vec:
     if not args or (isinstance(args[0].lanes[0], int) and not isinstance(args[0].lanes[0], bool)):
         return Vec((Ref("functools.cache"),))
     return args[0]
+
+
+def _mark(last: str, args: list[Vec]) -> Vec:
+    """`pytest.mark.skipif(condition)` as whether it skips."""
+    if not args:
+        return vectors.UNKNOWN
+    skips = lift(truth, args[0])
+    return lift(lambda value: not value, skips) if last == "skipUnless" else skips
 
 
 def _higher(run: Interpreter, name: str, args: list[Vec]) -> Vec:

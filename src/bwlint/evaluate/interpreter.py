@@ -453,6 +453,8 @@ class Interpreter:
         if not target.uniform:
             if any(isinstance(lane, Method) for lane in target.lanes):
                 return lift(lambda f, *rest: builtins.method(f, rest), target, *args)
+            if all(isinstance(lane, bool) for lane in target.lanes):
+                return target  # a mark on a test is that mark
             return Vec((Unknown(),), target.device)
         return calls.call(self, target.lanes[0], args, keywords)
 

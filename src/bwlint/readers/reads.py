@@ -8,7 +8,23 @@ from bwlint.evaluate.names import DEVICE
 from bwlint.model.expr import Expr, Span
 
 CONVERTERS = frozenset(
-    {"int", "str", "any", "all", "min", "max", "divmod", "getattr", "join", "map", "float", "bool", "next", "filter"}
+    {
+        *("skipif", "skipIf", "skipUnless"),
+        "int",
+        "str",
+        "any",
+        "all",
+        "min",
+        "max",
+        "divmod",
+        "getattr",
+        "join",
+        "map",
+        "float",
+        "bool",
+        "next",
+        "filter",
+    }
     | {"tuple", "list", "set", "sorted", "len", "isinstance", "format", "sub", "cache", "lru_cache", "partial", "field"}
 )
 """Calls whose result reads the device when an argument does."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A file is of this kind by its suffix, its whole name, the name before its first dot (a stem: Dockerfile.cuda),
-    or the interpreter on its first line.
+    """A file is of this kind by its suffix, its whole name, the name before its first dot, dash or
+    underscore (a stem: Dockerfile.cuda, Makefile-kernels), or the interpreter on its first line.
     """
 
     name: str
@@ -22,6 +22,7 @@ class Kind:
 _C_SUFFIXES = (".cu", ".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl", ".c", ".cc", ".cpp", ".cxx", ".ipp", ".jinja")
 
 PTX, BINARY = "ptx", "binary"
+_STEM = re.compile(r"[._-]")
 _VERSIONED = re.compile(r"\.so(?:\.[0-9]+)+")
 
 KINDS: tuple[Kind, ...] = (
@@ -49,7 +50,7 @@ _BY_STEM = {stem: kind.name for kind in KINDS for stem in kind.stems}
 def kind_of(name: str) -> str | None:
     """The kind of a file called `name` (without its folder), or None when no row of the table wants it."""
     suffix = name[name.rfind(".") :]
-    found = _BY_SUFFIX.get(suffix) or _BY_NAME.get(name) or _BY_STEM.get(name.partition(".")[0])
+    found = _BY_SUFFIX.get(suffix) or _BY_NAME.get(name) or _BY_STEM.get(_STEM.split(name, maxsplit=1)[0])
     if not found and _BY_SUFFIX.get(suffix.lower()) == BINARY:
         return BINARY  # Windows writes KERNELS.DLL
     return found or (BINARY if ".so." in name and _VERSIONED.search(name) else None)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.chips.wording import plain
-from bwlint.model.expr import Span
+from bwlint.model.expr import Span, negate
 from bwlint.model.facts import MAX_RETURNS, Exit, Function, Gate, Module, Path
 from bwlint.world.gates import Judged
 from bwlint.world.libraries import is_question
@@ -84,14 +84,19 @@ class Refusals:
         return {name: tuple(refusals) for name, refusals in found.items()}
 
     def _refused(self, module: Module, function: Function) -> Iterator[Refusal]:
-        """Way by way: a chip that may return before an error is not refused by it."""
+        """Way by way: a chip that may return before an error is not refused by it.
+
+        What an earlier error lets through is no condition of a later one: who does not pass it has had that error.
+        """
         left = EVERY
         ways = list(_ways_out(function))
+        passed: set[Span | None] = {None}
         for path, ends, at in ways:
             if ends == "return":
                 left -= self._all(self._tree.may(module, test) for test in path)
                 continue
-            here = left & self._all(self._tree.must(module, test) for test in path)
+            here = left & self._all(self._tree.must(module, test) for test in path if test.at not in passed)
+            passed |= {one.at for test in path[-1:] for one in (test, negate(test))}
             left -= here
             if here and here != EVERY:
                 tests = [test.at for test in path if test.at is not None]

@@ -90,6 +90,7 @@ class _Python:
             qualname = f"{qualname}.{node.name}" if qualname else node.name
             if not isinstance(node, ast.ClassDef):
                 self.undecided |= _reassigned(node)
+                self._returned(node, qualname)
         elif _is_prose(node) or isinstance(node, ast.Compare | ast.Import | ast.ImportFrom):
             return
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -99,6 +100,8 @@ class _Python:
         elif isinstance(node, ast.Call):
             self._named(node, qualname)
             self._appended(node, qualname)
+        elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
+            self._setting(_name_of(node.target), node.value, qualname, kind="piece")
         elif isinstance(node, ast.JoinedStr) and self._parts(node, qualname):
             return
         for name, value in _settings(node):
@@ -147,6 +150,12 @@ class _Python:
         if len(self.carries) > known:
             self.completed |= {id(part) for part in node.values}
         return len(self.carries) > known
+
+    def _returned(self, function: ast.FunctionDef | ast.AsyncFunctionDef, qualname: str) -> None:
+        """`def cuda_archs(): return "80;90;120"`."""
+        for node in below(function):
+            if isinstance(node, ast.Return) and node.value is not None:
+                self._setting(function.name, node.value, qualname)
 
     def _appended(self, node: ast.Call, qualname: str) -> None:
         """`archs.append("12.0a")`."""

@@ -192,6 +192,7 @@ class _HostWalk:
         self.doubts = 0
         self.chain = 0
         self.target = ""
+        self.following: tuple[Statement, ...] = ()
         self.noted: set[Span] = set()
         for name, (start, end) in given.declared(text, scope.header, scope.open):
             self.env[name] = Expr("source", ("properties",), code.span(start, end))
@@ -376,6 +377,7 @@ class _HostWalk:
             self._leave("raise", statement.start, statement.end)
         elif kind == "expression" and statement.test:
             self.doubts += bool(statement.inner)
+            self.following = rest
             self._expression(*statement.test)
             self.doubts -= bool(statement.inner)
 
@@ -590,7 +592,7 @@ class _HostWalk:
         if test.op not in ("cmp", "and", "or", "not", "call", "var") or not self._asks(test) or test.at is None:
             return
         said = Side(ends="raise", at=test.at, texts=ways.texts(self.code, parts[0][1], end))
-        self._note("assert", test, test.at, Side(ends="fall", rest=True), said)
+        self._note("assert", test, test.at, self._rest(said, self.following), said)
 
     # -- sides and gates
 

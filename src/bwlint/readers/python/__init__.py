@@ -29,6 +29,8 @@ _BUILD_WORDS = tuple(word.encode() for word in WORDS)
 _OPERATION_WORDS = ("cgen05", "warpgroup.", "wgmma.")
 _OPERATION_BYTES = tuple(word.encode() for word in _OPERATION_WORDS)
 MAX_TARGETS = 4
+MAX_HELPER = 15
+"""Lines of a function that may only turn one value into another."""
 _EXACT_TARGET = re.compile(rf"(?:{OF_TOOLS}|\b)120a\b")
 # Layouts of shared memory and the enumerations around them are made on the host, for kernels of any chip.
 _OPERATION = re.compile(
@@ -105,9 +107,23 @@ def _flow(
     try:
         found = trace(tree, source, hits, own | carried)
         hits |= found.lines | lines_with(found.words, source)
+        hits |= _helpers(tree, lines, hits)
         return Flow(tree, lines, package, frozenset(hits), found, own)
     except RecursionError as error:
         raise ReadError("nested too deep to analyse") from error
+
+
+def _helpers(tree: ast.Module, lines: Sequence[str], hits: set[int]) -> set[int]:
+    """The first lines of the short functions of a file that are named where it may read the device: `>= parsed("9.0")`."""
+    short = [
+        node
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and (node.end_lineno or node.lineno) - node.lineno <= MAX_HELPER
+    ]
+    if not short or not hits:
+        return set()
+    words = set(re.findall(r"\w+", " ".join(lines[number - 1] for number in hits if number <= len(lines))))
+    return {node.lineno for node in short if node.name in words}
 
 
 def parse(source: str) -> ast.Module:

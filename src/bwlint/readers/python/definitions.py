@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _MAX_DOC = 600
 MAX_VALUES = 6
 """Assignments to one attribute that are told apart."""
+_SKIPS = ("skipif", "skipIf", "skipUnless")
+_PYTEST = ("pytest.", "unittest.", "parametrize", "mark.")
 _KINDS: dict[str, FunctionKind] = {
     "staticmethod": "staticmethod",
     "classmethod": "classmethod",
@@ -35,6 +37,7 @@ def define(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef, rest: Seque
         return False
     for decorator in node.decorator_list:
         _decorator(flow, decorator, node)
+        _own_mark(flow, decorator, node)
     flow.functions[qualname] = _function(flow, node, qualname)
     reference = Expr("function", (qualname,), span(node))
     flow.lowerer.scope.env[node.name] = _decorated(flow, node, reference)
@@ -99,13 +102,27 @@ def _decorator(flow: Flow, decorator: ast.expr, node: ast.FunctionDef | ast.Asyn
         return
     name = dotted(decorator.func)
     behind = sides.block(node.body, flow.imports, flow.quietly)
-    if name.endswith(("skipif", "skipIf", "skipUnless")):
+    if name.endswith(_SKIPS):
         mark(flow, decorator, node.name, behind)
         return
     for label, value in lists.arguments(decorator, flow.own):
         test = lists.declared(label, value, flow.lowerer.lower(value), flow.own)
         if test is not None:
             flow.add("list", test, value, behind, Side(ends="raise"), node.name)
+
+
+def _own_mark(flow: Flow, decorator: ast.expr, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    """`@requires_capability(9)` in front of a test: a decorator of the tree that may give a mark which skips."""
+    name = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
+    if not node.name.startswith("test") or name.startswith(_PYTEST) or name.endswith(_SKIPS):
+        return
+    lowered = flow.lowerer.lower(decorator)
+    at = span(decorator)
+    given = lowered if isinstance(decorator, ast.Call) else Expr("call", (lowered, (unknown(node.name),)), at)
+    skips = Expr("cmp", ("is", (given, Expr("const", (True,), at))), at)
+    if flow.gates.reads(given):
+        behind = sides.block(node.body, flow.imports, flow.quietly)
+        flow.add("skipif", skips, decorator, Side(ends="skip"), behind, node.name)
 
 
 def mark(flow: Flow, call: ast.Call, name: str, behind: Side) -> None:

@@ -371,6 +371,10 @@ class Flow:
             self.add("flag", value, node, Side(ends="fall"), Side(ends="fall"), last)
         elif isinstance(node, ast.Call) and dotted(node.func).endswith(("skipif", "skipIf", "skipUnless")):
             definitions.mark(self, node, last, self._marked(last))
+        elif last == "pytestmark" and isinstance(node, ast.List | ast.Tuple):
+            for mark in node.elts:
+                if isinstance(mark, ast.Call):
+                    self._named(name, mark, self.lowerer.lower(mark))
         else:
             self.sizes.constant(last, node, self.qualname)
             self._declared(last, node, value)
@@ -416,8 +420,8 @@ class Flow:
         return False
 
     def _mutates(self, node: ast.Call) -> None:
-        """`reasons.append(x)` is a longer list; in a loop one that is not known, or of what reads the device the list as
-        on one GPU. Whatever else is done to a value makes it unknown.
+        """`reasons.append(x)` is a longer list; in a loop one that is not known, or of what reads the device that list
+        as on one GPU. Whatever else is done to a value makes it unknown.
         """
         func = node.func
         if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):

@@ -39,6 +39,9 @@ _SPARSE_FP4 = re.compile(r"fp4.*sparse|sparse.*fp4", re.I)
 _OF_TORCH = re.compile(r"torch_cuda_arch_list", re.I)
 NO_FAMILY = "no target for the family here"
 _HOPPER = 90
+_CARDS = group("small-shared")
+_TRIES = re.compile(r"(?:^|[^a-z])(?:ci|tests?|lint|nightly|pre-?commit|checks?)(?![a-z])", re.I)
+"""Files that say what a project tries out for itself, and not what it ships."""
 _FEW = 3
 _OF_ITS_MAKER = NoFix("for which chips a build is made is for its maker to say")
 
@@ -441,7 +444,7 @@ class _BuildFile:
             return
         if built.carry.kind == "kernel" or not _for_everybody(built.carry, every) or self._older(built):
             return
-        expected = self._expected(built, every)
+        expected = self._expected(built, together, every)
         highest = max(every, key=lambda target: target.number)
         message = f"no cubin of this loads on {plain(asked)}: the list ends at {_short(highest)}"
         message += " and names no PTX of use there"
@@ -457,7 +460,7 @@ class _BuildFile:
             remedy=_OF_ITS_MAKER,
         )
 
-    def _expected(self, built: _Built, every: Sequence[Target]) -> _AskedList | None:
+    def _expected(self, built: _Built, together: Sequence[_Built], every: Sequence[Target]) -> _AskedList | None:
         """Why something for the asked chips is expected in a list, and the place where it is to be said."""
         carry = built.carry
         same = [one for one in self.built if one.carry.kind == carry.kind and one.carry.name == carry.name != ""]
@@ -470,9 +473,13 @@ class _BuildFile:
             return _AskedList(built, f"`{carry.name}` has it under another {apart}")
         recent = [target for target in every if target.number >= _HOPPER]
         older = len(recent) < len(every)
-        if _is_whole(carry, every) and older and recent and not any(target.suffix for target in recent):
+        whole = any(_is_whole(one.carry, every) for one in together)
+        if whole and older and recent and not any(target.suffix for target in recent):
             why = f"what compiles for plain {_listed(recent)} has no instruction of that chip alone"
             return _AskedList(built, why)
+        cards = [target for target in every if target.chip in _CARDS]
+        if whole and len(cards) == len(_CARDS) and not _TRIES.search(self.context.places.get(self.module.path, "")):
+            return _AskedList(built, f"{_listed(cards)} are the cards before them")
         return None
 
     def _older(self, built: _Built) -> bool:

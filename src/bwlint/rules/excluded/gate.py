@@ -15,12 +15,14 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.evidence import claimed
 from bwlint.model.expr import Expr, Span, walk
-from bwlint.model.facts import ANSWERS, BRANCHES, Gate
+from bwlint.model.facts import ANSWERS, BRANCHES, LISTED, Gate
 from bwlint.model.findings import Confidence, Severity
 from bwlint.rules.excluded import RULE
 from bwlint.rules.leak.own_words import behind
+from bwlint.rules.family_split.weight import names_members
 from bwlint.world.gates import Judged, answers_no, refuses
 from bwlint.world.libraries import PROOF, Need
+from bwlint.world.native import admits
 
 _AMPERE = group("ampere")
 _SMALL_SHARED = group("small-shared")
@@ -36,6 +38,7 @@ _NAME = re.compile(r"(?i)(?<![a-z])blackwell(?![a-z])")
 _PART = re.compile(r"(?i)ultra|data-?cent|[bg]b?[123]00|thor|consumer|geforce")
 _COMPILED = re.compile(r"(?i)(?<![a-z])triton(?!llm)")
 _AVOIDED = re.compile(words.said("refusal", "avoided"), re.I)
+_ORDERS = frozenset({"<", "<=", ">", ">="})
 _NEAR = 40
 """Lines within which another gate of a function is read as an answer to this one."""
 
@@ -140,14 +143,42 @@ def _of_what_is_behind(context: Context, judged: Judged, out: ChipSet) -> Kept |
         related = RelatedSpan(judged.module, known.use.at, f"{known.what}: {known.source}")
         reason = f"behind the gate is `{known.use.name}`, {known.what}"
         return Kept(out, "warning", "medium", reason, related, claimed(known, judged.module, out))
-    return _of_instructions(context, judged, out) or _of_generations(judged, out)
+    rules = (_of_instructions, _of_rows, lambda *_: _of_generations(judged, out))
+    return next((found for rule in rules if (found := rule(context, judged, out)) is not None), None)
+
+
+def _of_rows(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
+    """What is behind it, or follows it in its function, asks for these very chips and has an arm or a row for them."""
+    for other in _asked_behind(context, judged):
+        names = other.gate.kind in LISTED or (other.gate.is_a("lookup", "condition", "expression") and _few(other))
+        if names and out <= other.core and not other.sets.guessed and not refuses(other.working):
+            related = RelatedSpan(other.module, other.gate.at, f"this is for {other.core}")
+            return Kept(out, "warning", "medium", f"what is behind it has a way for {plain(out)}", related)
+    return None
+
+
+def _asked_behind(context: Context, judged: Judged) -> Iterator[Judged]:
+    for use in judged.working.uses:
+        if use.sure and use.how == "call":
+            yield from context.evidence.gates(judged.module, use)
+
+
+def _few(judged: Judged) -> bool:
+    """Whether a test names its chips one by one, and not all but some."""
+    return names_members(judged) and not any(
+        node.op == "cmp" and node.args[0] in _ORDERS for node in walk(judged.gate.test)
+    )
 
 
 def _of_instructions(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
-    """Behind it is code of the tree whose every instruction these chips have, in the shared memory of 8.6."""
+    """Behind it is code of the tree whose every instruction these chips have: it runs in the shared memory of 8.6, or is
+    built for them.
+    """
     calls = (use for use in judged.working.uses if use.sure and use.how == "call")
-    for use in calls if judged.admitted & _SMALL_SHARED else ():
+    for use in calls:
         proofs = context.evidence.shown(judged.module, use)
+        if not judged.admitted & _SMALL_SHARED and not admits(proofs, out):
+            continue
         operation = next((proof for proof in proofs if proof.kind == "operation"), None)
         if operation is not None and all(out <= proof.legal for proof in proofs):
             hop = operation.hops[-1]
