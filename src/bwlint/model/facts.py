@@ -278,7 +278,7 @@ class Carry:
     """What a build asks for. `sass` and `ptx` are names of targets ("120a", "121") for cubins and for PTX.
 
     `name` is the variable, function or flag, `sources` the files that it compiles, where the build says so. `toolkit`
-    bounds the CUDA version: at least, and below ("" = any).
+    bounds the CUDA version: at least, and below ("" = any). Flags of one `group` are one list; "" is that of the file.
     """
 
     kind: CarryKind
@@ -291,6 +291,7 @@ class Carry:
     toolkit: tuple[str, str] = ("", "")
     qualname: str = ""
     text: str = ""
+    group: str = ""
 
     def is_a(self, *kinds: CarryKind) -> bool:
         return self.kind in kinds

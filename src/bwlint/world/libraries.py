@@ -103,6 +103,8 @@ def _operations() -> tuple[OperationFamily, ...]:
 def operation(name: str) -> OperationFamily | None:
     """The hardware operation that a name begins with."""
     word = name.lower()
+    if _on_the_host().search(name):
+        return None
     return next((row for row in _operations() if word.startswith(row.begins)), None)
 
 
@@ -111,8 +113,13 @@ def operation_in(dotted: str) -> OperationFamily | None:
     for part in dotted.split("."):
         found = operation(part)
         if found is not None and part.partition("_")[0] == found.begins:
-            return found
+            return None if _on_the_host().search(dotted) else found
     return None
+
+
+@cache
+def _on_the_host() -> re.Pattern[str]:
+    return re.compile("|".join(row["name"] for row in table("libraries")["host"]))
 
 
 @cache

@@ -23,6 +23,8 @@ MAX_CALLS = 40
 """Mentions of one function that are read."""
 MAX_LINES = 30
 """Lines of one call."""
+MIN_CLASSES = 3
+"""Different numbers that classes give an attribute which then is theirs and no device's."""
 _AROUND_CALL = re.compile(r"\s*(?:from\b|import\b|#|(?:async\s+)?def\b|class\b)")
 
 
@@ -43,8 +45,10 @@ class Tags:
         if node.op == "param":
             return self._parameter(module, *node.args)
         owner = node.args[0]
-        if node.op != "attr" or owner.op != "param" or owner.args[1] != "self":
+        if node.op != "attr" or owner.op != "param":
             return False
+        if owner.args[1] != "self":
+            return self._of_classes(module, node.args[1])
         body = module.classes.get(owner.args[0].rpartition(".")[0])
         return body is not None and self._attribute(module, body, node.args[1])
 
@@ -56,6 +60,15 @@ class Tags:
         if name in body.fields:
             return self._parameter(module, f"{body.qualname}.__init__", name)
         return self._given_below(module, body.qualname.rpartition(".")[2], name)
+
+    def _of_classes(self, module: Module, name: str) -> bool:
+        """Whether an attribute of what is handed in is one that several classes write down, each its own: `arch = 90`."""
+        key = (module.path, "", name)
+        if key not in self._parameters:
+            own = re.compile(rf"\s+{re.escape(name)}\s*(?::\s*\w+\s*)?=\s*(\d+)\s*(?:#.*)?$")
+            found = {match[1] for hit in self._hits(module, f"{name} =") if (match := own.match(hit.text))}
+            self._parameters[key] = len(found) >= MIN_CLASSES
+        return self._parameters[key]
 
     def _given_below(self, module: Module, owner: str, name: str) -> bool:
         """Whether each class that names another one as its base writes down a literal for an attribute."""
@@ -91,17 +104,21 @@ class Tags:
                 if re.search(rf"\bdef\s+{last}\b", hit.text) and hit.file.real != module.path:
                     return False  # another function of this name: whose calls are they?
                 continue
-            if not self._hands_literals(hit, last, places, name):
+            if not self._hands_literals(module, hit, last, places, name):
                 return False
             calls += 1
         return calls > 0
 
-    def _hands_literals(self, hit: Hit, called: str, places: list[str], name: str) -> bool:
-        """Whether each mention on a line is a call, and gives a parameter a literal."""
+    def _hands_literals(self, module: Module, hit: Hit, called: str, places: list[str], name: str) -> bool:
+        """Whether each mention on a line is a call, and gives a parameter a literal, or what a class has as one."""
         starts = list(re.finditer(rf"\b{called}\b", hit.text))
         if hit.text[: starts[0].start()].count("#"):
             return True
-        return all(_gives_literal(self._call(hit, start.start()), places, name) for start in starts)
+        given = [_given(self._call(hit, start.start()), places, name) for start in starts]
+        return all(
+            _is_literal(node) or (isinstance(node, ast.Attribute) and self._of_classes(module, node.attr))
+            for node in given
+        )
 
     def _call(self, hit: Hit, start: int) -> ast.Call | None:
         """The call that begins in a line; None where the name stands there for anything else."""
@@ -151,14 +168,13 @@ def _places(module: Module, qualname: str) -> list[str]:
     return list(body.fields) if body is not None and qualname.endswith(".__init__") else []
 
 
-def _gives_literal(call: ast.Call | None, places: list[str], name: str) -> bool:
+def _given(call: ast.Call | None, places: list[str], name: str) -> ast.expr | None:
+    """What a call gives a parameter; None where that cannot be told."""
     if call is None or any(keyword.arg is None for keyword in call.keywords):
-        return False
+        return None
     given = next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
     at = places.index(name)
-    if given is None and at < len(call.args):
-        given = call.args[at]
-    return given is not None and _is_literal(given)
+    return call.args[at] if given is None and at < len(call.args) else given
 
 
 def _parsed(text: str) -> ast.Call | None:
@@ -169,7 +185,7 @@ def _parsed(text: str) -> ast.Call | None:
     return node if isinstance(node, ast.Call) and not isinstance(node.func, ast.Call) else None
 
 
-def _is_literal(node: ast.expr) -> bool:
+def _is_literal(node: ast.expr | None) -> bool:
     if isinstance(node, ast.Tuple | ast.List):
         return all(map(_is_literal, node.elts))
     return isinstance(node, ast.Constant)

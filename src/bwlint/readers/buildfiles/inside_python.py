@@ -32,6 +32,8 @@ _MOST = 500
 _EXTENSION = "CUDAExtension"
 _READING = frozenset({"replace", "removeprefix", "removesuffix", "startswith", "endswith", "split", "strip", "lstrip"})
 """Methods that take a name of an architecture apart and make none."""
+_TOOLKIT = re.compile(r"(?i)bare_?metal|cuda|nvcc|toolkit")
+_RELEASE = re.compile(r"\d{1,2}\.\d{1,2}")
 _OPEN_FLAG = re.compile(r"(?:compute|sm)_(?![a-z])|arch=")
 """A piece of a flag for an architecture."""
 
@@ -40,7 +42,7 @@ def carries_of_python(tree: ast.Module, source: str) -> tuple[Carry, ...]:
     """What a Python file compiles for; empty where none of `WORDS` is in it."""
     if not any(word in source for word in WORDS):
         return ()
-    found = _Python(undecided=_chosen(tree), texts=_texts_of_names(tree))
+    found = _Python(undecided=_chosen(tree), texts=_texts_of_names(tree), open=_open(tree), lists=_begun_again(tree))
     try:
         found.body(tree.body, "")
     except RecursionError:
@@ -78,8 +80,14 @@ class _Python:
     """Names that stand for one of several values, of which not all are known; by `id`."""
     texts: dict[str, list[ast.Constant]] = field(default_factory=dict)
     """The strings that a name of the file may stand for."""
+    open: frozenset[str] = frozenset()
+    """Names that may stand for something else, too."""
     completed: set[int] = field(default_factory=set)
     """The pieces of flags that are whole with those; by `id`."""
+    lists: dict[str, int] = field(default_factory=dict)
+    """The variables that hold one list of flags after another, with the number of the list that is written."""
+    group: str = ""
+    toolkit: tuple[str, str] = ("", "")
 
     def body(self, nodes: list[ast.stmt], qualname: str) -> None:
         for node in nodes:
@@ -104,10 +112,35 @@ class _Python:
             self._setting(_name_of(node.target), node.value, qualname, kind="piece")
         elif isinstance(node, ast.JoinedStr) and self._parts(node, qualname):
             return
+        elif isinstance(node, ast.If) and (release := _asked_release(node.test)):
+            self._arms(node, release, qualname)
+            return
         for name, value in _settings(node):
             self._setting(name, value, qualname)
+        outer, self.group = self.group, self._group_of(node) or self.group
         for child in ast.iter_child_nodes(node):
             self._visit(child, qualname)
+        self.group = outer
+
+    def _arms(self, node: ast.If, release: str, qualname: str) -> None:
+        """`if cuda_version >= Version("12.8"):`: the toolkits that take each branch."""
+        outer = low, high = self.toolkit
+        for arm, bounds in ((node.body, (_later(low, release), high)), (node.orelse, (low, _earlier(high, release)))):
+            self.toolkit = bounds
+            self.body(arm, qualname)
+        self.toolkit = outer
+
+    def _group_of(self, node: ast.AST) -> str:
+        """The list of flags that a statement begins or adds to, where its variable holds several in turn."""
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            name = _name_of(node.func.value)
+        else:
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            name = _name_of(targets[0]) if isinstance(targets[0], ast.expr) else ""
+        if name not in self.lists:
+            return ""
+        self.lists[name] += _begins(node)
+        return f"{name} {self.lists[name]}"
 
     def _string(self, node: ast.Constant, text: str, qualname: str) -> None:
         if not _FLAG_STRING.match(text):
@@ -144,10 +177,10 @@ class _Python:
         if len(names) != 1 or not _OPEN_FLAG.search(whole):
             return False
         known = len(self.carries)
-        for text in self.texts.get(names.pop(), ()):
+        for text in self.texts.get(min(names), ()):
             for flag in find_flags(whole.replace(_PART, str(text.value))):
                 self._add("gencode", "", Listed(flag.sass, flag.ptx, True), text, qualname, flag.arch)
-        if len(self.carries) > known:
+        if len(self.carries) > known and not names & self.open:
             self.completed |= {id(part) for part in node.values}
         return len(self.carries) > known
 
@@ -169,7 +202,20 @@ class _Python:
             self._add(kind, name, listed, value, qualname)
 
     def _add(self, kind: CarryKind, name: str, listed: Listed, node: ast.expr, qualname: str, text: str = "") -> None:
-        self.carries.append(Carry(kind, name, listed.sass, listed.ptx, span(node), qualname=qualname, text=text))
+        group = self.group if kind == "gencode" else ""
+        self.carries.append(
+            Carry(
+                kind,
+                name,
+                listed.sass,
+                listed.ptx,
+                span(node),
+                toolkit=self.toolkit,
+                qualname=qualname,
+                text=text,
+                group=group,
+            )
+        )
 
 
 def _texts_of_names(tree: ast.Module) -> dict[str, list[ast.Constant]]:
@@ -189,6 +235,56 @@ def _texts_of_names(tree: ast.Module) -> dict[str, list[ast.Constant]]:
                 value for value in values if isinstance(value, ast.Constant) and isinstance(value.value, str)
             )
     return found
+
+
+def _open(tree: ast.Module) -> frozenset[str]:
+    """The names that are given anything but a string that is written out, or one of a list of such."""
+    found: set[str] = set()
+    for node in below(tree):
+        if isinstance(node, ast.Assign):
+            known, targets = isinstance(node.value, ast.Constant), node.targets
+        elif isinstance(node, ast.For | ast.comprehension):
+            known, targets = isinstance(node.iter, ast.List | ast.Tuple), [node.target]
+        else:
+            continue
+        found |= {target.id for target in targets if isinstance(target, ast.Name) and not known}
+    return frozenset(found)
+
+
+def _asked_release(test: ast.expr) -> str:
+    """The release of the toolkit from which on a test holds; "" of any other test."""
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.GtE) or len(test.ops) > 1:
+        return ""
+    asked, release = ast.unparse(test.left), test.comparators[0]
+    if not _TOOLKIT.search(asked):
+        return ""
+    if isinstance(release, ast.Call) and len(release.args) == 1:
+        release = release.args[0]
+    parts = release.elts if isinstance(release, ast.Tuple) else [release]
+    text = ".".join(str(part.value) for part in parts if isinstance(part, ast.Constant))
+    return text if _RELEASE.fullmatch(text) else ""
+
+
+def _later(one: str, other: str) -> str:
+    return max(one, other, key=_numbers) if one else other
+
+
+def _earlier(one: str, other: str) -> str:
+    return min(one, other, key=_numbers) if one else other
+
+
+def _numbers(release: str) -> tuple[int, ...]:
+    return tuple(map(int, release.split(".")))
+
+
+def _begun_again(tree: ast.Module) -> dict[str, int]:
+    """The variables that get a list of their own more than once."""
+    names = [_name_of(node.targets[0]) for node in below(tree) if isinstance(node, ast.Assign) and _begins(node)]
+    return {name: 0 for name in names if name and names.count(name) > 1}
+
+
+def _begins(node: ast.AST) -> bool:
+    return isinstance(node, ast.Assign) and isinstance(node.value, ast.List)
 
 
 def _chosen(tree: ast.AST) -> set[int]:

@@ -302,7 +302,7 @@ def _other_path(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
     if not judged.admitted & _AMPERE or judged.gate.kind not in BRANCHES:
         return None
     need: Need | None = context.need_of(judged, judged.other)
-    if need is None or out & need.legal or need.strength != PROOF:
+    if need is None or out & need.legal or need.strength != PROOF or not out & context.reach(judged, need.use.at):
         return None
     related = RelatedSpan(judged.module, need.use.at, f"`{need.use.name}` is {need.what}")
     reason = f"it takes the branch of {need.legal} instead of that of 8.x"
