@@ -20,6 +20,7 @@ from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
+from bwlint.judging.path_conditions import bare
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import NAMED, Carry, Module, Operation
 from bwlint.model.findings import Confidence, Severity
@@ -261,9 +262,14 @@ def _of_source(context: Context, module: Module, rule: RuleTraits, kind: ChargeK
     for one in context.placed[key]:
         asked = one.guarded or one.carry is not None
         if one.charge.kind == kind and (asked or one.gated):
-            groups.setdefault((one.carry, one.gated, one.operation.path if asked else ()), []).append(one)
+            groups.setdefault((one.carry, one.gated, _guards(one.operation) if asked else ()), []).append(one)
     for found in groups.values():
         yield _source_draft(context, module, rule, found)
+
+
+def _guards(operation: Operation) -> tuple[Expr, ...]:
+    """The guards around an operation; those that ask for one macro are one, wherever they stand: it is defined once."""
+    return tuple(bare(test) if test.op == "defined" else test for test in operation.path)
 
 
 def _without_slow_paths(found: list[_Placed]) -> list[_Placed]:

@@ -19,7 +19,6 @@ from bwlint.model.facts import ANSWERS, BRANCHES, LISTED, Gate
 from bwlint.model.findings import Confidence, Severity
 from bwlint.rules.excluded import RULE
 from bwlint.rules.leak.own_words import behind
-from bwlint.rules.family_split.weight import names_members
 from bwlint.world.gates import Judged, answers_no, refuses
 from bwlint.world.libraries import PROOF, Need
 from bwlint.world.native import admits
@@ -38,7 +37,7 @@ _NAME = re.compile(r"(?i)(?<![a-z])blackwell(?![a-z])")
 _PART = re.compile(r"(?i)ultra|data-?cent|[bg]b?[123]00|thor|consumer|geforce")
 _COMPILED = re.compile(r"(?i)(?<![a-z])triton(?!llm)")
 _AVOIDED = re.compile(words.said("refusal", "avoided"), re.I)
-_ORDERS = frozenset({"<", "<=", ">", ">="})
+_INDIRECT = frozenset({"<", "<=", ">", ">=", "!=", "not in"})
 _NEAR = 40
 """Lines within which another gate of a function is read as an answer to this one."""
 
@@ -154,6 +153,18 @@ def _of_rows(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
         if names and out <= other.core and not other.sets.guessed and not refuses(other.working):
             related = RelatedSpan(other.module, other.gate.at, f"this is for {other.core}")
             return Kept(out, "warning", "medium", f"what is behind it has a way for {plain(out)}", related)
+    return _of_arms_below(context, judged, out)
+
+
+def _of_arms_below(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
+    """The function itself has an arm for these chips, further down, to which its own check lets none of them."""
+    for other in context.judged[judged.module.path]:
+        below = other.gate.qualname == judged.gate.qualname and other.gate.at > judged.gate.at
+        if not below or not other.gate.is_a("condition", "expression") or not _few(other) or refuses(other.gate.yes):
+            continue
+        if out <= context.tree.must(judged.module, other.gate.test):
+            related = RelatedSpan(judged.module, other.gate.at, f"this arm is for {plain(out)} too")
+            return Kept(out, "warning", "medium", f"the function has an arm for {plain(out)}", related)
     return None
 
 
@@ -165,9 +176,7 @@ def _asked_behind(context: Context, judged: Judged) -> Iterator[Judged]:
 
 def _few(judged: Judged) -> bool:
     """Whether a test names its chips one by one, and not all but some."""
-    return names_members(judged) and not any(
-        node.op == "cmp" and node.args[0] in _ORDERS for node in walk(judged.gate.test)
-    )
+    return not any(node.op == "cmp" and node.args[0] in _INDIRECT for node in walk(judged.gate.test))
 
 
 def _of_instructions(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
