@@ -62,7 +62,7 @@ class Tags:
         return self._given_below(module, body.qualname.rpartition(".")[2], name)
 
     def _of_classes(self, module: Module, name: str) -> bool:
-        """Whether an attribute of what is handed in is one that several classes write down, each its own: `arch = 90`."""
+        """Whether an attribute of what is handed in is one that classes write down, each its own: `arch = 90`."""
         key = (module.path, "", name)
         if key not in self._parameters:
             own = re.compile(rf"\s+{re.escape(name)}\s*(?::\s*\w+\s*)?=\s*(\d+)\s*(?:#.*)?$")

@@ -114,7 +114,7 @@ def _flow(
 
 
 def _helpers(tree: ast.Module, lines: Sequence[str], hits: set[int]) -> set[int]:
-    """The first lines of the short functions of a file that are named where it may read the device: `>= parsed("9.0")`."""
+    """First lines of the short functions of a file that are named where it may read the device: `>= parsed("9.0")`."""
     short = [
         node
         for node in tree.body

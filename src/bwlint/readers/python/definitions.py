@@ -117,6 +117,8 @@ def _own_mark(flow: Flow, decorator: ast.expr, node: ast.FunctionDef | ast.Async
     if not node.name.startswith("test") or name.startswith(_PYTEST) or name.endswith(_SKIPS):
         return
     lowered = flow.lowerer.lower(decorator)
+    if lowered.op == "var":
+        return  # a mark that has a name is told of where it is made
     at = span(decorator)
     given = lowered if isinstance(decorator, ast.Call) else Expr("call", (lowered, (unknown(node.name),)), at)
     skips = Expr("cmp", ("is", (given, Expr("const", (True,), at))), at)

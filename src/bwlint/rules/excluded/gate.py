@@ -180,9 +180,7 @@ def _few(judged: Judged) -> bool:
 
 
 def _of_instructions(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
-    """Behind it is code of the tree whose every instruction these chips have: it runs in the shared memory of 8.6, or is
-    built for them.
-    """
+    """Behind it is code of the tree whose every instruction these chips have, and it fits 8.6 or is built for them."""
     calls = (use for use in judged.working.uses if use.sure and use.how == "call")
     for use in calls:
         proofs = context.evidence.shown(judged.module, use)

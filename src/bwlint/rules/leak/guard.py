@@ -61,13 +61,13 @@ def _generation(name: str) -> ChipSet:
 def _draft(context: Context, module: Module, at: Span, name: str, wrong: ChipSet, guarded: Guarded) -> Draft:
     behind = claims.need(name, wrong, NONE, f"what `{name}` wraps does not work on {plain(wrong)}")
     kernel = _wrapped(context, name, module)
-    of_its_own = kernel is not None
+    of_its_own, wrapped = kernel is not None, kernel or "what it wraps"
     return Draft(
         rule=RULE,
         place=DraftPlace(module=module, at=at, admitted=guarded.chips, certain=guarded.certain.chips),
         severity="warning" if of_its_own else "note",
         confidence="medium" if of_its_own else "low",
-        message=f"`{name}` has a lower bound for a guard and compiles {kernel or 'what it wraps'} for {plain(wrong)} too",
+        message=f"`{name}` has a lower bound for a guard and compiles {wrapped} for {plain(wrong)} too",
         label=f"compiles for {guarded.chips}",
         advice="give the guard an upper bound where what is wrapped is of that generation alone (wgmma, tcgen05)",
         related=(RelatedSpan(guarded.module, guarded.guard.at, "the guard"),) if at != guarded.guard.at else (),
