@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from analysed import drafts, levels
 
 from bwlint.chips import EVERY_TARGET, TargetSet
 from bwlint.judging.legality import charges, charges_of, legal, slow
@@ -81,3 +84,28 @@ def test_words() -> None:
     (multicast,) = charges(f"{LOAD}.multicast::cluster", TargetSet.of("120"))
     assert "slow" not in multicast.message
     assert "driver routine" in multicast.message
+
+
+ONE_MACRO = """#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ >= 900)
+#define HAS_WGMMA
+#endif
+__device__ void fence() {
+#ifdef HAS_WGMMA
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#endif
+}
+__device__ void commit() {
+#ifdef HAS_WGMMA
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+#endif
+}
+__device__ void wait() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+#endif
+}
+"""
+
+
+def test_what_one_macro_guards_is_one_finding(tmp_path: Path) -> None:
+    assert levels(drafts(tmp_path, {"wgmma.cuh": ONE_MACRO}, "wgmma")) == ["6 warning", "16 warning"]

@@ -25,6 +25,20 @@ BY_A_MARK = (
     f"hopper = pytest.mark.skipif({CAP} < (9, 0), reason='needs 9.0')\n\n\n@hopper\ndef test_it():\n    kernel(1)\n"
 )
 OF_A_FILE = f"pytestmark = pytest.mark.skipif({CAP} < (9, 0), reason='needs 9.0')\n\n\ndef test_it():\n    kernel(1)\n"
+OF_A_LIST = (
+    f"pytestmark = [pytest.mark.slow, pytest.mark.skipif({CAP} < (9, 0), reason='needs 9.0')]\n\n\n"
+    "def test_it():\n    kernel(1)\n"
+)
+MADE_HERE = (
+    f"def requires(major, how='ge'):\n    held = {{{{'ge': {CAP}[0] >= major, 'eq': {CAP}[0] == major}}}}[how]\n"
+    "    return pytest.mark.skipif(not held, reason='other GPU')\n\n\n@pytest.mark.slow\n@requires({})\n"
+    "def test_it():\n    kernel(1)\n"
+)
+PARSED = (
+    f"def parsed(text):\n    return tuple(int(part) for part in text.split('.'))\n\n\ndef has(wanted):\n"
+    f"    return {CAP} >= parsed(wanted)\n\n\n@pytest.mark.skipif(not has('{{}}'), reason='other GPU')\n"
+    "def test_it():\n    kernel(1)\n"
+)
 OF_OTHERS = f"{BY_A_MARK.replace('kernel(1)', 'pass')}\n\ndef test_another():\n    kernel(1)\n"
 SKIPS_ONE = f"def test_it():\n    if {CAP} == (12, 0):\n        pytest.skip('not on SM120')\n    kernel(1)\n"
 ONE_ALONE = f"def test_it():\n    if {CAP} != (12, 0):\n        pytest.skip('needs SM120')\n    kernel(1)\n"
@@ -40,6 +54,13 @@ TWIN = f"def test_it():\n    if {CAP} == (12, 1):\n        pytest.skip('not here
         (BY_A_MARK, RUNS, []),
         (OF_A_FILE, REFUSES, ["5 warning"]),
         (OF_OTHERS, REFUSES, []),
+        (OF_A_LIST, REFUSES, ["5 warning"]),
+        (OF_A_LIST, RUNS, []),
+        (MADE_HERE.format("9"), REFUSES, ["11 warning"]),
+        (MADE_HERE.format("13"), REFUSES, []),
+        (MADE_HERE.format("9"), RUNS, []),
+        (PARSED.format("9.0"), REFUSES, ["13 warning"]),
+        (PARSED.format("13.0"), REFUSES, []),
         (SKIPS_ONE, RUNS, ["6 warning"]),
         (ONE_ALONE, RUNS, ["6 note"]),
         (TWIN, RUNS, ["6 note"]),

@@ -33,6 +33,8 @@ def errors(body: str) -> str:
         (f"if (sm >= 90) {{ a(); }} else {{ {ERROR} }}", "7.0 to 8.9"),
         ('CHECK(sm >= 90, "Hopper"); a();', "7.0 to 8.9"),
         ("if (sm < 90) throw 1; a();", "7.0 to 8.9"),
+        ('if (n < 0) throw 1; CHECK(n % 8 == 0, "eights"); CHECK(sm >= 90, "Hopper"); a();', "7.0 to 8.9"),
+        ("if (n < 0) { return; } if (sm < 90) throw 1; a();", "no chip"),
         ("if (sm < 90) { return cudaErrorNotSupported; } a();", "7.0 to 8.9"),
         (
             f"switch (sm) {{ case 90: a(); return; case 100: b(); return; default: {ERROR} }}",

@@ -37,6 +37,9 @@ from bwlint.readers.buildfiles.inside_python import carries_of_python
             'f = [f"-gencode=arch=compute_{n},code=sm_{n}" for n in ("80", "120a")]',
             [("gencode", "80", "80"), ("gencode", "120a", "120a")],
         ),
+        ('def cuda_archs():\n return "80;90;120a"  # ARCH_LIST', [("request", "80 90 120a", "")]),
+        ('def rows():\n return "80;90;120a"  # ARCH_LIST', []),
+        ('archs = "8.0"  # ARCH_LIST\narchs += ";9.0"', [("request", "80", ""), ("piece", "90", "")]),
         ('f = f"arch=compute_90,code=sm_90 {n}"', [("gencode", "90", "90")]),
         # one of several values, of which not all are known
         ("flags = sm120a_nvcc_flags if old else wanted()", []),
@@ -72,3 +75,66 @@ def test_deep_nesting() -> None:
         node = ast.UnaryOp(ast.Not(), node)
     tree.body.append(ast.Expr(node))
     assert carries_of_python(tree, "ARCH_LIST") == ()
+
+
+AGAIN = """
+flags = []
+flags.append("-gencode")
+flags.append("arch=compute_80,code=sm_80")
+build(flags)
+flags = ["-gencode", "arch=compute_90,code=sm_90"]
+if cuda_version >= Version("12.8"):
+    flags.append("arch=compute_120,code=sm_120")
+else:
+    flags.append("arch=compute_89,code=sm_89")
+other = ["-gencode", "arch=compute_75,code=sm_75"]
+"""
+
+
+def test_a_variable_that_holds_one_list_after_another() -> None:
+    found = carries_of_python(ast.parse(AGAIN), AGAIN)
+    assert [(carry.sass[0], carry.group) for carry in found] == [
+        ("80", "flags 1"),
+        ("90", "flags 2"),
+        ("120", "flags 2"),
+        ("89", "flags 2"),
+        ("75", ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("test", "held", "not_held"),
+    [
+        ('cuda_version >= Version("12.8")', ("12.8", ""), ("", "12.8")),
+        ("bare_metal_version >= (12, 8)", ("12.8", ""), ("", "12.8")),
+        ('torch_version >= Version("2.8")', ("", ""), ("", "")),
+        ('cuda_version == Version("12.8")', ("", ""), ("", "")),
+        ("cuda_version >= newest()", ("", ""), ("", "")),
+    ],
+)
+def test_the_toolkits_of_a_branch(test: str, held: tuple[str, str], not_held: tuple[str, str]) -> None:
+    source = f'if {test}:\n f = "arch=compute_120,code=sm_120"\nelse:\n f = "arch=compute_90,code=sm_90"'
+    assert [carry.toolkit for carry in carries_of_python(ast.parse(source), source)] == [held, not_held]
+
+
+def test_one_branch_in_another() -> None:
+    source = (
+        'if cuda >= (13, 0):\n f = "-arch=sm_121"\nelif cuda >= (12, 8):\n f = "-arch=sm_120"\n'
+        'else:\n f = "-arch=sm_90"'
+    )
+    bounds = [carry.toolkit for carry in carries_of_python(ast.parse(source), source)]
+    assert bounds == [("13.0", ""), ("12.8", "13.0"), ("", "12.8")]
+
+
+OPEN = """
+for found in asked():
+    number = found.replace(".", "")
+    if number == "90":
+        number = "90a"
+    flags += ["-gencode", f"arch=compute_{number},code=sm_{number}"]
+CUDAExtension("x", ["a.cu"], extra_compile_args={"nvcc": flags})
+"""
+
+
+def test_an_extension_whose_flags_are_put_together_at_run_time() -> None:
+    assert [carry.kind for carry in carries_of_python(ast.parse(OPEN), OPEN)] == ["gencode"]

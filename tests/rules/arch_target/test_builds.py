@@ -205,3 +205,24 @@ def test_tests_have_a_category_of_their_own() -> None:
     collected = Collected(((SourceFile(path, path, "build", "/kit"), module),), (), ())
     analysis = analyse(collected, Sources({}), BOTH, ["arch-target"])
     assert [draft.category for _, drafts in analysis.drafts for draft in drafts] == ["test-gate"]
+
+
+@pytest.mark.parametrize(
+    ("sass", "path", "expected"),
+    [
+        ("80 86 89 90a", "/kit/Dockerfile", ["1 warning"]),
+        ("80 86 90a", "/kit/Dockerfile", ["1 note"]),
+        ("80 86 89 90a", "/kit/.github/workflows/ci.yml", ["1 note"]),
+        ("80 86 89 90a", "/kit/docker/Dockerfile.test", ["1 note"]),
+        ("80 86 89 90a 120f", "/kit/Dockerfile", []),
+    ],
+)
+def test_a_list_for_the_cards_before_them(sass: str, path: str, expected: list[str]) -> None:
+    assert levels(carry("request", sass, name="TORCH_CUDA_ARCH_LIST"), path=path) == expected
+
+
+def test_each_list_of_flags_stands_for_itself() -> None:
+    whole = (carry("gencode", "80", line=1, group="f 1"), carry("gencode", "120", line=2, group="f 1"))
+    short = (carry("gencode", "80", line=3, group="f 2"), carry("gencode", "90", line=4, group="f 2"))
+    assert levels(*whole, *short) == ["4 warning"]
+    assert levels(*whole) == []

@@ -104,7 +104,9 @@ def uses(code: Code, text: str, start: int, end: int, certain: Sequence[Stretch]
         if name in NOT_USED or len(name) < 3 or (known is not None and (known.sure or not is_sure)):
             continue
         following = text[match.end() : match.end() + 1]
-        how: How = "call" if (following in "(<" and following) or _GENERATION.search(name) else "name"
+        argument = following in (">", ",") and text.endswith("<", start, match.start())
+        called = argument or (following in "(<" and following)
+        how: How = "call" if called or _GENERATION.search(name) else "name"
         found[name] = Use(name.replace("::", "."), how, code.span(*match.span()), sure=is_sure)
         if len(found) >= MAX_USES:
             break

@@ -1,0 +1,78 @@
+"""Chips that are kept out of what has a way for them, or is built for them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from analysed import drafts, levels
+
+HEAD = "import torch\n\n\n"
+MAJOR = "torch.cuda.get_device_capability()[0]"
+CHECKED = "def act(a):\n    assert {} in [9, 10, 11], 'only SM90, SM100 and SM110'\n    return gemm(a)\n"
+TABLE = "\n\ndef gemm(a):\n    return {{{}}}[{}](a)\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [("9: f, 10: g, 12: h", ["5 warning"]), ("9: f, 10: g, 11: h", []), ("9: f, 12: h", ["5 warning"])],
+)
+def test_what_is_behind_has_a_row(tmp_path: Path, rows: str, expected: list[str]) -> None:
+    files = {"a.py": HEAD + CHECKED.format(MAJOR) + TABLE.format(rows, MAJOR)}
+    assert levels(drafts(tmp_path, files, "excluded")) == expected
+
+
+@pytest.mark.parametrize(
+    ("arm", "expected"),
+    [
+        ("major in (8, 12)", ["6 warning"]),
+        ("major == 12", ["6 warning"]),
+        ("major in (8, 11)", []),
+        ("major >= 8", []),
+        ("major != 10", []),
+    ],
+)
+def test_an_arm_below_a_check(tmp_path: Path, arm: str, expected: list[str]) -> None:
+    body = (
+        f"def forward(q):\n    major = {MAJOR}\n    assert major in [9, 10, 11], 'supported: 9, 10, 11'\n"
+        f"    tile = 64\n    if {arm}:\n        tile = 32\n    return run(q, tile)\n"
+    )
+    assert levels(drafts(tmp_path, {"a.py": HEAD + body}, "excluded")) == expected
+
+
+API = (
+    "void forward(int n) {{\n  auto p = at::cuda::getCurrentDeviceProperties();\n"
+    '  TORCH_CHECK({}, "other GPUs are not supported");\n  run_kernel(n);\n}}\n'
+)
+KERNEL = (
+    '__global__ void kernel(float* x) {\n  asm volatile("'
+    "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3},"
+    ' {%4,%5,%6,%7}, {%8,%9}, {%10,%11,%12,%13};\\n");\n}\nvoid run_kernel(int n) { kernel<<<1, 32>>>(nullptr); }\n'
+)
+SETUP = (
+    "from torch.utils.cpp_extension import CUDAExtension\n"
+    "FLAGS = ['-gencode', 'arch=compute_80,code=sm_80', '-gencode', 'arch=compute_{0},code=sm_{0}']\n"
+    "CUDAExtension('x', ['api.cpp', 'kernel.cu'], extra_compile_args={{'nvcc': FLAGS}})\n"
+)
+AMPERE = "(p->major == 8 && p->minor == 0) || (p->major == 9 && p->minor == 0)"
+
+
+@pytest.mark.parametrize(
+    ("test", "built", "expected"),
+    [
+        (AMPERE, 120, ["3 warning"]),
+        (AMPERE, 90, []),
+        ("p->major >= 8", 120, []),
+    ],
+)
+def test_what_is_built_for_them(tmp_path: Path, test: str, built: int, expected: list[str]) -> None:
+    files = {"api.cpp": API.format(test), "kernel.cu": KERNEL, "setup.py": SETUP.format(built)}
+    assert levels(drafts(tmp_path, files, "excluded", only="api.cpp")) == expected
+
+
+def test_what_follows_a_check_of_cpp(tmp_path: Path) -> None:
+    wgmma = KERNEL.replace("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "wgmma.fence.sync.aligned")
+    files = {"api.cu": wgmma + API.format("p->major >= 9")}
+    assert levels(drafts(tmp_path, files, "leak")) == ["7 warning"]
+    files = {"api.cu": wgmma + API.format("p->major == 9")}
+    assert drafts(tmp_path, files, "leak") == []

@@ -1,0 +1,63 @@
+"""What a class says of the chips that it is for, against what its methods come to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from analysed import drafts, levels
+
+HEAD = "import torch\nfrom kernels import run\n\n\nclass Backend:\n"
+KERNELS = (
+    "import torch\n\n\ndef run(q):\n    if torch.cuda.get_device_capability()[0] not in (9, 10):\n"
+    "        raise RuntimeError('for SM90 and SM100')\n    return q\n"
+)
+USED = "\n    def forward(self, q):\n        return run(q)\n"
+MAJOR = "torch.cuda.get_device_capability()[0]"
+SUPPORTS = "    @classmethod\n    def supports_compute_capability(cls, capability):\n        return {}\n"
+LEAST = "    @classmethod\n    def get_min_capability(cls):\n        return {}\n"
+IMPLEMENTS = (
+    "    @classmethod\n    def can_implement(cls):\n        if {}:\n"
+    "            return False, 'no'\n        return True, None\n"
+)
+REASONS = (
+    "    @classmethod\n    def is_supported(cls, rows):\n        reasons = []\n        if {}:\n"
+    "            reasons.append('needs SM90')\n        if rows % 8:\n"
+    "            reasons.append('rows in eights')\n        return not reasons\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("says", "expected"),
+    [
+        (SUPPORTS.format("capability.major >= 9"), ["8 warning"]),
+        (SUPPORTS.format("capability.major in (9, 10)"), []),
+        (SUPPORTS.format("capability.major >= 13"), []),
+        (SUPPORTS.format("True"), []),
+        (LEAST.format(90), ["8 warning"]),
+        (LEAST.format(130), []),
+        (LEAST.format("9.5"), []),
+        (IMPLEMENTS.format(f"{MAJOR} < 9"), ["8 warning"]),
+        (IMPLEMENTS.format(f"{MAJOR} not in (9, 10)"), []),
+        (LEAST.format(90) + IMPLEMENTS.format(f"{MAJOR} != 9"), []),
+        ("    CUDA_MINIMUM_COMPUTE_CAPABILITY = 90\n", ["6 warning"]),
+        ("    rows_at_least = 90\n", []),
+        (REASONS.format(f"{MAJOR} < 9"), ["9 warning"]),
+        (REASONS.format(f"{MAJOR} not in (9, 10)"), []),
+    ],
+)
+def test_what_a_class_says_it_is_for(tmp_path: Path, says: str, expected: list[str]) -> None:
+    files = {"backend.py": HEAD + says + USED, "kernels.py": KERNELS}
+    assert levels(drafts(tmp_path, files, "leak")) == expected
+
+
+def test_a_class_whose_methods_run_everywhere(tmp_path: Path) -> None:
+    files = {"backend.py": HEAD + LEAST.format(90) + USED, "kernels.py": "def run(q):\n    return q\n"}
+    assert drafts(tmp_path, files, "leak") == []
+
+
+def test_what_the_finding_says(tmp_path: Path) -> None:
+    files = {"backend.py": HEAD + LEAST.format(90) + USED, "kernels.py": KERNELS}
+    (found,) = drafts(tmp_path, files, "leak")
+    said = "`Backend.get_min_capability` says yes on 12.x, and `Backend` comes to code that refuses all but 9.0 to 10.7"
+    assert found.message == said
