@@ -91,6 +91,11 @@ class Evidence:
         for node in self._definitions.may_lead(place) if place is not None else ():
             yield from self._definitions.gates(node)
 
+    def own_gates(self, module: Module, use: Use) -> Iterator[Judged]:
+        """The gates in the definition that a use leads to."""
+        place = self._definitions.definition(module, use)
+        yield from self._definitions.gates(place) if place is not None else ()
+
     def _in_cpp(self, module: Module, use: Use) -> Need | None:
         """What the C++ definition that a call leads to shows."""
         proof = self._chosen(self._of_cpp(module, use))

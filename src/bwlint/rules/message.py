@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bwlint.chips import ChipSet, group, spelling, words
+from bwlint.chips import EVERY, ChipSet, group, spelling, words
 from bwlint.chips.mentions import Mention, mentioned
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
@@ -25,6 +25,7 @@ RULE = RuleTraits("message", follows="unless-severer")
 EXCEPTION = re.compile(words.said("exception"), re.I)
 _NEGATIVE = re.compile(words.said("refusal"), re.I)
 _CONDITION = re.compile(rf"\bonly\b|\bskip|{words.said('demand')}", re.I)
+_TRIAL = re.compile(r"(?:^|[/_])(?:bench(?:marks?)?|examples?)(?:[/_]|$)")
 _DEMAND = re.compile(words.said("demand"), re.I)
 
 
@@ -55,10 +56,13 @@ def _refusal(context: Context, judged: Judged, text: Prose) -> Iterator[Draft]:
     elif said.open_ended and _contradicts(context, judged, said):
         out = context.targets & said.named - judged.may
         advice = f"one of the two is wrong: name {judged.admitted} in the text, or admit {plain(out)} too"
+        if _served_between(context, judged, text, out):
+            return
+        told = judged.in_test or _TRIAL.search(judged.place) is not None  # a skip's reason misleads nobody's users
         yield _draft(
             judged,
             text,
-            severity="warning",
+            severity="note" if told else "warning",
             message=f"the text reads as if {out} would do, the test refuses it",
             advice=advice,
         )
@@ -79,6 +83,16 @@ def _refusal(context: Context, judged: Judged, text: Prose) -> Iterator[Draft]:
     else:
         yield from _repeats(context, judged, text, said)
         yield from _promises(context, judged, text, said)
+
+
+def _served_between(context: Context, judged: Judged, text: Prose, out: ChipSet) -> bool:
+    """Whether a later test of the function, above the text, takes these chips: the text is for who is left."""
+    return any(
+        other.gate.qualname == judged.gate.qualname
+        and judged.at < other.gate.at < text.at
+        and out <= context.tree.may(judged.module, other.gate.test) != EVERY
+        for other in context.judged[judged.module.path]
+    )
 
 
 def _names_one_sibling(context: Context, text: str, said: Mention) -> bool:

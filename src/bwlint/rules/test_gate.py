@@ -59,7 +59,7 @@ def _split(context: Context, judged: Judged) -> Iterator[Draft]:
     missing = context.targets & judged.sets.live - judged.may
     api = admits(context, judged, missing)
     if api is not None:
-        found = _against(judged, missing, api)
+        found = replace(_against(judged, missing, api), severity=_by_build(judged, missing, api))
     elif (text := _naming(judged, missing)) is not None:
         found = _said_otherwise(judged, missing, text, "warning")
     elif parts is not None:
@@ -154,12 +154,7 @@ def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
     api = admits(context, judged, out)
     if api is not None:
         if out <= api.chips:
-            # A module is built for what some of its arguments run on; a list on the function speaks for the call,
-            # and so does the reason of the skip.
-            promised = any(
-                (said := mentioned(text.text)).open_ended and out <= said.named for text in judged.other.texts
-            )
-            yield replace(_against(judged, out, api), severity="warning" if promised or api.kind != "build" else "note")
+            yield replace(_against(judged, out, api), severity=_by_build(judged, out, api))
         return
     need = context.need_of(judged, judged.working) or _named(context, judged)
     if need is not None and out - need.legal:
@@ -173,6 +168,14 @@ def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
     kept_out = excluded.excluded(context, judged)
     if kept_out is not None:
         yield replace(excluded.draft(judged, replace(kept_out, severity="note")), rule=RULE)
+
+
+def _by_build(judged: Judged, out: ChipSet, api: Admission) -> Severity:
+    """A module is built for what some of its arguments run on; a list on the function speaks for the call, and so does
+    the reason of the skip.
+    """
+    promised = any((said := mentioned(text.text)).open_ended and out <= said.named for text in judged.other.texts)
+    return "warning" if promised or api.kind != "build" else "note"
 
 
 def _as_said(context: Context, judged: Judged, text: str, reason: str) -> Remedy | NoFix:

@@ -18,6 +18,7 @@ from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import ANSWERS, BRANCHES, LISTED, Gate
 from bwlint.model.findings import Confidence, Severity
 from bwlint.rules.excluded import RULE
+from bwlint.rules.family_split.weight import names_members
 from bwlint.rules.leak.own_words import behind
 from bwlint.world.gates import Judged, answers_no, refuses
 from bwlint.world.libraries import PROOF, Need
@@ -147,31 +148,45 @@ def _of_what_is_behind(context: Context, judged: Judged, out: ChipSet) -> Kept |
 
 
 def _of_rows(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
-    """What is behind it, or follows it in its function, asks for these very chips and has an arm or a row for them."""
-    for other in _asked_behind(context, judged):
-        names = other.gate.kind in LISTED or (other.gate.is_a("lookup", "condition", "expression") and _few(other))
-        if names and out <= other.core and not other.sets.guessed and not refuses(other.working):
-            related = RelatedSpan(other.module, other.gate.at, f"this is for {other.core}")
-            return Kept(out, "warning", "medium", f"what is behind it has a way for {plain(out)}", related)
+    """What is called behind a check has a row or an arm for these very chips, and nothing in it is against them."""
+    if judged.in_test or judged.other.ends != "raise":
+        return None
+    for use in judged.working.uses:
+        if (
+            not use.sure
+            or use.how != "call"
+            or any(out - proof.legal for proof in context.evidence.proofs(judged.module, use))
+        ):
+            continue
+        for other in context.evidence.own_gates(judged.module, use):
+            if _is_row(other) and out <= other.core and not other.sets.guessed:
+                related = RelatedSpan(other.module, other.gate.at, f"this is for {other.core}")
+                reason = f"`{use.name.rpartition('.')[2]}` behind it has a way for {plain(out)}"
+                return Kept(out, "warning", "medium", reason, related)
     return _of_arms_below(context, judged, out)
+
+
+def _is_row(judged: Judged) -> bool:
+    """Whether a test names chips one by one and does something for them: a table, or an arm that neither ends in an
+    error nor says no.
+    """
+    if judged.gate.kind in LISTED or judged.gate.is_a("lookup"):
+        return True
+    side = judged.gate.yes
+    refused = refuses(side) or answers_no(side) or side.empty
+    return judged.gate.is_a("condition", "expression") and _few(judged) and names_members(judged) and not refused
 
 
 def _of_arms_below(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
     """The function itself has an arm for these chips, further down, to which its own check lets none of them."""
     for other in context.judged[judged.module.path]:
         below = other.gate.qualname == judged.gate.qualname and other.gate.at > judged.gate.at
-        if not below or not other.gate.is_a("condition", "expression") or not _few(other) or refuses(other.gate.yes):
+        if not below or not _is_row(other) or other.gate.kind in LISTED:
             continue
         if out <= context.tree.must(judged.module, other.gate.test):
             related = RelatedSpan(judged.module, other.gate.at, f"this arm is for {plain(out)} too")
             return Kept(out, "warning", "medium", f"the function has an arm for {plain(out)}", related)
     return None
-
-
-def _asked_behind(context: Context, judged: Judged) -> Iterator[Judged]:
-    for use in judged.working.uses:
-        if use.sure and use.how == "call":
-            yield from context.evidence.gates(judged.module, use)
 
 
 def _few(judged: Judged) -> bool:

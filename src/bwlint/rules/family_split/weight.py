@@ -20,6 +20,7 @@ _SUPPORTS = re.compile(words.said("support"), re.I)
 _FAMILY_NAME = re.compile(words.families(_CONSUMER), re.I)
 _PART_NAME = re.compile(rf"{spelling.IN_NAMES}120(?![A-Za-z0-9])")
 _TAG = re.compile(r"[\d.]+\Z")
+_TUNING = re.compile(r"\btun(?:ing|ed)\b", re.I)
 _TURNED_AWAY = re.compile(rf"{words.said('demand', 'refusal', 'fallback')}", re.I)
 
 
@@ -145,6 +146,8 @@ def _answer(context: Context, cut: Cut) -> Weight | None:
     if judged.gate.kind not in ANSWERS:
         return None
     asking = list(users(context, judged, cut.test | cut.missing))
+    if _says_tuning(judged):
+        return Weight("note", "low", " (tuning, by the text of its function)")
     if any(reasons.given(user.gate.comment) or reasons.untried(user) for user in asking):
         return Weight("note", "low", " (a comment where it is asked gives a reason)")
     harmed = next((user for user in asking if (decides(user) or parts_ways(user)) and not user.in_test), None)
@@ -156,6 +159,11 @@ def _answer(context: Context, cut: Cut) -> Weight | None:
     kept_out = judged.gate.kind == "flag" and not names_members(judged) and not judged.sets.guessed
     told = _SUPPORTS.search(name) or of_family or beside_others or kept_out
     return Weight("warning", "medium") if told else Weight("note", "low")
+
+
+def _says_tuning(judged: Judged) -> bool:
+    function = judged.module.functions.get(judged.gate.qualname)
+    return function is not None and _TUNING.search(function.doc) is not None
 
 
 def _own_arm(context: Context, cut: Cut) -> Weight | None:
@@ -177,7 +185,8 @@ def _switched(context: Context, cut: Cut) -> Weight | None:
 
 def _tuned(context: Context, cut: Cut) -> Weight | None:
     gate = cut.judged.gate
-    return Weight("note", "low", " (tuning)") if gate.yes.tuning or gate.no.tuning else None
+    reckoned = gate.yes.value is not None and gate.yes.value.op == "bin" and gate.no.rest and gate.yes.ends == "fall"
+    return Weight("note", "low", " (tuning)") if gate.yes.tuning or gate.no.tuning or reckoned else None
 
 
 def _other_way(context: Context, cut: Cut) -> Weight | None:

@@ -257,7 +257,7 @@ def _amounts(context: Context, module: Module, answers: Answers, picks: list[Pic
             advice="ask the device for its limit, or give the chips a value of their own",
             chips=wrong,
             claimed=Claimed(claims.shared("dynamic", size, wrong), pick.at),
-            severity="warning",
+            severity="note" if _when(pick) else "warning",
             confidence="medium",
             related=(RelatedSpan(module, pick.at, "picked here"),),
             judged=judged,
