@@ -42,7 +42,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         return
     if judged.gate.kind == "helper-call" and not context.tree.skips(judged.module, judged.gate.test):
         return  # what is called there is what the test is about
-    found = list(leak.leaks(context, judged))
+    found = [one for one in leak.leaks(context, judged) if not _only_imported(one[1])]
     if found:
         side, need, wrong = found[0]
         yield leak.with_remedy(judged, side, need, replace(leak.draft(judged, side, need, wrong), rule=RULE))
@@ -50,6 +50,11 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     yield from (replace(bound, rule=RULE) for bound in own_words.open_bound(context, judged))
     yield from _split(context, judged)
     yield from _excluded(context, judged)
+
+
+def _only_imported(need: Need) -> bool:
+    """Whether a test imports something of the tree: nothing of it runs before it is called."""
+    return need.use.how == "import" and need.kind != "library"
 
 
 def _split(context: Context, judged: Judged) -> Iterator[Draft]:
