@@ -148,3 +148,25 @@ def test_what_may_stay_or_was_used_stays(carries: Carries, second: str) -> None:
 )
 def test_the_image_says_which_toolkit(carries: Carries, image: str, toolkit: tuple[str, str]) -> None:
     assert [each.toolkit for each in carries("Dockerfile", f"{image}\nENV TORCH_CUDA_ARCH_LIST=8.0")] == [toolkit]
+
+
+CASE = """case "$CUDA_VERSION" in
+  12.6.1) TORCH_CUDA_ARCH_LIST='9.0' ;;
+  12.8.1)
+    TORCH_CUDA_ARCH_LIST='9.0;10.0' ;;
+  12.9.1|13.0.1) TORCH_CUDA_ARCH_LIST='9.0;10.3' ;;
+  *) TORCH_CUDA_ARCH_LIST='8.0' ;;
+esac
+export TORCH_CUDA_ARCH_LIST='12.0'
+"""
+
+
+def test_the_arms_of_a_case(carries: Carries) -> None:
+    found = [(each.sass[-1], each.toolkit) for each in carries("a.sh", CASE)]
+    assert found[:3] == [("90", ("12.6", "12.8")), ("100", ("12.8", "12.9")), ("103", ("12.9", "13.1"))]
+    assert found[-1] == ("120", ("", ""))
+
+
+def test_a_case_of_something_else(carries: Carries) -> None:
+    source = CASE.replace("CUDA_VERSION", "DISTRO")
+    assert {each.toolkit for each in carries("a.sh", source)} == {("", "")}

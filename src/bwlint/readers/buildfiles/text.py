@@ -16,7 +16,7 @@ from bwlint.model.facts import Carry, CarryKind
 from bwlint.readers.buildfiles.flags import find_flags
 from bwlint.readers.buildfiles.places import Places
 from bwlint.readers.buildfiles.targets import Listed, counts, list_names, parse_list
-from bwlint.readers.buildfiles.versions import StringChoice, choices, of_condition, of_image
+from bwlint.readers.buildfiles.versions import StringChoice, choices, of_condition, of_image, of_patterns
 
 _HANDED = re.compile(
     r"(?:arch_?list|archs|architectures|capabilit(?:y|ies))[\w-]{0,40}[\"']?[ \t]*(?::|=|:=)[ \t]*"
@@ -42,6 +42,8 @@ _LADDER = re.compile(r"(?:^|[;&|]|\bthen|\belse|\bdo)[ \t]*(?P<word>if|elif|else
 _OTHER_IF = re.compile(r":[ \t]*$|^[ \t-]*(?:if|else)[ \t]*:")
 """A condition of Python, or a key of YAML."""
 _MAKE_ONLY = frozenset({"ifeq", "ifneq", "ifdef", "ifndef"})
+_CASE = re.compile(r"\bcase[ \t]+[\"']?\$\{?\w{0,40}CUDA\w{0,40}\}?[\"']?[ \t]+in\b", re.I)
+_ARM = re.compile(r"[ \t]*\(?([\"']?\d{1,2}\.[\w.*|\"' \t]{0,200}?)\)")
 _LONGEST_BARE = 400
 MAX_CHOICES = 100
 """Values that one expression of a workflow may pick from."""
@@ -80,6 +82,9 @@ class _LineReader:
     image: Toolkits = field(default_factory=every_toolkit)
     stages: dict[str, Toolkits] = field(default_factory=dict)
     defaults: dict[str, str] = field(default_factory=dict)
+    in_case: bool = False
+    arm: int = 0
+    """The number of the open arm of a `case`."""
 
     def read(self) -> tuple[Carry, ...]:
         offset = 0
@@ -88,10 +93,13 @@ class _LineReader:
                 break
             code = _COMMENT.sub("", line)
             self._follow(code, offset)
+            self._arms(code)
             self._image(code)
             self._flags(code, offset)
             if self.names.search(code):
                 self._guarded(code, offset)
+            if self.arm and ";;" in code:
+                self._leave_arm()
             offset += len(line)
         return tuple(replace(value.carry, toolkit=toolkit) for value in self.values for toolkit in runs(value.toolkits))
 
@@ -116,6 +124,24 @@ class _LineReader:
                 self.branches.append(_Branch(self.opened, left, left, frozenset()))
             elif word in ("fi", "endif") and self.branches:
                 self.branches.pop()
+
+    def _arms(self, code: str) -> None:
+        """The arms of `case "$CUDA_VERSION" in 12.8.1) ... ;; 12.9.1|13.0.1) ... ;; esac`, each for its own releases."""
+        self.in_case = (self.in_case or _CASE.search(code) is not None) and "esac" not in code
+        patterns = _ARM.match(code) if self.in_case else None
+        if patterns is None:
+            return
+        if self.arm:
+            self._leave_arm()
+        named = of_patterns(patterns[1])
+        if named:
+            self.opened += 1
+            self.arm = self.opened
+            self.branches.append(_Branch(self.opened, named, named, frozenset()))
+
+    def _leave_arm(self) -> None:
+        self.branches = [branch for branch in self.branches if branch.number != self.arm]
+        self.arm = 0
 
     def _open(self, still: Toolkits, condition: str = "") -> None:
         may, must = of_condition(condition)

@@ -57,6 +57,12 @@ def of_image(name: str) -> Toolkits:
     return (frozenset({found[1]}) & every_toolkit() if found else frozenset()) or every_toolkit()
 
 
+def of_patterns(text: str) -> Toolkits:
+    """The toolkits that one of the patterns of a shell's `case` names: `12.9.1|13.0.1`, `12.*`."""
+    patterns = [part.strip(" \t\"'") for part in text.split("|")]
+    return frozenset(release for release in releases() for pattern in patterns if _is(release, pattern))
+
+
 def _passing(test: re.Match[str]) -> Toolkits | None:
     """The toolkits that pass one test, or None where it is no version that is tested."""
     operator, value = test["operator"], re.sub(r"[\"']", "", test["value"])

@@ -29,7 +29,7 @@ _ACCESS = frozenset({"public", "private", "protected", "virtual", "typename"})
 _CALLED = re.compile(r"\s*<<<|<(?![<= \t])|\s*\(")
 _INSTANTIATED = re.compile(r"<(?![<= \t])")
 _MEMBER = (".", "->")
-_ARGUMENT = re.compile(r"[<,]\s*(?:typename\s+)?$")
+_ARGUMENT = re.compile(r"[<,]\s*(?:typename\s+)?\Z")
 _ENDS_ARGUMENT = re.compile(r"\s*(?:::\s*\w+\s*)?[,>]")
 _ALIAS = re.compile(r"\busing\s+(?P<name>[A-Za-z_]\w*)\s*=")
 _CHOSEN = re.compile(r"\bconditional(?:_t)?\s*<")
@@ -152,10 +152,9 @@ def _is_used(text: str, name: re.Match[str], stop: int, used: re.Pattern[str]) -
     """Whether a name is called or instantiated, or is the whole of an argument of a template."""
     if used.match(text, name.end(), stop):
         return True
-    if name[0] in NOT_USED:
+    if _ENDS_ARGUMENT.match(text, name.end(), stop) is None or name[0] in NOT_USED:
         return False
-    before = text[max(0, name.start() - 60) : name.start()]
-    return _ENDS_ARGUMENT.match(text, name.end(), stop) is not None and _ARGUMENT.search(before) is not None
+    return _ARGUMENT.search(text, max(0, name.start() - 60), name.start()) is not None
 
 
 def _use(file: _CutText, name: str, match: re.Match[str], is_sure: bool) -> Use:
