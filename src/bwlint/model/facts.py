@@ -20,7 +20,7 @@ Language = Literal["python", "cuda", "ptx", "build"]
 
 How = Literal["call", "import", "name", "text", "define", "instruction", "atom", "builder"]
 """How a name is used. `text` is a short string that is a value; instructions and atoms are those that C++ issues,
-builders make a kernel for the architecture that they are told, in its own namespace (`gemm.collective.Sm90`)."""
+builders make a kernel for an architecture, and are called by its tag (`Sm90`)."""
 
 Ends = Literal["raise", "skip", "exit", "return", "continue", "fall"]
 """How a side is left; one that falls goes on."""

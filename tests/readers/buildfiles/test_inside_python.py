@@ -110,6 +110,8 @@ def test_a_variable_that_holds_one_list_after_another() -> None:
         ('torch_version >= Version("2.8")', ("", ""), ("", "")),
         ('cuda_version == Version("12.8")', ("", ""), ("", "")),
         ("cuda_version >= newest()", ("", ""), ("", "")),
+        ("torch.cuda.get_device_capability() >= (9, 0)", ("", ""), ("", "")),
+        ("get_cuda_capability_version() >= (9, 0)", ("", ""), ("", "")),
     ],
 )
 def test_the_toolkits_of_a_branch(test: str, held: tuple[str, str], not_held: tuple[str, str]) -> None:
@@ -119,7 +121,7 @@ def test_the_toolkits_of_a_branch(test: str, held: tuple[str, str], not_held: tu
 
 def test_one_branch_in_another() -> None:
     source = (
-        'if cuda >= (13, 0):\n f = "-arch=sm_121"\nelif cuda >= (12, 8):\n f = "-arch=sm_120"\n'
+        'if cuda_version >= (13, 0):\n f = "-arch=sm_121"\nelif cuda_version >= (12, 8):\n f = "-arch=sm_120"\n'
         'else:\n f = "-arch=sm_90"'
     )
     bounds = [carry.toolkit for carry in carries_of_python(ast.parse(source), source)]

@@ -72,6 +72,11 @@ HOSTILE: dict[str, Callable[[int], str]] = {
         "é" * (n // 2) + " #if 1\n" + "é\n" * (n // 6) + "#if __CUDA_ARCH__ > 900\n//é\n#endif\n" * (n // 40)
     ),
     "umlaut line": lambda n: "void f(int sm) { /*" + "é" * (n // 2) + "*/ " + "if (sm == 90) x(); " * (n // 40) + "}",
+    "aliases": lambda n: "using A = B<C>;\n" * (n // 16),
+    "open aliases": lambda n: "using A =\n" * (n // 10),
+    "builders": lambda n: (
+        "void f() {\n" + "using L = gemm::collective::CollectiveBuilder<Tag, Op>::Type;\n" * (n // 62) + "}"
+    ),
     "templates": lambda n: "template<" * (n // 9),
     "vectors": lambda n: "void f() { int sm = " + "vector<" * (n // 7) + "; }",
     "nested templates": lambda n: "bool f(int sm) { return " + "a<" * (n // 4) + "b" + ">" * (n // 4) + "(sm) == 90; }",

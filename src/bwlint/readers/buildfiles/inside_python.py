@@ -32,7 +32,7 @@ _MOST = 500
 _EXTENSION = "CUDAExtension"
 _READING = frozenset({"replace", "removeprefix", "removesuffix", "startswith", "endswith", "split", "strip", "lstrip"})
 """Methods that take a name of an architecture apart and make none."""
-_TOOLKIT = re.compile(r"(?i)bare_?metal|cuda|nvcc|toolkit")
+_TOOLKIT = re.compile(r"(?i)(?!.*capab)(?=.*version).*(?:bare_?metal|cuda|nvcc|toolkit)")
 _RELEASE = re.compile(r"\d{1,2}\.\d{1,2}")
 _OPEN_FLAG = re.compile(r"(?:compute|sm)_(?![a-z])|arch=")
 """A piece of a flag for an architecture."""
@@ -256,7 +256,7 @@ def _asked_release(test: ast.expr) -> str:
     if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.GtE) or len(test.ops) > 1:
         return ""
     asked, release = ast.unparse(test.left), test.comparators[0]
-    if not _TOOLKIT.search(asked):
+    if not _TOOLKIT.match(asked):
         return ""
     if isinstance(release, ast.Call) and len(release.args) == 1:
         release = release.args[0]

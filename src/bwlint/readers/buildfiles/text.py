@@ -126,7 +126,7 @@ class _LineReader:
                 self.branches.pop()
 
     def _arms(self, code: str) -> None:
-        """The arms of `case "$CUDA_VERSION" in 12.8.1) ... ;; 12.9.1|13.0.1) ... ;; esac`, each for its own releases."""
+        """The arms of `case "$CUDA_VERSION" in 12.8.1) ... ;; 12.9.1|13.0.1) ... ;; esac`, each for its releases."""
         self.in_case = (self.in_case or _CASE.search(code) is not None) and "esac" not in code
         patterns = _ARM.match(code) if self.in_case else None
         if patterns is None:

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 from bwlint.chips import frameworks
 from bwlint.model.expr import Span
@@ -48,6 +49,8 @@ _SYMBOL = re.compile(rf"&\s*(?P<name>[A-Za-z_][\w:]*)|\b{frameworks.boxes()}\s*\
 _TYPED = re.compile(r"\s*(?P<op>[A-Za-z_]\w*)\s*,\s*(?P<name>[A-Za-z_][\w:]*)\s*\)")
 _LIBRARY = re.compile(rf"\b{frameworks.registers()}\s*\(\s*(?P<name>\w+)")
 _LONGEST_BINDING = 4000
+_LONGEST_ALIAS = 4000
+_FARTHEST_TAG = 20_000
 
 
 def outline(path: str, source: str) -> Outline:
@@ -63,7 +66,7 @@ def outline(path: str, source: str) -> Outline:
     places = scopes(text, found)
     file = _CutText(code, text, found, places)
     written: dict[str, CodeScope] = {}
-    for scope in (*places.all[:MAX_DEFINITIONS], *_aliases(text, places)):
+    for scope in (*places.all[:MAX_DEFINITIONS], *islice(_aliases(text, places), MAX_DEFINITIONS)):
         if scope.kind in ("function", "class"):
             written[_free(_qualname(scope), written)] = scope
     return Outline(
@@ -92,7 +95,7 @@ class _CutText:
 def _aliases(text: str, places: Scopes) -> Iterator[CodeScope]:
     """The types that a file names outside of everything, `using Gemm = Kernel<half>;`, as classes of their own."""
     for match in _ALIAS.finditer(text):
-        end = text.find(";", match.end())
+        end = text.find(";", match.end(), match.end() + _LONGEST_ALIAS)
         if end >= 0 and places.outside(match.start()):
             yield CodeScope("class", match["name"], match.start(), match.end() - 1, end)
 
@@ -160,15 +163,14 @@ def _is_used(text: str, name: re.Match[str], stop: int, used: re.Pattern[str]) -
 def _use(file: _CutText, name: str, match: re.Match[str], is_sure: bool) -> Use:
     """A use of a name; of a builder of kernels, of what it builds for."""
     text, at = file.text, file.code.span(*match.span())
-    statement = text[assembly.statement_start(text, match.start()) : match.start()]
-    is_sure = is_sure and _CHOSEN.search(statement) is None
+    is_sure = is_sure and not _CHOSEN.search(text, assembly.statement_start(text, match.start()), match.start())
     *around, last_name = name.split(".")
     built = _BUILDS_FOR.match(text, match.end()) if last_name == _BUILDER and "epilogue" not in around else None
     if built is None or last(built["operator"]) == _NO_TENSOR_CORES:
         return Use(name, "call", at, sure=is_sure)
     tag = last(built["tag"])
     named = re.compile(rf"\busing\s+{tag}\s*=\s*(?P<tag>[A-Za-z_][\w:\s]*?)\s*;")
-    above = list(named.finditer(text, 0, match.start()))
+    above = list(named.finditer(text, max(0, match.start() - _FARTHEST_TAG), match.start()))
     return Use(last(above[-1]["tag"]) if above else tag, "builder", at, sure=is_sure)
 
 

@@ -23,10 +23,11 @@ from bwlint.readers.spans import span
 _CATCHES = re.compile(r"\b(?:KeyError|LookupError|Exception|BaseException)\b")
 _QUESTION = re.compile(r"capability_geq|^(?:is|has)_device_capability|^is_family_of$|at_least|_geq$")
 MAX_TESTS = 8
-LOOP = "loop"
+"""Tests above an assignment to an attribute that are kept."""
 MAX_MARKED = 40
 """Tests that are looked at for what a mark of the file keeps from them."""
-"""Tests above an assignment to an attribute that are kept."""
+LOOP = "loop"
+"""How the unknown test begins that stands for whether a loop runs."""
 
 
 _MAPPINGS = frozenset({"var", "import", "dict", "name", "attr"})
