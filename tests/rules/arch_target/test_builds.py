@@ -226,3 +226,18 @@ def test_each_list_of_flags_stands_for_itself() -> None:
     short = (carry("gencode", "80", line=3, group="f 2"), carry("gencode", "90", line=4, group="f 2"))
     assert levels(*whole, *short) == ["4 warning"]
     assert levels(*whole) == []
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "line", "expected"),
+    [
+        ("120", "120f", 1, ["1 warning"]),
+        ("120f", "120", 1, ["1 warning"]),
+        ("120", "120f", 2, []),
+        ("120a", "120f", 1, []),
+        ("120", "121", 1, []),
+        ("90", "120f", 1, []),
+    ],
+)
+def test_flags_of_one_line(first: str, second: str, line: int, expected: list[str]) -> None:
+    assert levels(carry("gencode", first), carry("gencode", second, line=line)) == expected

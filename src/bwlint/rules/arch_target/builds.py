@@ -124,7 +124,7 @@ class _BuildFile:
                 )
         if carry.kind == "gencode":
             yield from self._pair(built)
-        if carry.is_a("list", "request"):
+        if carry.is_a("list", "request", "gencode"):
             yield from self._twice(built)
         if not carry.is_a("kernel", "match"):
             yield from self._too_early(built)
@@ -150,8 +150,10 @@ class _BuildFile:
                     )
 
     def _twice(self, built: _Built) -> Iterator[Draft]:
-        for place, one in enumerate(built.sass):
-            for other in built.sass[:place]:
+        """Two targets of one number that nvcc does not make together, in a list or in the flags of one line."""
+        earlier = list(self._beside(built))
+        for one in built.sass:
+            for other in earlier:
                 if same_cubin(one, other):
                     names = f"{other} and {one}"
                     message = (
@@ -172,6 +174,15 @@ class _BuildFile:
                         claim=claim,
                         remedy=remedy,
                     )
+            earlier.append(one)
+
+    def _beside(self, built: _Built) -> Iterator[Target]:
+        """The targets of the flags in front of one on its line: they go to one nvcc."""
+        for one in self.built if built.carry.kind == "gencode" else ():
+            if one is built:
+                return
+            if one.carry.kind == "gencode" and one.carry.at[0] == built.carry.at[0] and one.toolkits & built.toolkits:
+                yield from one.sass
 
     def _too_early(self, built: _Built) -> Iterator[Draft]:
         low, high = built.carry.toolkit
