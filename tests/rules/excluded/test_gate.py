@@ -76,3 +76,19 @@ def test_what_follows_a_check_of_cpp(tmp_path: Path) -> None:
     assert levels(drafts(tmp_path, files, "leak")) == ["7 warning"]
     files = {"api.cu": wgmma + API.format("p->major == 9")}
     assert drafts(tmp_path, files, "leak") == []
+
+
+LISTS = (
+    "import torch\nfrom gpu import match_sm_version\n\n\ndef backends(a):\n"
+    "    tens = match_sm_version(a.device, ['100', '103'])\n    twelve = match_sm_version(a.device, ['120', '121'])\n"
+    "    if tens:\n        return ['cutlass_10']\n    elif twelve:\n        return ['cutlass_12']\n    return []\n"
+)
+MATCH = (
+    "import torch\n\n\ndef match_sm_version(device, versions):\n"
+    "    major, minor = torch.cuda.get_device_capability(device)\n"
+    "    return f'{major}{minor}' in versions\n"
+)
+
+
+def test_a_list_that_picks_one_arm_of_several(tmp_path: Path) -> None:
+    assert drafts(tmp_path, {"a.py": LISTS, "gpu.py": MATCH}, "excluded") == []

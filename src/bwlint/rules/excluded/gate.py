@@ -149,8 +149,8 @@ def _of_what_is_behind(context: Context, judged: Judged, out: ChipSet) -> Kept |
 
 def _of_rows(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
     """What is called behind a check has a row or an arm for these very chips, and nothing in it is against them."""
-    if judged.in_test or judged.other.ends != "raise":
-        return None
+    if judged.in_test or judged.other.ends != "raise" or judged.gate.kind in LISTED:
+        return None  # who reads a list decides what becomes of the others
     for use in judged.working.uses:
         if (
             not use.sure
