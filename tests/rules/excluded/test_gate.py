@@ -92,3 +92,11 @@ MATCH = (
 
 def test_a_list_that_picks_one_arm_of_several(tmp_path: Path) -> None:
     assert drafts(tmp_path, {"a.py": LISTS, "gpu.py": MATCH}, "excluded") == []
+
+
+def test_a_check_of_one_way_through_the_function(tmp_path: Path) -> None:
+    body = (
+        f"def forward(q, wide):\n    major = {MAJOR}\n    if wide:\n        assert major in [9, 10], 'wide: 9 and 10'\n"
+        "    tile = 64\n    if major in (8, 12):\n        tile = 32\n    return run(q, tile)\n"
+    )
+    assert drafts(tmp_path, {"a.py": HEAD + body}, "excluded") == []

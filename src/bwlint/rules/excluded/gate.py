@@ -179,6 +179,8 @@ def _is_row(judged: Judged) -> bool:
 
 def _of_arms_below(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
     """The function itself has an arm for these chips, further down, to which its own check lets none of them."""
+    if judged.gate.path:
+        return None  # it is about one way through the function, and the arm may be about another
     for other in context.judged[judged.module.path]:
         below = other.gate.qualname == judged.gate.qualname and other.gate.at > judged.gate.at
         if not below or not _is_row(other) or other.gate.kind in LISTED:
