@@ -58,6 +58,18 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     return re.compile(hints), re.compile(rf"(?:(?:{around})::)*({names})(?!\w)")
 
 
+def is_builder(name: str) -> bool:
+    """Whether a dotted name is that of a builder of kernels."""
+    row = table("atoms")["collective"]
+    *around, last = name.split(".")
+    return last == row["builder"] and row["no_kernel"] not in around
+
+
+def runs_everywhere(operator: str) -> bool:
+    """Whether what a builder makes for a class of operators (`OpClassSimt`) needs no architecture of its own."""
+    return bool(operator == table("atoms")["collective"]["everywhere"])
+
+
 @cache
 def builder(tag: str) -> Atom | None:
     """What CUTLASS's collective builder makes for an architecture (`Sm90`); None where it runs on all chips."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bwlint.chips import frameworks
 from bwlint.evaluate import builtins, enums, members, patterns, sources, vectors
-from bwlint.evaluate.names import DEVICE
+from bwlint.evaluate.names import DEVICE, SKIPPING_MARKS
 from bwlint.evaluate.objects import (
     ClassValue,
     EvaluationFrame,
@@ -38,7 +38,6 @@ _TRANSPARENT = frozenset(
         "cast",
     }
 )
-_MARKS = frozenset({"skipif", "skipIf", "skipUnless"})
 
 
 def call(run: Interpreter, target: Any, args: list[Vec], keywords: dict[str, Vec]) -> Vec:
@@ -139,8 +138,10 @@ def _outside(run: Interpreter, target: Ref, args: list[Vec], keywords: dict[str,
         return _transparent(args)
     if last == "namedtuple":
         return _record_type(args)
-    if last in _MARKS or target.name.endswith("mark.skip"):
-        return _mark(last, args) if last in _MARKS else Vec((True,))
+    if last in SKIPPING_MARKS:
+        return _mark(last, args)
+    if target.name.endswith("mark.skip"):
+        return Vec((True,))
     if last in ("filter", "map") and len(args) == 2:
         return _higher(run, last, args)
     row = run.sources.find(target.name)

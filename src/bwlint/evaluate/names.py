@@ -16,6 +16,9 @@ DEVICE = re.compile(
 )
 """Identifiers of conditions worth evaluating."""
 
+SKIPPING_MARKS = ("skipif", "skipIf", "skipUnless")
+"""Decorators of pytest and unittest that skip a test where a condition holds; the last one where it does not."""
+
 _PREFIX = r"_*(?:(?:sm|cc|arch|device|gpu|cuda|nv|dev|target|compute|capability|cap|current|major|min|runtime)_)*"
 _MAJOR = re.compile(rf"{_PREFIX}major(?:_version)?$")
 _MINOR = re.compile(rf"{_PREFIX}minor(?:_version)?$")

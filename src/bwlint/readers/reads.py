@@ -4,28 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from bwlint.evaluate.names import DEVICE
+from bwlint.evaluate.names import DEVICE, SKIPPING_MARKS
 from bwlint.model.expr import Expr, Span
 
 CONVERTERS = frozenset(
-    {
-        *("skipif", "skipIf", "skipUnless"),
-        "int",
-        "str",
-        "any",
-        "all",
-        "min",
-        "max",
-        "divmod",
-        "getattr",
-        "join",
-        "map",
-        "float",
-        "bool",
-        "next",
-        "filter",
-    }
+    {"int", "str", "any", "all", "min", "max", "divmod", "getattr", "join", "map", "float", "bool", "next", "filter"}
     | {"tuple", "list", "set", "sorted", "len", "isinstance", "format", "sub", "cache", "lru_cache", "partial", "field"}
+    | {*SKIPPING_MARKS}
 )
 """Calls whose result reads the device when an argument does."""
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from bwlint.chips.spelling import IN_NAMES, NUMBER, member
+from bwlint.chips.toolkits import version
 from bwlint.model.facts import Carry, CarryKind
 from bwlint.readers.buildfiles.flags import find_flags
 from bwlint.readers.buildfiles.targets import Listed, counts, parse_list
@@ -266,15 +267,11 @@ def _asked_release(test: ast.expr) -> str:
 
 
 def _later(one: str, other: str) -> str:
-    return max(one, other, key=_numbers) if one else other
+    return max(one, other, key=version) if one else other
 
 
 def _earlier(one: str, other: str) -> str:
-    return min(one, other, key=_numbers) if one else other
-
-
-def _numbers(release: str) -> tuple[int, ...]:
-    return tuple(map(int, release.split(".")))
+    return min(one, other, key=version) if one else other
 
 
 def _begun_again(tree: ast.Module) -> dict[str, int]:

@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import islice
 
 from bwlint.chips import frameworks
+from bwlint.chips.atoms import is_builder, runs_everywhere
 from bwlint.model.expr import Span
 from bwlint.model.facts import NAMED, Definition, DefinitionKind, Operation, Outline, Use
 from bwlint.readers.cuda import assembly
@@ -34,9 +35,7 @@ _ARGUMENT = re.compile(r"[<,]\s*(?:typename\s+)?\Z")
 _ENDS_ARGUMENT = re.compile(r"\s*(?:::\s*\w+\s*)?[,>]")
 _ALIAS = re.compile(r"\busing\s+(?P<name>[A-Za-z_]\w*)\s*=")
 _CHOSEN = re.compile(r"\bconditional(?:_t)?\s*<")
-_BUILDER = "CollectiveBuilder"
 _BUILDS_FOR = re.compile(r"\s*<\s*(?P<tag>[A-Za-z_][\w:]*)\s*,\s*(?P<operator>[\w:]*)")
-_NO_TENSOR_CORES = "OpClassSimt"
 _WORDS = frozenset(
     [
         *("if", "for", "while", "switch", "return", "sizeof", "decltype", "static_assert", "throw", "catch", "alignas"),
@@ -164,9 +163,8 @@ def _use(file: _CutText, name: str, match: re.Match[str], is_sure: bool) -> Use:
     """A use of a name; of a builder of kernels, of what it builds for."""
     text, at = file.text, file.code.span(*match.span())
     is_sure = is_sure and not _CHOSEN.search(text, assembly.statement_start(text, match.start()), match.start())
-    *around, last_name = name.split(".")
-    built = _BUILDS_FOR.match(text, match.end()) if last_name == _BUILDER and "epilogue" not in around else None
-    if built is None or last(built["operator"]) == _NO_TENSOR_CORES:
+    built = _BUILDS_FOR.match(text, match.end()) if is_builder(name) else None
+    if built is None or runs_everywhere(last(built["operator"])):
         return Use(name, "call", at, sure=is_sure)
     tag = last(built["tag"])
     named = re.compile(rf"\busing\s+{tag}\s*=\s*(?P<tag>[A-Za-z_][\w:\s]*?)\s*;")

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from bwlint.evaluate.names import SKIPPING_MARKS
 from bwlint.model.expr import NONE, Expr, unknown
 from bwlint.model.facts import Class, Function, FunctionKind, Path, Side
 from bwlint.readers.nodes import below
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 _MAX_DOC = 600
 MAX_VALUES = 6
 """Assignments to one attribute that are told apart."""
-_SKIPS = ("skipif", "skipIf", "skipUnless")
 _PYTEST = ("pytest.", "unittest.", "parametrize", "mark.")
 _KINDS: dict[str, FunctionKind] = {
     "staticmethod": "staticmethod",
@@ -102,7 +102,7 @@ def _decorator(flow: Flow, decorator: ast.expr, node: ast.FunctionDef | ast.Asyn
         return
     name = dotted(decorator.func)
     behind = sides.block(node.body, flow.imports, flow.quietly)
-    if name.endswith(_SKIPS):
+    if name.endswith(SKIPPING_MARKS):
         mark(flow, decorator, node.name, behind)
         return
     for label, value in lists.arguments(decorator, flow.own):
@@ -114,7 +114,7 @@ def _decorator(flow: Flow, decorator: ast.expr, node: ast.FunctionDef | ast.Asyn
 def _own_mark(flow: Flow, decorator: ast.expr, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     """`@requires_capability(9)` in front of a test: a decorator of the tree that may give a mark which skips."""
     name = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
-    if not node.name.startswith("test") or name.startswith(_PYTEST) or name.endswith(_SKIPS):
+    if not node.name.startswith("test") or name.startswith(_PYTEST) or name.endswith(SKIPPING_MARKS):
         return
     lowered = flow.lowerer.lower(decorator)
     if lowered.op == "var":

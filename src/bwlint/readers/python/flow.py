@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from bwlint.evaluate.names import SKIPPING_MARKS
 from bwlint.model.expr import NONE, Expr, const, negate, unknown
 from bwlint.model.facts import HANDLER, MAX_RETURNS, Class, Function, GateKind, Path, Side, Use
 from bwlint.readers.nodes import below
@@ -370,7 +371,7 @@ class Flow:
         last = name.rpartition(".")[2]
         if _is_question(node) and self.gates.reads(value):
             self.add("flag", value, node, Side(ends="fall"), Side(ends="fall"), last)
-        elif isinstance(node, ast.Call) and dotted(node.func).endswith(("skipif", "skipIf", "skipUnless")):
+        elif isinstance(node, ast.Call) and dotted(node.func).endswith(SKIPPING_MARKS):
             definitions.mark(self, node, last, self._marked(last))
         elif last == "pytestmark" and isinstance(node, ast.List | ast.Tuple):
             for mark in node.elts:

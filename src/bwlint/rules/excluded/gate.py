@@ -143,8 +143,7 @@ def _of_what_is_behind(context: Context, judged: Judged, out: ChipSet) -> Kept |
         related = RelatedSpan(judged.module, known.use.at, f"{known.what}: {known.source}")
         reason = f"behind the gate is `{known.use.name}`, {known.what}"
         return Kept(out, "warning", "medium", reason, related, claimed(known, judged.module, out))
-    rules = (_of_instructions, _of_rows, lambda *_: _of_generations(judged, out))
-    return next((found for rule in rules if (found := rule(context, judged, out)) is not None), None)
+    return _of_instructions(context, judged, out) or _of_rows(context, judged, out) or _of_generations(judged, out)
 
 
 def _of_rows(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
