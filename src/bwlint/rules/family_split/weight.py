@@ -185,7 +185,7 @@ def _switched(context: Context, cut: Cut) -> Weight | None:
 
 def _tuned(context: Context, cut: Cut) -> Weight | None:
     gate = cut.judged.gate
-    reckoned = gate.yes.value is not None and gate.yes.value.op == "bin" and gate.no.rest and gate.yes.ends == "fall"
+    reckoned = gate.yes.value is not None and gate.yes.value.op == "bin" and gate.no.empty and gate.yes.ends == "fall"
     return Weight("note", "low", " (tuning)") if gate.yes.tuning or gate.no.tuning or reckoned else None
 
 
