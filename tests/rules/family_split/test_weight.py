@@ -1,4 +1,4 @@
-"""How loud a split is that only tunes."""
+"""How loud a split is, and in which words it is told."""
 
 from __future__ import annotations
 
@@ -7,9 +7,107 @@ from pathlib import Path
 import pytest
 from analysed import drafts, levels
 
-HEAD = "import torch\n\n\ndef capability():\n    return torch.cuda.get_device_capability()\n\n\n"
-ARM = "def plan(q, heads):\n    most = 0\n    if capability() == (12, 0):\n        {}\n    return run(q, most)\n"
-ASKED = (
+HEAD = "import torch\ncap = torch.cuda.get_device_capability()\n"
+REFUSED = "    raise RuntimeError('no')\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "severity", "said"),
+    [
+        (f"if cap != (12, 0):\n{REFUSED}", "warning", "this test turns away 12.1 (GB10), takes 12.0"),
+        (f"if cap == (12, 0):\n{REFUSED}", "warning", "this test turns away 12.0 and not 12.1 (GB10)"),
+        (f"if cap != (12, 1):\n{REFUSED}", "warning", "this test turns away 12.0 (RTX 5090), takes 12.1"),
+        ("if cap == (12, 0):\n    fused = False\n", "warning", "switches something off on 12.0 and not on 12.1 (GB10)"),
+        ("if cap == (12, 1):\n    fused = False\n", "note", "switches something off on 12.1 and not on 12.0"),
+        (
+            "if cap == (12, 0):\n    if layout == 'thd':\n        log('no')\n        fused = False\n",
+            "warning",
+            "switches something off on 12.0 and not on 12.1 (GB10)",
+        ),
+        (
+            "# workaround for SM120\nif cap == (12, 0):\n    fused = False\n",
+            "warning",
+            "switches something off on 12.0",
+        ),
+        ("wide = cap >= (8, 0) and cap != (12, 0)\n", "warning", "`wide` is true on 12.1 and false on 12.0"),
+        ("if cap == (12, 0):\n    stages = 2\n", "note", "picks out 12.0 and leaves out 12.1 (GB10)"),
+        ("def f():\n    return 'no SM120' if cap != (12, 0) else None\n", "warning", "turns away 12.1"),
+        ("def f():\n    if cap != (12, 0):\n        return 'not SM120'\n    return None\n", "warning", "takes 12.0"),
+        (f"# RTX 50 and SM120\nif cap != (12, 0):\n{REFUSED}", "warning", "takes 12.0"),
+        (f"# SM120/SM121\nif cap != (12, 0):\n{REFUSED}", "warning", "takes 12.0"),
+        (f"# 12.0 and 12.1\nif cap != (12, 0):\n{REFUSED}", "warning", "takes 12.0"),
+        (f"# only for the RTX 5090\nif cap != (12, 0):\n{REFUSED}", "note", "takes 12.0"),
+        (f"# GB10 takes another way\nif cap != (12, 0):\n{REFUSED}", "note", "takes 12.0"),
+        ("if cap != (12, 0):\n    raise RuntimeError('only SM120 is supported')\n", "warning", "takes 12.0"),
+        ("if cap != (12, 0):\n    raise RuntimeError('SM121 was not validated')\n", "note", "takes 12.0"),
+        (f"# validated on 12.0 only, 12.1 pending\nif cap != (12, 0):\n{REFUSED}", None, ""),
+        (f"# deliberately exact\nif cap != (12, 0):\n{REFUSED}", None, ""),
+        ("sm = 10 * cap[0] + cap[1]\nif sm == 121:\n    sm = 120\n", None, ""),
+        ("sm = 10 * cap[0] + cap[1]\nif 120 < sm < 130:\n    sm = 120\n", None, ""),
+        ("ROWS = {(9, 0): 'a', (12, 0): 'b'}\n", "warning", "has a row for 12.0 and none for 12.1 (GB10)"),
+        ("ROWS = {(9, 0): 4, (12, 0): 2}\n", "note", "has a row for 12.0 and none for 12.1 (GB10)"),
+        ("ROWS = {(9, 0): [4, 4], (12, 0): {'m': 2}}\n", "note", "(sizes)"),
+        (
+            f"is_sm120 = cap == (12, 0)\nif not is_sm120:\n{REFUSED}",
+            "warning",
+            "`is_sm120` is true on 12.0 and false on",
+        ),
+        (
+            "is_sm120 = cap == (12, 0)\nn = 2 if is_sm120 else 4\n",
+            "note",
+            "`is_sm120` is true on 12.0 and false on 12.1",
+        ),
+    ],
+)
+def test_what_becomes_of_the_other_member_decides(tmp_path: Path, code: str, severity: str | None, said: str) -> None:
+    found = drafts(tmp_path, {"m.py": HEAD + code}, "family-split")
+    assert [draft.severity for draft in found] == ([severity] if severity else [])
+    assert all(said in draft.message for draft in found)
+
+
+ASKED = {
+    "p/__init__.py": "",
+    "p/helper.py": "import torch\n\n\ndef is_sm120():\n    return torch.cuda.get_device_capability() == (12, 0)\n",
+}
+ASKS = "from p.helper import is_sm120\n\n\ndef f(x):\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "severity"),
+    [
+        ("    if not is_sm120():\n        raise RuntimeError('no')\n    return x\n", "warning"),
+        ("    return 2 if is_sm120() else 4\n", "note"),
+        ("    # slower elsewhere as measured\n    if not is_sm120():\n        return None\n    return x\n", "note"),
+        ("    return x\n", "note"),
+    ],
+)
+@pytest.mark.parametrize("alone", [False, True])
+def test_who_asks_a_helper_in_another_file_decides(tmp_path: Path, body: str, severity: str, alone: bool) -> None:
+    files = {**ASKED, "p/user.py": ASKS + body}
+    found = (
+        drafts(tmp_path, files, "family-split", only="p/helper.py")
+        if alone
+        else drafts(tmp_path, files, "family-split")
+    )
+    assert [draft.severity for draft in found] == [severity]
+
+
+def test_the_arm_that_picks_an_image_is_a_split_and_the_gate_before_one_image_is_a_note(tmp_path: Path) -> None:
+    flags = "flags = ['-gencode', 'arch=compute_120a,code=sm_120a']\n"
+    picks = f"{HEAD}if cap == (12, 0):\n    {flags}else:\n{REFUSED}"
+    before = f"{HEAD}{flags}if cap != (12, 0):\n{REFUSED}"
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    assert [one.severity for one in drafts(tmp_path / "a", {"m.py": picks}, "family-split")] == ["warning"]
+    (found,) = drafts(tmp_path / "b", {"m.py": before}, "family-split")
+    assert found.severity == "note"
+    assert "12.1 (GB10) wants sm_121a" in found.message
+    assert "same instructions" not in found.message
+
+
+TUNED = "import torch\n\n\ndef capability():\n    return torch.cuda.get_device_capability()\n\n\n"
+RECKONED = "def plan(q, heads):\n    most = 0\n    if capability() == (12, 0):\n        {}\n    return run(q, most)\n"
+TOLD = (
     'def {}():\n    """{}"""\n    return capability() == (12, 0)\n\n\n'
     "def plan(q):\n    if {}():\n        return quick(q)\n    return slow(q)\n"
 )
@@ -25,7 +123,7 @@ ASKED = (
     ],
 )
 def test_a_number_that_is_reckoned(tmp_path: Path, arm: str, expected: list[str]) -> None:
-    assert levels(drafts(tmp_path, {"a.py": HEAD + ARM.format(arm)}, "family-split")) == expected
+    assert levels(drafts(tmp_path, {"a.py": TUNED + RECKONED.format(arm)}, "family-split")) == expected
 
 
 @pytest.mark.parametrize(
@@ -37,5 +135,5 @@ def test_a_number_that_is_reckoned(tmp_path: Path, arm: str, expected: list[str]
     ],
 )
 def test_a_function_that_says_that_it_tunes(tmp_path: Path, text: str, expected: list[str]) -> None:
-    source = HEAD + ASKED.format("is_sm120", text, "is_sm120")
+    source = TUNED + TOLD.format("is_sm120", text, "is_sm120")
     assert levels(drafts(tmp_path, {"a.py": source}, "family-split")) == expected
