@@ -101,3 +101,43 @@ def test_the_rest_of_a_generation(tmp_path: Path, code: str, reason: str, safe: 
     (found,) = drafts(tmp_path, {"tests/test_m.py": code.format(reason=reason)}, "test-gate", asked)
     assert isinstance(found.remedy, Remedy)
     assert (found.remedy.unsafe is None) == safe
+
+
+NEWER = f"@pytest.mark.skipif({CAP} < ({{}}, 0), reason='older')\n"
+OLDER = f"@pytest.mark.skipif({CAP} >= (11, 0), reason='newer')\n"
+TCGEN05, WGMMA = "speaks of tcgen05 and tensor memory, which is for 10.0 to 11.0", "speaks of wgmma, which is for 9.0"
+
+
+@pytest.mark.parametrize(
+    ("file", "code", "said"),
+    [
+        ("test_x.py", f"{NEWER.format(10)}def test_tcgen05_ld():\n    kernel(1)\n", TCGEN05),
+        ("test_x.py", f"{NEWER.format(10)}def test_it():\n    assert 'tcgen05mma_ss' in kernel(1)\n", TCGEN05),
+        (
+            "test_x.py",
+            f"{NEWER.format(10)}def test_it():\n    assert 'a' in 'b' and 'tcgen05.ld' in kernel(1)\n",
+            TCGEN05,
+        ),
+        ("test_x.py", f"{NEWER.format(10)}def test_it():\n    kernel.alloc_tmem(1)\n", TCGEN05),
+        ("test_gemm_tcgen5_ts.py", f"{NEWER.format(10)}def test_it():\n    kernel(1)\n", TCGEN05),
+        ("test_x.py", f"{NEWER.format(9)}def test_wgmma_f16():\n    kernel(1)\n", WGMMA),
+        ("test_x.py", f"def test_wgmma():\n    if {CAP} < (9, 0):\n        pytest.skip('old')\n    kernel(1)\n", WGMMA),
+        ("test_x.py", f"{NEWER.format(10)}{OLDER}def test_tcgen05_ld():\n    kernel(1)\n", None),
+        ("test_x.py", f"{OLDER}{NEWER.format(10)}def test_tcgen05_ld():\n    kernel(1)\n", None),
+        ("test_x.py", f"{NEWER.format(12)}def test_tcgen05_ld():\n    kernel(1)\n", None),
+        ("test_x.py", f"{NEWER.format(9)}def test_without_wgmma():\n    kernel(1)\n", None),
+        ("test_x.py", f"{NEWER.format(9)}def test_it():\n    assert 'wgmma' not in kernel(1)\n", None),
+        ("test_x.py", f"{NEWER.format(9)}def test_it():\n    kernel('wgmma')\n", None),
+        ("test_x.py", f"{NEWER.format(9)}def test_mma():\n    assert 'mma.sync' in kernel(1)\n", None),
+        (
+            "test_x.py",
+            f"{NEWER.format(9)}def test_wgmma():\n    wanted = 'mma' if {CAP} >= (12, 0) else 'wgmma'\n"
+            "    assert wanted in kernel(1)\n",
+            None,
+        ),
+    ],
+)
+def test_an_instruction_that_a_test_is_about(tmp_path: Path, file: str, code: str, said: str | None) -> None:
+    found = drafts(tmp_path, {f"tests/{file}": HEAD + code, "x.py": RUNS}, "test-gate")
+    assert [draft.severity for draft in found] == (["warning"] if said else [])
+    assert all((said or "") in draft.message for draft in found)

@@ -97,9 +97,18 @@ def users(context: Context, judged: Judged, family: ChipSet) -> Iterator[Judged]
 
 
 def _users_here(context: Context, judged: Judged) -> Iterator[Judged]:
-    for other in context.judged[judged.module.path]:
-        if other.gate.kind not in ANSWERS and asks(other, judged):
-            yield other
+    """Those of its file, also where the answer went through another flag before it is asked."""
+    waiting, known = [judged], {id(judged)}
+    while waiting:
+        asked = waiting.pop()
+        for other in context.judged[judged.module.path]:
+            if id(other) in known or not asks(other, asked):
+                continue
+            known.add(id(other))
+            if other.gate.kind in ANSWERS:
+                waiting.append(other)
+            else:
+                yield other
 
 
 def asks(other: Judged, judged: Judged) -> bool:
@@ -108,7 +117,13 @@ def asks(other: Judged, judged: Judged) -> bool:
     values = (slots[node.args[0]] if node.op == "var" else node for node in walk(other.gate.test))
     places = (other.gate.leaf, *(value.at for value in values))
     through = any(at is not None and gate.at.holds(at) and not other.gate.at.holds(at) for at in places)
-    return through or (_is_global(gate) and gate.name in other.mentioned)
+    return through or (gate.name in other.mentioned and (_is_global(gate) or _same_object(gate, other.gate)))
+
+
+def _same_object(flag: Gate, other: Gate) -> bool:
+    """Whether a flag is an attribute that one method sets and another of the class asks."""
+    owner = flag.qualname.rpartition(".")[0]
+    return flag.kind == "flag" and owner != "" and other.qualname.rpartition(".")[0] == owner
 
 
 def _users_elsewhere(context: Context, judged: Judged) -> Iterator[Judged]:

@@ -59,6 +59,8 @@ ANSWERS: frozenset[GateKind] = frozenset({"flag", "predicate"})
 LISTED: frozenset[GateKind] = frozenset({"list", "table"})
 """They name their chips one by one."""
 
+ASSERTED = "asserted"
+"""The role of a text that an `assert` looks for."""
 FunctionKind = Literal["function", "method", "staticmethod", "classmethod", "property", "macro"]
 BOUND: frozenset[FunctionKind] = frozenset({"method", "classmethod", "property"})
 """Their first argument is what they are taken from."""

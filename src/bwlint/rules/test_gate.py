@@ -47,7 +47,8 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         side, need, wrong = found[0]
         yield leak.with_remedy(judged, side, need, replace(leak.draft(judged, side, need, wrong), rule=RULE))
         return
-    yield from (replace(bound, rule=RULE) for bound in own_words.open_bound(context, judged))
+    said = list(own_words.instruction_tested(context, judged)) or own_words.open_bound(context, judged)
+    yield from (replace(one, rule=RULE) for one in said)
     yield from _split(context, judged)
     yield from _excluded(context, judged)
 

@@ -312,9 +312,13 @@ class Tree:
         lanes = outcome.spread()
         if lanes[second] is False:
             return lanes[first] is not False
-        atoms = list(run.atoms)[:MAX_ATOMS]
-        if not atoms or lanes[second] is True or len(run.atoms) > MAX_ATOMS:
+        atoms = list(run.atoms)
+        if not atoms or lanes[second] is True:
             return False
+        if len(atoms) > MAX_ATOMS:
+            run.start(neutral=True)
+            lanes = run.truth(test, EvaluationFrame(module)).spread()
+            return lanes[second] is False and lanes[first] is not False
         for values in itertools.product((True, False), repeat=len(atoms)):
             run.start(dict(zip(atoms, values, strict=True)))
             lanes = run.truth(test, EvaluationFrame(module)).spread()

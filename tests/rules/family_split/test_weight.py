@@ -29,6 +29,12 @@ REFUSED = "    raise RuntimeError('no')\n"
             "warning",
             "switches something off on 12.0",
         ),
+        (
+            "if a and b and (c or d) and e and f and not (g and cap == (12, 0)):\n    fused = False\n",
+            "warning",
+            "switches something off on 12.1 and not on 12.0",
+        ),
+        ("if (a or b or c or d or e or f) and cap[0] == 12:\n    fused = False\n", None, ""),
         ("wide = cap >= (8, 0) and cap != (12, 0)\n", "warning", "`wide` is true on 12.1 and false on 12.0"),
         ("if cap == (12, 0):\n    stages = 2\n", "note", "picks out 12.0 and leaves out 12.1 (GB10)"),
         ("def f():\n    return 'no SM120' if cap != (12, 0) else None\n", "warning", "turns away 12.1"),
@@ -50,6 +56,18 @@ REFUSED = "    raise RuntimeError('no')\n"
         (
             f"is_sm120 = cap == (12, 0)\nif not is_sm120:\n{REFUSED}",
             "warning",
+            "`is_sm120` is true on 12.0 and false on",
+        ),
+        (
+            "is_sm120 = cap == (12, 0)\n\n\nclass C:\n    def __init__(self):\n        self.fused = not is_sm120\n\n"
+            "    def f(self):\n        if self.fused:\n            return g()\n        return h()\n",
+            "warning",
+            "`is_sm120` is true on 12.0 and false on",
+        ),
+        (
+            "is_sm120 = cap == (12, 0)\n\n\nclass C:\n    def __init__(self):\n        self.wide = not is_sm120\n\n"
+            "    def f(self):\n        return 4 if self.wide else 2\n",
+            "note",
             "`is_sm120` is true on 12.0 and false on",
         ),
         (
@@ -137,3 +155,32 @@ def test_a_number_that_is_reckoned(tmp_path: Path, arm: str, expected: list[str]
 def test_a_function_that_says_that_it_tunes(tmp_path: Path, text: str, expected: list[str]) -> None:
     source = TUNED + TOLD.format("is_sm120", text, "is_sm120")
     assert levels(drafts(tmp_path, {"a.py": source}, "family-split")) == expected
+
+
+NATIVE = """#include <cuda_runtime.h>
+static int arch() { cudaDeviceProp p; cudaGetDeviceProperties(&p, 0); return p.major * 10 + p.minor; }
+int pick(bool a, bool b, bool c, bool d, bool e) {
+  int sm = arch();
+  int found = 0;
+  if ((a || b) && (c || d) && !(e && a && sm == 120)) {
+    %s
+  }
+  return found;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "severity"),
+    [
+        ("found = FLASH_BACKEND;", "warning"),
+        ("found = Backend::Flash;", "warning"),
+        ("found = 64;", "note"),
+        ("found = -1;", "note"),
+        ("found = 0x40;", "note"),
+        ("found = .5f;", "note"),
+    ],
+)
+def test_a_name_that_is_picked_in_cpp_is_a_way_and_a_number_is_tuning(tmp_path: Path, body: str, severity: str) -> None:
+    found = drafts(tmp_path, {"m.cpp": NATIVE % body}, "family-split")
+    assert [draft.severity for draft in found] == [severity]

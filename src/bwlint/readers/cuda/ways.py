@@ -35,7 +35,7 @@ NOT_USED = frozenset(
 """Words that are no names of what is used."""
 _ENDS: dict[str, Ends] = {"return": "return", "throw": "raise", "continue": "continue", "break": "fall", "goto": "fall"}
 _DISABLES = re.compile(r"(?:^|[;{}])\s*[A-Za-z_][\w.>-]*\s*=\s*(?:false|nullptr)\s*(?:;|$)")
-_LITERAL = re.compile(r"[\w\s:<>,*&]*=\s*(?:[-\w.]+|true|false)\s*$")
+_LITERAL = re.compile(r"[\w\s:<>,*&]*=\s*(?:-?\.?\d[\w.]*|true|false)\s*$")
 
 
 def side(code: Code, text: str, body: tuple[Statement, ...], lower: Lower) -> Side:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from bwlint.evaluate.names import SKIPPING_MARKS
-from bwlint.model.expr import NONE, Expr, unknown
+from bwlint.model.expr import NONE, Expr, negate, unknown
 from bwlint.model.facts import Class, Function, FunctionKind, Path, Side
 from bwlint.readers.nodes import below
 from bwlint.readers.python import lists, sides
@@ -35,9 +35,7 @@ def define(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef, rest: Seque
     if not flow.hit(node):
         flow.lowerer.scope.env[node.name] = Expr("opaque", (qualname,), span(node))
         return False
-    for decorator in node.decorator_list:
-        _decorator(flow, decorator, node)
-        _own_mark(flow, decorator, node)
+    _decorators(flow, node)
     flow.functions[qualname] = _function(flow, node, qualname)
     reference = Expr("function", (qualname,), span(node))
     flow.lowerer.scope.env[node.name] = _decorated(flow, node, reference)
@@ -97,6 +95,27 @@ def _kind(flow: Flow, decorators: Sequence[str]) -> FunctionKind:
     return "method" if flow.classes_open and flow.classes_open[-1] == flow.qualname else "function"
 
 
+def _decorators(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+    """What each decorator says; of several marks that skip, each stands behind the others."""
+    marks = [(one, skips) for one in node.decorator_list if (skips := _skips(flow, one, node)) is not None]
+    outer = flow.path
+    for decorator in node.decorator_list:
+        flow.path = [*outer, *(negate(skips) for one, skips in marks if one is not decorator)]
+        _decorator(flow, decorator, node)
+        _own_mark(flow, decorator, node)
+    flow.path = outer
+
+
+def _skips(flow: Flow, decorator: ast.expr, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Expr | None:
+    """The test on which a decorator skips; None where it is no mark that does."""
+    if not isinstance(decorator, ast.Call) or not dotted(decorator.func).endswith(SKIPPING_MARKS):
+        return _skips_by_own_mark(flow, decorator, node)
+    if not decorator.args:
+        return None
+    test = flow.quietly(decorator.args[0])
+    return negate(test) if dotted(decorator.func).endswith("skipUnless") else test
+
+
 def _decorator(flow: Flow, decorator: ast.expr, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
     if not isinstance(decorator, ast.Call):
         return
@@ -111,20 +130,26 @@ def _decorator(flow: Flow, decorator: ast.expr, node: ast.FunctionDef | ast.Asyn
             flow.add("list", test, value, behind, Side(ends="raise"), node.name)
 
 
-def _own_mark(flow: Flow, decorator: ast.expr, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+def _own_mark(flow: Flow, decorator: ast.expr, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+    skips = _skips_by_own_mark(flow, decorator, node)
+    if skips is not None:
+        behind = sides.block(node.body, flow.imports, flow.quietly)
+        flow.add("skipif", skips, decorator, Side(ends="skip"), behind, node.name)
+
+
+def _skips_by_own_mark(
+    flow: Flow, decorator: ast.expr, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+) -> Expr | None:
     """`@requires_capability(9)` in front of a test: a decorator of the tree that may give a mark which skips."""
     name = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
     if not node.name.startswith("test") or name.startswith(_PYTEST) or name.endswith(SKIPPING_MARKS):
-        return
+        return None
     lowered = flow.lowerer.lower(decorator)
     if lowered.op == "var":
-        return  # a mark that has a name is told of where it is made
+        return None  # a mark that has a name is told of where it is made
     at = span(decorator)
     given = lowered if isinstance(decorator, ast.Call) else Expr("call", (lowered, (unknown(node.name),)), at)
-    skips = Expr("cmp", ("is", (given, Expr("const", (True,), at))), at)
-    if flow.gates.reads(given):
-        behind = sides.block(node.body, flow.imports, flow.quietly)
-        flow.add("skipif", skips, decorator, Side(ends="skip"), behind, node.name)
+    return Expr("cmp", ("is", (given, Expr("const", (True,), at))), at) if flow.gates.reads(given) else None
 
 
 def mark(flow: Flow, call: ast.Call, name: str, behind: Side) -> None:
@@ -148,8 +173,7 @@ def define_class(flow: Flow, node: ast.ClassDef, rest: Sequence[ast.stmt]) -> bo
     if not flow.hit(node) and not _is_record(node):
         flow.lowerer.scope.env[node.name] = Expr("opaque", (qualname,), span(node))
         return False
-    for decorator in node.decorator_list:
-        _decorator(flow, decorator, node)
+    _decorators(flow, node)
     lowerer = flow.lowerer
     bases = lowerer.many([b for b in node.bases if not isinstance(b, ast.Starred)])
     saved = (lowerer.scope, flow.qualname, flow.path)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bwlint.model.expr import Expr
-from bwlint.model.facts import Ends, How, Prose, Side, Use
+from bwlint.model.facts import ASSERTED, Ends, How, Prose, Side, Use
 from bwlint.readers.nodes import below
 from bwlint.readers.spans import span
 
@@ -220,8 +220,18 @@ class Collector:
     def _raise(self, node: ast.Raise, sure: bool) -> None:
         self._message(node.exc)
 
+    def _asserted(self, node: ast.expr, sure: bool) -> None:
+        """`assert "wgmma" in source`: what a test wants to see."""
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            self._role, role = ASSERTED, self._role
+            self._add(node.value, "text", node, sure)
+            self._role = role
+
     def _assert(self, node: ast.Assert, sure: bool) -> None:
         self._message(node.msg)
+        for test in node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]:
+            if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.In):
+                self._asserted(test.left, sure)
         self.expression(node.test, sure)
 
     def _alone(self, node: ast.Expr, sure: bool) -> None:

@@ -216,9 +216,15 @@ def parts_ways(judged: Judged) -> bool:
 
 
 def _ways(side: Side) -> set[str]:
-    names = ("call", "text", "name") if side.value is not None and side.value.op in _NAMES else ("call", "text")
-    found = {use.name for use in side.uses if use.is_a(*names)}
+    value = side.value.op if side.value is not None else ""
+    found = {use.name for use in side.uses if use.is_a("call", "text")}
+    found |= {use.name for use in side.uses if use.how == "name" and (value in _NAMES or _scoped(value, use.name))}
     return {name.rpartition(".")[2] for name in found if not _TAG.match(name) and spelling.spelled(name) is None}
+
+
+def _scoped(value: str, name: str) -> bool:
+    """`Backend::Flash` of C++, which has no value that anybody knows."""
+    return value == "param" and "." in name
 
 
 def _generation(context: Context, cut: Cut) -> Weight | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from bwlint.chips import EVERY, NONE, ChipSet, group, spelling, words
 from bwlint.chips.mentions import mentioned
@@ -14,10 +15,11 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.expr import Span
-from bwlint.model.facts import ANSWERS, Side, Use
+from bwlint.model.facts import ANSWERS, ASSERTED, Side, Use
 from bwlint.model.findings import Severity
 from bwlint.rules.leak import RULE
 from bwlint.world.gates import Judged, refuses
+from bwlint.world.libraries import instruction
 
 _OLD_NAMES = group("renamed")
 _THRESHOLD = group("blackwell-and-newer")
@@ -28,6 +30,7 @@ _ONLY = re.compile(r"\bonly\b", re.I)
 _AGAINST = re.compile(words.said("refusal", "exception"), re.I)
 _OPEN = re.compile(rf"\+|{words.said('open-ended', 'at-least')}", re.I)
 _WAYS = re.compile(words.said("tensor-memory-ways"), re.I)
+_NEGATED = re.compile(r"(?i)(?:^|[_\W])(?:no|not|non|without|avoids?|fallback)(?![a-z])")
 _TABLES = ("table", "lookup", "list")
 """What has a row for each chip that somebody thought of; a comment beside it may speak of one row."""
 _CHOOSES = re.compile(r"backend|impl|kernel|runner|algo", re.I)
@@ -75,6 +78,54 @@ def open_bound(context: Context, judged: Judged) -> Iterator[Draft]:
         message=f"a lower bound at 10.0 lets {plain(wrong)} through too, and {said.what} {said.text}",
         legal=None,
     )
+
+
+def instruction_tested(context: Context, judged: Judged) -> Iterator[Draft]:
+    """A test of an instruction that only older or other chips have, by its own name or by what it looks for, runs on
+    everything newer.
+    """
+    wrong = judged.admitted & context.targets
+    if not wrong or not wrong <= judged.must or _asked_again(context, judged):
+        return
+    for name, at in _instruction_names(judged):
+        need = None if _NEGATED.search(name) else instruction(name.replace("_", " "), at)
+        if need is None or not wrong - need.legal or not judged.admitted & need.legal:
+            continue
+        yield _draft(
+            judged,
+            wrong - need.legal,
+            _WordsBeside(f"`{name}`", name, at),
+            severity="warning",
+            message=f"the test runs on {plain(wrong - need.legal)}, and `{name}` speaks of {need.what}, "
+            f"which is for {plain(need.legal)}",
+            legal=need.legal,
+        )
+        return
+
+
+def _instruction_names(judged: Judged) -> Iterator[tuple[str, Span]]:
+    """The names under which a test says what it tests: its own, its file's, what it calls and looks for."""
+    yield _test_of(judged), judged.at
+    for use in judged.working.uses:
+        if use.how in ("call", "define"):
+            yield use.name.rpartition(".")[2], use.at
+        elif use.how == "text" and use.role == ASSERTED:
+            yield use.name, use.at
+    yield PurePosixPath(judged.place).stem, judged.at
+
+
+def _asked_again(context: Context, judged: Judged) -> bool:
+    """Whether the test asks for the device itself, too, and so knows of several ways."""
+    test = _test_of(judged)
+    return any(
+        other.other.ends != "skip" and other.gate.qualname.rpartition(".")[2] == test
+        for other in context.judged[judged.module.path]
+    )
+
+
+def _test_of(judged: Judged) -> str:
+    """The name of the test that a skip is in, or that bears the mark."""
+    return judged.gate.qualname.rpartition(".")[2] if judged.gate.is_a("condition") else judged.gate.name
 
 
 def _beyond(context: Context, judged: Judged) -> ChipSet:
