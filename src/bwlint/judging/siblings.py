@@ -127,20 +127,30 @@ def _same_object(flag: Gate, other: Gate) -> bool:
 
 
 def _users_elsewhere(context: Context, judged: Judged) -> Iterator[Judged]:
-    if not _is_global(judged.gate) or context.native is None or judged.module.language != "python":
+    for module, place in asking_files(context, judged):
+        if module is not judged.module:
+            yield from _asking(context, module, judged.gate.name, place)
+
+
+def asking_files(context: Context, judged: Judged) -> Iterator[tuple[Module, str]]:
+    """The files of the project in which a flag or predicate of a module is named, and their places in it."""
+    if judged.module.language != "python":
+        return
+    yield judged.module, judged.place
+    if not _is_global(judged.gate) or context.native is None:
         return
     search = search_of(package_root(judged.module.path), context.native.searches)
     files = dict.fromkeys(hit.file for hit in search.word("python", judged.gate.name))
     for file in list(files)[:MAX_FILES]:
         module = context.tree.module(module_name(file.real, file.root)) if file.real != judged.module.path else None
         if module is not None:
-            yield from _asking(context, module, judged.gate.name, file.real.removeprefix(file.root))
+            yield module, file.real.removeprefix(file.root).replace(os.sep, "/")
 
 
 def _asking(context: Context, module: Module, name: str, place: str) -> Iterator[Judged]:
     for gate in module.gates:
         sets = context.tree.sets(module, gate) if gate.kind not in ANSWERS else None
-        found = Judged(module, gate, sets, place.replace(os.sep, "/")) if sets is not None else None
+        found = Judged(module, gate, sets, place) if sets is not None else None
         if found is not None and name in found.mentioned:
             yield found
 

@@ -16,8 +16,8 @@ from bwlint.model.facts import Prose
 from bwlint.model.findings import NoFix, Severity
 from bwlint.model.rule import RuleTraits
 from bwlint.rules.family_split import gate as family_split
-from bwlint.rules.leak import gate as leak
-from bwlint.rules.leak import own_words
+from bwlint.rules.leak import needs as leak
+from bwlint.rules.leak import own_words, predicate
 from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import PROOF, instruction
 
@@ -121,7 +121,10 @@ def _repeats(context: Context, judged: Judged, text: Prose, said: Mention) -> It
 
 def _promises(context: Context, judged: Judged, text: Prose, said: Mention) -> Iterator[Draft]:
     """The text sends users of a chip to something that is illegal there."""
-    for _, need, wrong in leak.leaks(context, judged):
+    for behind in leak.leaks(context, judged):
+        if predicate.tells(context, judged, behind):
+            return  # the predicate is mended, and the text with it
+        _, need, wrong = behind
         if need.strength == PROOF and need.kind in ("operation", "library") and wrong & said.named:
             message = f"the text says that {wrong & said.named} will do; behind the test is {need.what}"
             found = _draft(

@@ -20,8 +20,8 @@ from bwlint.model.findings import NoFix, Severity
 from bwlint.model.rule import RuleTraits
 from bwlint.rules.excluded import gate as excluded
 from bwlint.rules.family_split import gate as family_split
-from bwlint.rules.leak import gate as leak
-from bwlint.rules.leak import own_words
+from bwlint.rules.leak import needs as leak
+from bwlint.rules.leak import own_words, predicate
 from bwlint.rules.message import EXCEPTION
 from bwlint.world.gates import Judged
 from bwlint.world.libraries import Need
@@ -43,6 +43,8 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     if judged.gate.kind == "helper-call" and not context.tree.skips(judged.module, judged.gate.test):
         return  # what is called there is what the test is about
     found = [one for one in leak.leaks(context, judged) if not _only_imported(one[1])]
+    if any(predicate.tells(context, judged, one) for one in found):
+        return
     if found:
         side, need, wrong = found[0]
         yield leak.with_remedy(judged, side, need, replace(leak.draft(judged, side, need, wrong), rule=RULE))

@@ -190,10 +190,10 @@ def _at_origins(context: Context, module: Module, drafts: Sequence[Draft]) -> li
             grouped[(draft.rule.name, origin.at)].append(draft)
     lists = {(d.rule.name, d.at): d for d in kept if d.gate is not None and d.gate.kind in LISTED}
     for (rule, at), group in grouped.items():
-        if 2 * len({d.gate.at for d in group if d.gate}) < uses[at]:
+        own = lists.get((rule, at))  # a comment above a list counts for all who read it
+        if own is None and 2 * len({d.gate.at for d in group if d.gate}) < uses[at]:
             kept += group
             continue
-        own = lists.get((rule, at))  # a comment above a list counts for all who read it
         first = own or max(group, key=lambda draft: SEVERITIES.index(draft.severity))
         kept = [draft for draft in kept if draft is not own]
         related = tuple(RelatedSpan(module, d.at, "used here") for d in group[:8])

@@ -14,7 +14,7 @@ from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.facts import Function, Module
 from bwlint.rules.leak import RULE
 from bwlint.rules.leak.answers import answers
-from bwlint.rules.leak.gate import bounded
+from bwlint.rules.leak.needs import bounded
 from bwlint.world.gates import Judged
 from bwlint.world.proofs import NeedProof
 

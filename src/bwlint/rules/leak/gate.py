@@ -6,26 +6,23 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bwlint.chips import NONE, ChipSet, group, spelling, words
+from bwlint.chips import NONE, ChipSet, group, spelling
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
-from bwlint.judging.evidence import claimed
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.siblings import namesake
 from bwlint.model.expr import walk
-from bwlint.model.facts import ANSWERS, Side, Use
+from bwlint.model.facts import ANSWERS
 from bwlint.model.findings import Claim, NoFix
-from bwlint.rules.leak import RULE, generations, own_words, sisters
+from bwlint.rules.leak import RULE, generations, own_words, predicate, sisters
+from bwlint.rules.leak.needs import draft, leaks, with_remedy
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root
-from bwlint.world.gates import Judged, answers_no, refuses
-from bwlint.world.libraries import PROOF, Libraries, Need, instruction
-
-OPEN_ENDED = re.compile(rf"\+|{words.said('open-ended', 'at-least')}", re.I)
-
+from bwlint.world.gates import Judged
+from bwlint.world.libraries import PROOF
 
 _ONE_PART = re.compile(rf"(?:^|_)is_?{spelling.IN_NAMES}[0-9]{{1,3}}x?$", re.I)
 _OLD_NAMES = group("renamed")
@@ -38,7 +35,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     if tables:
         yield from tables
         return
-    found = list(leaks(context, judged))
+    found = [one for one in leaks(context, judged) if not predicate.tells(context, judged, one)]
     if not any(need.strength == PROOF for _, need, _ in found):
         evident = next(_evident(context, judged), None)
         if evident is not None:
@@ -60,27 +57,6 @@ def _evident(context: Context, judged: Judged) -> Iterator[Draft]:
     yield from own_words.contradicted(context, judged)
     yield from sisters.odd_one(context, judged)
     yield from generations.taken_for_older(context, judged)
-
-
-def with_remedy(judged: Judged, side: Side, need: Need, found: Draft) -> Draft:
-    """An open bound in front of what was read there ends below the chips that lack it, and keeps all others."""
-    if found.severity == "note" or need.strength != PROOF or not judged.owns_comparison:
-        return found
-    gone = judged.on(side) - need.legal
-    for old in gone & _OLD_NAMES:  # a test of the major takes the name along with its generation
-        if need.legal & ChipSet.where(lambda chip: chip.major == old.major):  # noqa: B023 - used at once
-            gone -= ChipSet.joining((old,))
-    return replace(found, remedy=bounded(judged, gone, f"{_name_of(need)} is {need.what}", side is judged.gate.yes))
-
-
-def bounded(judged: Judged, wrong: ChipSet, why: str, passes: bool = True) -> Remedy:
-    """The test without the chips that it lets through wrongly; `passes`: it lets those through that pass it."""
-    chips = judged.core - wrong if passes else judged.core | wrong
-    return Remedy("test", chips, evidence=why, unsafe=f"who keeps {plain(wrong)} out may owe it another path")
-
-
-def _name_of(need: Need) -> str:
-    return f"`{need.use.name if need.use.how == 'text' else need.use.name.rpartition('.')[2]}`"
 
 
 def _confirmed(context: Context, judged: Judged, found: Draft, wrong: ChipSet) -> Draft:
@@ -177,168 +153,3 @@ def _is_spare(judged: Judged) -> bool:
 
 def _row_of(key: object, chips: ChipSet) -> bool:
     return isinstance(key, str) and any(key.rstrip("af").endswith(str(chip.joined)) for chip in chips)
-
-
-def leaks(context: Context, judged: Judged) -> Iterator[tuple[Side, Need, ChipSet]]:
-    """Sides that a target may take and whose need is illegal there, with the chips."""
-    for side in (judged.gate.yes, judged.gate.no):
-        if refuses(side) or (side.rest and side is not judged.working):
-            continue
-        if side.rest and not (refuses(judged.other) or answers_no(judged.other)):
-            continue
-        if not judged.sets.core and not judged.sets.must:
-            continue  # nothing is decided but by what is not known
-        here = judged.on(side)
-        if not here & context.targets or not _device_decides(judged, side):
-            continue
-        need = _need(context, judged, side)
-        if need is None or not here & need.legal:
-            continue
-        kept = judged.sets.live - here - _OLD_NAMES
-        if kept <= need.legal or _on_both_sides(context, judged, need) or _partial_guard(judged):
-            continue  # the gate picks among the chips that it works on, or guards one configuration
-        wrong = here & context.targets & context.reach(judged, need.use.at) & need.arriving - need.legal
-        if not wrong:
-            continue
-        if need.strength != PROOF and _says_newer_is_fine(judged, side):
-            continue
-        yield side, need, wrong
-
-
-def _need(context: Context, judged: Judged, side: Side) -> Need | None:
-    """What a side uses; else what the reason of the refusal, the enclosing names, or the file say."""
-    found = context.need_of(judged, side) or _returned(context.evidence.libraries, judged, side)
-    if (found is not None and found.strength == PROOF) or side is not judged.working:
-        return found
-    at = judged.at
-    if _says_so(judged.gate.comment, judged.admitted & context.targets):
-        return found  # the author names the chip
-    libraries, path = context.evidence.libraries, judged.module.path
-    reason = judged.other.texts[0].text if refuses(judged.other) and judged.other.texts else ""
-    if reason and _says_so(reason, context.targets):
-        return found  # so does the refusal
-    if reason:
-        named = libraries.by_name(path, (reason,), at, "text")
-        if named is not None:
-            return named
-    by_kind = judged.gate.is_a("predicate", "list", "skipif", "helper-call")
-    if by_kind or judged.other.ends == "skip" or answers_no(judged.other):
-        named = libraries.by_name(path, (judged.gate.name, *judged.gate.qualname.split(".")), at)
-        if named is not None:
-            return named
-    chosen = _chosen_above(libraries, judged)
-    if chosen is not None:
-        return chosen
-    inside_kernel = judged.gate.qualname.partition(".")[0] in judged.module.uses
-    alone = (judged.gate.kind in ANSWERS and not inside_kernel) or refuses(judged.other)
-    if alone and context.only_question(judged):
-        near = next(context.evidence.near_needs(judged.module, at), None)
-        if near is not None:
-            return near
-    named = instruction(judged.gate.comment, at) or _instruction_in(judged)
-    return named if named is not None and named.strength == PROOF else found or named
-
-
-def _says_so(text: str, chips: ChipSet) -> bool:
-    """Whether a text names chips one by one, and not by "and newer"."""
-    said = mentioned(text)
-    return not said.open_ended and bool(said.named & chips)
-
-
-def _returned(libraries: Libraries, judged: Judged, side: Side) -> Need | None:
-    """The backend that a side returns by its name; what it is for, the function says that returns it."""
-    value = side.value
-    if value is None or value.op != "const" or not isinstance(value.args[0], str) or side.ends != "return":
-        return None
-    role = judged.gate.qualname.rpartition(".")[2]
-    return libraries.need(judged.module.path, Use(value.args[0], "text", value.at or judged.at, role=role))
-
-
-def _chosen_above(libraries: Libraries, judged: Judged) -> Need | None:
-    """`if backend == "trtllm_mla":` around a gate says what the gate guards."""
-    if not refuses(judged.other):
-        return None
-    for test in reversed(judged.gate.path[-3:]):
-        for node in walk(test):
-            if node.op == "cmp" and node.args[0] in ("==", "in"):
-                for inner in walk(node):
-                    if inner.op == "const" and isinstance(inner.args[0], str):
-                        found = libraries.by_text(judged.module.path, inner.args[0], judged.at)
-                        if found is not None:
-                            return found
-    return None
-
-
-def _instruction_in(judged: Judged) -> Need | None:
-    for text in (*judged.gate.yes.texts[:1], *judged.gate.no.texts[:1]):
-        found = instruction(text.text, judged.at)
-        if found is not None:
-            return found
-    return None
-
-
-def _partial_guard(judged: Judged) -> bool:
-    """`if backend == "xqa" and cap < 9: skip` guards one configuration, and says nothing of the others."""
-    return refuses(judged.other) and judged.denies and not judged.sets.must
-
-
-def _on_both_sides(context: Context, judged: Judged, need: Need) -> bool:
-    """Both branches need the same: what is around the gate is for those chips, and the gate picks a variant."""
-    if judged.gate.no.rest or judged.gate.yes.rest:
-        return _in_what_follows(context, judged, need)
-    sides = [context.need_of(judged, side) for side in (judged.gate.yes, judged.gate.no)]
-    return all(found is not None and found.legal == need.legal for found in sides)
-
-
-def _in_what_follows(context: Context, judged: Judged, need: Need) -> bool:
-    """`if x: return f(); ... return f_too()`: who does not take the branch comes to the same need."""
-    other = judged.gate.no if judged.gate.no.rest else judged.gate.yes
-    here = judged.gate.yes if other is judged.gate.no else judged.gate.no
-    if refuses(here) or (here.at is not None and not here.at.holds(need.use.at)):
-        return False
-    found = context.evidence.of(judged.module, other, sure=False)
-    return any(one.strength == PROOF and one.legal == need.legal for one in found)
-
-
-def _device_decides(judged: Judged, side: Side) -> bool:
-    """The side is taken because of the device: it is not taken on every chip that gets here."""
-    return judged.on(side) != judged.sets.live
-
-
-def _says_newer_is_fine(judged: Judged, side: Side) -> bool:
-    texts = [text.text for text in (*judged.gate.yes.texts, *judged.gate.no.texts)]
-    return any(OPEN_ENDED.search(text) for text in (*texts, judged.gate.comment))
-
-
-def _said(need: Need, named: str, wrong: ChipSet) -> str:
-    if need.use.how == "define":
-        return f"admits {plain(wrong)} where the name `{named}` speaks of {need.what}"
-    further = "" if need.where.rpartition(".")[2] in ("", "__init__", named) else f" and by it to `{need.where}`"
-    return f"lets {plain(wrong)} through to `{named}`{further}: {need.what}"
-
-
-def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
-    proved = need.strength == PROOF and not (need.use.is_a("define", "text") and own_words.asks_by_name(judged, wrong))
-    named = need.use.name if need.use.how == "text" else need.use.name.rpartition(".")[2]
-    related = [RelatedSpan(judged.module, need.use.at, f"`{named}`: {need.what}")]
-    related += [RelatedSpan(hop, hop.at, hop.text) for hop in need.hops]
-    return Draft(
-        rule=RULE,
-        category="test-gate" if judged.in_test else None,
-        place=DraftPlace(
-            module=judged.module,
-            at=judged.at,
-            admitted=judged.on(side),
-            certain=judged.sets.live & (judged.sets.must if side is judged.gate.yes else ~judged.sets.may),
-            gate=judged.gate,
-        ),
-        severity="warning" if proved else "note",
-        confidence=("high" if need.hops else "medium") if proved else "low",
-        message=_said(need, named, wrong),
-        label=f"admits {judged.on(side)}",
-        advice=f"name the chips that it works on ({need.legal}), and give {wrong} a path of its own or an error",
-        legal=need.legal,
-        related=tuple(related),
-        cause=(need.hops[-1].path, need.hops[-1].at) if need.hops and need.kind in ("gate", "list") else None,
-        claims=(claimed(need, judged.module, wrong),),
-    )

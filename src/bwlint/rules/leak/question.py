@@ -13,7 +13,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.facts import Module, Use
 from bwlint.rules.leak import RULE
-from bwlint.rules.leak.gate import bounded
+from bwlint.rules.leak.needs import bounded
 from bwlint.world.gates import Judged
 from bwlint.world.proofs import NeedProof
 

@@ -1,0 +1,146 @@
+"""leak at a predicate: it says that something can be used, and who asks it comes to what does not run there.
+
+Such a predicate is mended once, where it stands; a helper that only names chips (`is_sm90_or_newer`) is right by
+itself, and each use of it is judged where it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from bwlint.chips import ChipSet, words
+from bwlint.chips.mentions import mentioned
+from bwlint.chips.wording import plain
+from bwlint.evaluate.objects import FunctionValue
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.judging.siblings import asking_files
+from bwlint.model.expr import Expr, walk
+from bwlint.model.facts import Module, Side
+from bwlint.model.naming import spoken
+from bwlint.rules.leak import RULE
+from bwlint.rules.leak.needs import draft, leaks
+from bwlint.sources.tree import package_root
+from bwlint.world.gates import TEST_FILE, Judged
+from bwlint.world.libraries import PROOF, Need
+
+_OF_DEVICES = re.compile(words.said("of-devices"), re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Harm:
+    """What comes of it: a use of a predicate that lets `wrong` through, as that use would be reported."""
+
+    user: Judged
+    found: Draft
+    wrong: ChipSet
+
+
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    if context.in_test(module):
+        return
+    for judged in context.judged.get(module.path, ()):
+        harm = harm_of(context, judged) if judged.module is module else None
+        if harm is not None:
+            yield _draft(judged, harm)
+
+
+def tells(context: Context, judged: Judged, found: tuple[Side, Need, ChipSet]) -> bool:
+    """Whether what is found behind a gate is told of a predicate that the gate asks."""
+    _, need, wrong = found
+    if need.strength != PROOF:
+        return False
+    asked = (one for one in _asked(context, judged) if one.gate is not judged.gate)
+    return any((harm := harm_of(context, one)) is not None and wrong <= harm.wrong for one in asked)
+
+
+def harm_of(context: Context, predicate: Judged) -> Harm | None:
+    """The first use of a predicate through which a chip comes to what does not run there; tests come last."""
+    if not _is_of_a_feature(predicate):
+        return None
+    key = (predicate.module.path, f"harm of {predicate.gate.qualname}")
+    if key not in context.placed:
+        context.placed[key] = (_harm(context, predicate),)
+    found: Harm | None = context.placed[key][0]
+    return found
+
+
+def _is_of_a_feature(judged: Judged) -> bool:
+    """Whether it is a plain function, called after what can be used and not after the chips that it asks for."""
+    name = judged.gate.name
+    plain_function = judged.gate.kind == "predicate" and judged.gate.qualname == name
+    if not plain_function or judged.sets.guessed or TEST_FILE.search(judged.place):
+        return False
+    return not _OF_DEVICES.search(spoken(name)) and not mentioned(name.replace("_", " ")).named
+
+
+def _harm(context: Context, predicate: Judged) -> Harm | None:
+    here = predicate.module.path
+    for user in sorted(_users(context, predicate), key=lambda one: (one.in_test, one.module.path != here, one.at)):
+        seen = context
+        if user.module.path not in context.judged:
+            seen = replace(
+                context, judged={**context.judged, user.module.path: _gates(context, user.module, user.place)}
+            )
+        for side, need, wrong in leaks(seen, user):
+            if need.strength == PROOF and wrong & predicate.core:
+                return Harm(user, draft(user, side, need, wrong), wrong & predicate.core)
+    return None
+
+
+def _users(context: Context, predicate: Judged) -> Iterator[Judged]:
+    for module, place in asking_files(context, predicate):
+        for user in context.judged.get(module.path) or _gates(context, module, place):
+            if any(asked.gate is predicate.gate for asked in _asked(context, user)):
+                yield user
+
+
+def _gates(context: Context, module: Module, place: str) -> list[Judged]:
+    sets = ((gate, context.tree.sets(module, gate)) for gate in module.gates)
+    return [Judged(module, gate, one, place) for gate, one in sets if one is not None]
+
+
+def _asked(context: Context, judged: Judged) -> Iterator[Judged]:
+    """The predicates that the test of a gate calls, of its own file and of others."""
+    for node in _calls(judged.module, judged.gate.test):
+        value = context.tree.interpreter.evaluate(node.args[0], context.tree.frame(judged.module)).only()
+        if not isinstance(value, FunctionValue) or value.function.qualname == judged.gate.qualname:
+            continue
+        module = value.module
+        for gate in module.gates:
+            if (
+                gate.kind == "predicate"
+                and gate.qualname == value.function.qualname
+                and (sets := context.tree.sets(module, gate))
+            ):
+                yield Judged(module, gate, sets, _place(context, module))
+
+
+def _place(context: Context, module: Module) -> str:
+    return context.places.get(module.path) or module.path.removeprefix(package_root(module.path)).lstrip("/")
+
+
+def _calls(module: Module, test: Expr) -> Iterator[Expr]:
+    """Calls in a test, also where a name of the function stands for one."""
+    for node in walk(test):
+        if node.op == "call":
+            yield node
+        elif node.op == "var":
+            yield from (inner for inner in walk(module.slots[node.args[0]]) if inner.op == "call")
+
+
+def _draft(judged: Judged, harm: Harm) -> Draft:
+    found, user = harm.found, harm.user
+    asked = RelatedSpan(user.module, user.at, f"asked here: {found.message}")
+    return replace(
+        found,
+        rule=RULE,
+        category=None,
+        place=DraftPlace.of_gate(judged),
+        message=f"`{judged.gate.name}` says yes on {plain(harm.wrong)}, and who asks it {found.message}",
+        related=(asked, *found.related),
+        remedy=None,
+        cause=None,
+    )

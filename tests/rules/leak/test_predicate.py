@@ -1,0 +1,61 @@
+"""A predicate that says too much is told where it stands, and who asks it is silent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from analysed import analysed
+
+KERNEL = "from cutlass.cute.nvgpu import tcgen05\n\n\ndef rht(x):\n    return tcgen05.MmaOp(x)\n"
+OPEN = "torch.cuda.get_device_capability() >= (10, 0)"
+PREDICATE = "import torch\n\n\ndef {name}():\n    return torch.cuda.is_available() and {test}\n"
+USER = (
+    "from p.can import {name}\n\n\ndef run(x):\n    if not {name}():\n        raise RuntimeError('no')\n"
+    "    from p.kernel import rht\n    return rht(x)\n"
+)
+CHOICE = USER.replace("        raise RuntimeError('no')\n", "        return None\n")
+TEST = (
+    "import pytest\nfrom p.can import {name}\nfrom p.kernel import rht\n\n\n"
+    "@pytest.mark.skipif(not {name}(), reason='needs SM100 or newer')\ndef test_it():\n    assert rht(1)\n"
+)
+AVAILABLE = "rht_kernels_available"
+
+
+def tree(name: str, test: str = OPEN, **files: str) -> dict[str, str]:
+    found = {"p/__init__.py": "", "p/kernel.py": KERNEL, "p/can.py": PREDICATE.format(name=name, test=test)}
+    return found | {path.replace("__", "/") + ".py": text.format(name=name) for path, text in files.items()}
+
+
+def told(folder: Path, files: dict[str, str], only: str = "") -> list[str]:
+    """What is warned about, as "path:line rule"."""
+    found = analysed(folder, files, ["leak", "test-gate", "message"], only=only).drafts
+    warned = [draft for _, each in found for draft in each if draft.severity != "note"]
+    return [f"{Path(d.module.path).relative_to(folder.resolve())}:{d.at[0]} {d.rule.name}" for d in warned]
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        (tree(AVAILABLE, p__user=USER), ["p/can.py:5 leak"]),
+        (tree(AVAILABLE, p__user=CHOICE), ["p/can.py:5 leak"]),
+        (tree(AVAILABLE, p__user=USER, p__other=CHOICE, tests__test_it=TEST), ["p/can.py:5 leak"]),
+        (tree(AVAILABLE, tests__test_it=TEST), ["p/can.py:5 leak"]),
+        (tree("can_use_rht", p__user=USER), ["p/can.py:5 leak"]),
+        (tree("is_sm_at_least_100", p__user=USER), ["p/user.py:5 leak"]),
+        (tree("is_blackwell", p__user=USER, p__other=USER), ["p/other.py:5 leak", "p/user.py:5 leak"]),
+        (tree("has_capability_100", p__user=USER), ["p/user.py:5 leak"]),
+        (tree(AVAILABLE, "torch.cuda.get_device_capability()[0] == 10", p__user=USER), []),
+        (tree(AVAILABLE), []),
+        (tree(AVAILABLE, p__user=USER, p__kernel="def rht(x):\n    return x\n"), []),
+    ],
+)
+def test_where_it_is_told(tmp_path: Path, files: dict[str, str], expected: list[str]) -> None:
+    assert told(tmp_path, files) == expected
+
+
+def test_one_file_says_what_the_tree_says(tmp_path: Path) -> None:
+    files = tree(AVAILABLE, p__user=USER, p__other=USER)
+    assert told(tmp_path, files) == ["p/can.py:5 leak"]
+    assert told(tmp_path, files, only="p/user.py") == []
+    assert told(tmp_path, files, only="p/can.py") == ["p/can.py:5 leak"]
