@@ -141,3 +141,39 @@ def test_an_instruction_that_a_test_is_about(tmp_path: Path, file: str, code: st
     found = drafts(tmp_path, {f"tests/{file}": HEAD + code, "x.py": RUNS}, "test-gate")
     assert [draft.severity for draft in found] == (["warning"] if said else [])
     assert all((said or "") in draft.message for draft in found)
+
+
+BUILT = (
+    "import torch\nfrom flashinfer.compilation_context import CompilationContext\n\n\ndef gen_module():\n"
+    "    flags = CompilationContext().get_nvcc_flags_list(supported_major_versions=[9, 12])\n"
+    "    return gen_jit_spec('kernel', ['kernel.cu'], extra_cuda_cflags=flags)\n\n\ndef kernel(n, chunked=False):\n"
+    "{refusal}    return gen_module().build_and_load().run(n)\n"
+)
+REFUSAL = (
+    f"    if chunked and {CAP}[0] == 12:\n        raise NotImplementedError('not chunked')\n",
+    f"    if chunked and {CAP}[0] == 9:\n        raise NotImplementedError('not chunked')\n",
+)
+PROMISES = f"def test_it():\n    if {CAP}[0] != 9:\n        pytest.skip('needs SM90+ GPUs')\n    kernel(1)\n"
+
+
+@pytest.mark.parametrize(
+    ("refusal", "severity"),
+    [("", "warning"), (REFUSAL[0], "note"), (REFUSAL[1], "warning")],
+    ids=["refuses nothing", "refuses some calls there", "refuses some calls elsewhere"],
+)
+def test_a_build_promises_less_than_what_the_function_refuses(tmp_path: Path, refusal: str, severity: str) -> None:
+    files = {"tests/test_x.py": HEAD + PROMISES, "x.py": BUILT.replace("{refusal}", refusal)}
+    assert [draft.severity for draft in drafts(tmp_path, files, "test-gate")] == [severity]
+
+
+SCRIPT = (
+    "def {first}():\n    if torch.cuda.get_device_capability()[0] {old}:\n        pytest.skip('needs 9.0')\n    kernel(1)\n\n\n"
+    "def test_two():\n    if torch.cuda.get_device_capability()[0] != 10:\n        pytest.skip('needs 10.x')\n    kernel(2)\n\n\n"
+    "if __name__ == '__main__':\n    {first}()\n    test_two()\n"
+)
+
+
+@pytest.mark.parametrize(("first", "expected"), [("test_one", []), ("needs_nine", ["18 warning"])])
+def test_a_test_that_a_script_runs_is_no_skip_helper(tmp_path: Path, first: str, expected: list[str]) -> None:
+    files = {"tests/test_x.py": HEAD + SCRIPT.format(first=first, old="< 9"), "x.py": RUNS}
+    assert levels(drafts(tmp_path, files, "test-gate")) == expected

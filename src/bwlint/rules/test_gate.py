@@ -14,7 +14,7 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.family_evidence import against
-from bwlint.judging.siblings import Admission, admits
+from bwlint.judging.siblings import Admission, admits, calls
 from bwlint.model.facts import Prose
 from bwlint.model.findings import NoFix, Severity
 from bwlint.model.rule import RuleTraits
@@ -23,7 +23,7 @@ from bwlint.rules.family_split import gate as family_split
 from bwlint.rules.leak import needs as leak
 from bwlint.rules.leak import own_words, predicate
 from bwlint.rules.message import EXCEPTION
-from bwlint.world.gates import Judged
+from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import Need
 
 RULE = RuleTraits("test-gate", explains=8)
@@ -40,8 +40,8 @@ _REFUSED = re.compile(words.said("refusal"), re.I)
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
     if not judged.in_test or judged.other.ends != "skip":
         return
-    if judged.gate.kind == "helper-call" and not context.tree.skips(judged.module, judged.gate.test):
-        return  # what is called there is what the test is about
+    if judged.gate.kind == "helper-call" and not _is_a_skip(context, judged):
+        return
     found = [one for one in leak.leaks(context, judged) if not _only_imported(one[1])]
     if any(predicate.tells(context, judged, one) for one in found):
         return
@@ -53,6 +53,12 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     yield from (replace(one, rule=RULE) for one in said)
     yield from _split(context, judged)
     yield from _excluded(context, judged)
+
+
+def _is_a_skip(context: Context, judged: Judged) -> bool:
+    """Whether a call that may skip is made for that; what is tested may skip, too, and a test that a script runs."""
+    is_test = judged.gate.name.rpartition(".")[2].startswith("test")
+    return not is_test and context.tree.skips(judged.module, judged.gate.test)
 
 
 def _only_imported(need: Need) -> bool:
@@ -67,7 +73,7 @@ def _split(context: Context, judged: Judged) -> Iterator[Draft]:
     missing = context.targets & judged.sets.live - judged.may
     api = admits(context, judged, missing)
     if api is not None:
-        found = replace(_against(judged, missing, api), severity=_by_build(judged, missing, api))
+        found = replace(_against(judged, missing, api), severity=_by_build(context, judged, missing, api))
     elif (text := _naming(judged, missing)) is not None:
         found = _said_otherwise(judged, missing, text, "warning")
     elif parts is not None:
@@ -162,7 +168,7 @@ def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
     api = admits(context, judged, out)
     if api is not None:
         if out <= api.chips:
-            yield replace(_against(judged, out, api), severity=_by_build(judged, out, api))
+            yield replace(_against(judged, out, api), severity=_by_build(context, judged, out, api))
         return
     need = context.need_of(judged, judged.working) or _named(context, judged)
     if need is not None and out - need.legal:
@@ -178,12 +184,24 @@ def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
         yield replace(excluded.draft(judged, replace(kept_out, severity="note")), rule=RULE)
 
 
-def _by_build(judged: Judged, out: ChipSet, api: Admission) -> Severity:
+def _by_build(context: Context, judged: Judged, out: ChipSet, api: Admission) -> Severity:
     """A module is built for what some of its arguments run on; a list on the function speaks for the call, and so does
-    the reason of the skip.
+    the reason of the skip, unless the function refuses some calls on these chips.
     """
+    if api.kind != "build":
+        return "warning"
     promised = any((said := mentioned(text.text)).open_ended and out <= said.named for text in judged.other.texts)
-    return "warning" if promised or api.kind != "build" else "note"
+    return "warning" if promised and not _refuses_some(context, judged, out) else "note"
+
+
+def _refuses_some(context: Context, judged: Judged, out: ChipSet) -> bool:
+    """Whether something that the test calls ends in an error on some of these chips, if only for some arguments."""
+    return any(
+        refuses(side) and other.on(side) & out and other.on(side) != other.sets.live
+        for use in calls(context, judged, judged.working)
+        for other in context.evidence.own_gates(judged.module, use)
+        for side in (other.gate.yes, other.gate.no)
+    )
 
 
 def _as_said(context: Context, judged: Judged, text: str, reason: str) -> Remedy | NoFix:

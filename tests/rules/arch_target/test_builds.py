@@ -221,6 +221,22 @@ def test_a_list_for_the_cards_before_them(sass: str, path: str, expected: list[s
     assert levels(carry("request", sass, name="TORCH_CUDA_ARCH_LIST"), path=path) == expected
 
 
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/kit/Dockerfile", ["1 warning"]),
+        ("/kit/docker/Dockerfile.ci.dev", ["1 note"]),
+        ("/kit/.github/workflows/install-test.yml", ["1 note"]),
+        ("/kit/.github/workflows/nightly-release.yml", ["1 warning"]),
+        ("/kit/.github/workflows/publish.yml", ["1 warning"]),
+        ("/kit/.github/scripts/build-cuda.sh", ["1 warning"]),
+        ("/kit/specific/Dockerfile", ["1 warning"]),
+    ],
+)
+def test_what_is_built_for_machines_of_the_project_itself(path: str, expected: list[str]) -> None:
+    assert levels(carry("request", "80 86 89 90 100", name="TORCH_CUDA_ARCH_LIST"), path=path) == expected
+
+
 def test_each_list_of_flags_stands_for_itself() -> None:
     whole = (carry("gencode", "80", line=1, group="f 1"), carry("gencode", "120", line=2, group="f 1"))
     short = (carry("gencode", "80", line=3, group="f 2"), carry("gencode", "90", line=4, group="f 2"))

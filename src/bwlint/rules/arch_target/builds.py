@@ -42,6 +42,8 @@ _HOPPER = 90
 _CARDS = group("small-shared")
 _TRIES = re.compile(r"(?:^|[^a-z])(?:ci|tests?|lint|nightly|pre-?commit|checks?)(?![a-z])", re.I)
 """Files that say what a project tries out for itself, and not what it ships."""
+_OF_CI = re.compile(r"\.github/workflows/|(?:^|[^a-z])ci(?![a-z])", re.I)
+_SHIPS = re.compile(r"releas|publish|wheel|pypi|packag|deploy|upload", re.I)
 _FEW = 3
 _OF_ITS_MAKER = NoFix("for which chips a build is made is for its maker to say")
 
@@ -103,6 +105,15 @@ class _BuildFile:
     context: Context
     module: Module
     built: tuple[_Built, ...]
+
+    @property
+    def _place(self) -> str:
+        return self.context.places.get(self.module.path, "")
+
+    @property
+    def _of_ci(self) -> bool:
+        """Whether the file builds for machines of the project itself, and ships nothing."""
+        return _OF_CI.search(self._place) is not None and not _SHIPS.search(self._place)
 
     def faults(self, built: _Built) -> Iterator[Draft]:
         """What no toolkit, or not every toolkit of the branch, compiles."""
@@ -489,7 +500,7 @@ class _BuildFile:
             why = f"what compiles for plain {_listed(recent)} has no instruction of that chip alone"
             return _AskedList(built, why)
         cards = [target for target in every if target.chip in _CARDS]
-        if whole and len(cards) == len(_CARDS) and not _TRIES.search(self.context.places.get(self.module.path, "")):
+        if whole and len(cards) == len(_CARDS) and not _TRIES.search(self._place):
             return _AskedList(built, f"{_listed(cards)} are the cards before them")
         return None
 
@@ -602,7 +613,7 @@ class _BuildFile:
             rule=RULE,
             category="test-gate" if self.context.in_test(self.module) else None,
             place=DraftPlace(module=self.module, at=built.carry.at, admitted=covered, certain=covered),
-            severity=severity,
+            severity="note" if severity == "warning" and self._of_ci else severity,
             confidence=confidence,
             message=message,
             label=label,
