@@ -95,11 +95,18 @@ def _module_attribute(run: Interpreter, module: Module, name: str) -> Vec:
     return found
 
 
+def _is_number(value: Expr | None) -> bool:
+    """Whether a class writes a number down, as an enum of the tree's own does; one of a kernel DSL has tuples."""
+    return value is not None and value.op == "const" and isinstance(value.args[0], int)
+
+
 def _member(run: Interpreter, owner: Instance | ClassValue, name: str, depth: int = 0) -> Vec:
     """An attribute of a class of the tree: method, property, class attribute, or single `self` assignment."""
     if depth > 8:
         return vectors.UNKNOWN
-    member = builtins.arch_member(f"{owner.body.qualname}.{name}") if isinstance(owner, ClassValue) else None
+    member = None
+    if isinstance(owner, ClassValue) and not _is_number(owner.body.names.get(name)):
+        member = builtins.arch_member(f"{owner.body.qualname}.{name}")
     if member is not None:
         return Vec((member,))
     if isinstance(owner, Instance):

@@ -303,15 +303,15 @@ class Tree:
         return passed
 
     def splits(self, module: Module, test: Expr, inside: str, outside: str) -> bool:
-        """Whether under one assignment of the free atoms `outside` is refused and `inside` is not."""
+        """Whether under one assignment of the free atoms `outside` is refused, or raises, and `inside` is not."""
         run = self.interpreter
         names = [chip.name for chip in CHIPS]
         first, second = names.index(inside), names.index(outside)
         run.start()
         outcome = run.truth(test, self.frame(module))
         lanes = outcome.spread()
-        if lanes[second] is False:
-            return lanes[first] is not False
+        if lanes[second] is False or isinstance(lanes[second], Raises):
+            return lanes[first] is not False and not isinstance(lanes[first], Raises)
         atoms = list(run.atoms)
         if not atoms or lanes[second] is True:
             return False

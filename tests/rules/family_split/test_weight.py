@@ -157,6 +157,44 @@ def test_a_function_that_says_that_it_tunes(tmp_path: Path, text: str, expected:
     assert levels(drafts(tmp_path, {"a.py": source}, "family-split")) == expected
 
 
+ENUM = """import enum
+import torch
+
+
+class {name}({kind}):
+    SM100 = {hundred}
+    SM120 = {twelve}{more}
+
+
+def current():
+    major, minor = torch.cuda.get_device_capability()
+    return {name}({value})
+
+
+def has_block_scaling():
+    return current() in ({name}.SM100, {name}.SM120)
+"""
+BY_NUMBER = {"kind": "enum.IntEnum", "hundred": "100", "twelve": "120", "value": "major * 10 + minor"}
+BY_TEXT = {"kind": "str, enum.Enum", "hundred": "'sm_100'", "twelve": "'sm_120'", "value": "f'sm_{major}{minor}'"}
+RAISES = "`has_block_scaling` raises on 12.1 (GB10) and not on 12.0"
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (ENUM.format(name="Arch", more="", **BY_NUMBER), RAISES),
+        (ENUM.format(name="Gpu", more="", **BY_NUMBER), RAISES),
+        (ENUM.format(name="Gpu", more="", **BY_TEXT), RAISES),
+        (ENUM.format(name="Gpu", more="\n    SM121 = 121", **BY_NUMBER), "is true on 12.0 and false on 12.1"),
+        (ENUM.format(name="Gpu", more="", **BY_NUMBER | {"value": "major * 10"}), None),
+    ],
+)
+def test_an_enum_without_a_member_for_the_twin(tmp_path: Path, code: str, said: str | None) -> None:
+    found = drafts(tmp_path, {"m.py": code}, "family-split")
+    assert [draft.severity for draft in found] == (["warning"] if said else [])
+    assert all((said or "") in draft.message for draft in found)
+
+
 NATIVE = """#include <cuda_runtime.h>
 static int arch() { cudaDeviceProp p; cudaGetDeviceProperties(&p, 0); return p.major * 10 + p.minor; }
 int pick(bool a, bool b, bool c, bool d, bool e) {

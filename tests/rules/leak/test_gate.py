@@ -107,3 +107,25 @@ def test_an_arm_without_code_has_a_comment_at_least(tmp_path: Path, arms: str, e
     test = "  // scatter4 from here on\n  if (props->major >= 10)"
     code = f"void f(cudaDeviceProp* props) {{\n{test} {arms}\n  end();\n}}\n"
     assert levels(drafts(tmp_path, {"m.cpp": code}, "leak")) == expected
+
+
+TWO_WAYS = """import torch
+
+cap = torch.cuda.get_device_capability()
+
+
+def mla_backend(sparse):
+    if cap[0] >= 10:
+        if sparse:
+            return "FLASHMLA_SPARSE"
+        return "FLASHINFER_MLA"
+    if {second}:
+        return "FLASHMLA"
+    return "TRITON_MLA"
+"""
+
+
+@pytest.mark.parametrize(("second", "expected"), [("cap == (9, 0)", ["7 warning"]), ("sparse", [])])
+def test_the_other_way_counts_where_the_chip_may_take_it(tmp_path: Path, second: str, expected: list[str]) -> None:
+    found = drafts(tmp_path, {"m.py": TWO_WAYS.format(second=second)}, "leak")
+    assert [one for one in levels(found) if one.endswith("warning")] == expected

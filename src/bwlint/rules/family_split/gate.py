@@ -232,6 +232,9 @@ def _said(cut: Cut) -> str:
         return f"this table has a row for {taken} and none for {left_out}"
     if gate.kind == "list":
         return f"this list names {taken} and leaves out {left_out}"
+    if raising := cut.judged.sets.raises & (cut.test | cut.missing):
+        asked = f"`{gate.name}`" if gate.kind in ANSWERS else "this test"
+        return f"{asked} raises on {called(raising)} and not on {plain((cut.test | cut.missing) - raising)}"
     if gate.kind in ANSWERS:
         return f"`{gate.name}` is true on {plain(cut.test)} and false on {called(cut.missing)}"
     if off := cut.switched_off:

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bwlint.chips import ChipSet, group, words
+from bwlint.chips import EVERY, ChipSet, group, words
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
-from bwlint.model.expr import walk
+from bwlint.model.expr import Span, walk
 from bwlint.model.facts import ANSWERS, Side, Use
 from bwlint.rules.leak import RULE, own_words
 from bwlint.world.gates import Judged, answers_no, refuses
@@ -140,7 +140,17 @@ def _in_what_follows(context: Context, judged: Judged, need: Need) -> bool:
     if refuses(here) or (here.at is not None and not here.at.holds(need.use.at)):
         return False
     found = context.evidence.of(judged.module, other, sure=False)
-    return any(one.strength == PROOF and one.legal == need.legal for one in found)
+    same = (one for one in found if one.strength == PROOF and one.legal == need.legal)
+    return any(_let_otherwise(context, judged, one.use.at) & context.targets for one in same)
+
+
+def _let_otherwise(context: Context, judged: Judged, at: Span) -> ChipSet:
+    """Chips that the gates around a place let there, but for one of them."""
+    reached = EVERY
+    for other, side in context.around(judged, at):
+        if other.gate is not judged.gate:
+            reached &= other.let_through(side)
+    return reached
 
 
 def _device_decides(judged: Judged, side: Side) -> bool:
