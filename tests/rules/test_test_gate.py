@@ -129,6 +129,7 @@ TCGEN05, WGMMA = "speaks of tcgen05 and tensor memory, which is for 10.0 to 11.0
         ("test_x.py", f"{NEWER.format(9)}def test_it():\n    assert 'wgmma' not in kernel(1)\n", None),
         ("test_x.py", f"{NEWER.format(9)}def test_it():\n    kernel('wgmma')\n", None),
         ("test_x.py", f"{NEWER.format(9)}def test_mma():\n    assert 'mma.sync' in kernel(1)\n", None),
+        ("test_x.py", f"{NEWER.format(9)}def test_it_with_wgmma_disabled():\n    kernel(1)\n", None),
         (
             "test_x.py",
             f"{NEWER.format(9)}def test_wgmma():\n    wanted = 'mma' if {CAP} >= (12, 0) else 'wgmma'\n"
@@ -177,3 +178,44 @@ SCRIPT = (
 def test_a_test_that_a_script_runs_is_no_skip_helper(tmp_path: Path, first: str, expected: list[str]) -> None:
     files = {"tests/test_x.py": HEAD + SCRIPT.format(first=first), "x.py": RUNS}
     assert levels(drafts(tmp_path, files, "test-gate")) == expected
+
+
+FACTORY = (
+    f"def requires(major, how='ge'):\n    try:\n        have = {CAP}\n    except ValueError:\n        have = (0, 0)\n\n"
+    "    def holds(have, wanted, how):\n        if how == 'ge':\n            return have >= wanted\n"
+    "        return have < wanted\n\n"
+    "    marks = [pytest.mark.skipif(not holds(have, (major, 0), how), reason='other GPU'), pytest.mark.gpu]\n\n"
+    "    def inner(func):\n        for mark in marks:\n            func = mark(func)\n        return func\n\n    return inner\n\n\n"
+)
+WRAPPER = (
+    f"def requires(major, how='ge'):\n    def wrap(func):\n        def run(*args):\n            if {CAP}[0] < major:\n"
+    "                pytest.skip('too old')\n            return func(*args)\n\n        return run\n\n    return wrap\n\n\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        (f"{FACTORY}@requires(10)\ndef test_tcgen05():\n    kernel(1)\n", ["25 warning"]),
+        (f"{FACTORY}@requires(10)\n@requires(12, 'lt')\ndef test_tcgen05():\n    kernel(1)\n", []),
+        (f"{FACTORY}@requires(12)\ndef test_tcgen05():\n    kernel(1)\n", []),
+        (f"{WRAPPER}@requires(10)\ndef test_tcgen05():\n    kernel(1)\n", ["17 warning"]),
+        (f"{WRAPPER}@requires(12)\ndef test_tcgen05():\n    kernel(1)\n", []),
+    ],
+)
+def test_a_decorator_that_is_a_function_of_the_test(tmp_path: Path, code: str, expected: list[str]) -> None:
+    assert levels(drafts(tmp_path, {"tests/test_x.py": HEAD + code, "x.py": RUNS}, "test-gate")) == expected
+
+
+def test_a_test_of_a_compiler_runs_nothing(tmp_path: Path) -> None:
+    code = f"{HEAD}{NEWER.format(9)}def test_wgmma():\n    kernel(1)\n"
+    by_use = code.replace("kernel(1)", "kernel.transform.Fence(1)")
+    assert levels(drafts(tmp_path, {"tests/transform/test_x.py": code, "x.py": RUNS}, "test-gate")) == ["5 note"]
+    assert levels(drafts(tmp_path / "b", {"tests/test_x.py": by_use, "x.py": RUNS}, "test-gate")) == ["5 note"]
+
+
+def test_the_tests_of_one_instruction_in_a_file_are_one_finding(tmp_path: Path) -> None:
+    tests = [f"{NEWER.format(10)}def test_tcgen05_{name}():\n    kernel(1)\n\n\n" for name in ("ld", "st", "mma")]
+    found = drafts(tmp_path, {"tests/test_x.py": HEAD + "".join(tests), "x.py": RUNS}, "test-gate")
+    assert levels(found) == ["5 warning"]
+    assert [related.at[0] for related in found[0].related] == [10, 15]

@@ -96,7 +96,7 @@ class Draft:
     legal: ChipSet | None = None
     related: tuple[RelatedSpan, ...] = ()
     remedy: Remedy | NoFix | None = None
-    cause: tuple[str, Span] | None = None
+    cause: tuple[str, Span | str] | None = None
     """The place of another gate, which is what is wrong or right about all who lead there."""
     claims: tuple[Claimed, ...] = ()
     """What can be tested of it, besides its gate."""

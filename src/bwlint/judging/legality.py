@@ -20,8 +20,9 @@ from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
+from bwlint.judging.guarded_macros import defined
 from bwlint.judging.path_conditions import bare
-from bwlint.model.expr import Expr, Span
+from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import NAMED, Carry, Module, Operation
 from bwlint.model.findings import Confidence, Severity
 from bwlint.model.rule import RuleTraits
@@ -239,7 +240,8 @@ def _draft(module: Module, rule: RuleTraits, charge: Charge, operations: list[Op
 @dataclass(frozen=True, slots=True)
 class _Placed:
     """A charge in C++ or in Python: `guarded` says that a guard asks for the target and lets it through, `gated` that
-    a gate of the running program does, and `carry` what builds it.
+    a gate of the running program does, and `carry` what builds it. `unbuilt`: every build that is known keeps to
+    targets that have it, and the guard does not.
 
     None is set where a macro that nobody defines in reach decides too.
     """
@@ -249,20 +251,22 @@ class _Placed:
     guarded: bool
     gated: bool
     carry: Carry | None
+    unbuilt: bool = False
 
 
 def _of_source(context: Context, module: Module, rule: RuleTraits, kind: ChargeKind) -> Iterator[Draft]:
     """One finding for each guard, gate or build that lets something through; nothing where no such thing is known."""
-    key = (module.path, module.language)  # code in a string has the path of the file around it
-    if key not in context.placed:
+    file = (module.path, module.language)  # code in a string has the path of the file around it
+    if file not in context.placed:
         needs = (one for one in module.operations if one.kind in NAMED)
         found = [one for need in needs for one in _placed(context, module, need)]
-        context.placed[key] = tuple(_without_slow_paths(found))
+        context.placed[file] = tuple(_without_slow_paths(found))
     groups: dict[object, list[_Placed]] = {}
-    for one in context.placed[key]:
+    for one in context.placed[file]:
         asked = one.guarded or one.carry is not None
         if one.charge.kind == kind and (asked or one.gated):
-            groups.setdefault((one.carry, one.gated, _guards(one.operation) if asked else ()), []).append(one)
+            key = (one.carry, one.gated, one.unbuilt, _guards(one.operation) if asked else ())
+            groups.setdefault(key, []).append(one)
     for found in groups.values():
         yield _source_draft(context, module, rule, found)
 
@@ -287,7 +291,8 @@ def _placed(context: Context, module: Module, operation: Operation) -> Iterator[
     compiled = context.tree.compiled(module, operation.path) & native
     carries = context.builds.of(module) or context.builds.of_includers(module, context.tree.headers)
     carry = next((one for one in carries if compiled & built(one) & _told(operation, one)), None)
-    if carries and carry is None:
+    unbuilt = bool(carries) and carry is None
+    if unbuilt and short(operation).partition(".")[0] not in _OF_OTHERS:
         return  # every build that compiles the file keeps to targets that have it
     judged = compiled & built(carry) if carry else _certain(compiled, legal(operation))
     guarded = any(_keeps_older_away(context, module, test) for test in operation.path)
@@ -295,8 +300,9 @@ def _placed(context: Context, module: Module, operation: Operation) -> Iterator[
     sure = context.tree.surely_compiled(module, operation.path)
     for charge in charges_of(operation, judged):
         known = charge.targets <= sure
-        gated = known and bool(charge.targets.chips & admitted)
-        yield _Placed(operation, charge, guarded and known, gated, carry if known else None)
+        gated = known and bool(charge.targets.chips & admitted) and not unbuilt
+        if not unbuilt or (guarded and known):
+            yield _Placed(operation, charge, guarded and known, gated, carry if known else None, unbuilt)
 
 
 def _told(operation: Operation, carry: Carry) -> TargetSet:
@@ -332,13 +338,19 @@ def _source_draft(context: Context, module: Module, rule: RuleTraits, found: lis
     first, *others = found
     charge, chips = first.charge, first.charge.targets.chips
     severity, confidence, why = _level(first)
-    guard = _innermost(context, module, first.operation) if first.guarded else None
-    related = [RelatedSpan(module, guard, "this guard lets it through")] if guard else []
-    related += [RelatedSpan(module, other.operation.at, short(other.operation)) for other in others[:_SHOWN]]
+    mends = first.guarded and charge.severity == "error"  # what is slow is right behind its guard
+    guard = _to_mend(context, module, first.operation) if mends else None
+    shown = found if guard else others
+    related = [RelatedSpan(module, one.operation.at, short(one.operation)) for one in shown[:_SHOWN]]
     more = f" (and {len(others)} more)" if others else ""
     return Draft(
         rule=rule,
-        place=DraftPlace(module=module, at=first.operation.at, admitted=chips, certain=chips if first.carry else NONE),
+        place=DraftPlace(
+            module=module,
+            at=guard or first.operation.at,
+            admitted=chips,
+            certain=chips if first.carry else NONE,
+        ),
         severity=severity,
         confidence=confidence,
         message=f"{charge.message}{more}{why}",
@@ -389,14 +401,21 @@ def _level(first: _Placed) -> tuple[Severity, Confidence, str]:
         exact = first.carry.kind != "extension"  # of a file with several extensions it is what all have together
         said = f"; {first.carry.name or 'this build'} compiles it for {chips}"
         return ("error", "high", said) if exact else ("warning", "medium", said)
+    if first.unbuilt:
+        return "note", "medium", f"; this guard would compile it for {chips}, which no build here asks for"
     if first.guarded:
-        return "warning", "high", f"; the guard around it compiles it for {chips}"
+        return "warning", "high", f"; this guard compiles it for {chips}"
     return "warning", "high", f"; the gate around it lets {chips} through"
 
 
-def _innermost(context: Context, module: Module, operation: Operation) -> Span | None:
-    """The innermost guard around an operation that asks for the target."""
-    around = [
-        guarded.guard.at for guarded in context.guards.get(module.path, ()) if guarded.working.holds(operation.at)
-    ]
-    return max(around, default=None)
+def _to_mend(context: Context, module: Module, operation: Operation) -> Span | None:
+    """The innermost guard around an operation that asks for the target; of one that asks for a macro of the file, the
+    guard that defines it.
+    """
+    guards = context.guards.get(module.path, ())
+    inner = max((one for one in guards if one.working.holds(operation.at)), key=lambda one: one.guard.at, default=None)
+    if inner is None:
+        return None
+    macros = {node.args[0] for node in walk(inner.guard.test) if node.op == "defined"}
+    definers = [one.guard.at for one in guards if macros & defined(one)]
+    return definers[0] if len(definers) == 1 else inner.guard.at

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from bwlint.evaluate.names import DEVICE
 from bwlint.evaluate.sources import asking_names
 from bwlint.readers.nodes import below
+from bwlint.readers.python.marking import skips_on
 from bwlint.readers.python.sides import dotted, statements
 from bwlint.readers.python.vocabulary import lines_with
 from bwlint.readers.reads import CONVERTERS
@@ -213,6 +214,8 @@ class _Walk:
                 asked = item.subject if isinstance(item, ast.Match) else item.test
                 tested = tested or self.carries(asked)
             self._statement(item, shared=False)
+        if any(self.carries(test) for test, _ in skips_on(node)):
+            self._found.words.add(node.name)
         self._found.words |= written & self._local
         self._closure[qualname] = self._local
 

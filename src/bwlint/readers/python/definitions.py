@@ -12,6 +12,7 @@ from bwlint.model.facts import Class, Function, FunctionKind, Path, Side
 from bwlint.readers.nodes import below
 from bwlint.readers.python import lists, sides
 from bwlint.readers.python.lower import LoweringScope
+from bwlint.readers.python.marking import skips_on
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from bwlint.readers.python.flow import Flow
 
 _MAX_DOC = 600
+_SKIPIF = Expr("import", ("pytest.mark", "skipif"))
 MAX_VALUES = 6
 """Assignments to one attribute that are told apart."""
 _PYTEST = ("pytest.", "unittest.", "parametrize", "mark.")
@@ -73,6 +75,9 @@ def _function(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef, qualname
         flow.returning(NONE)
     if lowerer.yields:
         flow.returns = [((), unknown(f"{qualname} yields"))]
+    if marks := [flow.quietly(test) if not fails else negate(flow.quietly(test)) for test, fails in skips_on(node)]:
+        skips = marks[0] if len(marks) == 1 else Expr("or", (tuple(marks),), span(node))
+        flow.returns = [((), Expr("call", (_SKIPIF, (skips,)), span(node)))]
     result = Function(
         qualname,
         kind,

@@ -18,7 +18,7 @@ from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import ANSWERS, LISTED
 from bwlint.model.findings import NoFix, Severity
 from bwlint.rules.family_split import RULE, reasons
-from bwlint.rules.family_split.weight import Cut, Weight, names_members, weight
+from bwlint.rules.family_split.weight import Cut, Weight, names_members, spelled, weight
 from bwlint.world.builds import runs_on
 from bwlint.world.gates import Judged, refuses
 
@@ -178,7 +178,7 @@ def _nothing_behind(judged: Judged) -> bool:
 
 def _pair(context: Context, judged: Judged, family: ChipSet, missing: ChipSet) -> bool:
     """Another gate of the function (or of the module, for helpers) names the member that this one does not name."""
-    twin = missing if names_members(judged) else family - missing
+    twin = family - _named(judged, family)
     for other in context.judged[judged.module.path]:
         if other is judged or _named(other, family) != twin or _same_comparison(judged, other) or asks(other, judged):
             continue  # the same comparison, used and turned round
@@ -192,6 +192,9 @@ def _pair(context: Context, judged: Judged, family: ChipSet, missing: ChipSet) -
 
 
 def _named(judged: Judged, family: ChipSet) -> ChipSet:
+    """The members that a test spells out; where it spells none, those that it holds on, or the exceptions it makes."""
+    if said := spelled(judged, family):
+        return said
     return judged.core & family if names_members(judged) else family - judged.core
 
 

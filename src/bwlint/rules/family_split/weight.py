@@ -10,6 +10,7 @@ from bwlint.chips import EVERY, NONE, ChipSet, group, spelling, words
 from bwlint.chips.wording import called
 from bwlint.judging.context import Context
 from bwlint.judging.siblings import admission, calls, users
+from bwlint.model.expr import walk
 from bwlint.model.facts import ANSWERS, LISTED, Side
 from bwlint.model.findings import Confidence, Severity
 from bwlint.rules.family_split import reasons
@@ -45,6 +46,9 @@ class Cut:
     @property
     def named(self) -> ChipSet:
         """Those whom the author thought of."""
+        said = spelled(self.judged, self.test | self.missing)
+        if said in (self.test, self.missing):
+            return said
         return self.test if names_members(self.judged) else self.missing
 
     @property
@@ -88,6 +92,25 @@ class Cut:
 def names_members(judged: Judged) -> bool:
     """Whether a test lists chips (`==`, `in`) and not exceptions (`!=`, `not in`)."""
     return judged.gate.kind in LISTED or len(judged.core) <= len(EVERY) // 2
+
+
+def spelled(judged: Judged, family: ChipSet) -> ChipSet:
+    """The members whose number stands in a test: 120, (12, 0), "sm_120a"."""
+    nodes = list(walk(judged.gate.test))
+    constants = [node.args[0] for node in nodes if node.op == "const" and not isinstance(node.args[0], bool)]
+    pairs = [
+        tuple(part.args[0] for part in node.args[0] if part.op == "const")
+        for node in nodes
+        if node.op in ("tuple", "list") and len(node.args[0]) == 2
+    ]
+    texts = [spelling.spelled(text) for text in constants if isinstance(text, str)]
+    numbers = {number for number in constants if isinstance(number, int)}
+    numbers |= {target.number for target in texts if target is not None}
+    return ChipSet.joining(
+        chip
+        for chip in family
+        if chip.joined in numbers or 10 * chip.joined in numbers or (chip.major, chip.minor) in pairs
+    )
 
 
 def weight(context: Context, cut: Cut) -> Weight:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from bwlint.chips import EVERY, NONE, ChipSet, group, spelling, words
@@ -30,7 +30,11 @@ _ONLY = re.compile(r"\bonly\b", re.I)
 _AGAINST = re.compile(words.said("refusal", "exception"), re.I)
 _OPEN = re.compile(rf"\+|{words.said('open-ended', 'at-least')}", re.I)
 _WAYS = re.compile(words.said("tensor-memory-ways"), re.I)
-_NEGATED = re.compile(r"(?i)(?:^|[_\W])(?:no|not|non|without|avoids?|fallback)(?![a-z])")
+_NEGATED = re.compile(r"(?i)(?:^|[_\W])(?:no|not|non|without|avoids?|fallback|disabled?)(?![a-z])")
+_OF_COMPILERS = re.compile(
+    r"(?i)(?:^|[_/.])(?:transforms?|pass(?:es)?|lower(?:ing|ed)?|analysis|irmodule|assert_structural_equal|parser?|filecheck)"
+    r"(?![a-z])"
+)
 _TABLES = ("table", "lookup", "list")
 """What has a row for each chip that somebody thought of; a comment beside it may speak of one row."""
 _CHOOSES = re.compile(r"backend|impl|kernel|runner|algo", re.I)
@@ -91,15 +95,16 @@ def instruction_tested(context: Context, judged: Judged) -> Iterator[Draft]:
         need = None if _NEGATED.search(name) else instruction(name.replace("_", " "), at)
         if need is None or not wrong - need.legal or not judged.admitted & need.legal:
             continue
-        yield _draft(
+        found = _draft(
             judged,
             wrong - need.legal,
             _WordsBeside(f"`{name}`", name, at),
-            severity="warning",
+            severity="note" if _never_runs(judged) else "warning",
             message=f"the test runs on {plain(wrong - need.legal)}, and `{name}` speaks of {need.what}, "
             f"which is for {plain(need.legal)}",
             legal=need.legal,
         )
+        yield replace(found, cause=(judged.module.path, need.what))  # the tests of a file are bounded together
         return
 
 
@@ -112,6 +117,11 @@ def _instruction_names(judged: Judged) -> Iterator[tuple[str, Span]]:
         elif use.how == "text" and use.role == ASSERTED:
             yield use.name, use.at
     yield PurePosixPath(judged.place).stem, judged.at
+
+
+def _never_runs(judged: Judged) -> bool:
+    """Whether a test looks at what a compiler makes of a program, and runs nothing of it."""
+    return any(_OF_COMPILERS.search(name) for name in (judged.place, *(use.name for use in judged.working.uses)))
 
 
 def _asked_again(context: Context, judged: Judged) -> bool:
