@@ -161,7 +161,7 @@ def told(found: Finding) -> list[str]:
         # Instructions.
         (
             "tcgen05",
-            "tcgen05/kernels.cu:5",
+            "tcgen05/kernels.cu:4",
             [f"instruction: `tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32` does not assemble for {ALL}"],
         ),
         (
@@ -177,7 +177,7 @@ def told(found: Finding) -> list[str]:
         ),
         (
             "illegal-instruction",
-            "illegal-instruction/kernels.cu:6",
+            "illegal-instruction/kernels.cu:5",
             ["instruction: `redux.sync.max.f32` does not assemble for"],
         ),
         (

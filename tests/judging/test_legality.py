@@ -108,4 +108,32 @@ __device__ void wait() {
 
 
 def test_what_one_macro_guards_is_one_finding(tmp_path: Path) -> None:
-    assert levels(drafts(tmp_path, {"wgmma.cuh": ONE_MACRO}, "wgmma")) == ["6 warning", "16 warning"]
+    assert levels(drafts(tmp_path, {"wgmma.cuh": ONE_MACRO}, "wgmma")) == ["1 warning", "15 warning"]
+
+
+GUARDED = """__device__ void fence() {{
+#if {guard}
+  asm volatile("{instruction}" ::: "memory");
+#endif
+}}
+"""
+OPEN, FENCE = "__CUDA_ARCH__ >= 900", "wgmma.fence.sync.aligned;"
+
+
+@pytest.mark.parametrize(
+    ("guard", "instruction", "archs", "rule", "expected"),
+    [
+        (OPEN, FENCE, "90a", "wgmma", ["2 note"]),
+        (OPEN, FENCE, "90a 120a", "wgmma", ["2 warning"]),
+        ("__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1000", FENCE, "90a", "wgmma", []),
+        ("defined(__CUDA_ARCH_FEAT_SM90_ALL)", FENCE, "90a", "wgmma", []),
+        ("__CUDA_ARCH__ >= 1000", "redux.sync.max.f32 %0, %1, 0xffffffff;", "100a", "illegal-instruction", []),
+    ],
+)
+def test_a_guard_that_no_build_takes_at_its_word(
+    tmp_path: Path, guard: str, instruction: str, archs: str, rule: str, expected: list[str]
+) -> None:
+    flags = "".join(f'"-gencode", "arch=compute_{arch},code=sm_{arch}", ' for arch in archs.split())
+    build = f'CUDAExtension("k", ["fence.cu"], extra_compile_args={{"nvcc": [{flags}]}})\n'
+    source = GUARDED.format(guard=guard, instruction=instruction)
+    assert levels(drafts(tmp_path, {"fence.cu": source, "setup.py": build}, rule)) == expected

@@ -185,18 +185,20 @@ FACTORY = (
     "    def holds(have, wanted, how):\n        if how == 'ge':\n            return have >= wanted\n"
     "        return have < wanted\n\n"
     "    marks = [pytest.mark.skipif(not holds(have, (major, 0), how), reason='other GPU'), pytest.mark.gpu]\n\n"
-    "    def inner(func):\n        for mark in marks:\n            func = mark(func)\n        return func\n\n    return inner\n\n\n"
+    "    def inner(func):\n        for mark in marks:\n            func = mark(func)\n        return func\n\n"
+    "    return inner\n\n\n"
 )
 WRAPPER = (
     f"def requires(major, how='ge'):\n    def wrap(func):\n        def run(*args):\n            if {CAP}[0] < major:\n"
-    "                pytest.skip('too old')\n            return func(*args)\n\n        return run\n\n    return wrap\n\n\n"
+    "                pytest.skip('too old')\n            return func(*args)\n\n        return run\n\n"
+    "    return wrap\n\n\n"
 )
 
 
 @pytest.mark.parametrize(
     ("code", "expected"),
     [
-        (f"{FACTORY}@requires(10)\ndef test_tcgen05():\n    kernel(1)\n", ["25 warning"]),
+        (f"{FACTORY}@requires(10)\ndef test_tcgen05():\n    kernel(1)\n", ["26 warning"]),
         (f"{FACTORY}@requires(10)\n@requires(12, 'lt')\ndef test_tcgen05():\n    kernel(1)\n", []),
         (f"{FACTORY}@requires(12)\ndef test_tcgen05():\n    kernel(1)\n", []),
         (f"{WRAPPER}@requires(10)\ndef test_tcgen05():\n    kernel(1)\n", ["17 warning"]),

@@ -239,7 +239,10 @@ def _inline(run: Interpreter, target: FunctionValue, args: list[Vec], keywords: 
 
 
 def _returned(run: Interpreter, function: Function, frame: EvaluationFrame) -> Vec:
-    """The first return whose conditions hold, lane by lane; a doubtful one joins with what comes after it."""
+    """The first return whose conditions hold, lane by lane; a doubtful one joins with what comes after it.
+
+    The neutral projection drops what returns no matter of the device where nobody knows whether it is returned.
+    """
     pending: list[bool] = [True] * len(CHIPS)
     doubtful: list[list[Any]] = [[] for _ in CHIPS]
     lanes: list[Any] = [Unknown()] * len(CHIPS)
@@ -261,10 +264,13 @@ def _returned(run: Interpreter, function: Function, frame: EvaluationFrame) -> V
             if take is True or isinstance(take, Raises):
                 pending[i] = False
                 lanes[i] = vectors.join_all([*doubtful[i], take if isinstance(take, Raises) else lane])
-            else:
+            elif value.device or not run.neutral:
                 doubtful[i].append(lane)
         if not any(pending):
             break
+    for i in range(len(CHIPS)):
+        if pending[i] and doubtful[i]:
+            lanes[i] = vectors.join_all(doubtful[i])
     first = lanes[0]
     if all(lane is first or (type(lane) is type(first) and lane == first) for lane in lanes):
         lanes = [first]

@@ -218,12 +218,13 @@ class Interpreter:
             return Vec((ModuleValue(module) if module else Ref(dotted),))
         if module is not None:
             found = self.global_name(module, name, outer=True)
-            value = found.lanes[0]
-            if not isinstance(value, Ref):
+            if not isinstance(found.lanes[0], Ref | Unknown):
                 return found
         inner = self.world.module(f"{dotted}.{name}")
         if inner is not None:
             return Vec((ModuleValue(inner),))
+        if module is not None and isinstance(found.lanes[0], Unknown):
+            return found
         return self.outside(f"{dotted}.{name}")
 
     def _function(self, node: Expr, frame: EvaluationFrame) -> Vec:

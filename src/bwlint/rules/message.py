@@ -121,8 +121,9 @@ def _repeats(context: Context, judged: Judged, text: Prose, said: Mention) -> It
 
 def _promises(context: Context, judged: Judged, text: Prose, said: Mention) -> Iterator[Draft]:
     """The text sends users of a chip to something that is illegal there."""
+    told = judged.in_test and judged.other.ends == "skip"  # with the test; the reason of a skip misleads nobody
     for behind in leak.leaks(context, judged):
-        if predicate.tells(context, judged, behind):
+        if told or predicate.tells(context, judged, behind):
             return  # the predicate is mended, and the text with it
         _, need, wrong = behind
         if need.strength == PROOF and need.kind in ("operation", "library") and wrong & said.named:

@@ -47,7 +47,10 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         return
     if found:
         side, need, wrong = found[0]
-        yield leak.with_remedy(judged, side, need, replace(leak.draft(judged, side, need, wrong), rule=RULE))
+        one = leak.draft(judged, side, need, wrong)
+        if one.cause is None and judged.gate.text:  # several uses of one condition in front of one thing
+            one = replace(one, cause=(judged.module.path, f"{judged.gate.text} {need.what}"))
+        yield leak.with_remedy(judged, side, need, replace(one, rule=RULE))
         return
     said = list(own_words.instruction_tested(context, judged)) or own_words.open_bound(context, judged)
     yield from (replace(one, rule=RULE) for one in said)

@@ -9,6 +9,7 @@ followed only to what defines it: most files are never parsed for it.
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from collections.abc import Iterator
@@ -172,7 +173,7 @@ class _Carried:
             return _NOTHING
         key = (source.real, given, seen)
         if key not in self.offers:
-            self.offers[key] = _offers("\n".join(dict.fromkeys(map(source.blocks.__getitem__, sorted(seen)))), given)
+            self.offers[key] = _offers(tuple(dict.fromkeys(map(source.blocks.__getitem__, sorted(seen)))), given)
         brought = self.offers[key].get(name, _NOTHING)
         return brought | given if source.blocks[name].startswith("class") and given else brought
 
@@ -226,12 +227,21 @@ def carried(real: str, data: bytes) -> frozenset[str]:
     return _known.of_imports(source, None, MAX_STEPS) if source is not None else _NOTHING
 
 
-def _offers(text: str, given: frozenset[str]) -> dict[str, frozenset[str]]:
+def _offers(blocks: tuple[str, ...], given: frozenset[str]) -> dict[str, frozenset[str]]:
+    """What definitions bring to who imports them; words of a docstring look like one at times, and are left out."""
+    text = "\n".join(blocks)
+    tree = _parsed(text)
+    if tree is None:
+        text = "\n".join(block for block in blocks if _parsed(block) is not None)
+        tree = _parsed(text)
+    return offered(tree, trace(tree, text, set(), given).words) if tree is not None else {}
+
+
+def _parsed(text: str) -> ast.Module | None:
     try:
-        tree = parse(text)
-        return offered(tree, trace(tree, text, set(), given).words)
+        return parse(text)
     except (ReadError, RecursionError):
-        return {}
+        return None
 
 
 def _is_made(text: str, name: str) -> bool:

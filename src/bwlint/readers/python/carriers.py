@@ -232,7 +232,7 @@ class _Walk:
             if self.carries(node.func):
                 return True
             handed = [*node.args, *(keyword.value for keyword in node.keywords)]
-            made = name in CONVERTERS or name in self._definitions.classes
+            made = name in CONVERTERS or name in self._definitions.classes or DEVICE.search(name) is not None
             return made and any(self.carries(item) for item in handed)
         if isinstance(node, ast.IfExp) and not isinstance(getattr(node.body, "value", None), bool):
             return self.carries(node.body) or self.carries(node.orelse)  # a number that was picked is no capability
