@@ -34,3 +34,26 @@ def switch(cases: str) -> str:
 )
 def test_what_stands_behind_decides(tmp_path: Path, kernel: str, cases: str, expected: list[str]) -> None:
     assert levels(drafts(tmp_path, {"a.cu": kernel + switch(cases)}, "excluded")) == expected
+
+
+ANSWER = "import torch\n\n\ndef {name}():\n    cap = torch.cuda.get_device_capability()\n    return {test}\n"
+NEITHER = "cap == (8, 9) or cap[0] in (9, 10)"
+
+
+@pytest.mark.parametrize(
+    ("name", "test", "expected"),
+    [
+        ("fp8_supported", NEITHER, ["6 warning"]),
+        ("can_use_fp8", NEITHER, ["6 warning"]),
+        ("fp8_supported", f"{NEITHER} or cap[0] == 12", []),
+        ("fp8_supported", "cap[0] in (9, 10)", []),
+        ("fp8_supported", "cap >= (8, 9)", []),
+        ("is_ada_or_datacenter", NEITHER, []),
+        ("supports_this_gpu", NEITHER, []),
+        ("pick_a_tile", NEITHER, []),
+    ],
+)
+def test_an_answer_that_leaves_out_what_both_neighbours_run(
+    tmp_path: Path, name: str, test: str, expected: list[str]
+) -> None:
+    assert levels(drafts(tmp_path, {"m.py": ANSWER.format(name=name, test=test)}, "excluded")) == expected

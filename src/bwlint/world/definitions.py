@@ -270,12 +270,20 @@ class Definitions:
         found = place.outline.definitions.get(f"{place.definition.qualname}.{name}")
         if found is not None:
             return Node(place.outline, found)
+        held = place.outline.imports.get(f"{place.definition.qualname}.{name}")
+        target = self._named(place.outline, held) if held and depth < _MAX_NAMES else None
+        if target is not None and target.definition.kind == "function":
+            return target
         for base in place.definition.bases if depth < _MAX_NAMES else ():
-            owner = self._resolved(place.outline, base, None, 1) or self._absolute(base, 1)
+            owner = self._named(place.outline, base)
             member = self._member(owner, name, depth + 1) if owner and owner.key != place.key else None
             if member is not None:
                 return member
         return None
+
+    def _named(self, outline: Outline, name: str) -> Node | None:
+        """What a name of a file's top level, or an absolute one, stands for."""
+        return self._resolved(outline, name, None, 1) or self._absolute(name, 1)
 
 
 def _sure(node: Node) -> Iterator[Use]:

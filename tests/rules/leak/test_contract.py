@@ -41,6 +41,8 @@ REASONS = (
         (IMPLEMENTS.format(f"{MAJOR} not in (9, 10)"), []),
         (LEAST.format(90) + IMPLEMENTS.format(f"{MAJOR} != 9"), []),
         ("    CUDA_MINIMUM_COMPUTE_CAPABILITY = 90\n", ["6 warning"]),
+        ("    CUDA_MINIMUM_COMPUTE_CAPABILITY = (9, 0)\n    CUDA_MAXIMUM_COMPUTE_CAPABILITY = (9, 0)\n", []),
+        ("    MIN_COMPUTE_CAPABILITY = (9, 0)\n    MAX_COMPUTE_CAPABILITY = (13, 0)\n", ["6 warning"]),
         ("    rows_at_least = 90\n", []),
         (REASONS.format(f"{MAJOR} < 9"), ["9 warning"]),
         (REASONS.format(f"{MAJOR} not in (9, 10)"), []),
@@ -61,3 +63,24 @@ def test_what_the_finding_says(tmp_path: Path) -> None:
     (found,) = drafts(tmp_path, files, "leak")
     said = "`Backend.get_min_capability` says yes on 12.x, and `Backend` comes to code that refuses all but 9.0 to 10.7"
     assert found.message == said
+
+
+HELD = (
+    "import torch\nfrom kernels import run\n\n\nclass Base:\n{base}    limit = 3\n\n\n"
+    "class Backend(Base):\n    MIN_COMPUTE_CAPABILITY = (9, 0)\n    kernel = {kernel}\n"
+)
+CALLED = "\n    @classmethod\n    def forward(cls, q):\n        return cls.kernel(q)\n"
+
+
+@pytest.mark.parametrize(
+    ("kernel", "base", "expected"),
+    [
+        ("run", "", ["10 warning"]),
+        ("staticmethod(run)", "", ["10 warning"]),
+        ("None", "", []),
+        ("limit", "", []),
+    ],
+)
+def test_a_class_comes_to_what_its_attributes_hold(tmp_path: Path, kernel: str, base: str, expected: list[str]) -> None:
+    files = {"backend.py": HELD.format(kernel=kernel, base=base) + CALLED, "kernels.py": KERNELS}
+    assert levels(drafts(tmp_path, files, "leak")) == expected

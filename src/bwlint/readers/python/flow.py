@@ -390,16 +390,16 @@ class Flow:
     def _declared(self, name: str, node: ast.expr, value: Expr) -> None:
         if isinstance(node, ast.Dict):
             self.sizes.table(name, node, self.qualname)
-        self._minimum(name, node, value)
+        self._bound(name, node, value)
         test = lists.declared(name, node, value, self.own)
         if test is not None:
             kind: GateKind = "table" if isinstance(node, ast.Dict) else "list"
             rows = Side(ends="fall", tuning=kind == "table" and lists.holds_numbers(node))
             self.add(kind, test, node, rows, Side(ends="raise"), name)
 
-    def _minimum(self, name: str, node: ast.expr, value: Expr) -> None:
-        """The oldest capability that a class is for, which a method of it returns or an attribute holds."""
-        test = lists.minimum(name, node, value) if self.classes_open else None
+    def _bound(self, name: str, node: ast.expr, value: Expr) -> None:
+        """The oldest or newest capability that a class is for, which a method of it returns or an attribute holds."""
+        test = lists.bound(name, node, value) if self.classes_open else None
         if test is not None:
             self.add("predicate", test, node, Side(ends="return"), Side(ends="return"), name)
 
@@ -524,7 +524,7 @@ class Flow:
                 name = self.qualname.rpartition(".")[2]
                 self.add("predicate", value, node.value, Side(ends="return"), Side(ends="return"), name)
             self._call_lists(node.value, rest)
-            self._minimum(self.qualname.rpartition(".")[2], node.value, value)
+            self._bound(self.qualname.rpartition(".")[2], node.value, value)
             if self.path or value.op == "if":
                 self.sizes.picked(self.qualname.rpartition(".")[2], value, node, tuple(self.path), self.qualname)
         self.returning(value)

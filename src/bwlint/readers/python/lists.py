@@ -7,7 +7,15 @@ from collections.abc import Iterator
 
 from bwlint.model.expr import Expr
 from bwlint.readers.python.sides import dotted
-from bwlint.readers.python.vocabulary import JOINED, LIST_NAME, MAJOR_NAME, MAJORS, MINIMUM_NAME, arch_text
+from bwlint.readers.python.vocabulary import (
+    JOINED,
+    LIST_NAME,
+    MAJOR_NAME,
+    MAJORS,
+    MAXIMUM_NAME,
+    MINIMUM_NAME,
+    arch_text,
+)
 from bwlint.readers.spans import span
 
 MIN_ROWS = 2
@@ -35,12 +43,13 @@ def declared(name: str, node: ast.expr, value: Expr, own: frozenset[str]) -> Exp
     return None
 
 
-def minimum(name: str, node: ast.expr | None, value: Expr) -> Expr | None:
-    """The test that a declared oldest capability stands for: `get_min_capability() -> 90`, `MIN_SM = (9, 0)`."""
-    form = _spelling(node) if node is not None and MINIMUM_NAME.search(name) else None
+def bound(name: str, node: ast.expr | None, value: Expr) -> Expr | None:
+    """The test that a declared oldest or newest capability stands for: `get_min_capability() -> 90`, `MAX_SM = 90`."""
+    order = ">=" if MINIMUM_NAME.search(name) else "<=" if MAXIMUM_NAME.search(name) else ""
+    form = _spelling(node) if node is not None and order else None
     if form not in ("joined", "tuple"):
         return None
-    return Expr("cmp", (">=", (Expr("source", (form,)), value)), value.at)
+    return Expr("cmp", (order, (Expr("source", (form,)), value)), value.at)
 
 
 def arguments(call: ast.Call, own: frozenset[str]) -> Iterator[tuple[str, ast.expr]]:

@@ -44,7 +44,7 @@ def _outlined(tree: ast.Module, path: str, name: str, is_package: bool) -> Outli
     bound = Imports(dict(imports.names), imports.package)
     written = dict(_written(tree.body, "", bound, _made(tree.body)))
     imports.names.update(_attributes(tree.body, imports))
-    for alias, target in _aliases(tree.body, imports):
+    for alias, target in (*_aliases(tree.body, imports), *_held(tree.body, imports)):
         imports.names.setdefault(alias, target)
     for local, target in _lazy_names(tree.body, imports):
         if local not in written:
@@ -158,6 +158,14 @@ def _aliases(body: Sequence[ast.stmt], imports: Imports) -> Iterator[tuple[str, 
         name = dotted(value) if isinstance(value, ast.Name | ast.Attribute) else ""
         if name and name != node.targets[0].id:
             yield node.targets[0].id, _absolute(name, imports)
+
+
+def _held(body: Sequence[ast.stmt], imports: Imports) -> Iterator[tuple[str, str]]:
+    """`Class.name` for what the body of a class gives another name, and that: `kernel = staticmethod(_launch)`."""
+    for node in statements(body):
+        if isinstance(node, ast.ClassDef):
+            for name, target in _aliases(node.body, imports):
+                yield f"{node.name}.{name}", target
 
 
 def _lazy_names(body: Sequence[ast.stmt], imports: Imports) -> Iterator[tuple[str, str]]:

@@ -88,8 +88,8 @@ LIST_NAME = re.compile(
     re.IGNORECASE,
 )
 MAJOR_NAME = re.compile(r"major", re.IGNORECASE)
-MINIMUM_NAME = re.compile(
-    r"(?:^|_)(?:min|minimum|least|lowest)_?(?:cuda_?)?(?:compute_?capability|capability|compute_?cap|cc|sm|arch)(?:_?version)?$",
-    re.IGNORECASE,
-)
+_CAPABILITY = r"_?(?:cuda_?)?(?:compute_?capability|capability|compute_?cap|cc|sm|arch)(?:_?version)?$"
+MINIMUM_NAME = re.compile(rf"(?:^|_)(?:min|minimum|least|lowest){_CAPABILITY}", re.IGNORECASE)
 """What holds the oldest capability that something is for."""
+MAXIMUM_NAME = re.compile(rf"(?:^|_)(?:max|maximum|most|highest){_CAPABILITY}", re.IGNORECASE)
+"""What holds the newest one."""

@@ -17,6 +17,7 @@ from bwlint.judging.evidence import claimed
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import ANSWERS, BRANCHES, LISTED, Gate
 from bwlint.model.findings import Confidence, Severity
+from bwlint.model.naming import spoken
 from bwlint.rules.excluded import RULE
 from bwlint.rules.family_split.weight import names_members
 from bwlint.rules.leak.own_words import behind
@@ -38,6 +39,8 @@ _NAME = re.compile(r"(?i)(?<![a-z])blackwell(?![a-z])")
 _PART = re.compile(r"(?i)ultra|data-?cent|[bg]b?[123]00|thor|consumer|geforce")
 _COMPILED = re.compile(r"(?i)(?<![a-z])triton(?!llm)")
 _AVOIDED = re.compile(words.said("refusal", "avoided"), re.I)
+_QUESTION = re.compile(words.said("support"), re.I)
+_OF_DEVICES = re.compile(words.said("of-devices"), re.I)
 _INDIRECT = frozenset({"<", "<=", ">", ">=", "!=", "not in"})
 _NEAR = 40
 """Lines within which another gate of a function is read as an answer to this one."""
@@ -291,7 +294,19 @@ def _beside_hopper(judged: Judged, out: ChipSet) -> Kept | None:
 
 def _turned_away(judged: Judged) -> bool:
     other = judged.other
-    return judged.gate.is_a("list", "assert") or refuses(other) or answers_no(other)
+    return judged.gate.is_a("list", "assert") or refuses(other) or answers_no(other) or _is_question(judged)
+
+
+def _is_question(judged: Judged) -> bool:
+    """Whether a function answers what can be used, and is not called after the chips that it asks for."""
+    name = judged.gate.name
+    return (
+        judged.gate.kind == "predicate"
+        and not judged.sets.guessed
+        and judged.owns_comparison
+        and _QUESTION.search(name) is not None
+        and _OF_DEVICES.search(spoken(name)) is None
+    )
 
 
 def _plain_hopper(judged: Judged) -> bool:

@@ -19,7 +19,7 @@ from bwlint.world.gates import Judged
 from bwlint.world.proofs import NeedProof
 
 _ASKED = re.compile(
-    r"_*(?:get_)?(?:cuda_)?(?:(?:is_)?(?:supports?|supported|available|usable|eligible|compatible)|can|min(?:imum)?)(?:_\w+)?$",
+    r"_*(?:get_)?(?:cuda_)?(?:(?:is_)?(?:supports?|supported|available|usable|eligible|compatible)|can|min(?:imum)?|max(?:imum)?)(?:_\w+)?$",
     re.I,
 )
 """What a class answers for all of its methods."""
