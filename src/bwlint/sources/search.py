@@ -82,6 +82,12 @@ class Search:
             self._hits[key] = tuple(found)
         return self._hits[key]
 
+    def matches(self, kind: str, pattern: re.Pattern[bytes]) -> Iterator[tuple[SourceFile, re.Match[bytes]]]:
+        """Where an expression matches in the files of a kind, in order."""
+        pool = self._pool(kind)
+        for match in pattern.finditer(pool.data):
+            yield pool.files[bisect_right(pool.starts, match.start()) - 1], match
+
     def _discovery(self) -> Discovery:
         if self._found is None:
             self._found = discover([self.folder], most_entries=MAX_ENTRIES)

@@ -22,8 +22,11 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Hop, Module, Outline, Use
 from bwlint.sources.errors import ReadError
 from bwlint.sources.read import Unread, decode, read_bytes
+from bwlint.sources.search import search_of
+from bwlint.sources.tree import module_name, package_root
 from bwlint.world.gates import Judged
 from bwlint.world.libraries import PROOF, Libraries, operation
+from bwlint.world.operations import Behind, registered
 from bwlint.world.proofs import Edge, NeedProof, Node
 from bwlint.world.tree import Tree
 
@@ -82,6 +85,7 @@ class Definitions:
         self._tree = tree
         self._libraries = libraries
         self._outlines = outlines
+        self._operations: dict[str, Behind] = {}
 
     def definition(self, module: Module, use: Use) -> Node | None:
         """The definition that a use in a file leads to; None where it is not in the tree or not known."""
@@ -142,14 +146,35 @@ class Definitions:
         return self._member(node, "__init__") if node.definition.kind == "class" else None
 
     def bound(self, path: str, use: Use) -> tuple[Node, ...]:
-        """The C++ behind an operation of torch (`torch.ops.ns.op`) or a function of a module that is compiled."""
+        """What is behind an operation of torch (`torch.ops.ns.op`), in either language, or in a compiled module."""
         if use.how != "call" or "." not in use.name:
             return ()
-        return self._native.definitions(use.name, path) if "ops." in use.name else self._native.compiled(use.name, path)
+        if "ops." in use.name:
+            return self._native.definitions(use.name, path) or tuple(self._registered(path, use.name))
+        return self._native.compiled(use.name, path)
+
+    def _registered(self, path: str, name: str) -> Iterator[Node]:
+        """The Python functions that are registered under the name of an operation."""
+        root = package_root(path)
+        if root not in self._operations:
+            self._operations[root] = registered(search_of(root, self._native.searches))
+        space, _, operation = name.removesuffix(".default").rpartition("ops.")[2].rpartition(".")
+        for said, file, function in self._operations[root].get(operation, ()):
+            outline = self._outlines.of(file.real, module_name(file.real, file.root)) if said in ("", space) else None
+            for qualname in outline.definitions if outline is not None else ():
+                if outline is not None and qualname.rpartition(".")[2] == function:
+                    yield Node(outline, outline.definitions[qualname])
 
     def _after(self, node: Node, use: Use) -> tuple[Node, ...]:
         after = self._resolved(node.outline, use.name, use.at) if use.how == "call" else None
-        return self.bound(node.outline.path, use) if after is None else (after,)
+        return self.bound(node.outline.path, self._held(node, use)) if after is None else (after,)
+
+    def _held(self, node: Node, use: Use) -> Use:
+        """`cls.kernel` by the name of the operation that the class holds under it."""
+        root, _, name = use.name.partition(".")
+        owner = node.definition.qualname.rpartition(".")[0]
+        held = node.outline.imports.get(f"{owner}.{name}", "") if root in ("self", "cls") else ""
+        return replace(use, name=held) if "ops." in held else use
 
     def _used_libraries(self, node: Node) -> Iterator[NeedProof]:
         """What is known of the names that no definition of the tree stands for."""

@@ -36,6 +36,9 @@ class _Written:
     made: Mapping[str, str]
 
 
+_LOOKS_UP = re.compile(r"(?i)(?:^|[._])(?:get|load|find)_?(?:custom_?)?op(?:erator)?$")
+
+
 def _outlined(tree: ast.Module, path: str, name: str, is_package: bool) -> Outline:
     imports = Imports({}, name if is_package else name.rpartition(".")[0])
     stars: list[str] = []
@@ -153,11 +156,20 @@ def _aliases(body: Sequence[ast.stmt], imports: Imports) -> Iterator[tuple[str, 
         if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
             continue
         value: ast.expr = node.value
+        name = _operation(value)
         while isinstance(value, ast.Call) and value.args:
             value = value.args[0]
-        name = dotted(value) if isinstance(value, ast.Name | ast.Attribute) else ""
+        name = name or (dotted(value) if isinstance(value, ast.Name | ast.Attribute) else "")
         if name and name != node.targets[0].id:
             yield node.targets[0].id, _absolute(name, imports)
+
+
+def _operation(node: ast.expr) -> str:
+    """`get_operator("ns", "op")` as the operation of torch that it looks up."""
+    if not isinstance(node, ast.Call) or not _LOOKS_UP.search(dotted(node.func)):
+        return ""
+    texts = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    return f"torch.ops.{'.'.join(texts)}" if len(texts) == len(node.args) == 2 else ""
 
 
 def _held(body: Sequence[ast.stmt], imports: Imports) -> Iterator[tuple[str, str]]:
