@@ -14,7 +14,7 @@ from bwlint.judging.drafts import Draft, RelatedSpan
 from bwlint.judging.evidence import Evidence
 from bwlint.judging.guards import guards_of, wrappers_of
 from bwlint.judging.unreached import Unreached
-from bwlint.model.expr import Span
+from bwlint.model.expr import Span, walk
 from bwlint.model.facts import ANSWERS, LISTED, Gate, Module
 from bwlint.model.findings import SEVERITIES, Confidence
 from bwlint.rules import checks, file_checks, guard_checks
@@ -203,11 +203,13 @@ def _at_origins(context: Context, module: Module, drafts: Sequence[Draft]) -> li
 
 def _origin(module: Module, judged: Sequence[Judged], entry: Judged) -> Gate | None:
     """The flag or predicate of the same file whose value a gate uses."""
-    if entry.gate.kind in ANSWERS:
-        return None
     leaf = entry.gate.leaf
     names = entry.mentioned
+    if entry.gate.kind != "lookup":  # what a table lacks may be an error where it is read
+        names |= {node.args[1] for node in walk(entry.gate.test) if node.op == "var"}
     for other in judged:
+        if entry.gate.kind in ANSWERS and other.gate.kind not in LISTED:
+            continue
         if (
             other.gate.kind == "flag"
             and leaf is not None

@@ -222,3 +222,25 @@ int pick(bool a, bool b, bool c, bool d, bool e) {
 def test_a_name_that_is_picked_in_cpp_is_a_way_and_a_number_is_tuning(tmp_path: Path, body: str, severity: str) -> None:
     found = drafts(tmp_path, {"m.cpp": NATIVE % body}, "family-split")
     assert [draft.severity for draft in found] == [severity]
+
+
+LISTED = """import torch
+
+SUPPORTED_CAPABILITIES = {members}
+
+
+def reason(q):
+    if torch.cuda.get_device_capability() not in SUPPORTED_CAPABILITIES:
+        return "this device is not supported"
+    return None
+
+
+def other(q):
+    return torch.cuda.get_device_capability() in SUPPORTED_CAPABILITIES
+"""
+
+
+@pytest.mark.parametrize(("members", "lines"), [("{(12, 0)}", [3]), ("{(9, 0), (12, 0), (12, 1)}", [])])
+def test_a_list_and_who_asks_it_are_one_finding(tmp_path: Path, members: str, lines: list[int]) -> None:
+    found = drafts(tmp_path, {"m.py": LISTED.replace("{members}", members)}, "family-split")
+    assert [draft.at[0] for draft in found] == lines
