@@ -221,3 +221,21 @@ def test_the_tests_of_one_instruction_in_a_file_are_one_finding(tmp_path: Path) 
     found = drafts(tmp_path, {"tests/test_x.py": HEAD + "".join(tests), "x.py": RUNS}, "test-gate")
     assert levels(found) == ["5 warning"]
     assert [related.at[0] for related in found[0].related] == [10, 15]
+
+
+ENV = (
+    '"""Helpers.\n\nwith plain markers::\n\n    import pytest\n"""\nimport torch\n\n\n'
+    "def has_cuda():\n    return asked()\n\n\n"
+    "def current():\n    try:\n        return torch.cuda.get_device_capability()\n    except Exception:\n"
+    "        return (0, 0)\n\n\n"
+    "def has_compute(major):\n    if not has_cuda():\n        return False\n    return current() >= (major, 0)\n"
+)
+
+
+def test_a_docstring_that_looks_like_code_hides_no_helper(tmp_path: Path) -> None:
+    test = (
+        "import pytest\nfrom p import env\nfrom x import kernel\n\n\n"
+        "@pytest.mark.skipif(not env.has_compute(10), reason='old')\ndef test_tcgen05():\n    kernel(1)\n"
+    )
+    files = {"p/__init__.py": "from . import env\n", "p/env.py": ENV, "x.py": RUNS, "tests/test_x.py": test}
+    assert levels(drafts(tmp_path, files, "test-gate", only="tests/test_x.py")) == ["6 warning"]

@@ -241,7 +241,8 @@ def _inline(run: Interpreter, target: FunctionValue, args: list[Vec], keywords: 
 def _returned(run: Interpreter, function: Function, frame: EvaluationFrame) -> Vec:
     """The first return whose conditions hold, lane by lane; a doubtful one joins with what comes after it.
 
-    The neutral projection drops what returns no matter of the device where nobody knows whether it is returned.
+    What nobody knows, and nobody knows whether it is returned, is an override (of the environment, of a caller) and
+    says nothing; the neutral projection drops every value in doubt that is no matter of the device.
     """
     pending: list[bool] = [True] * len(CHIPS)
     doubtful: list[list[Any]] = [[] for _ in CHIPS]
@@ -264,7 +265,7 @@ def _returned(run: Interpreter, function: Function, frame: EvaluationFrame) -> V
             if take is True or isinstance(take, Raises):
                 pending[i] = False
                 lanes[i] = vectors.join_all([*doubtful[i], take if isinstance(take, Raises) else lane])
-            elif value.device or not run.neutral:
+            elif value.device or not (run.neutral or isinstance(lane, Unknown)):
                 doubtful[i].append(lane)
         if not any(pending):
             break

@@ -88,8 +88,9 @@ def instruction_tested(context: Context, judged: Judged) -> Iterator[Draft]:
     """A test of an instruction that only older or other chips have, by its own name or by what it looks for, runs on
     everything newer.
     """
-    wrong = judged.admitted & context.targets
-    if not wrong or not wrong <= judged.must or _asked_again(context, judged):
+    wrong = judged.admitted & context.targets & judged.may
+    partial = judged.denies and not judged.sets.must  # it skips one configuration, and says nothing of the others
+    if not wrong or partial or _asked_again(context, judged):
         return
     for name, at in _instruction_names(judged):
         need = None if _NEGATED.search(name) else instruction(name.replace("_", " "), at)

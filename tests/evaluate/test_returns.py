@@ -1,0 +1,36 @@
+"""Functions with several ways out: what is known of their result where nobody knows which way is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from bwlint.chips import EVERY, NONE, ChipSet
+from bwlint.world.tree import Sets
+
+Evaluate = Callable[..., "Sets | None"]
+
+ASKED = "def has(major):\n    if not anything():\n        return False\n    return cap >= (major, 0)\n"
+OVERRIDDEN = (
+    "def capability():\n    if os.environ.get('ARCH'):\n        return parsed(os.environ['ARCH'])\n    return cap\n"
+)
+OLDER = ChipSet.where(lambda chip: chip.major < 10)
+
+
+@pytest.mark.parametrize(
+    ("setup", "condition", "may", "must", "core"),
+    [
+        (ASKED, "not has(10)", EVERY, OLDER, OLDER),
+        (ASKED, "has(10)", EVERY - OLDER, NONE, EVERY - OLDER),
+        (ASKED.replace("False", "True"), "has(10)", EVERY, EVERY - OLDER, EVERY - OLDER),
+        (OVERRIDDEN, "capability() == (12, 0)", ChipSet.of("12.0"), ChipSet.of("12.0"), ChipSet.of("12.0")),
+        (OVERRIDDEN, "capability()[0] >= 10", EVERY - OLDER, EVERY - OLDER, EVERY - OLDER),
+    ],
+)
+def test_a_way_out_that_may_be_taken(
+    evaluate: Evaluate, setup: str, condition: str, may: ChipSet, must: ChipSet, core: ChipSet
+) -> None:
+    found = evaluate(condition, setup)
+    assert found is not None
+    assert (found.may, found.must, found.core, found.guessed) == (may, must, core, False)
