@@ -6,7 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from pathlib import PurePath
 
+from bwlint.chips import group
 from bwlint.chips.wording import plain
 from bwlint.chips.words import said
 from bwlint.fix import Job
@@ -27,6 +29,7 @@ from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.world.gates import Judged
 
 _REASON = re.compile(rf"\b(?:{said('on-purpose', 'tried', 'untried')})\b", re.I)
+_TWINS = group("consumer-blackwell")
 _PLACE = re.compile(r"\bline \d+|:\d+\b")
 
 
@@ -94,6 +97,19 @@ def _behind(job: Job, fix: Fix) -> str | None:
     if not judged.in_test:
         return kept_away(job.context, judged, held, missing)
     return None if tested(job.context, judged, missing) else "nothing that the test calls says that it is for both"
+
+
+def _headers(job: Job, fix: Fix) -> str | None:
+    """A header that is included has a guard for one of the twins alone: what is behind the edited one may rest on it."""
+    if job.remedy.how != "guard" or not {*fix.proof.after_may} - {*fix.proof.before_may}:
+        return None
+    edited = {edit.path for edit in fix.edits}
+    for header in job.context.tree.headers.included(job.module):
+        parted = [one for one in guards_of(job.context.tree, header) if one.chips & _TWINS and _TWINS & one.refused]
+        named = {(one.chips & _TWINS).names for one in parted}
+        if len(named) == 1 and header.path not in edited:
+            return f"{PurePath(header.path).name}:{parted[0].guard.at[0]} tells the twins apart, too"
+    return None
 
 
 def _words(job: Job, fix: Fix) -> str | None:
@@ -168,4 +184,12 @@ def _drafts(context: Context, module: Module) -> Iterable[Draft]:
         yield from check_file(context, module)
 
 
-_CHECKS: tuple[Callable[[Job, Fix], str | None], ...] = (_guessed, _meant, _moves_others, _behind, _words, _again)
+_CHECKS: tuple[Callable[[Job, Fix], str | None], ...] = (
+    _guessed,
+    _meant,
+    _moves_others,
+    _behind,
+    _headers,
+    _words,
+    _again,
+)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from analysed import analysed
 from toolkit import Toolkit
 
+from bwlint.fix import Job, propose
 from bwlint.fix.apply import apply
+from bwlint.judging.drafts import Remedy
 from bwlint.model.findings import Fix
 
 from .conftest import Mend
@@ -353,3 +356,21 @@ def test_what_is_used_has_to_be_there(mend: Mend, above: str, fits: bool) -> Non
     found = mend(above + CALLER, ("family-split",))
     mended = apply(found.source, [edit for fix in found.fixes[-1:] for edit in fix.edits])
     assert (CALLER not in mended) is fits
+
+
+ROOT = "#if __CUDA_ARCH__ == 1200\n#define HAS_BLOCK_SCALES\n#endif\n"
+WHOLE = ROOT.replace("== 1200", ">= 1200 && __CUDA_ARCH__ < 1300")
+BOTH = ROOT + ROOT.replace("1200", "1210")
+
+
+@pytest.mark.parametrize(("header", "applicability"), [(ROOT, "unsafe"), (WHOLE, "safe"), (BOTH, "safe")])
+def test_a_header_that_tells_the_twins_apart(tmp_path: Path, header: str, applicability: str) -> None:
+    source = '#include "root.h"\n' + KERNEL.format(guard="#if __CUDA_ARCH__ == 1200")
+    analysis = analysed(tmp_path, {"root.h": header, "kernel.cu": source}, ["family-split"])
+    found = [
+        propose(Job(analysis.context, draft, draft.remedy, None, file.root, source))
+        for file, drafts in analysis.drafts
+        for draft in drafts
+        if file.real.endswith("kernel.cu") and isinstance(draft.remedy, Remedy)
+    ]
+    assert [fix.applicability for fix in found if isinstance(fix, Fix)] == [applicability]

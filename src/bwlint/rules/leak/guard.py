@@ -60,7 +60,7 @@ def _generation(name: str) -> ChipSet:
 
 def _draft(context: Context, module: Module, at: Span, name: str, wrong: ChipSet, guarded: Guarded) -> Draft:
     behind = claims.need(name, wrong, NONE, f"what `{name}` wraps does not work on {plain(wrong)}")
-    kernel = _wrapped(context, name, module)
+    kernel = _wrapped(context, name, module, at)
     of_its_own, wrapped = kernel is not None, kernel or "what it wraps"
     return Draft(
         rule=RULE,
@@ -80,12 +80,15 @@ def _draft(context: Context, module: Module, at: Span, name: str, wrong: ChipSet
     )
 
 
-def _wrapped(context: Context, name: str, module: Module) -> str | None:
-    """A kernel that the project wraps so, and that is named for the generation of the wrapper alone."""
+def _wrapped(context: Context, name: str, module: Module, at: Span | None = None) -> str | None:
+    """A kernel that the project wraps so, and that is named for the generation of the wrapper alone; the one at a place
+    where there is one.
+    """
     if context.native is None:
         return None
     argument = re.compile(rf"\b{re.escape(name)}\s*<\s*(?:\w+\s*::\s*)*(?P<kernel>\w+)")
-    for hit in search_of(package_root(module.path), context.native.searches).word("cuda", name):
+    hits = search_of(package_root(module.path), context.native.searches).word("cuda", name)
+    for hit in sorted(hits, key=lambda hit: at is None or (hit.file.real, hit.line) != (module.path, at[0])):
         found = argument.search(hit.text)
         if found and (own := _generation(found["kernel"])) and own <= _generation(name):
             return f"`{found['kernel']}`"
