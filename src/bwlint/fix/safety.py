@@ -100,7 +100,7 @@ def _behind(job: Job, fix: Fix) -> str | None:
 
 
 def _headers(job: Job, fix: Fix) -> str | None:
-    """A header that is included has a guard for one of the twins alone: what is behind the edited one may rest on it."""
+    """An included header has a guard for one of the twins alone: what is behind the edited one may rest on it."""
     if job.remedy.how != "guard" or not {*fix.proof.after_may} - {*fix.proof.before_may}:
         return None
     edited = {edit.path for edit in fix.edits}
