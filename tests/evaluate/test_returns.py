@@ -15,6 +15,12 @@ ASKED = "def has(major):\n    if not anything():\n        return False\n    retu
 OVERRIDDEN = (
     "def capability():\n    if os.environ.get('ARCH'):\n        return parsed(os.environ['ARCH'])\n    return cap\n"
 )
+BY_PHASE = (
+    "def supports(prefill=False):\n    if os.environ.get('INVARIANT'):\n        return False\n"
+    "    if cap == (9, 0) or cap[0] == 12:\n        return not prefill\n    return cap[0] == 10\n"
+)
+TENS = ChipSet.where(lambda chip: chip.major == 10)
+ASKS = TENS | ChipSet.of("9.0", "12.0", "12.1")
 OLDER = ChipSet.where(lambda chip: chip.major < 10)
 
 
@@ -26,6 +32,9 @@ OLDER = ChipSet.where(lambda chip: chip.major < 10)
         (ASKED.replace("False", "True"), "has(10)", EVERY, EVERY - OLDER, EVERY - OLDER),
         (OVERRIDDEN, "capability() == (12, 0)", ChipSet.of("12.0"), ChipSet.of("12.0"), ChipSet.of("12.0")),
         (OVERRIDDEN, "capability()[0] >= 10", EVERY - OLDER, EVERY - OLDER, EVERY - OLDER),
+        (BY_PHASE, "supports(prefill=True)", TENS, NONE, TENS),
+        (BY_PHASE, "supports(prefill=False)", ASKS, NONE, ASKS),
+        (BY_PHASE, "supports(anything())", ASKS, NONE, TENS),
     ],
 )
 def test_a_way_out_that_may_be_taken(

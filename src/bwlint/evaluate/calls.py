@@ -265,7 +265,7 @@ def _returned(run: Interpreter, function: Function, frame: EvaluationFrame) -> V
             if take is True or isinstance(take, Raises):
                 pending[i] = False
                 lanes[i] = vectors.join_all([*doubtful[i], take if isinstance(take, Raises) else lane])
-            elif value.device or not (run.neutral or isinstance(lane, Unknown)):
+            elif value.device or taken.device or not (run.neutral or isinstance(lane, Unknown)):
                 doubtful[i].append(lane)
         if not any(pending):
             break
