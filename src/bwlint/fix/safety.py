@@ -166,6 +166,7 @@ def _with(context: Context, edited: Module) -> Context:
         judged={**context.judged, path: judged},
         guards={**context.guards, path: guards_of(tree, edited)},
         placed={},
+        harms={},
     )
 
 

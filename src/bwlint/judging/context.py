@@ -38,6 +38,8 @@ class Context:
     """Class templates that run what they are given behind a guard, by name."""
     placed: dict[tuple[str, str], tuple[Any, ...]] = field(default_factory=dict)
     """What `legality` has to say of a file, for the rules that share it."""
+    harms: dict[tuple[str, str], Any] = field(default_factory=dict)
+    """What comes of a predicate that says too much, by module path and name; None: nothing."""
     places: dict[str, str] = field(default_factory=dict)
     """The path within its project of each module, by module path."""
     _near: dict[str, bool] = field(default_factory=dict)

@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from bwlint.chips import EVERY, NONE, ChipSet
+from bwlint.chips import EVERY, NONE, ChipSet, words
+from bwlint.chips.mentions import mentioned
 from bwlint.evaluate.names import DEVICE
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import LISTED, REFUSING, Gate, Module, Side
+from bwlint.model.naming import spoken
 from bwlint.world.tree import Sets
 
+_OF_DEVICES = re.compile(words.said("of-devices"), re.I)
 TEST_FILE = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
 
 
@@ -112,6 +115,12 @@ class Judged:
     def names(self) -> str:
         """Everything that names where the gate stands, for evidence by name."""
         return f"{self.place} {self.gate.qualname} {self.gate.name}"
+
+    @property
+    def named_after_chips(self) -> bool:
+        """Whether it is called after the chips that it asks for, and not after what it is for."""
+        name = self.gate.name
+        return _OF_DEVICES.search(spoken(name)) is not None or bool(mentioned(name.replace("_", " ")).named)
 
     @cached_property
     def mentioned(self) -> frozenset[str]:

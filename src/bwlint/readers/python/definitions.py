@@ -102,7 +102,8 @@ def _kind(flow: Flow, decorators: Sequence[str]) -> FunctionKind:
 
 def _decorators(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
     """What each decorator says; of several marks that skip, each stands behind the others."""
-    marks = [(one, skips) for one in node.decorator_list if (skips := _skips(flow, one, node)) is not None]
+    several = node.decorator_list if len(node.decorator_list) > 1 else []
+    marks = [(one, skips) for one in several if (skips := _skips(flow, one, node)) is not None]
     outer = flow.path
     for decorator in node.decorator_list:
         flow.path = [*outer, *(negate(skips) for one, skips in marks if one is not decorator)]

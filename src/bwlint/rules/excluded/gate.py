@@ -17,7 +17,6 @@ from bwlint.judging.evidence import claimed
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import ANSWERS, BRANCHES, LISTED, Gate
 from bwlint.model.findings import Confidence, Severity
-from bwlint.model.naming import spoken
 from bwlint.rules.excluded import RULE
 from bwlint.rules.family_split.weight import names_members
 from bwlint.rules.leak.own_words import behind
@@ -40,7 +39,6 @@ _PART = re.compile(r"(?i)ultra|data-?cent|[bg]b?[123]00|thor|consumer|geforce")
 _COMPILED = re.compile(r"(?i)(?<![a-z])triton(?!llm)")
 _AVOIDED = re.compile(words.said("refusal", "avoided"), re.I)
 _QUESTION = re.compile(words.said("support"), re.I)
-_OF_DEVICES = re.compile(words.said("of-devices"), re.I)
 _INDIRECT = frozenset({"<", "<=", ">", ">=", "!=", "not in"})
 _NEAR = 40
 """Lines within which another gate of a function is read as an answer to this one."""
@@ -299,14 +297,8 @@ def _turned_away(judged: Judged) -> bool:
 
 def _is_question(judged: Judged) -> bool:
     """Whether a function answers what can be used, and is not called after the chips that it asks for."""
-    name = judged.gate.name
-    return (
-        judged.gate.kind == "predicate"
-        and not judged.sets.guessed
-        and judged.owns_comparison
-        and _QUESTION.search(name) is not None
-        and _OF_DEVICES.search(spoken(name)) is None
-    )
+    own = judged.gate.kind == "predicate" and judged.owns_comparison and not judged.sets.guessed
+    return own and _QUESTION.search(judged.gate.name) is not None and not judged.named_after_chips
 
 
 def _plain_hopper(judged: Judged) -> bool:

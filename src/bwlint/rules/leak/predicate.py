@@ -6,12 +6,10 @@ itself, and each use of it is judged where it is.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from bwlint.chips import ChipSet, words
-from bwlint.chips.mentions import mentioned
+from bwlint.chips import ChipSet
 from bwlint.chips.wording import plain
 from bwlint.evaluate.objects import FunctionValue
 from bwlint.judging.context import Context
@@ -19,14 +17,11 @@ from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.siblings import asking_files
 from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import Module, Side
-from bwlint.model.naming import spoken
 from bwlint.rules.leak import RULE
 from bwlint.rules.leak.needs import draft, leaks
 from bwlint.sources.tree import package_root
 from bwlint.world.gates import TEST_FILE, Judged
 from bwlint.world.libraries import PROOF, Need
-
-_OF_DEVICES = re.compile(words.said("of-devices"), re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +53,12 @@ def tells(context: Context, judged: Judged, found: tuple[Side, Need, ChipSet]) -
 
 def harm_of(context: Context, predicate: Judged) -> Harm | None:
     """The first use of a predicate through which a chip comes to what does not run there; tests come last."""
-    if not _is_of_a_feature(predicate):
+    if not predicate.core & context.targets or not _is_of_a_feature(predicate):
         return None
-    key = (predicate.module.path, f"harm of {predicate.gate.qualname}")
-    if key not in context.placed:
-        context.placed[key] = (_harm(context, predicate),)
-    found: Harm | None = context.placed[key][0]
+    key = (predicate.module.path, predicate.gate.qualname)
+    if key not in context.harms:
+        context.harms[key] = _harm(context, predicate)
+    found: Harm | None = context.harms[key]
     return found
 
 
@@ -73,7 +68,7 @@ def _is_of_a_feature(judged: Judged) -> bool:
     plain_function = judged.gate.kind == "predicate" and judged.gate.qualname == name
     if not plain_function or judged.sets.guessed or TEST_FILE.search(judged.place):
         return False
-    return not _OF_DEVICES.search(spoken(name)) and not mentioned(name.replace("_", " ")).named
+    return not judged.named_after_chips
 
 
 def _harm(context: Context, predicate: Judged) -> Harm | None:
