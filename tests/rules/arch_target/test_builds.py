@@ -257,3 +257,35 @@ def test_each_list_of_flags_stands_for_itself() -> None:
 )
 def test_flags_of_one_line(first: str, second: str, line: int, expected: list[str]) -> None:
     assert levels(carry("gencode", first), carry("gencode", second, line=line)) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "sass", "ptx", "expected"),
+    [
+        ("kernel", "80 89 90", "", ["1 warning"]),
+        ("kernel", "80 89 90", "80", []),
+        ("kernel", "80 89 90a", "", []),
+        ("kernel", "80 86 89", "", []),
+        ("kernel", "90 100", "", []),
+        ("kernel", "80", "", []),
+        ("filter", "80 86 89 90", "", ["1 warning"]),
+        ("filter", "80 86 89", "", []),
+        ("filter", "75 80 86 89", "", ["1 warning"]),
+        ("filter", "80 90a 100a", "", []),
+        ("filter", "80 90 120", "120", ["1 note"]),
+    ],
+)
+def test_kernels_and_names_that_stop_early(kind: str, sass: str, ptx: str, expected: list[str]) -> None:
+    assert levels(carry(kind, sass, ptx)) == expected
+
+
+def test_kernels_that_another_list_of_theirs_builds() -> None:
+    old, new = (carry("kernel", sass, name=sass, sources=("k.cu",)) for sass in ("80 90", "120f"))
+    assert levels(old, new) == []
+    assert levels(old, carry("kernel", "120f", name="Y", sources=("other.cu",))) == ["1 warning"]
+
+
+def test_kernels_of_a_build_that_takes_no_asked_chip() -> None:
+    accepted, kernel = carry("filter", "80 86 90", name="A"), carry("kernel", "80 90", line=2)
+    assert levels(accepted, kernel) == ["1 warning"]
+    assert levels(carry("filter", "80 90 120 121", name="A"), kernel) == ["2 warning"]

@@ -33,6 +33,7 @@ _MOST = 500
 _EXTENSION = "CUDAExtension"
 _READING = frozenset({"replace", "removeprefix", "removesuffix", "startswith", "endswith", "split", "strip", "lstrip"})
 """Methods that take a name of an architecture apart and make none."""
+_OF_SETS = frozenset({"intersection", "issubset", "union"})
 _TOOLKIT = re.compile(r"(?i)(?!.*capab)(?=.*version).*(?:bare_?metal|cuda|nvcc|toolkit)")
 _RELEASE = re.compile(r"\d{1,2}\.\d{1,2}")
 _OPEN_FLAG = re.compile(r"(?:compute|sm)_(?![a-z])|arch=")
@@ -43,7 +44,13 @@ def carries_of_python(tree: ast.Module, source: str) -> tuple[Carry, ...]:
     """What a Python file compiles for; empty where none of `WORDS` is in it."""
     if not any(word in source for word in WORDS):
         return ()
-    found = _Python(undecided=_chosen(tree), texts=_texts_of_names(tree), open=_open(tree), lists=_begun_again(tree))
+    found = _Python(
+        undecided=_chosen(tree),
+        texts=_texts_of_names(tree),
+        open=_open(tree),
+        lists=_begun_again(tree),
+        accepted=_accepted(tree),
+    )
     try:
         found.body(tree.body, "")
     except RecursionError:
@@ -87,6 +94,8 @@ class _Python:
     """The pieces of flags that are whole with those; by `id`."""
     lists: dict[str, int] = field(default_factory=dict)
     """The variables that hold one list of flags after another, with the number of the list that is written."""
+    accepted: frozenset[str] = frozenset()
+    """Names of lists that what is asked for is looked up in."""
     group: str = ""
     toolkit: tuple[str, str] = ("", "")
 
@@ -200,7 +209,7 @@ class _Python:
         text = _text_of(value)
         listed = parse_list(text, with_ptx="CUDA_ARCHITECTURES" in name) if text else None
         if listed is not None and counts(name, listed):
-            self._add(kind, name, listed, value, qualname)
+            self._add("filter" if name in self.accepted else kind, name, listed, value, qualname)
 
     def _add(self, kind: CarryKind, name: str, listed: Listed, node: ast.expr, qualname: str, text: str = "") -> None:
         group = self.group if kind == "gencode" else ""
@@ -249,6 +258,17 @@ def _open(tree: ast.Module) -> frozenset[str]:
         else:
             continue
         found |= {target.id for target in targets if isinstance(target, ast.Name) and not known}
+    return frozenset(found)
+
+
+def _accepted(tree: ast.Module) -> frozenset[str]:
+    """The lists in `asked.intersection(LIST)`, `LIST.union(more)` and `name not in LIST`: they build nothing."""
+    found: set[str] = set()
+    for node in below(tree):
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
+            found.add(_name_of(node.comparators[0]))
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _OF_SETS:
+            found |= {_name_of(part) for part in (node.func.value, *node.args)}
     return frozenset(found)
 
 

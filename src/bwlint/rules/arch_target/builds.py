@@ -26,7 +26,7 @@ from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.compiled import elsewhere
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, DraftPlace, Remedy
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.model.facts import ACCEPTING, FLAGS, Carry, CarryKind, Module
 from bwlint.model.findings import Claim, Confidence, NoFix, Severity
 from bwlint.rules.arch_target import RULE
@@ -233,6 +233,8 @@ class _BuildFile:
         group_of = self._together(built)
         named = _union(ChipSet.of(target.chip.name) for one in group_of for target in one.every)
         yield from self._unfinished(built, group_of)
+        if built.carry.kind == "filter":
+            yield from self._nothing(built, group_of)
         for family, present, missing in _split(self.context.targets, named):
             mine = [target for target in built.every if target.chip in present]
             if not mine or not _possible(missing, built.toolkits) or self._earlier(built, group_of, present):
@@ -464,12 +466,16 @@ class _BuildFile:
                 remedy=_OF_ITS_MAKER,
             )
             return
-        if built.carry.kind == "kernel" or not _for_everybody(built.carry, every) or self._older(built):
+        if not _for_everybody(built.carry, every) or self._older(built) or self._served(built):
             return
         expected = self._expected(built, together, every)
+        if expected is None and built.carry.is_a("kernel", "filter"):
+            return  # who offers a kernel knows what it needs
         highest = max(every, key=lambda target: target.number)
-        message = f"no cubin of this loads on {plain(asked)}: the list ends at {_short(highest)}"
-        message += " and names no PTX of use there"
+        accepts = built.carry.kind == "filter"
+        message = f"a build for {plain(asked)} is left out" if accepts else f"no cubin of this loads on {plain(asked)}"
+        message += f": the list ends at {_short(highest)}"
+        message += "" if accepts else " and names no PTX of use there"
         yield self._draft(
             expected.place if expected else built,
             severity="warning" if expected else "note",
@@ -480,7 +486,27 @@ class _BuildFile:
             claim=claims.build((pair for one in together for pair in pairs_of(one.carry)), asked - jits),
             covered=loads | jits,
             remedy=_OF_ITS_MAKER,
+            related=self._kernels_without(asked) if accepts else (),
         )
+
+    def _served(self, built: _Built) -> bool:
+        """Whether another list offers a kernel's sources for the asked chips, or the build takes none of these."""
+        carry = built.carry
+        if carry.kind != "kernel":
+            return False
+        asked = self.context.targets
+        others = [one for one in self.built if one.carry.kind == "kernel" and one.loads & asked]
+        if any(set(one.carry.sources) & set(carry.sources) for one in others):
+            return True
+        accepted = [one for one in self.built if one.carry.kind == "filter" and one.toolkits & built.toolkits]
+        return bool(accepted) and not any(one.loads & asked for one in accepted)
+
+    def _kernels_without(self, asked: ChipSet) -> tuple[RelatedSpan, ...]:
+        """The kernels that need their own list opened with that of the whole build."""
+        kernels = [one for one in self.built if one.carry.kind == "kernel" and not (one.loads | one.jits) & asked]
+        kernels = [one for one in kernels if _for_everybody(one.carry, one.every) and _of_nobody_alone(one.every)]
+        words = f"offered for nothing on {plain(asked)} either"
+        return tuple(RelatedSpan(self.module, one.carry.at, words) for one in kernels)
 
     def _expected(self, built: _Built, together: Sequence[_Built], every: Sequence[Target]) -> _AskedList | None:
         """Why something for the asked chips is expected in a list, and the place where it is to be said."""
@@ -494,13 +520,12 @@ class _BuildFile:
             apart = "condition" if here.toolkits & built.toolkits else "toolkit"
             return _AskedList(built, f"`{carry.name}` has it under another {apart}")
         recent = [target for target in every if target.number >= _HOPPER]
-        older = len(recent) < len(every)
         whole = any(_is_whole(one.carry, every) for one in together)
-        if whole and older and recent and not any(target.suffix for target in recent):
+        if whole and recent and _of_nobody_alone(every):
             why = f"what compiles for plain {_listed(recent)} has no instruction of that chip alone"
             return _AskedList(built, why)
         cards = [target for target in every if target.chip in _CARDS]
-        if whole and len(cards) == len(_CARDS) and not _TRIES.search(self._place):
+        if whole and carry.kind != "kernel" and len(cards) == len(_CARDS) and not _TRIES.search(self._place):
             return _AskedList(built, f"{_listed(cards)} are the cards before them")
         return None
 
@@ -608,6 +633,7 @@ class _BuildFile:
         claim: Claim,
         covered: ChipSet = NONE,
         remedy: Remedy | NoFix | None = None,
+        related: tuple[RelatedSpan, ...] = (),
     ) -> Draft:
         return Draft(
             rule=RULE,
@@ -619,6 +645,7 @@ class _BuildFile:
             label=label,
             advice=advice,
             remedy=remedy,
+            related=related,
             claims=(Claimed(claim, None if claim.kind == "instruction" else built.carry.at),),
         )
 
@@ -713,13 +740,24 @@ def _for_everybody(carry: Carry, targets: Sequence[Target]) -> bool:
     """A list of several generations, and not one for kernels that only some chips have."""
     plain_ones = [target for target in targets if not target.suffix]
     majors = {target.chip.major for target in targets}
-    return len(majors) > 1 and (len(plain_ones) > 1 or (carry.is_a("request") and len(majors) > 2 and bool(plain_ones)))
+    if len(majors) < 2 or not plain_ones:
+        return False
+    asked = carry.is_a("request") and (len(majors) > 2 or _OF_TORCH.search(carry.name) is not None)
+    return asked or len(plain_ones) > 1
+
+
+def _of_nobody_alone(targets: Sequence[Target]) -> bool:
+    """Whether what compiles for all of these has no instruction of the newest of them alone."""
+    recent = [target for target in targets if target.number >= _HOPPER]
+    return len(recent) < len(targets) and not any(target.suffix for target in recent)
 
 
 def _is_whole(carry: Carry, targets: Sequence[Target]) -> bool:
     """Whether nvcc gets a list as it stands: what a project calls its own may be mapped, unless it is long."""
-    named = carry.is_a("gencode") or (carry.is_a("request") and _OF_TORCH.search(carry.name) is not None)
-    return named or (carry.is_a("request") and len({target.chip.major for target in targets}) > 2)
+    if carry.is_a("gencode", "kernel", "filter"):
+        return True
+    of_torch = _OF_TORCH.search(carry.name) is not None
+    return carry.is_a("request") and (of_torch or len({target.chip.major for target in targets}) > 2)
 
 
 def _meant(source: str) -> ChipSet:
