@@ -32,17 +32,17 @@ def behind(context: Context, build: Module, carry: Carry) -> Behind:
     if not carry.sources:
         return Behind((), "what is compiled for this list")
     found: dict[str, Module] = {}
+    outside = ""
     for source in carry.sources[:_MOST_SOURCES]:
         module = context.tree.headers.at(_path(build, source))
         if module is None:
-            return Behind((), source)
+            outside = outside or source
+            continue
         for one in (module, *context.tree.headers.included(module)):
             found[one.path] = one
-        outside = context.tree.headers.outside(module)
-        if outside is not None:
-            return Behind(tuple(found.values()), outside)
+        outside = outside or context.tree.headers.outside(module) or ""
     missed = carry.sources[_MOST_SOURCES:]
-    return Behind(tuple(found.values()), missed[0] if missed else "")
+    return Behind(tuple(found.values()), outside or next(iter(missed), ""))
 
 
 def lost(context: Context, code: Behind, kept: Target, given: Target) -> str | None:
@@ -55,6 +55,16 @@ def lost(context: Context, code: Behind, kept: Target, given: Target) -> str | N
             if _is_lost(context, module, operation, kept, given):
                 return f"{_place(module, operation.at[0])} needs {kept}: {_named(operation)}"
     return None
+
+
+def refused(context: Context, code: Behind, given: Target, kept: Target) -> Iterator[tuple[Module, Operation]]:
+    """What stands behind a list, is surely compiled for `given` and refused there, and is legal for `kept`."""
+    for module in code.modules:
+        for operation in module.operations:
+            if operation.kind not in NAMED or not _is_lost(context, module, operation, kept, given):
+                continue
+            if given in context.tree.surely_compiled(module, operation.path):
+                yield module, operation
 
 
 def elsewhere(context: Context, build: Module, carry: Carry, chips: ChipSet) -> str | None:

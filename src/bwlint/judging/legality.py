@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from bwlint.chips import EVERY_TARGET, NONE, ChipSet, Target, TargetSet, group
+from bwlint.chips import EVERY_TARGET, NONE, ChipSet, Target, TargetSet, group, known_targets
 from bwlint.chips.atoms import Atom, atom
 from bwlint.chips.frameworks import headers
 from bwlint.chips.instructions import Form, PtxasVerdict, parse, verdict
@@ -203,7 +203,7 @@ def _of_file(instruction: str, target: Target, chips: ChipSet) -> Iterator[Charg
     yield from charges(instruction, slow)
 
 
-def _claimed(operation: Operation, charge: Charge) -> Claimed:
+def claimed(operation: Operation, charge: Charge) -> Claimed:
     """What ptxas can be asked about an instruction: of a file with several, the one that its message tells of."""
     name, wrapped = short(operation), operation.kind == "atom"
     if charge.severity == "error":
@@ -233,7 +233,7 @@ def _draft(module: Module, rule: RuleTraits, charge: Charge, operations: list[Op
         advice=charge.advice,
         legal=charge.legal.chips,
         related=tuple(RelatedSpan(module, other.at, "here too") for other in others[:_SHOWN]),
-        claims=(_claimed(first, charge),),
+        claims=(claimed(first, charge),),
     )
 
 
@@ -301,8 +301,14 @@ def _placed(context: Context, module: Module, operation: Operation) -> Iterator[
     for charge in charges_of(operation, judged):
         known = charge.targets <= sure
         gated = known and bool(charge.targets.chips & admitted) and not unbuilt
+        if carry is not None and charge.kind == "suffix" and _written_plain(carry, charge):
+            continue  # told at the build, which has to ask for the suffix
         if not unbuilt or (guarded and known):
             yield _Placed(operation, charge, guarded and known, gated, carry if known else None, unbuilt)
+
+
+def _written_plain(carry: Carry, charge: Charge) -> bool:
+    return all(not target.suffix and target in known_targets(carry.sass) for target in charge.targets)
 
 
 def _told(operation: Operation, carry: Carry) -> TargetSet:
@@ -359,7 +365,7 @@ def _source_draft(context: Context, module: Module, rule: RuleTraits, found: lis
         legal=charge.legal.chips,
         related=tuple(related),
         remedy=_remedy(context, module, first, guard),
-        claims=(_claimed(first.operation, charge),),
+        claims=(claimed(first.operation, charge),),
     )
 
 
