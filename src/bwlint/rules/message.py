@@ -26,6 +26,7 @@ EXCEPTION = re.compile(words.said("exception"), re.I)
 _NEGATIVE = re.compile(words.said("refusal"), re.I)
 _CONDITION = re.compile(rf"\bonly\b|\bskip|{words.said('demand')}", re.I)
 _TRIAL = re.compile(r"(?:^|[/_])(?:bench(?:marks?)?|examples?)(?:[/_]|$)")
+_HOPPER = 90
 _DEMAND = re.compile(words.said("demand"), re.I)
 
 
@@ -45,6 +46,8 @@ def _refusal(context: Context, judged: Judged, text: Prose) -> Iterator[Draft]:
     if not said.named or negative or EXCEPTION.search(text.text) or said.named <= judged.sets.live - judged.admitted:
         return
     if here and not said.named & context.targets and not said.open_ended and not said.alike:
+        if _names_the_least(judged, text, said):
+            return
         advice = f"one of the two is wrong: say that {judged.admitted} will do, or admit {said.named} alone"
         yield _draft(
             judged,
@@ -56,13 +59,12 @@ def _refusal(context: Context, judged: Judged, text: Prose) -> Iterator[Draft]:
     elif said.open_ended and _contradicts(context, judged, said):
         out = context.targets & said.named - judged.may
         advice = f"one of the two is wrong: name {judged.admitted} in the text, or admit {plain(out)} too"
-        if _served_between(context, judged, text, out):
-            return
-        told = judged.in_test or _TRIAL.search(judged.place) is not None  # a skip's reason misleads nobody's users
+        if judged.in_test or _served_between(context, judged, text, out):
+            return  # a skip's reason misleads nobody's users
         yield _draft(
             judged,
             text,
-            severity="note" if told else "warning",
+            severity="note" if _TRIAL.search(judged.place) else "warning",
             message=f"the text reads as if {out} would do, the test refuses it",
             advice=advice,
         )
@@ -83,6 +85,14 @@ def _refusal(context: Context, judged: Judged, text: Prose) -> Iterator[Draft]:
     else:
         yield from _repeats(context, judged, text, said)
         yield from _promises(context, judged, text, said)
+
+
+def _names_the_least(judged: Judged, text: Prose, said: Mention) -> bool:
+    """ "Needs SM90" beside a test for 9.0 and newer: such words name the oldest chip that will do, up to Hopper."""
+    least = min(said.named, key=lambda chip: chip.joined)
+    newer = ChipSet.where(lambda chip: chip.joined >= least.joined)
+    demands = _DEMAND.search(text.text) and not re.search(r"\bonly\b", text.text, re.I)
+    return bool(demands) and least.joined <= _HOPPER and newer & judged.sets.live <= judged.must
 
 
 def _served_between(context: Context, judged: Judged, text: Prose, out: ChipSet) -> bool:

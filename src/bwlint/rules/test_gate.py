@@ -178,6 +178,8 @@ def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
         return
     for text in judged.other.texts[:1]:
         said = mentioned(text.text)
+        if EXCEPTION.search(text.text):
+            return
         if said.open_ended and out <= said.named and judged.admitted & said.named:
             found = _said_otherwise(judged, out, text, "note")
             yield replace(found, remedy=_as_said(context, judged, text.text, f"the reason it gives names {said.named}"))
