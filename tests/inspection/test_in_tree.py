@@ -51,6 +51,10 @@ def tree(files: Mapping[str, bytes]) -> None:
         ({"lib/a.so": arm("sm_120f"), "lib/b.so": arm("sm_90a")}, ["note arch-target tree/lib/b.so"]),
         ({"one/a.so": arm("sm_120f"), "two/b.so": arm("sm_80 sm_90")}, ["error arch-target tree/two/b.so"]),
         ({"a.a": static_library({"a.o": arm("sm_120a")})}, ["warning arch-target tree/a.a"]),
+        # What tests read, nobody ships.
+        ({"pyproject.toml": b"", "tests/data/a.so": arm("sm_120a")}, ["note arch-target tree/tests/data/a.so"]),
+        ({"pyproject.toml": b"", "tests/data/a.so": arm("sm_80")}, ["note arch-target tree/tests/data/a.so"]),
+        ({"pyproject.toml": b"", "latest/a.so": arm("sm_120a")}, ["warning arch-target tree/latest/a.so"]),
     ],
 )
 def test_check_reads_the_binaries_of_a_tree(files: Mapping[str, bytes], expected: list[str]) -> None:

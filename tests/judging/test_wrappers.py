@@ -1,14 +1,11 @@
-"""Class templates that put a guard around a kernel: found where they are written, whatever a run was asked about."""
+"""Class templates that put a guard around kernels: found once, where the guard is, with all that is put into them."""
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-
-from bwlint.run.check import check
-from bwlint.run.gather import CheckRequest
+from analysed import drafts
 
 WRAPPER = """template <typename Kernel>
 struct {name} : Kernel {{
@@ -20,38 +17,71 @@ struct {name} : Kernel {{
   }}
 }};
 """
-WRAPPERS = "".join(
-    WRAPPER.format(name=name, test=test)
-    for name, test in {
-        "enable_sm90": "__CUDA_ARCH__ >= 900",
-        "enable_sm120": "__CUDA_ARCH__ == 1200",
-        "enable_family_sm120": "__CUDA_ARCH__ >= 1200 && __CUDA_ARCH__ < 1300",
-    }.items()
-)
-PLAIN = "template <typename Kernel>\nstruct enable_sm120 : Kernel {};\n"
+USE = '#include "{header}"\nvoid run() {{\n  launch({name}<{kernel}>{{}});\n}}\n'
+EXACT, OPEN, FAMILY = "__CUDA_ARCH__ == 1200", "__CUDA_ARCH__ >= 900", "__CUDA_ARCH__ >= 1200 && __CUDA_ARCH__ < 1300"
 
 
-@pytest.mark.parametrize("asked", ["kernels.cu", ""])
 @pytest.mark.parametrize(
-    ("headers", "wrapped", "found"),
+    ("name", "test", "users", "expected"),
     [
-        ({"kit.h": WRAPPERS}, "enable_sm90", ["leak"]),
-        ({"kit.h": WRAPPERS}, "enable_sm120", ["family-split"]),
-        ({"kit.h": WRAPPERS}, "enable_family_sm120", []),
-        ({"kit.h": WRAPPERS}, "enable_sm130", []),
-        ({"kit.h": '#include "inner.h"\n', "inner.h": WRAPPERS}, "enable_sm120", ["family-split"]),
-        ({"kit.h": PLAIN}, "enable_sm120", []),
-        ({"kit.h": PLAIN, "other.h": WRAPPERS}, "enable_sm130", []),
-        ({}, "enable_sm120", []),
+        ("enable_sm120", EXACT, ["wrap.h"], ["warning kernel0.cu:3"]),
+        ("enable_sm120", EXACT, ["wrap.h", "wrap.h"], ["warning kernel0.cu:3 kernel1.cu:3"]),
+        ("enable_sm120", EXACT, [], ["note"]),
+        ("enable_sm120", FAMILY, ["wrap.h"], []),
     ],
 )
-def test_what_is_said_where_a_kernel_is_wrapped(
-    tmp_path: Path, asked: str, headers: dict[str, str], wrapped: str, found: list[str]
+def test_a_guard_with_all_that_it_guards(
+    tmp_path: Path, name: str, test: str, users: list[str], expected: list[str]
 ) -> None:
-    kernels = f'#include "kit.h"\nvoid run() {{\n  launch({wrapped}<Warps>{{}});\n}}\n'
-    for name, text in {**headers, "pyproject.toml": "", "kernels.cu": kernels}.items():
-        (tmp_path / name).write_text(text)
-    with ExitStack() as stack:
-        outcome = check(CheckRequest((str(tmp_path / asked),), jobs=1), stack)
-    here = [finding for finding in outcome.report.findings if finding.path.endswith("kernels.cu")]
-    assert [(finding.name, finding.region.line) for finding in here] == [(name, 3) for name in found]
+    files = {"wrap.h": WRAPPER.format(name=name, test=test)}
+    files |= {f"kernel{i}.cu": USE.format(header=header, name=name, kernel="Warps") for i, header in enumerate(users)}
+    found = drafts(tmp_path, files, "family-split")
+    assert [" ".join([one.severity, *_wrapped(one)]) for one in found] == expected
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "void run() { launch(enable_sm120{}); }\n",
+        "// once: launch(enable_sm120<Warps>{});\n",
+        "struct enable_sm120_only {};\nvoid run() { launch(enable_sm120_only<Warps>{}); }\n",
+    ],
+)
+def test_what_is_no_use(tmp_path: Path, body: str) -> None:
+    files = {"wrap.h": WRAPPER.format(name="enable_sm120", test=EXACT), "user.cu": f'#include "wrap.h"\n{body}'}
+    assert [one.severity for one in drafts(tmp_path, files, "family-split")] == ["note"]
+
+
+def test_nothing_is_said_where_a_kernel_is_wrapped(tmp_path: Path) -> None:
+    files = {"wrap.h": WRAPPER.format(name="enable_sm120", test=EXACT)}
+    files["kernel.cu"] = USE.format(header="wrap.h", name="enable_sm120", kernel="Warps")
+    assert drafts(tmp_path, files, "family-split", only="kernel.cu") == []
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ("-gencode=arch=compute_90a,code=sm_90a", ["note"]),
+        ("-gencode=arch=compute_120,code=sm_120", ["warning"]),
+        ("", ["warning"]),
+    ],
+)
+def test_a_lower_bound_that_no_build_asks_for_is_a_note(tmp_path: Path, flags: str, expected: list[str]) -> None:
+    setup = (
+        "from glob import glob\nfrom setuptools import setup\nfrom torch.utils.cpp_extension import CUDAExtension\n"
+        "dims = ['64', '128']\nsources = [f'kernels/forward_{dim}.cu' for dim in dims]\n"
+        f"setup(ext_modules=[CUDAExtension('kernels', sources, extra_compile_args={{'nvcc': [{flags!r}]}})])\n"
+    )
+    name = "enable_sm90_or_later"
+    files = {
+        "setup.py": setup,
+        "kernels/wrap.h": WRAPPER.format(name=name, test=OPEN),
+        "kernels/forward_64.cu": USE.format(header="wrap.h", name=name, kernel="ForwardSm90"),
+    }
+    found = drafts(tmp_path, files, "leak")
+    assert [one.severity for one in found] == expected
+
+
+def _wrapped(draft: object) -> list[str]:
+    places = [one for one in draft.related if one.message == "wrapped here"]  # type: ignore[attr-defined]
+    return [f"{Path(one.module.path).name}:{one.at.line}" for one in places]

@@ -239,3 +239,43 @@ def test_a_docstring_that_looks_like_code_hides_no_helper(tmp_path: Path) -> Non
     )
     files = {"p/__init__.py": "from . import env\n", "p/env.py": ENV, "x.py": RUNS, "tests/test_x.py": test}
     assert levels(drafts(tmp_path, files, "test-gate", only="tests/test_x.py")) == ["6 warning"]
+
+
+PROBE = (
+    f"import pytest\nimport torch\n\n\ndef needs():\n    if {CAP}[0] < 9:\n        pytest.skip('needs 9.0')\n"
+    "    try:\n        from flash_mla import flash_mla_sparse_fwd\n    except ImportError:\n"
+    "        pytest.skip('flash_mla is missing')\n{}"
+)
+
+
+@pytest.mark.parametrize(
+    ("then", "expected"),
+    [("", ["6 note"]), ("    flash_mla_sparse_fwd(1)\n", ["6 warning"])],
+)
+def test_a_library_that_is_only_looked_for(tmp_path: Path, then: str, expected: list[str]) -> None:
+    assert levels(drafts(tmp_path, {"tests/test_m.py": PROBE.format(then)}, "test-gate")) == expected
+
+
+OF_ONE_FILE = (
+    "import pytest\nimport kit\nfrom kit import env\nfrom kit.script import T\n\n\n"
+    "@pytest.mark.skipif(not env.has_cuda_compute(10), reason='needs 10.0')\ndef test_memory():\n"
+    "    T.ptx.tcgen05.alloc(0, 512)\n\n\n"
+    "@pytest.mark.skipif(not env.has_cuda_compute(10), reason='needs 10.0')\ndef test_{}():\n    {}\n"
+)
+HAS = "import torch\n\n\ndef has_cuda_compute(major):\n    return torch.cuda.get_device_capability() >= (major, 0)\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "also"),
+    [
+        ("barrier", "T.ptx.mbarrier.try_wait(0)", False),
+        ("copy", "assert 'cp.async.bulk' in kit.source('copy')", False),
+        ("layout", "kit.check(kit.tmem_native_layout(8))", False),
+        ("memory_twice", "T.ptx.tcgen05.alloc(0, 256)", True),
+        ("tcgen05_copy", "kit.source('copy')", True),
+    ],
+)
+def test_what_other_tests_of_a_file_use_is_theirs(tmp_path: Path, name: str, body: str, also: bool) -> None:
+    files = {"kit/__init__.py": "", "kit/env.py": HAS, "tests/test_m.py": OF_ONE_FILE.format(name, body)}
+    (found,) = (one for one in drafts(tmp_path, files, "test-gate") if one.severity == "warning")
+    assert (found.at[0], any(one.at[0] == 12 for one in found.related)) == (7, also)

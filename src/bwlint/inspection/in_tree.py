@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from bwlint.chips import ChipSet
@@ -11,7 +13,9 @@ from bwlint.inspection import examine, judged, scratch_folder
 from bwlint.inspection.origins import Origin
 from bwlint.model.findings import Finding, Skipped
 from bwlint.sources.kinds import BINARY, kind_of
+from bwlint.sources.tree import project_folder
 from bwlint.sources.walk import SourceFile
+from bwlint.world.gates import TEST_FILE
 
 
 def judged_binaries(
@@ -35,7 +39,14 @@ def judged_binaries(
             found = judged(shipment, asked, every)
             findings += [each for each in found if each.name in _rules_on(each.path, rules_of, every)]
             skipped += unread
-    return findings, skipped
+    tried = {file.path for file in files if _is_test_data(file)}
+    return [replace(each, severity="note") if each.path in tried else each for each in findings], skipped
+
+
+def _is_test_data(file: SourceFile) -> bool:
+    """Whether a binary lies among the tests of its project: it is what they read, and nobody ships it."""
+    place = file.real.removeprefix(project_folder(file.root)).lstrip(os.sep)
+    return TEST_FILE.search(place.replace(os.sep, "/")) is not None
 
 
 RulesOf = Mapping[str, frozenset[str]]

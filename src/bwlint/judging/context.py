@@ -34,8 +34,6 @@ class Context:
     builds: Builds = field(default_factory=lambda: Builds(()))
     native: Native | None = None
     """The C++ half of the graph."""
-    wrappers: dict[str, Guarded] = field(default_factory=dict)
-    """Class templates that run what they are given behind a guard, by name."""
     placed: dict[tuple[str, str], tuple[Any, ...]] = field(default_factory=dict)
     """What `legality` has to say of a file, for the rules that share it."""
     harms: dict[tuple[str, str], Any] = field(default_factory=dict)

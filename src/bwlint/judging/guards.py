@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -64,14 +64,6 @@ class Guarded:
         at = self.working.at
         if at is not None:
             yield from (one for one in self.module.operations if at.holds(one.at))
-
-
-def wrappers_of(guards: Iterable[Guarded]) -> Iterator[tuple[str, Guarded]]:
-    """Class templates that run what they are given behind a guard: their names, with it."""
-    for guarded in guards:
-        owner, _, method = guarded.guard.qualname.rpartition(".")
-        if owner and method == "operator()" and any(use.name == method for use in guarded.working.uses):
-            yield owner.rpartition(".")[2], guarded
 
 
 def guards_of(tree: Tree, module: Module) -> tuple[Guarded, ...]:

@@ -26,7 +26,7 @@ from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import NAMED, Carry, Module, Operation
 from bwlint.model.findings import Confidence, Severity
 from bwlint.model.rule import RuleTraits
-from bwlint.world.builds import built
+from bwlint.world.builds import built, named_for
 
 ChargeKind = Literal["tcgen05", "wgmma", "cta-group", "suffix", "unknown", "slow"]
 """What an instruction is charged with: it is of a group that only some chips have (a tensor core, pairs of blocks), it
@@ -404,6 +404,8 @@ def _level(first: _Placed) -> tuple[Severity, Confidence, str]:
     if first.charge.severity != "error":
         return first.charge.severity, "medium", ""
     if first.carry is not None:
+        if named_for(first.carry):
+            return "note", "high", f"; that {first.carry.name or 'the build'} offers it to {chips} is said there"
         exact = first.carry.kind != "extension"  # of a file with several extensions it is what all have together
         said = f"; {first.carry.name or 'this build'} compiles it for {chips}"
         return ("error", "high", said) if exact else ("warning", "medium", said)

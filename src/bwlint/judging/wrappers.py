@@ -2,24 +2,64 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
+
 from bwlint.chips import TargetSet
 from bwlint.judging.context import Context
-from bwlint.judging.guards import Guarded, guards_of, wrappers_of
-from bwlint.model.facts import Module, Operation
+from bwlint.judging.drafts import RelatedSpan
+from bwlint.judging.guards import Guarded
+from bwlint.model.expr import Span
+from bwlint.model.facts import Hop
+from bwlint.sources.search import search_of
+from bwlint.sources.tree import package_root
+from bwlint.world.builds import built
+
+_SHOWN = 8
 
 
-def wrapper(context: Context, module: Module, operation: Operation) -> Guarded | None:
-    """The guard of the class template that is put around a kernel here, looked up along the includes."""
-    if operation.kind != "wrapper":
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """A class template that runs what it is given behind a guard.
+
+    `kernels` are what the project puts into it, by name; `places` where. `unknown`: it stands in too many places.
+    """
+
+    name: str
+    kernels: tuple[str, ...]
+    places: tuple[RelatedSpan, ...]
+    unknown: bool = False
+
+    @property
+    def unused(self) -> bool:
+        """Whether the project has it and puts nothing into it."""
+        return not self.places and not self.unknown
+
+
+def wrapper_of(context: Context, guarded: Guarded) -> Wrapper | None:
+    """The class template of which a guard is the guard, with its uses in the project."""
+    owner, _, method = guarded.guard.qualname.rpartition(".")
+    wraps = method == "operator()" and any(use.name == method for use in guarded.working.uses)
+    if not owner or not wraps or context.native is None:
         return None
-    found = context.wrappers.get(operation.name)
-    if found is not None:
-        return found
-    header = context.tree.headers.calling(module, operation.name)
-    if header is not None:
-        context.guards.setdefault(header.path, guards_of(context.tree, header))
-        context.wrappers.update(wrappers_of(context.guards[header.path]))
-    return context.wrappers.get(operation.name)
+    name = owner.rpartition(".")[2]
+    hits = search_of(package_root(guarded.module.path), context.native.searches).word("cuda", name)
+    argument = re.compile(rf"\b{re.escape(name)}\s*<\s*(?:\w+\s*::\s*)*(?P<kernel>\w+)?")
+    kernels: list[str] = []
+    places: list[RelatedSpan] = []
+    for hit in hits:
+        found = argument.search(hit.text.partition("//")[0])
+        if found is not None:
+            at = Span(hit.line, found.start(), hit.line, found.start() + len(name))
+            kernels.append(found["kernel"] or "")
+            places.append(RelatedSpan(Hop(hit.file.real, at, ""), at, "wrapped here"))
+    return Wrapper(name, tuple(kernels), tuple(places[:_SHOWN]), unknown=not hits)
+
+
+def asked_for(context: Context, guarded: Guarded, targets: TargetSet) -> bool:
+    """Whether a build that is known compiles the file for some targets, or none is known."""
+    carries = context.builds.of(guarded.module) or context.builds.of_includers(guarded.module, context.tree.headers)
+    return not carries or any(built(carry) & targets for carry in carries)
 
 
 def served(context: Context, guarded: Guarded, lost: TargetSet) -> bool:

@@ -72,7 +72,6 @@ Exit = Literal["return", "raise"]
 OperationKind = Literal[
     "instruction",
     "atom",
-    "wrapper",
     "body",
     "mention",
     "cluster",
@@ -100,7 +99,6 @@ OperationKind = Literal[
 
 instruction     one of PTX, by its statement
 atom            one of a template library, by its type
-wrapper         a template named after a target
 body            a kernel that is all behind guards
 mention         a word that says for whom a file is meant
 cluster         blocks that are launched together
@@ -114,6 +112,8 @@ glued           names of two targets that became one string
 NAMED: frozenset[Literal["instruction", "atom"]] = frozenset({"instruction", "atom"})
 """What is known by its name alone, of operations and of uses."""
 
+ONE_EXTENSION = "CUDAExtension"
+"""The name of a carry for the one extension of a file; of several it says what all have together."""
 CarryKind = Literal["gencode", "option", "list", "piece", "request", "kernel", "filter", "match", "file", "extension"]
 """What says so in a build.
 

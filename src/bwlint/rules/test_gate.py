@@ -48,8 +48,10 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     if found:
         side, need, wrong = found[0]
         one = leak.draft(judged, side, need, wrong)
-        if one.cause is None and judged.gate.text:  # several uses of one condition in front of one thing
-            one = replace(one, cause=(judged.module.path, f"{judged.gate.text} {need.what}"))
+        if _only_probed(judged, need):
+            one = replace(one, severity="note", confidence="low")
+        if one.cause is None:
+            one = replace(one, cause=(judged.module.path, need.what))  # the tests of a file are bounded together
         yield leak.with_remedy(judged, side, need, replace(one, rule=RULE))
         return
     said = list(own_words.instruction_tested(context, judged)) or own_words.open_bound(context, judged)
@@ -67,6 +69,14 @@ def _is_a_skip(context: Context, judged: Judged) -> bool:
 def _only_imported(need: Need) -> bool:
     """Whether a test imports something of the tree: nothing of it runs before it is called."""
     return need.use.how == "import" and need.kind != "library"
+
+
+def _only_probed(judged: Judged, need: Need) -> bool:
+    """Whether a library is imported to see that it is there, and nothing of it is used behind the gate."""
+    name = need.use.name.rpartition(".")[2]
+    return need.use.how == "import" and not any(
+        use.how != "import" and name in use.name.split(".") for use in judged.working.uses
+    )
 
 
 def _split(context: Context, judged: Judged) -> Iterator[Draft]:

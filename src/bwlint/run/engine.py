@@ -12,7 +12,7 @@ from bwlint.evaluate.sources import Sources
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, RelatedSpan
 from bwlint.judging.evidence import Evidence
-from bwlint.judging.guards import guards_of, wrappers_of
+from bwlint.judging.guards import guards_of
 from bwlint.judging.unreached import Unreached
 from bwlint.model.expr import Span, walk
 from bwlint.model.facts import ANSWERS, LISTED, Gate, Module
@@ -115,7 +115,6 @@ def analyse(
         context.guards[module.path] = tuple(
             guarded for part in (module, *module.embedded) for guarded in guards_of(tree, part)
         )
-        context.wrappers.update(wrappers_of(context.guards[module.path]))
     wanted = frozenset(rules)
     run = [(rule, check) for rule, check in checks() if rule.name in wanted]
     run_guards = [check for rule, check in guard_checks() if rule.name in wanted]

@@ -1,16 +1,17 @@
 """Which builds of the tree compile a source file, and for which targets."""
 
 # Paths are plain strings here, as in `sources.tree`.
-# ruff: noqa: PTH118, PTH120, PTH208
+# ruff: noqa: PTH118, PTH120, PTH207, PTH208
 
 from __future__ import annotations
 
+import glob
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
-from bwlint.chips import NONE, ChipSet, Target, TargetSet, known_targets
+from bwlint.chips import NONE, ChipSet, Target, TargetSet, all_chips, group, known_targets, spelling
 from bwlint.model.facts import Carry, Module
 from bwlint.sources.tree import folder_root, project_folder
 from bwlint.world.headers import Headers
@@ -50,10 +51,13 @@ class Builds:
         if module.path not in self._including:
             self._look_above(module.path)
             found: dict[str, list[Carry]] = defaultdict(list)
-            for origin, source, carry in (entry for entries in self._by_name.values() for entry in entries):
+            named = ((origin, source, carry) for entries in self._by_name.values() for origin, source, carry in entries)
+            patterns = ((origin, source, carry) for _, source, origin, carry in self._patterns)
+            for origin, source, carry in (*named, *patterns):
                 folder = os.path.dirname(origin)
                 if source.endswith(".cu") and module.path.startswith(f"{folder}{os.sep}"):
-                    found[os.path.normpath(os.path.join(folder, source))].append(carry)
+                    for path in _files(os.path.normpath(os.path.join(folder, source))):
+                        found[path].append(carry)
             read = ((headers.at(path), carries) for path, carries in islice(found.items(), _MOST_FILES))
             including = (carries for code, carries in read if code and module in headers.included(code))
             self._including[module.path] = tuple(dict.fromkeys(one for carries in including for one in carries))
@@ -114,6 +118,11 @@ def _build_files(folder: str) -> list[str]:
     return [name for name in names if name in _BUILD_FILES or name.endswith(".cmake")][:_MOST_FILES]
 
 
+def _files(path: str) -> Iterable[str]:
+    """The files that a path with stars may name, or the one that it names."""
+    return sorted(glob.glob(path))[:_MOST_FILES] if "*" in path else (path,)
+
+
 def _fits(name: str, pattern: str) -> bool:
     """Whether one part of a path is what a pattern says, in which a star stands for anything."""
     first, *rest = pattern.split("*")
@@ -151,6 +160,16 @@ def runs_on(carries: Iterable[Carry]) -> ChipSet:
 def built(carry: Carry) -> TargetSet:
     """The targets that a build compiles device code for: those of its cubins, and of its PTX."""
     return TargetSet.joining(known_targets((*carry.sass, *carry.ptx)))
+
+
+def named_for(carry: Carry) -> ChipSet:
+    """The chips of the data centre for which the sources of a carry are named, where all of them are."""
+    numbers = [spelling.numbers(source.rpartition("/")[2]) for source in carry.sources]
+    meant = [ChipSet.joining(chip for chip in all_chips() if chip.joined in named) for named in numbers]
+    found = NONE
+    for chips in meant:
+        found |= chips
+    return found if all(meant) and found <= group("datacenter-blackwell") else NONE
 
 
 def pairs_of(carry: Carry, *, ptx: bool = True) -> Iterator[str]:

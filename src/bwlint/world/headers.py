@@ -34,7 +34,6 @@ class Headers:
         self._load = load
         self._by_path: dict[str, Module | None] = {}
         self._definers: dict[str, list[Module]] = defaultdict(list)
-        self._callables: dict[str, Module] = {}
         self._reached: dict[str, frozenset[str]] = {}
         self._direct: dict[str, tuple[str, ...]] = {}
         self._named: dict[str, list[Module]] = defaultdict(list)
@@ -48,10 +47,6 @@ class Headers:
         self._by_path[module.path] = module
         for name in module.names:
             self._named[name].append(module)
-        for guard in module.guards:
-            owner, _, method = guard.qualname.rpartition(".")
-            if method == "operator()":
-                self._callables[owner.rpartition(".")[2]] = module
         for name, function in module.functions.items():
             if function.kind == "macro":
                 self._definers[name].append(module)
@@ -60,9 +55,6 @@ class Headers:
         """The same files with one of them in another state; who includes whom is as it was."""
         other = Headers(self._load)
         other._by_path = {path: module if path == module.path else known for path, known in self._by_path.items()}
-        other._callables = {
-            name: module if known.path == module.path else known for name, known in self._callables.items()
-        }
         for name, found in self._definers.items():
             other._definers[name] = [module if known.path == module.path else known for known in found]
         other._reached, other._direct = self._reached, self._direct
@@ -126,11 +118,6 @@ class Headers:
         """
         known = self._by_path.get(path)
         return known if known is not None else self._load(path)
-
-    def calling(self, module: Module, name: str) -> Module | None:
-        """The header of a class whose call operator has a guard in it."""
-        self._closure(module)
-        return self._callables.get(name)
 
     def known(self) -> Sequence[Module]:
         """Every file read so far."""

@@ -289,3 +289,23 @@ def test_kernels_of_a_build_that_takes_no_asked_chip() -> None:
     accepted, kernel = carry("filter", "80 86 90", name="A"), carry("kernel", "80 90", line=2)
     assert levels(accepted, kernel) == ["1 warning"]
     assert levels(carry("filter", "80 90 120 121", name="A"), kernel) == ["2 warning"]
+
+
+@pytest.mark.parametrize(
+    ("names", "sources", "expected"),
+    [
+        (("120f", "120a 121a"), ("mla/sm100_kernel.cu",), ["1 warning"]),
+        (("100f", "120a 121a"), ("mla/sm100_kernel.cu",), ["2 warning"]),
+        (("120f", "120a 121a"), ("mla/kernel.cu",), []),
+        (("120f", "120a 121a"), ("mla/sm100_kernel.cu", "mla/common.cu"), []),
+        (("100f", "100a"), ("mla/sm100_kernel.cu",), []),
+    ],
+)
+def test_one_source_under_two_toolkits_is_one_finding(
+    names: tuple[str, str], sources: tuple[str, ...], expected: list[str]
+) -> None:
+    found = [
+        carry("kernel", sass, line=line, sources=sources, toolkit=bounds)
+        for (line, sass), bounds in zip(enumerate(names, 1), (("13.0", ""), ("", "13.0")), strict=True)
+    ]
+    assert levels(*found) == expected

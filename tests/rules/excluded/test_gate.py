@@ -100,3 +100,22 @@ def test_a_check_of_one_way_through_the_function(tmp_path: Path) -> None:
         "    tile = 64\n    if major in (8, 12):\n        tile = 32\n    return run(q, tile)\n"
     )
     assert drafts(tmp_path, {"a.py": HEAD + body}, "excluded") == []
+
+
+TWICE = (
+    "void forward(int n, bool half) {{\n  auto p = at::cuda::getCurrentDeviceProperties();\n"
+    "  bool is_sm8x = p->major == 8;\n  bool is_sm90 = p->major == 9 && p->minor == 0;\n"
+    '  TORCH_CHECK({}, "only supports Ampere GPUs or newer");\n  prepare(n);\n'
+    '  if (half) {{\n    TORCH_CHECK({}, "bfloat16 needs Ampere GPUs or newer");\n  }}\n  run_kernel(n);\n}}\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("is_sm90 || is_sm8x", "is_sm90 || is_sm8x", ["5 warning"]),
+        ("is_sm90 || is_sm8x", "is_sm8x || is_sm90", ["5 warning", "8 warning"]),
+    ],
+)
+def test_the_same_check_again_is_one_finding(tmp_path: Path, first: str, second: str, expected: list[str]) -> None:
+    assert levels(drafts(tmp_path, {"a.cpp": TWICE.format(first, second)}, "excluded")) == expected

@@ -53,6 +53,38 @@ def test_what_a_class_says_it_is_for(tmp_path: Path, says: str, expected: list[s
     assert levels(drafts(tmp_path, files, "leak")) == expected
 
 
+ASKS = (
+    "    @classmethod\n    def can_implement(cls, rows):\n        if rows % 8:\n            return False, 'no'\n"
+    "        return {}\n"
+)
+ELSEWHERE = "import torch\n\n\ndef fits_capability(rows):\n    if {}:\n        return {}\n    return {}\n"
+
+
+@pytest.mark.parametrize(
+    ("asks", "elsewhere", "expected"),
+    [
+        ("fits_capability(rows)", (f"8 <= {MAJOR} < 12", "rows < 64, 'too many'", "False, 'not there'"), []),
+        ("fits_capability(rows)", (f"{MAJOR} > 10", "False, 'not there'", "True, None"), []),
+        ("fits_capability(rows)", (f"{MAJOR} > 10", "False", "True"), []),
+        ("fits_capability(rows)", (f"{MAJOR} < 8", "False, 'not there'", "True, None"), ["9 warning"]),
+        ("fits_capability(rows)", ("rows > 64", "False, 'too many'", "True, None"), ["9 warning"]),
+        ("fits_capability(rows), None", (f"{MAJOR} > 10", "False", "True"), []),
+        ("other(rows)", (f"{MAJOR} > 10", "False", "True"), ["9 warning"]),
+    ],
+)
+def test_an_answer_that_another_file_gives(
+    tmp_path: Path, asks: str, elsewhere: tuple[str, ...], expected: list[str]
+) -> None:
+    """Who picks the class asks for the oldest capability and for what it can do, which a function of the tree says."""
+    head = HEAD.replace("run\n", "run\nfrom fitting import fits_capability\n")
+    files = {
+        "backend.py": head + LEAST.format(90) + "\n" + ASKS.format(asks) + USED,
+        "kernels.py": KERNELS,
+        "fitting.py": ELSEWHERE.format(*elsewhere),
+    }
+    assert levels(drafts(tmp_path, files, "leak")) == expected
+
+
 def test_a_class_whose_methods_run_everywhere(tmp_path: Path) -> None:
     files = {"backend.py": HEAD + LEAST.format(90) + USED, "kernels.py": "def run(q):\n    return q\n"}
     assert drafts(tmp_path, files, "leak") == []

@@ -129,3 +129,45 @@ def mla_backend(sparse):
 def test_the_other_way_counts_where_the_chip_may_take_it(tmp_path: Path, second: str, expected: list[str]) -> None:
     found = drafts(tmp_path, {"m.py": TWO_WAYS.format(second=second)}, "leak")
     assert [one for one in levels(found) if one.endswith("warning")] == expected
+
+
+HELPERS = (
+    "import torch\n\n\ndef is_sm_at_least_90():\n    return torch.cuda.get_device_capability() >= (9, 0)\n\n\n"
+    "def is_hopper_kind():\n    return torch.cuda.get_device_capability() >= (9, 0)\n\n\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("test", "text", "expected"),
+    [
+        ("is_sm_at_least_90()", "Only supported on SM90", ["warning at 13"]),
+        ("is_hopper_kind()", "Only supported on SM90", ["warning at 13"]),
+        ("torch.cuda.get_device_capability() >= (9, 0)", "Only supported on SM90", ["warning at 13"]),
+        ("is_sm_at_least_90()", "Only supported on SM90 and newer", []),
+    ],
+)
+def test_words_against_a_helper(tmp_path: Path, test: str, text: str, expected: list[str]) -> None:
+    """Who asks "at least" by name means it: the words beside it are then the careless ones."""
+    if "at_least" in test:
+        expected = [one.replace("warning", "note") for one in expected]
+    code = HELPERS + f"def run(x):\n    assert {test}, '{text}'\n    return x\n"
+    found = drafts(tmp_path, {"m.py": code}, "leak")
+    assert [f"{one.severity} at {one.at[0]}" for one in found] == expected
+
+
+LISTS = "from flags import nvcc_flags\n\n\ndef gen_{}_module():\n    return nvcc_flags(supported_major_versions={})\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "majors", "expected"),
+    [
+        ("trtllm_gen_fused_moe", "[10, 12]", ["note"]),
+        ("trtllm_gen_fused_moe", "[10, 11, 12]", ["note"]),
+        ("fused_moe", "[10, 12]", []),
+        ("trtllm_gen_fused_moe", "[10]", []),
+    ],
+)
+def test_a_list_that_names_the_generation(tmp_path: Path, name: str, majors: str, expected: list[str]) -> None:
+    """What a name speaks of is no proof against who writes the generation down."""
+    found = drafts(tmp_path, {"m.py": LISTS.format(name, majors)}, "leak")
+    assert [one.severity for one in found] == expected

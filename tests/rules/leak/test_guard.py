@@ -30,16 +30,13 @@ def test_what_is_wrapped(tmp_path: Path, name: str, guard: str, kernel: str, exp
     assert [draft.severity for draft in drafts(tmp_path, files, "leak", only="wrap.h")] == expected
 
 
-def test_each_use_names_the_kernel_that_it_wraps(tmp_path: Path) -> None:
+def test_one_finding_names_all_kernels_that_are_wrapped(tmp_path: Path) -> None:
     name = "enable_sm90_or_later"
-    body = (
-        '#include "wrap.h"\nusing Wrapped = {}<flash::{}<Loop>>;\nvoid launch() {{ kernel<Wrapped><<<1, 128>>>(); }}\n'
-    )
     files = {
         "wrap.h": WRAPPER.format(name, "__CUDA_ARCH__ >= 900"),
-        "backward.cu": body.format(name, "BackwardSm90"),
-        "forward.cu": body.format(name, "ForwardSm90"),
+        "backward.cu": '#include "wrap.h"\n' + USE.format(name, "BackwardSm90"),
+        "forward.cu": '#include "wrap.h"\n' + USE.format(name, "ForwardSm90"),
     }
-    for file, kernel in (("forward.cu", "ForwardSm90"), ("backward.cu", "BackwardSm90")):
-        found = drafts(tmp_path, files, "leak", only=file)
-        assert [f"compiles `{kernel}` for 12.x" in draft.message for draft in found] == [True]
+    (found,) = drafts(tmp_path, files, "leak")
+    assert "compiles `BackwardSm90` and `ForwardSm90` for 12.x too" in found.message
+    assert [Path(one.module.path).name for one in found.related] == ["backward.cu", "forward.cu"]

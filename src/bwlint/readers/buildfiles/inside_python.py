@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from bwlint.chips.spelling import IN_NAMES, NUMBER, member
 from bwlint.chips.toolkits import version
-from bwlint.model.facts import Carry, CarryKind
+from bwlint.model.facts import ONE_EXTENSION, Carry, CarryKind
 from bwlint.readers.buildfiles.flags import find_flags
 from bwlint.readers.buildfiles.targets import Listed, counts, parse_list
 from bwlint.readers.kernels import source_name
@@ -30,13 +30,12 @@ _PART = "\N{WORD JOINER}"
 """Stands for a value in an f-string: no flag has it."""
 _FLAG_STRING = re.compile(r"\s*(?:-|arch=)")
 _MOST = 500
-_EXTENSION = "CUDAExtension"
 _READING = frozenset({"replace", "removeprefix", "removesuffix", "startswith", "endswith", "split", "strip", "lstrip"})
 """Methods that take a name of an architecture apart and make none."""
 _OF_SETS = frozenset({"intersection", "issubset", "union"})
 _TOOLKIT = re.compile(r"(?i)(?!.*capab)(?=.*version).*(?:bare_?metal|cuda|nvcc|toolkit)")
 _RELEASE = re.compile(r"\d{1,2}\.\d{1,2}")
-_OPEN_FLAG = re.compile(r"(?:compute|sm)_(?![a-z])|arch=")
+_OPEN_FLAG = re.compile(r"(?:compute|sm)_(?![a-z])|(?<!m)arch=")
 """A piece of a flag for an architecture."""
 
 
@@ -63,7 +62,8 @@ def _extension(tree: ast.Module, carries: list[Carry], completed: set[int]) -> I
 
     Nothing where one of them is put together at run time, or where there is none and torch decides.
     """
-    if not any(isinstance(node, ast.Call) and _name_of(node.func) == _EXTENSION for node in below(tree)):
+    made = sum(isinstance(node, ast.Call) and _name_of(node.func) == ONE_EXTENSION for node in below(tree))
+    if not made:
         return
     flags = [carry for carry in carries if carry.kind == "gencode"]
     prose = {id(node.value) for node in below(tree) if isinstance(node, ast.Expr)}
@@ -78,7 +78,8 @@ def _extension(tree: ast.Module, carries: list[Carry], completed: set[int]) -> I
     sass = tuple(dict.fromkeys(name for flag in flags for name in flag.sass))
     ptx = tuple(dict.fromkeys(name for flag in flags for name in flag.ptx))
     if sources:
-        yield Carry("extension", _EXTENSION, sass, ptx, flags[0].at, sources=sources)
+        name = ONE_EXTENSION if made == 1 else f"{ONE_EXTENSION}s"
+        yield Carry("extension", name, sass, ptx, flags[0].at, sources=sources)
 
 
 @dataclass(slots=True)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips import atoms, instructions
-from bwlint.chips.spelling import IN_NAMES, NUMBER
 from bwlint.model.facts import Function, Operation, OperationKind
 from bwlint.readers import ptx
 from bwlint.readers.cuda.lexer import Code, matching
@@ -16,14 +15,11 @@ from bwlint.readers.cuda.scopes import Scopes
 MAX_OPERATIONS = 3000
 MAX_TEMPLATE = 60_000
 MAX_ARGUMENTS = 2000
-MAX_WORD = 60
 ASM = re.compile(r"\b(?:asm|__asm__|__asm)\s*(?:(?:volatile|__volatile__|inline|goto)\s*)*\(")
 _KEYWORDS = frozenset({"asm", "__asm__", "__asm"})
 _PIECE = re.compile(r'"|:(?!:)|[A-Za-z_]\w*|[(){}\[\]]')
 _DECLARES = re.compile(r"\b(?:struct|class|using\s+\w+\s*=|namespace)\b")
 _COMPARES = re.compile(r"\bis_(?:same|base_of)(?:_v)?\s*<")
-_WRAPPER = re.compile(rf"{IN_NAMES}{NUMBER}\w{{0,60}}\s*<(?![<=])")
-_WORD_BEFORE = re.compile(r"\w*$")
 
 
 def operations(code: Code, text: str, found: Directives, places: Scopes) -> tuple[Operation, ...]:
@@ -47,11 +43,6 @@ def _needs(code: Code, text: str, macros: dict[str, Function]) -> Iterator[tuple
         before = text[statement_start(text, start) : start]
         if not _DECLARES.search(before) and not _is_compared(before):
             yield "atom", name, start, end
-    for match in _WRAPPER.finditer(text):
-        word = _WORD_BEFORE.search(text, max(0, match.start() - MAX_WORD), match.start())
-        start = word.start() if word is not None else match.start()
-        name = text[start : match.end() - 1].rstrip()
-        yield "wrapper", name, start, start + len(name)
 
 
 def _is_compared(before: str) -> bool:

@@ -1,6 +1,7 @@
 """Clusters over the portable maximum that Python picks by a literal, where nothing in the function asks what fits.
 
-`checked` says that the function looks at the device: it then runs on whatever that is.
+`checked` says that the function looks at the device: it then runs on whatever that is. One that is `last` is left over
+where the function has tried smaller ones against the memory that the device has.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ MAX_FOUND = 100
 _SIZE = re.compile(r"(?:^|_)cluster(?:_?(?:n|m|k|x|size|shape|dims?)\w*)?$|cluster_(?:n|m|size|shape)", re.I)
 _ASKS = re.compile(r"(?i)max_?(?:active|potential)_?cluster|max_?cluster_?size|cluster_?occupancy")
 _DEVICE = re.compile(r"get_device_(?:properties|capability)|shared_memory_per_block")
+_MEMORY = re.compile(r"shared_memory_per_block")
 _HINT = re.compile(r"(?:cluster\w{0,30} ?=|return)[^\n]{0,120}\b(?:9|1[0-6])\b")
 _LARGE = range(9, 17)
 
@@ -40,7 +42,20 @@ def _picked(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Operat
     for size in sizes if not _ASKS.search(words) else ():
         amounts = (Expr("const", (size.value,), span(size)), const(1), const(1))
         looks = _DEVICE.search(words) is not None
-        yield Operation("cluster", "picked", span(size), amounts=amounts, qualname=function.name, checked=looks)
+        name = "last" if _MEMORY.search(words) and any(map(_tries, below(function))) else "picked"
+        yield Operation("cluster", name, span(size), amounts=amounts, qualname=function.name, checked=looks)
+
+
+def _tries(node: ast.AST) -> bool:
+    """A loop over sizes from one block on."""
+    if not isinstance(node, ast.For) or not isinstance(node.iter, ast.List | ast.Tuple):
+        return False
+    sizes = [item.value for item in node.iter.elts if isinstance(item, ast.Constant)]
+    return sizes[:1] == [1] and len(sizes) == len(node.iter.elts) > 1 and _returns(node)
+
+
+def _returns(node: ast.AST) -> bool:
+    return any(isinstance(inner, ast.Return) for inner in below(node))
 
 
 def _values(node: ast.AST, function: str) -> Iterator[ast.expr]:

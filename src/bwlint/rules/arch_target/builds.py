@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from bwlint.chips import (
@@ -12,11 +12,9 @@ from bwlint.chips import (
     ChipSet,
     Target,
     TargetSet,
-    all_chips,
     group,
     known_targets,
     siblings,
-    spelling,
     targets_of,
 )
 from bwlint.chips.pairs import refusal, same_cubin
@@ -27,10 +25,10 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.compiled import elsewhere
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
-from bwlint.model.facts import ACCEPTING, FLAGS, Carry, CarryKind, Module
+from bwlint.model.facts import ACCEPTING, FLAGS, ONE_EXTENSION, Carry, CarryKind, Module
 from bwlint.model.findings import Claim, Confidence, NoFix, Severity
 from bwlint.rules.arch_target import RULE
-from bwlint.world.builds import pair_of, pairs_of
+from bwlint.world.builds import named_for, pair_of, pairs_of
 
 _LISTS: frozenset[CarryKind] = frozenset({"list", "piece", "request"})
 _X86 = re.compile(r"x86|amd64", re.I)
@@ -468,7 +466,8 @@ class _BuildFile:
             return
         if not _for_everybody(built.carry, every) or self._older(built) or self._served(built):
             return
-        expected = self._expected(built, together, every)
+        decided = self._decided_by_flags(built)
+        expected = None if decided else self._expected(built, together, every)
         if expected is None and built.carry.is_a("kernel", "filter"):
             return  # who offers a kernel knows what it needs
         highest = max(every, key=lambda target: target.number)
@@ -476,6 +475,7 @@ class _BuildFile:
         message = f"a build for {plain(asked)} is left out" if accepts else f"no cubin of this loads on {plain(asked)}"
         message += f": the list ends at {_short(highest)}"
         message += "" if accepts else " and names no PTX of use there"
+        message += "; the flags of its only extension decide, and not this list" if decided else ""
         yield self._draft(
             expected.place if expected else built,
             severity="warning" if expected else "note",
@@ -529,6 +529,18 @@ class _BuildFile:
             return _AskedList(built, f"{_listed(cards)} are the cards before them")
         return None
 
+    def _decided_by_flags(self, built: _Built) -> bool:
+        """Whether torch does not look at a list of the environment: its one extension names targets of its own.
+
+        torch 2.9 torch/utils/cpp_extension.py, _get_cuda_arch_flags: with an `arch` in the flags it adds none.
+        """
+        if _OF_TORCH.search(built.carry.name) is None:
+            return False
+        flagged = any(one.carry.kind == "gencode" and one.carry.toolkit == ("", "") for one in self.built)
+        return flagged and any(
+            carry.kind == "extension" and carry.name == ONE_EXTENSION for carry in self.module.carries
+        )
+
     def _older(self, built: _Built) -> bool:
         """Whether another list of the name goes further, where no toolkit tells the two apart."""
         carry = built.carry
@@ -577,27 +589,22 @@ class _BuildFile:
 
     def _wrong_sources(self, built: _Built) -> Iterator[Draft]:
         """A kernel named for the data-centre part, offered to a chip that has no tensor memory."""
-        sources = built.carry.sources
-        meant = [_meant(source) for source in sources]
         here = built.loads & self.context.targets
         lacking = ChipSet.where(lambda chip: chip.tmem_per_sm == 0)
-        if (
-            not here & lacking
-            or not sources
-            or not all(chips and chips <= group("datacenter-blackwell") for chips in meant)
-        ):
+        meant, sources = named_for(built.carry), built.carry.sources
+        if not here & lacking or not meant:
             return
         wrong = [target for target in built.sass if target.loads_on() & here]
-        message = f"offers {_listed(wrong)} to a source that is named for {plain(_union(meant))}: {sources[0]}"
+        message = f"offers {_listed(wrong)} to a source that is named for {plain(meant)}: {sources[0]}"
         advice = f"drop {_listed(wrong)} unless the source has a path without tcgen05"
         unsafe = f"the source may have a path without tcgen05 for {plain(here)}"
-        evidence = f"{sources[0]} is named for {plain(_union(meant))}"
+        evidence = f"{sources[0]} is named for {plain(meant)}"
         remedy = Remedy(
             "carry", built.loads - _union(target.loads_on() for target in wrong), evidence=evidence, unsafe=unsafe
         )
         label = f"reaches {plain(here)}"
         claim = claims.need(sources[0], here & lacking, NONE, f"{sources[0]} does not run on {plain(here & lacking)}")
-        yield self._draft(
+        found = self._draft(
             built,
             severity="warning",
             confidence="medium",
@@ -608,6 +615,7 @@ class _BuildFile:
             covered=built.loads,
             remedy=remedy,
         )
+        yield replace(found, cause=(self.module.path, sources[0]))
 
     def _together(self, built: _Built) -> tuple[_Built, ...]:
         """The carries that add up with one: flags of a file, pieces of a list under a common toolkit."""
@@ -758,12 +766,6 @@ def _is_whole(carry: Carry, targets: Sequence[Target]) -> bool:
         return True
     of_torch = _OF_TORCH.search(carry.name) is not None
     return carry.is_a("request") and (of_torch or len({target.chip.major for target in targets}) > 2)
-
-
-def _meant(source: str) -> ChipSet:
-    """The chips in the name of a source file."""
-    name = source.rpartition("/")[2]
-    return ChipSet.joining(chip for chip in all_chips() if chip.joined in spelling.numbers(name))
 
 
 def _short(target: Target) -> str:

@@ -132,7 +132,7 @@ def _refused_besides(context: Context, judged: Judged) -> ChipSet:
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
     yield from drafts(context, module, RULE, "cta-group")
     for one in asked(context, module, "cluster"):
-        if one.operation.name == "picked":
+        if one.operation.name in ("picked", "last"):
             yield from _picked(one)
         elif one.operation.name.startswith("sm_"):
             yield from _built(context, one)
@@ -194,12 +194,14 @@ def _picked(one: Asked) -> Iterator[Draft]:
     told_apart = any(bool(chips & judged.core) != bool(group("hopper") & judged.core) for judged in gates)
     if not chips or told_apart:
         return
+    last = one.operation.name == "last"
     yield _draft(
         one,
-        severity="warning",
+        severity="note" if last else "warning",
         message=(
             f"a cluster of {size} blocks is picked on {plain(chips)} without asking whether it fits; the portable"
             f" maximum is {min(chip.cluster_portable or 0 for chip in chips)}"
+            f"{'; smaller ones are tried before it' if last else ''}"
         ),
         label="more than the portable maximum",
         advice="ask cudaOccupancyMaxActiveClusters (max_active_clusters), or take at most 8 blocks",

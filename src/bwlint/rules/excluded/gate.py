@@ -55,6 +55,8 @@ class Kept:
     related: RelatedSpan | None = None
     claimed: Claimed | None = None
     at: Span | None = None
+    repeated: bool = False
+    """Whether the same test in the same words says it of everything in its file."""
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -220,6 +222,7 @@ def _of_generations(judged: Judged, out: ChipSet) -> Kept | None:
             "warning",
             "medium",
             f"its own words promise newer chips, and what runs on {plain(small)} runs on {plain(out)}",
+            repeated=True,
         )
     if judged.admitted & _SMALL_SHARED and judged.admitted & _DATACENTER:
         reason = "it runs on 8.6 or 8.9, with their 99 KiB, and on 10.x; what both run, 12.x runs"
@@ -350,5 +353,6 @@ def draft(judged: Judged, kept: Kept) -> Draft:
         label=f"admits {judged.admitted}",
         advice=f"admit {out}, or say in a comment why it does not run there" if kept.severity != "note" else _OPEN,
         related=(kept.related,) if kept.related else (),
+        cause=(judged.module.path, judged.gate.text) if kept.repeated else None,
         claims=(kept.claimed or behind(judged, out, works=True),),
     )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from bwlint.chips import NONE, ChipSet, families, group, spelling, words
 from bwlint.chips.wording import called, plain
-from bwlint.evaluate.objects import ClassValue, EvaluationFrame
+from bwlint.evaluate.objects import ClassValue, EvaluationFrame, FunctionValue
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -41,10 +42,43 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         return
     found = split(context, judged)
     if found is not None:
-        yield draft(context, judged, *found)
+        one = draft(context, judged, *found)
+        yield replace(one, severity="note") if one.severity == "warning" and _told_further(context, judged) else one
         return
     yield from other_family(context, judged)
     yield from exact_names(context, judged)
+
+
+def _told_further(context: Context, judged: Judged) -> bool:
+    """Whether a function that it asks, or all that it leads to, parts the family by a test of its own: that is told."""
+    tests = (judged.gate.test, *judged.gate.path)
+    asked = [_within(context, judged, node) for test in tests for node in walk(test) if node.op == "call"]
+    led_to = [
+        tuple(context.evidence.own_gates(judged.module, use))
+        for use in judged.working.uses
+        if use.sure and use.how == "call"
+    ]
+    return any(_parts_itself(context, gates) for gates in asked) or (
+        bool(led_to) and all(_parts_itself(context, gates) for gates in led_to)
+    )
+
+
+def _within(context: Context, judged: Judged, call: Expr) -> tuple[Judged, ...]:
+    """The gates of a function of the tree that is called."""
+    called_ = context.tree.interpreter.evaluate(call.args[0], context.tree.frame(judged.module)).only()
+    if not isinstance(called_, FunctionValue):
+        return ()
+    gates = context.judged.get(called_.module.path, ())
+    return tuple(one for one in gates if one.gate.qualname == called_.function.qualname and one.gate is not judged.gate)
+
+
+def _parts_itself(context: Context, gates: Sequence[Judged]) -> bool:
+    """Whether one of the gates of a function, that is no answer about the device alone, is told as a split."""
+    for other in gates:
+        parted = split(context, other) if other.gate.kind not in ANSWERS else None
+        if parted is not None and draft(context, other, *parted).severity == "warning":
+            return True
+    return False
 
 
 def exact_names(context: Context, judged: Judged) -> Iterator[Draft]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from bwlint.chips import ChipSet, TargetSet, families, group
 from bwlint.chips.instructions import verdict
@@ -14,9 +13,8 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.guarded_macros import defined, only_errors, served_elsewhere, tuned
 from bwlint.judging.guards import Guarded
-from bwlint.judging.wrappers import served, wrapper
+from bwlint.judging.wrappers import served, wrapper_of
 from bwlint.model.expr import walk
-from bwlint.model.facts import Module
 from bwlint.model.findings import Confidence, NoFix, Severity
 from bwlint.rules.family_split import RULE, reasons
 from bwlint.world.builds import built, runs_on
@@ -31,20 +29,26 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
     held, lost = parted
     if _built_once(context, guarded, lost):
         return
-    yield _draft(
-        guarded,
-        held=held,
-        lost=lost,
+    wrapper = wrapper_of(context, guarded)
+    twins = _twins(guarded, held, lost)
+    severity, confidence, what = _level(guarded, lost, twins)
+    if wrapper is not None and wrapper.unused:
+        severity, confidence, what = "note", "low", f"; nothing here is wrapped in `{wrapper.name}`"
+    other = (RelatedSpan(guarded.module, guarded.other.at, f"{called(lost)} gets this"),) if guarded.other.at else ()
+    yield Draft(
+        rule=RULE,
         place=DraftPlace.of_guard(guarded),
+        severity=severity,
+        confidence=confidence,
         message=(
             f"this guard compiles for {plain(held)} and leaves out {called(lost)}; both have the same instructions"
+            f"{what}"
         ),
         label=f"compiles for {guarded.admitted & TargetSet.native(held | lost)}",
         advice="test the family: a half-open range of __CUDA_ARCH__, or every member's macro",
-        related=(RelatedSpan(guarded.module, guarded.other.at, f"{called(lost)} gets this"),)
-        if guarded.other.at
-        else (),
+        related=(*other, *(wrapper.places if wrapper is not None else ())),
         remedy=_remedy(context, guarded, held, lost),
+        claims=(guarded.claimed((guarded.admitted & TargetSet.native(held)) | twins),),
     )
 
 
@@ -53,59 +57,6 @@ def _built_once(context: Context, guarded: Guarded, lost: ChipSet) -> bool:
     carries = context.builds.of(guarded.module)
     refused = TargetSet.native(lost) - guarded.admitted
     return bool(carries) and lost <= runs_on(carries) and not any(built(carry) & refused for carry in carries)
-
-
-def check_file(context: Context, module: Module) -> Iterator[Draft]:
-    """Kernels wrapped in a class whose guard parts a family: right by itself, and wrong for what the family runs."""
-    for operation in module.operations:
-        guarded = wrapper(context, module, operation)
-        parted = parts(context, guarded) if guarded is not None else None
-        if guarded is None or parted is None:
-            continue
-        held, lost = parted
-        yield _draft(
-            guarded,
-            held=held,
-            lost=lost,
-            place=replace(DraftPlace.of_guard(guarded), module=module, at=operation.at, gate=None),
-            message=(
-                f"what is wrapped here runs on {plain(held)} and not on {called(lost)}: "
-                f"the guard of `{operation.name}` compiles for {plain(held)} alone"
-            ),
-            label="wrapped for one member of the family",
-            advice="wrap it in a class whose guard tests the family",
-            related=(RelatedSpan(guarded.module, guarded.guard.at, "the guard"),),
-            remedy=NoFix(f"the guard of `{operation.name}` is what is to be mended"),
-        )
-
-
-def _draft(
-    guarded: Guarded,
-    *,
-    held: ChipSet,
-    lost: ChipSet,
-    place: DraftPlace,
-    message: str,
-    label: str,
-    advice: str,
-    related: tuple[RelatedSpan, ...],
-    remedy: Remedy | NoFix,
-) -> Draft:
-    twins = _twins(guarded, held, lost)
-    severity, confidence, what = _level(guarded, lost, twins)
-    compared = (guarded.admitted & TargetSet.native(held)) | twins
-    return Draft(
-        rule=RULE,
-        place=place,
-        severity=severity,
-        confidence=confidence,
-        message=f"{message}{what}",
-        label=label,
-        advice=advice,
-        related=related,
-        remedy=remedy,
-        claims=(guarded.claimed(compared),),
-    )
 
 
 def _remedy(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) -> Remedy | NoFix:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bwlint.chips import EVERY, ChipSet
+from bwlint.chips import EVERY, NONE, ChipSet
+from bwlint.evaluate.objects import FunctionValue
 from bwlint.judging.context import Context
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Function, Module
+
+_MOST_DEEP = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +22,7 @@ class SupportAnswer:
     at: Span
 
 
-def answers(context: Context, module: Module, query: Function) -> Iterator[SupportAnswer]:
+def answers(context: Context, module: Module, query: Function, depth: int = 0) -> Iterator[SupportAnswer]:
     """The returns that may say yes, each for the chips that get to it."""
     left = EVERY
     for path, returned in query.returns:
@@ -30,12 +33,25 @@ def answers(context: Context, module: Module, query: Function) -> Iterator[Suppo
         must = left
         for test in path:
             must &= context.tree.must(module, test)
-        yes = here & context.tree.may(module, value)
+        may = context.tree.may(module, value) & _handed_on(context, module, value, depth)
+        yes = here & may
         last = path[-1].at if path and path[-1].at and value.at and path[-1].at[:2] < value.at[:2] else None
         if yes and value.at is not None:
-            own = context.tree.may(module, value) != EVERY
-            yield SupportAnswer(yes, value.at if own or last is None else last)
+            yield SupportAnswer(yes, value.at if may != EVERY or last is None else last)
         left -= must
+
+
+def _handed_on(context: Context, module: Module, value: Expr, depth: int) -> ChipSet:
+    """The chips for which a function may say yes whose answer is returned as it is."""
+    if value.op != "call" or depth >= _MOST_DEEP:
+        return EVERY
+    called = context.tree.interpreter.evaluate(value.args[0], context.tree.frame(module)).only()
+    if not isinstance(called, FunctionValue) or not called.function.returns:
+        return EVERY
+    found = NONE
+    for answer in answers(context, called.module, called.function, depth + 1):
+        found |= answer.chips
+    return found
 
 
 def _answer(value: Expr) -> Expr:

@@ -47,5 +47,6 @@ def _passing(context: Context, judged: Judged, placed: tuple[tuple[str, Carry], 
         advice=f"refuse {plain(wrong)} here, or compile for it",
         legal=legal,
         related=(RelatedSpan(Hop(origin, first.at, ""), first.at, f"what its setup.py compiles for: {built}"),),
+        cause=(origin, first.at),
         claims=(Claimed(claims.build(pairs, wrong), first.at, Hop(origin, first.at, "")),),
     )

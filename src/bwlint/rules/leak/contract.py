@@ -33,6 +33,8 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         admitted = EVERY
         for asked in answered.values():
             admitted &= _admitted(context, module, asked)
+        for name in _besides(module, owner, answered) if admitted != EVERY else ():
+            admitted &= _saying_yes(context, module, module.functions[name])
         proof = _broken(context, module, owner, admitted) if admitted != EVERY else None
         if proof is not None:
             wrong = context.targets & admitted & proof.against
@@ -66,6 +68,16 @@ def _admitted(context: Context, module: Module, asked: list[Judged]) -> ChipSet:
     function = module.functions.get(alone.gate.qualname)
     if function is None or _is_number(function):
         return alone.core if alone.gate.kind == "predicate" else NONE
+    return _saying_yes(context, module, function)
+
+
+def _besides(module: Module, owner: str, answered: dict[str, list[Judged]]) -> list[str]:
+    """The other methods by which a class answers for itself: who picks it asks these, too."""
+    methods = (name.rpartition(".") for name, function in module.functions.items() if not _is_number(function))
+    return [f"{of}.{name}" for of, _, name in methods if of == owner and name not in answered and _ASKED.match(name)]
+
+
+def _saying_yes(context: Context, module: Module, function: Function) -> ChipSet:
     admitted = NONE
     for answer in answers(context, module, function):
         admitted |= answer.chips

@@ -74,7 +74,8 @@ def _need(context: Context, judged: Judged, side: Side) -> Need | None:
         return chosen
     inside_kernel = judged.gate.qualname.partition(".")[0] in judged.module.uses
     alone = (judged.gate.kind in ANSWERS and not inside_kernel) or refuses(judged.other)
-    if alone and context.only_question(judged):
+    of_one_test = judged.gate.kind == "skipif" and bool(judged.working.uses)  # what the others of the file do is theirs
+    if alone and not of_one_test and context.only_question(judged):
         near = next(context.evidence.near_needs(judged.module, at), None)
         if near is not None:
             return near
@@ -164,7 +165,8 @@ def _says_newer_is_fine(judged: Judged, side: Side) -> bool:
 
 
 def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
-    proved = need.strength == PROOF and not (need.use.is_a("define", "text") and own_words.asks_by_name(judged, wrong))
+    meant = own_words.asks_by_name(judged, wrong) or own_words.lists(judged, wrong)
+    proved = need.strength == PROOF and not (need.use.is_a("define", "text") and meant)
     named = need.use.name if need.use.how == "text" else need.use.name.rpartition(".")[2]
     related = [RelatedSpan(judged.module, need.use.at, f"`{named}`: {need.what}")]
     related += [RelatedSpan(hop, hop.at, hop.text) for hop in need.hops]

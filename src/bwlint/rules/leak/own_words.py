@@ -14,7 +14,7 @@ from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
-from bwlint.model.expr import Span
+from bwlint.model.expr import Span, walk
 from bwlint.model.facts import ANSWERS, ASSERTED, Side, Use
 from bwlint.model.findings import Severity
 from bwlint.rules.leak import RULE
@@ -30,6 +30,8 @@ _ONLY = re.compile(r"\bonly\b", re.I)
 _AGAINST = re.compile(words.said("refusal", "exception"), re.I)
 _OPEN = re.compile(rf"\+|{words.said('open-ended', 'at-least')}", re.I)
 _WAYS = re.compile(words.said("tensor-memory-ways"), re.I)
+_LAYOUT = re.compile(r"(?i)layout")
+"""How data lie, in a call: that is arithmetic, and runs anywhere."""
 _NEGATED = re.compile(r"(?i)(?:^|[_\W])(?:no|not|non|without|avoids?|fallback|disabled?)(?![a-z])")
 _OF_COMPILERS = re.compile(
     r"(?i)(?:^|[_/.])(?:transforms?|pass(?:es)?|lower(?:ing|ed)?|analysis|irmodule|assert_structural_equal|parser?|filecheck)"
@@ -61,11 +63,16 @@ def contradicted(context: Context, judged: Judged) -> Iterator[Draft]:
                 judged,
                 wrong,
                 said,
-                severity="warning",
+                severity="note" if _asks_for_later(judged) else "warning",
                 message=f"lets {plain(wrong)} through, and {said.what} says that it is for {_plainly(named)}",
                 legal=named,
             )
             return
+
+
+def _asks_for_later(judged: Judged) -> bool:
+    """Whether the helper that is asked lets later chips pass by its name: the words may then be the careless ones."""
+    return any(_OPEN.search(name.replace("_", " ")) for name in judged.mentioned)
 
 
 def open_bound(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -113,7 +120,7 @@ def _instruction_names(judged: Judged) -> Iterator[tuple[str, Span]]:
     """The names under which a test says what it tests: its own, its file's, what it calls and looks for."""
     yield _test_of(judged), judged.at
     for use in judged.working.uses:
-        if use.how in ("call", "define"):
+        if use.how in ("call", "define") and not _LAYOUT.search(use.name.rpartition(".")[2]):
             yield use.name.rpartition(".")[2], use.at
         elif use.how == "text" and use.role == ASSERTED:
             yield use.name, use.at
@@ -226,6 +233,12 @@ def _draft(
         related=(RelatedSpan(judged.module, said.at, said.what),) if said.at != judged.at else (),
         claims=(behind(judged, wrong, works=False),),
     )
+
+
+def lists(judged: Judged, wrong: ChipSet) -> bool:
+    """The list names the chip, or its generation, by number: the same holds."""
+    numbers = {node.args[0] for node in walk(judged.gate.test) if node.op == "const"}
+    return judged.gate.kind == "list" and all({chip.major, chip.joined} & numbers for chip in wrong)
 
 
 def asks_by_name(judged: Judged, wrong: ChipSet) -> bool:

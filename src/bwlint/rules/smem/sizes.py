@@ -20,13 +20,17 @@ from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import HANDLER, Module, Operation, OperationKind, Path
 from bwlint.model.findings import Claim, Confidence, Severity
 from bwlint.rules.smem import RULE
-from bwlint.world.gates import Judged
+from bwlint.sources.search import search_of
+from bwlint.sources.tree import package_root, project_folder
+from bwlint.world.gates import TEST_FILE, Judged
 
 MAX_PICKS = 48
 _SHARED = re.compile(r"\bsmem\b(?!\])|shared.?mem", re.I)
 """A comment that speaks of shared memory; the name of the rule in brackets does not."""
 
 
+_TRIED = re.compile(r"(?:^|/)bench(?:mark)?s?[/_]")
+"""Where a project measures and ships nothing."""
 _HEAD = re.compile(r"(?:^|[._])L[qkv]$|head_?(?:dim|size)|^d_?(?:head|model|[qkv])$", re.I)
 """What the width of an attention head is called."""
 
@@ -39,6 +43,7 @@ class Pick:
     path: Path
     sizes: dict[str, int]
     stages: tuple[int, ...]
+    qualname: str = ""
 
     @property
     def text(self) -> str:
@@ -72,7 +77,7 @@ def _functions(module: Module, kind: OperationKind) -> list[list[Pick]]:
         if sizes and len(found[qualname]) < MAX_PICKS:
             first = next(one for one in together if one.kind == kind)
             stages = tuple(_amount(one) for one in together if one.kind == "stages")
-            found[qualname].append(Pick(first.at, path, sizes, stages))
+            found[qualname].append(Pick(first.at, path, sizes, stages, qualname))
     return list(found.values())
 
 
@@ -182,7 +187,7 @@ def _tile(
         advice=f"give {plain(ours)} the tile of {plain(peers)}, or choose by the shared memory that the device has",
         chips=ours,
         claimed=Claimed(_too_large(pick, ours), pick.at),
-        severity="warning" if sure else "note",
+        severity="warning" if sure and _shipped(context, module, pick) else "note",
         confidence="medium" if sure else "low",
         related=(
             RelatedSpan(module, pick.at, "picked here"),
@@ -190,6 +195,20 @@ def _tile(
         ),
         judged=judged,
     )
+
+
+def _shipped(context: Context, module: Module, pick: Pick) -> bool:
+    """Whether something of the project but its tests and benchmarks takes what a function picks, or all may take it."""
+    if _TRIED.search(context.places.get(module.path, "")):
+        return False
+    name = pick.qualname.rpartition(".")[2]
+    if context.native is None or not name.startswith("_") or name != pick.qualname:
+        return True
+    root = package_root(module.path)
+    hits = search_of(root, context.native.searches).word("python", name)
+    using = [hit for hit in hits if not hit.text.lstrip().startswith("def ")]
+    places = [hit.file.real.removeprefix(project_folder(root)) for hit in using]
+    return not hits or any(not TEST_FILE.search(place) and not _TRIED.search(place) for place in places)
 
 
 def _widest(pick: Pick) -> int:
