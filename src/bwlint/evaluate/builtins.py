@@ -8,6 +8,7 @@ from typing import Any
 
 from bwlint.chips import frameworks, spelling
 from bwlint.evaluate import patterns
+from bwlint.evaluate.names import guess
 from bwlint.evaluate.values import (
     MAX_TEXT,
     ArchMember,
@@ -101,7 +102,7 @@ def attribute(value: Any, name: str) -> Any:
     if isinstance(value, Guess):
         if name in ("major", "minor") and not value.part:
             return value.as_part(name)
-        return Method(value, name)
+        return value if not value.part and guess(name) is not None else Method(value, name)
     if isinstance(value, Capability):
         if name == "major":
             return value[0]

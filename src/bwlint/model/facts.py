@@ -94,6 +94,7 @@ OperationKind = Literal[
     "default-size",
     "size-table",
     "glued",
+    "as-text",
 ]
 """Which table or limit judges an operation: of peers see `readers.cuda.peers`, of sizes `readers.python.sizes`.
 
@@ -108,6 +109,7 @@ launch-bounds   threads and blocks that a kernel is compiled for
 capacity        bytes that host code takes a multiprocessor or a block to have
 lookup          a table of such bytes that is asked for a chip, and raises where it has no row
 glued           names of two targets that became one string
+as-text         a capability that is ordered as a text, or taken apart by the places of its characters
 """
 NAMED: frozenset[Literal["instruction", "atom"]] = frozenset({"instruction", "atom"})
 """What is known by its name alone, of operations and of uses."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from bwlint.model.expr import Expr, unknown, walk
-from bwlint.model.facts import Class, Function, Gate, Path
+from bwlint.model.facts import Class, Function, Gate
 
 MAX_PLAIN = 80
 """Nodes in the returns of a function that does not read the device; a longer one is nobody's helper."""
@@ -25,9 +25,9 @@ def slots(
     names: dict[str, Expr],
     helpers: dict[str, Function],
     classes: dict[str, Class],
-    paths: Iterable[Path] = (),
+    paths: Iterable[object] = (),
 ) -> tuple[Expr, ...]:
-    """The table of definitions, with a filler for each that nothing leads to. `paths` are tests of other facts."""
+    """The table of definitions, with a filler for each that nothing leads to. `paths` are tests and amounts of facts."""
     kept: set[int] = set()
     stack: list[Any] = [tuple(names.values())]
     stack += [(item.returns, item.defaults) for item in helpers.values()]

@@ -168,6 +168,11 @@ class Tree:
         self.compiler.start()
         return list(self.compiler.evaluate(node, EvaluationFrame(module)).spread(len(ALL_TARGETS)))
 
+    def value(self, module: Module, node: Expr) -> Vec:
+        """What an expression is on each chip."""
+        self.interpreter.start()
+        return self.interpreter.evaluate(node, self.frame(module))
+
     def surely_compiled(self, module: Module, path: Path) -> TargetSet:
         """The targets for which what stands under these tests compiles whatever nobody knows."""
         found = EVERY_TARGET

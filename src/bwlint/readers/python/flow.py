@@ -10,9 +10,9 @@ from dataclasses import replace
 
 from bwlint.evaluate.names import SKIPPING_MARKS
 from bwlint.model.expr import NONE, Expr, const, negate, unknown
-from bwlint.model.facts import HANDLER, MAX_RETURNS, Class, Function, GateKind, Path, Side, Use
+from bwlint.model.facts import HANDLER, MAX_RETURNS, Class, Function, GateKind, Operation, Path, Side, Use
 from bwlint.readers.nodes import below
-from bwlint.readers.python import definitions, lists, patterns, sides
+from bwlint.readers.python import characters, definitions, lists, patterns, sides
 from bwlint.readers.python.carriers import Carriers
 from bwlint.readers.python.gates import Gates, Where
 from bwlint.readers.python.lower import Lowerer, is_arch
@@ -98,6 +98,7 @@ class Flow:
         self.lowerer.on_conditional = self._conditional
         self.lowerer.on_lookup = self._lookup
         self.lowerer.on_call = self._passes if carried.parameters else None
+        self.lowerer.on_text = self._as_text
         self.passed: dict[tuple[str, str], tuple[Expr, ...]] = {}
         self._takers = carried.takers
         self._carried_parameters = carried.parameters
@@ -105,6 +106,7 @@ class Flow:
         self.classes: dict[str, Class] = {}
         self.gates = Gates(lines, self.slots, carried)
         self.sizes = Sizes(self.gates)
+        self.texts: list[Operation] = []
         self.stars: list[str] = []
         self.imports = sides.Imports({}, package)
         self.returns: list[tuple[tuple[Expr, ...], Expr]] = []
@@ -172,18 +174,29 @@ class Flow:
                     known = self.passed.get((qualname, name), ())
                     self.passed[qualname, name] = (*known, self.lowerer.define(value))
 
+    def _as_text(self, node: ast.expr, found: Expr) -> None:
+        known = node.lineno in self.hits and characters.by_place(found) and self.gates.reads(found)
+        if known or characters.by_spelling(found):
+            self._note_text(node, found)
+
+    def _note_text(self, node: ast.expr, found: Expr) -> None:
+        path = tuple(self.path)
+        self.texts.append(Operation("as-text", ast.unparse(node), span(node), amounts=(found,), path=path))
+
     def quietly(self, node: ast.expr) -> Expr:
         """Lower without side effects on gates and definitions: for looking at a side before its own walk."""
         lowerer = self.lowerer
         hook, lowerer.on_conditional = lowerer.on_conditional, None
         asked, lowerer.on_lookup = lowerer.on_lookup, None
         passes, lowerer.on_call = lowerer.on_call, None
+        on_text, lowerer.on_text = lowerer.on_text, None
         env = lowerer.scope.env
         lowerer.scope.env = dict(env)
         try:
             return lowerer.lower(node)
         finally:
             lowerer.on_conditional, lowerer.on_lookup, lowerer.on_call = hook, asked, passes
+            lowerer.on_text = on_text
             lowerer.scope.env = env
 
     # -- statements
@@ -331,6 +344,8 @@ class Flow:
             self.gates.reads(found)  # in order of definition, so that no chain of names gets deep
             self._named(target.id, node.value, value)
         elif isinstance(target, ast.Tuple | ast.List):
+            if node.value is not None and characters.unpacked(target, value):
+                self._note_text(node.value, Expr("tuple", ((value,),), value.at))
             source = self.lowerer.define(value)
             for element, item in unpacked(target, source):
                 self._part(element, item)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from bwlint.model.expr import NONE, Expr, const, unknown
@@ -69,6 +69,9 @@ OnLookup = Callable[[ast.expr, Expr, Expr, bool], None]
 OnCall = Callable[[ast.Call, tuple[Expr, ...]], None]
 """Takes a call and its lowered arguments."""
 
+OnText = Callable[[ast.expr, Expr], None]
+"""Takes what may order a text, or take a part of one by its place."""
+
 
 class Lowerer:
     """Lowers expressions of one module. `slots` is the module's table of definitions."""
@@ -79,6 +82,7 @@ class Lowerer:
         self.on_conditional: OnConditional | None = None
         self.on_lookup: OnLookup | None = None
         self.on_call: OnCall | None = None
+        self.on_text: OnText | None = None
         self.late: frozenset[str] = frozenset()
         """Dotted names that are None until somebody has asked: whether they still are is not known."""
         self.yields = False
@@ -103,7 +107,7 @@ class Lowerer:
         finally:
             self._depth -= 1
 
-    def many(self, nodes: list[ast.expr]) -> tuple[Expr, ...]:
+    def many(self, nodes: Sequence[ast.expr | None]) -> tuple[Expr, ...]:
         return tuple([self.lower(node) for node in nodes])
 
     def _constant(self, node: ast.Constant) -> Expr:
@@ -161,7 +165,12 @@ class Lowerer:
         operands = self.many([node.left, *node.comparators])
         if len(operands) == 2 and _is_arch_choice(node.left, node.comparators[0]):
             operands = (Expr("source", ("guess",), operands[0].at), operands[1])
-        return Expr("cmp", (operators, operands), span(node))
+        return self._as_text(node, Expr("cmp", (operators, operands), span(node)))
+
+    def _as_text(self, node: ast.expr, found: Expr) -> Expr:
+        if self.on_text is not None:
+            self.on_text(node, found)
+        return found
 
     def _boolop(self, node: ast.BoolOp) -> Expr:
         flags = {target for value in node.values for target in operand_targets(value)}
@@ -194,10 +203,13 @@ class Lowerer:
         op = _BINARY.get(type(node.op))
         if op is None:
             return unknown(f"binary:{node.lineno}", span(node))
-        return Expr("bin", (op, self.lower(node.left), self.lower(node.right)), span(node))
+        return self._as_text(node, Expr("bin", (op, self.lower(node.left), self.lower(node.right)), span(node)))
 
     def _conditional(self, node: ast.IfExp) -> Expr:
-        test, then, otherwise = self.lower(node.test), self.lower(node.body), self.lower(node.orelse)
+        test = self.lower(node.test)
+        on_text, self.on_text = self.on_text, None  # who asks first may have asked how long the text is
+        then, otherwise = self.lower(node.body), self.lower(node.orelse)
+        self.on_text = on_text
         if self.on_conditional is not None:
             self.on_conditional(node, test, then, otherwise)
         return Expr("if", (test, then, otherwise), span(node))
@@ -206,15 +218,12 @@ class Lowerer:
         base = self.lower(node.value)
         if isinstance(node.slice, ast.Slice):
             part = node.slice
-            return Expr(
-                "slice",
-                (base, self.lower(part.lower), self.lower(part.upper), self.lower(part.step)),
-                span(node),
-            )
+            bounds = self.many([part.lower, part.upper, part.step])
+            return self._as_text(node, Expr("slice", (base, *bounds), span(node)))
         key = self.lower(node.slice)
         if self.on_lookup is not None and isinstance(node.ctx, ast.Load):
             self.on_lookup(node, base, key, True)
-        return Expr("index", (base, key), span(node))
+        return self._as_text(node, Expr("index", (base, key), span(node)))
 
     def _sequence(self, node: ast.Tuple | ast.List | ast.Set) -> Expr:
         if len(node.elts) > 400:
@@ -231,7 +240,7 @@ class Lowerer:
         return Expr("dict", (keys, self.many(node.values)), span(node))
 
     def _fstring(self, node: ast.JoinedStr) -> Expr:
-        return Expr("fstr", (tuple(map(self._part, node.values)),), span(node))
+        return self._as_text(node, Expr("fstr", (tuple(map(self._part, node.values)),), span(node)))
 
     def _part(self, node: ast.expr) -> Expr:
         """A part of an f-string; one with a conversion or a format is what `str.format` makes of it."""

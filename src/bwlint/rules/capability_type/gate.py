@@ -14,12 +14,11 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, Remedy
 from bwlint.model.expr import Expr, walk
 from bwlint.model.findings import NoFix
-from bwlint.model.rule import RuleTraits
+from bwlint.rules.capability_type import RULE
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root
 from bwlint.world.gates import Judged
 
-RULE = RuleTraits("capability-type", explains=1, notes_stand_apart=True)
 _ORDERED_YET = "the releases there are today come in the same order as texts: nothing goes wrong yet"
 
 

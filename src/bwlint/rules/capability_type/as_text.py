@@ -1,0 +1,123 @@
+"""capability-type: a capability that is ordered as a text, or of which a part is taken by its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from bwlint.chips import EVERY, NONE, Chip, ChipSet
+from bwlint.chips.wording import plain
+from bwlint.evaluate.values import CHIPS, Guess, Vec
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, DraftPlace
+from bwlint.model.expr import Expr, walk
+from bwlint.model.facts import Module, Operation
+from bwlint.rules.capability_type import RULE
+
+_TWO_DIGITS = ChipSet.where(lambda chip: chip.major > 9)
+_MEANINGS: tuple[Callable[[Chip], str], ...] = (
+    lambda chip: str(chip.major),
+    lambda chip: str(chip.minor),
+    lambda chip: str(chip.joined),
+    lambda chip: chip.name,
+)
+_ENOUGH = 4
+"""Chips with a major of one digit on which a part has to mean the same."""
+
+
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    told: set[int] = set()
+    for one in module.operations:
+        if one.kind != "as-text" or one.at[0] in told:
+            continue
+        wrong, says = _misread(context, module, one)
+        wrong &= _arriving(context, module, one) & context.targets
+        if wrong:
+            told.add(one.at[0])
+            yield _draft(module, one, wrong, says)
+
+
+def _misread(context: Context, module: Module, one: Operation) -> tuple[ChipSet, str]:
+    """The chips of which an expression makes something else than of those before them, and how."""
+    (found,) = one.amounts
+    if found.op == "cmp":
+        return _ordered(context, module, found)
+    if found.op == "tuple":
+        return _TWO_DIGITS, 'a text such as "120" has more characters than there are names: ValueError'
+    if found.op in ("bin", "fstr"):
+        return _TWO_DIGITS, 'of "12.0" the first and the third character are "1."'
+    return _cut(context, module, found)
+
+
+def _arriving(context: Context, module: Module, one: Operation) -> ChipSet:
+    reached = EVERY
+    for test in one.path:
+        reached &= context.tree.may(module, test)
+    return reached
+
+
+def _ordered(context: Context, module: Module, found: Expr) -> tuple[ChipSet, str]:
+    """`"120" < "80"`: the first character in which two texts differ decides."""
+    sides = [context.tree.value(module, side) for side in found.args[1]]
+    (text,) = (one.lanes[0] for one in sides if one.uniform and isinstance(one.lanes[0], str))
+    (mine,) = (one for one in sides if one.lanes[0] is not text)
+    wrong = {
+        chip: lane for chip, lane in _texts(mine, text).items() if (lane < text) != (_number(lane) < _number(text))
+    }
+    _, first = _shown(context, wrong)
+    return ChipSet.joining(wrong), f'texts are ordered by their first character, and "{first}" < "{text}"'
+
+
+def _texts(value: Vec, like: str = "") -> dict[Chip, str]:
+    """The text that a value of the device is on each chip; of a mere name, as `like` is spelt."""
+    lanes = zip(CHIPS, value.spread(), strict=True) if value.device else ()
+    spelt = ((chip, lane.form(like) if isinstance(lane, Guess) else lane) for chip, lane in lanes)
+    return {chip: text for chip, text in spelt if isinstance(text, str) and re.search("[0-9]", text)}
+
+
+def _shown(context: Context, wrong: dict[Chip, str]) -> tuple[Chip, str]:
+    """An example for a sentence: one of the chips that are asked about, where there is one."""
+    return next((pair for pair in wrong.items() if pair[0] in context.targets), (CHIPS[-1], ""))
+
+
+def _number(text: str) -> list[int]:
+    return [int(digits) for digits in re.findall("[0-9]+", text)]
+
+
+def _cut(context: Context, module: Module, found: Expr) -> tuple[ChipSet, str]:
+    """`"86"[:2]` is all of it and `"120"[:2]` is not."""
+    texts = _texts(context.tree.value(module, found.args[0]))
+    parts = {chip: part for chip, part in _texts(context.tree.value(module, found)).items() if chip in texts}
+    old = [chip for chip in parts if chip not in _TWO_DIGITS]
+    for meaning in _MEANINGS:
+        if len(old) < _ENOUGH or any(parts[chip] != meaning(chip) for chip in old):
+            continue
+        wrong = {chip: part for chip, part in parts.items() if part != meaning(chip)}
+        if not wrong or _is_expected(context, module, set(wrong.values())):
+            return NONE, ""
+        chip, part = _shown(context, wrong)
+        says = f'of "{texts[old[-1]]}" this is "{parts[old[-1]]}", and of "{texts[chip]}" "{part}"'
+        return ChipSet.joining(wrong), says
+    return NONE, ""
+
+
+def _is_expected(context: Context, module: Module, parts: set[str]) -> bool:
+    """Whether the file asks for such a part by its text: who writes "12" knows what comes of "120"."""
+    tests = [one.gate.test for one in context.judged.get(module.path, ())]
+    constants = (node.args[0] for node in walk((*tests, *module.names.values())) if node.op == "const")
+    return any(isinstance(value, str) and value in parts for value in constants)
+
+
+def _draft(module: Module, one: Operation, wrong: ChipSet, says: str) -> Draft:
+    return Draft(
+        rule=RULE,
+        place=DraftPlace(module=module, at=one.at, admitted=NONE, certain=NONE),
+        severity="warning",
+        confidence="high",
+        message=f"`{one.name}` goes wrong on {plain(wrong)}: {says}",
+        label="fits capabilities with a major of one digit",
+        advice="split it at the dot, or turn it into numbers before it is compared or taken apart",
+        claims=(Claimed(claims.other(f"`{one.name}` goes wrong on {plain(wrong)}", wrong), one.at, module),),
+    )
