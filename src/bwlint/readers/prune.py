@@ -27,7 +27,7 @@ def slots(
     classes: dict[str, Class],
     paths: Iterable[object] = (),
 ) -> tuple[Expr, ...]:
-    """The table of definitions, with a filler for each that nothing leads to. `paths` are tests and amounts of facts."""
+    """The table of definitions, with a filler for what nothing leads to. `paths` are tests and amounts of facts."""
     kept: set[int] = set()
     stack: list[Any] = [tuple(names.values())]
     stack += [(item.returns, item.defaults) for item in helpers.values()]
