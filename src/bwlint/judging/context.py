@@ -125,6 +125,7 @@ class Context:
 
     def _innermost(self, judged: Judged, use: Use) -> bool:
         for other, side in self.around(judged, use.at):
-            if other is not judged and other.gate.at[:2] > judged.gate.at[:2] and side.at and not side.empty:
+            inner = other is not judged and other.gate.at[:2] > judged.gate.at[:2] and side.at and not side.empty
+            if inner and other.on(side) != other.sets.live:  # what was asked above is asked again for nothing
                 return False
         return True

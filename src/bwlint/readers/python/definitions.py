@@ -63,13 +63,13 @@ def _function(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef, qualname
     for parameter, default in (*given[::-1], *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)):
         flow.sizes.default(parameter.arg, default, qualname)
     kind = _kind(flow, [dotted(decorator) for decorator in node.decorator_list])
-    saved = (lowerer.scope, flow.returns, flow.path, flow.qualname)
+    saved = (lowerer.scope, flow.returns, flow.path, flow.qualname, flow.body)
     outer_yields, lowerer.yields = lowerer.yields, False
     lowerer.scope = LoweringScope(qualname, {p: Expr("param", (qualname, p)) for p in params}, saved[0])
     for extra in (arguments.vararg, arguments.kwarg):
         if extra is not None:
             lowerer.scope.env[extra.arg] = unknown(f"*{extra.arg}")
-    flow.returns, flow.path, flow.qualname = [], [], qualname
+    flow.returns, flow.path, flow.qualname, flow.body = [], [], qualname, node.body
     left = flow.block(node.body, ())
     if not left:
         flow.returning(NONE)
@@ -87,7 +87,7 @@ def _function(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef, qualname
         span(node),
         doc=(ast.get_docstring(node) or "")[:_MAX_DOC],
     )
-    lowerer.scope, flow.returns, flow.path, flow.qualname = saved
+    lowerer.scope, flow.returns, flow.path, flow.qualname, flow.body = saved
     lowerer.yields = outer_yields
     return result
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from bwlint.evaluate.names import SKIPPING_MARKS
 from bwlint.model.expr import NONE, Expr, const, negate, unknown
 from bwlint.model.facts import HANDLER, MAX_RETURNS, Class, Function, GateKind, Operation, Path, Side, Use
 from bwlint.readers.nodes import below
-from bwlint.readers.python import characters, definitions, lists, patterns, sides
+from bwlint.readers.python import characters, choices, definitions, lists, patterns, sides
 from bwlint.readers.python.carriers import Carriers
 from bwlint.readers.python.gates import Gates, Where
 from bwlint.readers.python.lower import Lowerer, is_arch
@@ -112,6 +112,8 @@ class Flow:
         self.returns: list[tuple[tuple[Expr, ...], Expr]] = []
         self.path: list[Expr] = []
         self.qualname = "<module>"
+        self.body: Sequence[ast.stmt] = tree.body
+        """The statements of the function that is walked."""
         self._target = ""
         self.classes_open: list[str] = []
         self.attributes: dict[tuple[str, str], list[tuple[Path, Expr]]] = defaultdict(list)
@@ -149,13 +151,11 @@ class Flow:
 
     def _conditional(self, node: ast.IfExp, test: Expr, then: Expr, otherwise: Expr) -> None:
         if self.gates.reads(test):
-            self.add(
-                "expression",
-                test,
-                node.test,
-                sides.expression(node.body, self.imports, then, self._target),
-                sides.expression(node.orelse, self.imports, otherwise, self._target),
-            )
+            yes = sides.expression(node.body, self.imports, then, self._target)
+            no = sides.expression(node.orelse, self.imports, otherwise, self._target)
+            line = node.end_lineno or 0
+            yes, no = (self._with_chosen(side, choices.of_value(self._target, side.value), line) for side in (yes, no))
+            self.add("expression", test, node.test, yes, no)
 
     def _lookup(self, node: ast.expr, mapping: Expr, key: Expr, strict: bool) -> None:
         """A mapping that is asked for the device: the keys that it has are the chips that find something."""
@@ -278,7 +278,17 @@ class Flow:
         after = list(rest[:60])
         yes = sides.block(body, self.imports, self.quietly, after if no_leaves and not yes_leaves else ())
         no = sides.block(orelse, self.imports, self.quietly, after if yes_leaves and not no_leaves else ())
+        yes, no = (
+            self._with_chosen(side, choices.of_arm(arm), arm[-1].end_lineno or 0) if arm else side
+            for side, arm in ((yes, body), (no, orelse))
+        )
         self.add("condition", test, at, yes, no, "", chain)
+
+    def _with_chosen(self, side: Side, chosen: Iterable[tuple[str, str]], line: int) -> Side:
+        """A side with what is done below a line for the strings that it chooses."""
+        for name, text in chosen:
+            side = sides.with_chosen(side, choices.behind(self.body, name, text, line), self.imports)
+        return side
 
     def _merge(self, test: Expr, yes: dict[str, Expr], no: dict[str, Expr]) -> dict[str, Expr]:
         merged = dict(no)

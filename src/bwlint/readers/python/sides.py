@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bwlint.model.expr import Expr
@@ -171,7 +171,7 @@ class Collector:
         return self._nodes > self._most * _NODES_A_USE or self._calls > self._most
 
     def _turns_off(self, node: ast.If) -> bool:
-        if not _leaves(node.body):
+        if not leaves(node.body):
             return False
         if isinstance(node.body[-1], ast.Raise):
             return not self._past_exits and _asks_for_text(node.test)  # a check of arguments picks no way
@@ -187,9 +187,9 @@ class Collector:
         self._role = ""
 
     def _if(self, node: ast.If, sure: bool) -> None:
-        inner, texts = sure and self._nested, len(self.texts)
-        self.statements(node.body, inner, self._nested)
-        self.statements(node.orelse, inner, self._nested)
+        texts = len(self.texts)
+        for arm, other in ((node.body, node.orelse), (node.orelse, node.body)):
+            self.statements(arm, sure and (self._nested or _fails(other)), self._nested)
         del self.texts[texts:]  # said under a further condition
 
     def _loop(self, node: ast.For | ast.While | ast.AsyncFor, sure: bool) -> None:
@@ -298,12 +298,12 @@ class Collector:
         if last in _SPEAKS or last in SKIPS:
             self._message(node)
             return
+        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call):
+            self._call(node.func.value, sure)
         if name:
             self._add(name, "call", node, sure)
         else:
             self.expression(node.func, sure)
-        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call):
-            self._call(node.func.value, sure)
         outer = self._role, self._callee
         self._role = self._callee = last
         for argument in node.args:
@@ -387,8 +387,14 @@ def _is_member(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and (node.attr.isupper() or dotted(node.value)[:1].isupper())
 
 
-def _leaves(body: Sequence[ast.stmt]) -> bool:
+def leaves(body: Sequence[ast.stmt]) -> bool:
+    """Whether a block ends in a way out."""
     return bool(body) and isinstance(body[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
+
+
+def _fails(body: Sequence[ast.stmt]) -> bool:
+    """Whether a block is there to end in an error: nobody comes past it."""
+    return bool(body) and isinstance(body[-1], ast.Raise)
 
 
 def ending(body: Sequence[ast.stmt]) -> Ends:
@@ -480,6 +486,14 @@ def block(
         rest=not body and bool(rest),
         disables=any(map(_disables, statements(body))),
     )
+
+
+def with_chosen(side: Side, blocks: Iterable[Sequence[ast.stmt]], imports: Imports) -> Side:
+    """A side with what is done further down for a string that it chooses."""
+    collector = Collector(imports)
+    for body in blocks:
+        collector.statements(body, nested=False)
+    return replace(side, uses=(*side.uses, *collector.uses)) if collector.uses else side
 
 
 def _disables(node: ast.stmt) -> bool:

@@ -15,14 +15,14 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.siblings import namesake
 from bwlint.model.expr import walk
-from bwlint.model.facts import ANSWERS
+from bwlint.model.facts import ANSWERS, Side
 from bwlint.model.findings import Claim, NoFix
 from bwlint.rules.leak import RULE, generations, own_words, predicate, sisters
 from bwlint.rules.leak.needs import draft, leaks, with_remedy
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root
 from bwlint.world.gates import Judged
-from bwlint.world.libraries import PROOF
+from bwlint.world.libraries import PROOF, Need
 
 _ONE_PART = re.compile(rf"(?:^|_)is_?{spelling.IN_NAMES}[0-9]{{1,3}}x?$", re.I)
 _OLD_NAMES = group("renamed")
@@ -44,6 +44,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     for side, need, wrong in found:
         one = _confirmed(context, judged, draft(judged, side, need, wrong), wrong)
         one = with_remedy(judged, side, need, one)
+        one = replace(one, related=(*one.related, *_let_through_before(context, judged, need, wrong)))
         by_name_alone = need.use.how == "define" and judged.gate.is_a("predicate", "condition")
         if by_name_alone and _unasked(context, judged):
             one = replace(one, severity="note", confidence="low", remedy=None)
@@ -68,6 +69,20 @@ def _confirmed(context: Context, judged: Judged, found: Draft, wrong: ChipSet) -
     message = f"this list has {plain(wrong)} too, for which `{theirs}` is there"
     related = (RelatedSpan(judged.module, other.at, f"`{theirs}` is for {other.core}"), *found.related)
     return replace(found, severity="warning", confidence="medium", message=message, related=related)
+
+
+def _let_through_before(context: Context, judged: Judged, need: Need, wrong: ChipSet) -> Iterator[RelatedSpan]:
+    """The tests that send the same chips to the same use from further away: who mends the nearest has them to mend, too."""
+    for other in context.judged[judged.module.path]:
+        if other.gate.qualname != judged.gate.qualname or other.gate is judged.gate:
+            continue
+        for side in (other.gate.yes, other.gate.no):
+            if wrong & other.on(side) and other.on(side) != other.sets.live and _uses(side, need):
+                yield RelatedSpan(other.module, other.at, "this sends them there, too")
+
+
+def _uses(side: Side, need: Need) -> bool:
+    return any(use.at == need.use.at and use.sure for use in side.uses)
 
 
 def _function(judged: Judged) -> str:
