@@ -161,8 +161,16 @@ def test_versions_that_a_project_pins_count(
     assert found == ([] if legal is None else [ChipSet.of(*legal)])
 
 
-def test_a_library_of_which_some_builds_differ_is_known_by_its_name_only(tmp_path: Path) -> None:
-    assert [need.strength for need in needs("import deep_gemm", tmp_path)] == ["name"]
+@pytest.mark.parametrize(
+    ("requirement", "strength"),
+    [("", "proof"), ("torch==2.9.1", "proof"), ("vllm==0.22", "name"), ("sglang==0.5.20", "name")],
+)
+def test_a_library_that_some_build_from_a_branch_is_known_by_its_name_only_to_them(
+    requirement: str, strength: str, tmp_path: Path
+) -> None:
+    (tmp_path / "requirements.txt").write_text(f"{requirement}\n")
+    (tmp_path / "setup.py").touch()
+    assert [need.strength for need in needs("import deep_gemm", tmp_path)] == [strength]
 
 
 def test_what_a_machine_needs_is_held_against_chips_of_which_no_product_has_it(tmp_path: Path) -> None:

@@ -52,7 +52,8 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
             one = replace(one, severity="note", confidence="low")
         if one.cause is None:
             one = replace(one, cause=(judged.module.path, need.what))  # the tests of a file are bounded together
-        yield leak.with_remedy(judged, side, need, replace(one, rule=RULE))
+        related = (*one.related, *predicate.comparisons(context, judged))
+        yield leak.with_remedy(judged, side, need, replace(one, rule=RULE, related=related))
         return
     said = list(own_words.instruction_tested(context, judged)) or own_words.open_bound(context, judged)
     yield from (replace(one, rule=RULE) for one in said)

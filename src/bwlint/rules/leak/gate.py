@@ -44,7 +44,8 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     for side, need, wrong in found:
         one = _confirmed(context, judged, draft(judged, side, need, wrong), wrong)
         one = with_remedy(judged, side, need, one)
-        one = replace(one, related=(*one.related, *_let_through_before(context, judged, need, wrong)))
+        before = _let_through_before(context, judged, need, wrong)
+        one = replace(one, related=(*one.related, *before, *predicate.comparisons(context, judged)))
         by_name_alone = need.use.how == "define" and judged.gate.is_a("predicate", "condition")
         if by_name_alone and _unasked(context, judged):
             one = replace(one, severity="note", confidence="low", remedy=None)
@@ -72,7 +73,7 @@ def _confirmed(context: Context, judged: Judged, found: Draft, wrong: ChipSet) -
 
 
 def _let_through_before(context: Context, judged: Judged, need: Need, wrong: ChipSet) -> Iterator[RelatedSpan]:
-    """The tests that send the same chips to the same use from further away: who mends the nearest has them to mend, too."""
+    """The tests further away that send the same chips to the same use: they are to be mended, too."""
     for other in context.judged[judged.module.path]:
         if other.gate.qualname != judged.gate.qualname or other.gate is judged.gate:
             continue

@@ -113,6 +113,17 @@ def _asked(context: Context, judged: Judged) -> Iterator[Judged]:
                 yield Judged(module, gate, sets, _place(context, module))
 
 
+def comparisons(context: Context, judged: Judged) -> Iterator[RelatedSpan]:
+    """The comparisons of the helpers that a gate asks, which are mended there for all who ask."""
+    if judged.owns_comparison:
+        return
+    for node in _calls(judged.module, judged.gate.test):
+        value = context.tree.value(judged.module, node.args[0]).only()
+        if isinstance(value, FunctionValue) and value.function.qualname != judged.gate.qualname:
+            own = (gate for gate in value.module.gates if gate.qualname == value.function.qualname)
+            yield from (RelatedSpan(value.module, gate.at, f"what `{value.function.qualname}` asks") for gate in own)
+
+
 def _place(context: Context, module: Module) -> str:
     return context.places.get(module.path) or module.path.removeprefix(package_root(module.path)).lstrip("/")
 
