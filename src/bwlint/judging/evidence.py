@@ -79,6 +79,13 @@ class Evidence:
         for node in self._definitions.methods(module, owner):
             yield node.definition.qualname.rpartition(".")[2], self._graph.proofs(node)
 
+    def beside(self, module: Module, use: Use) -> Iterator[Hop]:
+        """The other top-level definitions of the file to which a use leads, each with its name."""
+        place = self._definitions.definition(module, use)
+        for name, found in place.outline.definitions.items() if place is not None else ():
+            if place is not None and found is not place.definition and "." not in name:
+                yield Hop(place.outline.path, found.at, name)
+
     def shown(self, module: Module, use: Use) -> tuple[NeedProof, ...]:
         """The same in either language, with what is bound to an operation of torch."""
         if module.language == "cuda":

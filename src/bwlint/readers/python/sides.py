@@ -14,6 +14,8 @@ from bwlint.readers.spans import span
 
 MAX_USES = 80
 _NODES_A_USE = 40
+_TEST = ("test_", "Test")
+"""How that begins which runs by being there."""
 MAX_DEPTH = 100
 SKIPS = frozenset({"skip", "skipTest", "SkipTest", "xfail"})
 _EXITS = frozenset({"exit", "_exit", "quit", "SystemExit"})
@@ -207,7 +209,7 @@ class Collector:
 
     def _definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, sure: bool) -> None:
         self._add(node.name, "define", node, sure)
-        self.statements(node.body, False, self._nested)
+        self.statements(node.body, sure and node.name.startswith(_TEST), self._nested)
 
     def _import(self, node: ast.Import, sure: bool) -> None:
         for alias in node.names:

@@ -8,15 +8,16 @@ from dataclasses import dataclass, replace
 
 from bwlint.chips import ChipSet, group, words
 from bwlint.chips.mentions import from_generation, mentioned
-from bwlint.chips.spelling import member
+from bwlint.chips.spelling import IN_NAMES, member
 from bwlint.chips.wording import plain
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.evidence import claimed
-from bwlint.model.expr import Expr, Span, walk
-from bwlint.model.facts import ANSWERS, BRANCHES, LISTED, Gate
+from bwlint.model.expr import Expr, Span, negate, walk
+from bwlint.model.facts import ANSWERS, BRANCHES, LISTED, Gate, Use
 from bwlint.model.findings import Confidence, Severity
+from bwlint.model.naming import spoken
 from bwlint.rules.excluded import RULE
 from bwlint.rules.family_split.weight import names_members
 from bwlint.rules.leak.own_words import behind
@@ -40,6 +41,7 @@ _COMPILED = re.compile(r"(?i)(?<![a-z])triton(?!llm)")
 _AVOIDED = re.compile(words.said("refusal", "avoided"), re.I)
 _QUESTION = re.compile(words.said("support"), re.I)
 _INDIRECT = frozenset({"<", "<=", ">", ">=", "!=", "not in"})
+_NUMBERED = re.compile(rf"{IN_NAMES}[0-9]+")
 _NEAR = 40
 """Lines within which another gate of a function is read as an answer to this one."""
 
@@ -146,7 +148,12 @@ def _of_what_is_behind(context: Context, judged: Judged, out: ChipSet) -> Kept |
         related = RelatedSpan(judged.module, known.use.at, f"{known.what}: {known.source}")
         reason = f"behind the gate is `{known.use.name}`, {known.what}"
         return Kept(out, "warning", "medium", reason, related, claimed(known, judged.module, out))
-    return _of_instructions(context, judged, out) or _of_rows(context, judged, out) or _of_generations(judged, out)
+    return (
+        _of_instructions(context, judged, out)
+        or _of_rows(context, judged, out)
+        or _of_twins(context, judged, out)
+        or _of_generations(judged, out)
+    )
 
 
 def _of_rows(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
@@ -181,7 +188,7 @@ def _is_row(judged: Judged) -> bool:
 
 def _of_arms_below(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
     """The function itself has an arm for these chips, further down, to which its own check lets none of them."""
-    if judged.gate.path:
+    if not _on_every_way(judged):
         return None  # it is about one way through the function, and the arm may be about another
     for other in context.judged[judged.module.path]:
         below = other.gate.qualname == judged.gate.qualname and other.gate.at > judged.gate.at
@@ -191,6 +198,37 @@ def _of_arms_below(context: Context, judged: Judged, out: ChipSet) -> Kept | Non
             related = RelatedSpan(judged.module, other.gate.at, f"this arm is for {plain(out)} too")
             return Kept(out, "warning", "medium", f"the function has an arm for {plain(out)}", related)
     return None
+
+
+def _on_every_way(judged: Judged) -> bool:
+    """Whether a gate is asked of whoever has passed the checks above it, which end in errors."""
+    function = judged.module.functions.get(judged.gate.qualname)
+    returns = function.returns if function is not None else ()
+    checked = {negate(path[-1]) for path, value in returns if path and value.op == "raise"}
+    return checked.issuperset(judged.gate.path)
+
+
+def _of_twins(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
+    """The module from which the kernels of the generations come has one that is called after these chips."""
+    if judged.in_test or judged.other.ends != "raise" or judged.gate.kind in LISTED:
+        return None
+    names = judged.module.names
+    for name, node in names.items():
+        if node.op != "import" or not _called_for(name) & judged.admitted or _called_for(name) & out:
+            continue
+        for other in context.evidence.beside(judged.module, Use(name, "call", judged.at)):
+            if other.text not in names and out <= _called_for(other.text) and _stem(other.text) == _stem(name):
+                reason = f"beside `{name}` there is `{other.text}`, which nobody here comes to"
+                return Kept(out, "warning", "medium", reason, RelatedSpan(other, other.at, f"`{other.text}`"))
+    return None
+
+
+def _called_for(name: str) -> ChipSet:
+    return mentioned(spoken(name).replace("_", " ")).named
+
+
+def _stem(name: str) -> str:
+    return _NUMBERED.sub("", name)
 
 
 def _few(judged: Judged) -> bool:

@@ -42,6 +42,8 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
             yield evident
             return
     for side, need, wrong in found:
+        if need.use.how == "define" and predicate.is_told_by_name(context, judged):
+            continue
         one = _confirmed(context, judged, draft(judged, side, need, wrong), wrong)
         one = with_remedy(judged, side, need, one)
         before = _let_through_before(context, judged, need, wrong)

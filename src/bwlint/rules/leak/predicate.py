@@ -98,11 +98,8 @@ def _gates(context: Context, module: Module, place: str) -> list[Judged]:
 
 
 def _asked(context: Context, judged: Judged) -> Iterator[Judged]:
-    """The predicates that the test of a gate calls, of its own file and of others."""
-    for node in _calls(judged.module, judged.gate.test):
-        value = context.tree.interpreter.evaluate(node.args[0], context.tree.frame(judged.module)).only()
-        if not isinstance(value, FunctionValue) or value.function.qualname == judged.gate.qualname:
-            continue
+    """The predicates that the test of a gate calls."""
+    for value in _functions(context, judged):
         module = value.module
         for gate in module.gates:
             if (
@@ -115,13 +112,24 @@ def _asked(context: Context, judged: Judged) -> Iterator[Judged]:
 
 def comparisons(context: Context, judged: Judged) -> Iterator[RelatedSpan]:
     """The comparisons of the helpers that a gate asks, which are mended there for all who ask."""
-    if judged.owns_comparison:
-        return
+    for value in () if judged.owns_comparison else _functions(context, judged):
+        own = (gate for gate in value.module.gates if gate.qualname == value.function.qualname)
+        yield from (RelatedSpan(value.module, gate.at, f"what `{value.function.qualname}` asks") for gate in own)
+
+
+def is_told_by_name(context: Context, judged: Judged) -> bool:
+    """Whether a gate asks a function whose own name says what the gate's does."""
+    libraries = context.evidence.libraries
+    asked = _functions(context, judged)
+    return any(libraries.by_name(one.module.path, (one.function.qualname,), judged.at) for one in asked)
+
+
+def _functions(context: Context, judged: Judged) -> Iterator[FunctionValue]:
+    """The functions that the test of a gate calls, of its own file and of others."""
     for node in _calls(judged.module, judged.gate.test):
         value = context.tree.value(judged.module, node.args[0]).only()
         if isinstance(value, FunctionValue) and value.function.qualname != judged.gate.qualname:
-            own = (gate for gate in value.module.gates if gate.qualname == value.function.qualname)
-            yield from (RelatedSpan(value.module, gate.at, f"what `{value.function.qualname}` asks") for gate in own)
+            yield value
 
 
 def _place(context: Context, module: Module) -> str:
