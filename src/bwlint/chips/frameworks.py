@@ -58,6 +58,24 @@ def releases() -> tuple[tuple[str, str, str], ...]:
     return tuple((module, name, call) for module, name, call in _all("releases"))
 
 
+@cache
+def tests() -> str:
+    """A piece for the macros that open a test, which is named by its suite and a name of its own."""
+    return _any(_all("tests"))
+
+
+@cache
+def skips() -> str:
+    """A piece for what skips the test that comes to it."""
+    return _any(_all("skips"))
+
+
+@cache
+def sets_up() -> frozenset[str]:
+    """Methods of a class of tests that run before each of them."""
+    return frozenset(_all("sets_up"))
+
+
 def refuses_family(variable: str) -> bool:
     """Whether what reads a list of targets from a variable of this name takes no family target."""
     return any(row["refuses_family"] in variable.upper() for row in _rows() if "refuses_family" in row)

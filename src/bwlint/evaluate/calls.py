@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bwlint.chips import frameworks
@@ -184,6 +185,7 @@ def _higher(run: Interpreter, name: str, args: list[Vec]) -> Vec:
 
 
 def _function(run: Interpreter, target: FunctionValue, args: list[Vec], keywords: dict[str, Vec]) -> Vec:
+    target = _overload(target, len(args))
     function = target.function
     value = _inline(run, target, args, keywords)
     if not isinstance(value.lanes[0], Unknown) or not all(isinstance(lane, Unknown) for lane in value.lanes):
@@ -194,6 +196,18 @@ def _function(run: Interpreter, target: FunctionValue, args: list[Vec], keywords
     run.toolkit = run.toolkit or row.assumed
     said = sources.call(row, args, keywords)
     return said if _may_return(run, target, said.lanes[0], args, keywords) else sources.read("guess")
+
+
+def _overload(target: FunctionValue, given: int) -> FunctionValue:
+    """Of functions that share a name in C++, the one that takes so many arguments; else the first."""
+    name, found, number = target.function.qualname, target.function, 1
+    while len(found.params) != given:
+        number += 1
+        other = target.module.functions.get(f"{name}#{number}")
+        if other is None:
+            return target
+        found = other
+    return target if number == 1 else replace(target, function=found)
 
 
 def _may_return(run: Interpreter, target: FunctionValue, form: Any, args: list[Vec], keywords: dict[str, Vec]) -> bool:

@@ -92,6 +92,12 @@ class Evidence:
             return self._of_cpp(module, use)
         return self.proofs(module, use) or self._graph.agreed(self._definitions.bound(module.path, use))
 
+    def of_test(self, node: Node, use: Use) -> Need | None:
+        """What a test needs that runs; that it skips or refuses a chip is none."""
+        own = node.definition.qualname
+        proof = self._chosen([one for one in self._graph.proofs(node) if one.kind != "gate" or one.where != own])
+        return _need(proof, use) if proof is not None else None
+
     def gates(self, module: Module, use: Use) -> Iterator[Judged]:
         """The gates in the definitions that a use may lead to, nearest first."""
         place = self._definitions.definition(module, use)

@@ -65,7 +65,7 @@ FunctionKind = Literal["function", "method", "staticmethod", "classmethod", "pro
 BOUND: frozenset[FunctionKind] = frozenset({"method", "classmethod", "property"})
 """Their first argument is what they are taken from."""
 
-DefinitionKind = Literal["function", "class", "kernel"]
+DefinitionKind = Literal["function", "class", "kernel", "test"]
 
 Exit = Literal["return", "raise"]
 
@@ -332,7 +332,7 @@ class Module:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A function, a kernel or a class as one who uses it sees it: what it uses in its turn.
+    """A function, a kernel, a test or a class as one who uses it sees it: what it uses in its turn.
 
     `uses` are names in the order of the body; a sure one stands under no test:
     loops, `with`, `try` and checks that end in an error are none. `bases` are dotted names, `decorators` uses with the

@@ -9,7 +9,7 @@ from dataclasses import replace
 from bwlint.chips import ChipSet, group, spelling, words
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
-from bwlint.judging import claims
+from bwlint.judging import claims, fixtures
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
@@ -54,6 +54,12 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
             one = replace(one, cause=(judged.module.path, need.what))  # the tests of a file are bounded together
         related = (*one.related, *predicate.comparisons(context, judged))
         yield leak.with_remedy(judged, side, need, replace(one, rule=RULE, related=related))
+        return
+    behind = fixtures.leak(context, judged)
+    if behind is not None:
+        need, wrong = behind
+        one = leak.draft(judged, judged.working, need, wrong)
+        yield leak.with_remedy(judged, judged.working, need, replace(one, rule=RULE, severity="warning"))
         return
     said = list(own_words.instruction_tested(context, judged)) or own_words.open_bound(context, judged)
     yield from (replace(one, rule=RULE) for one in said)

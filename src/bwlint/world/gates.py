@@ -16,7 +16,7 @@ from bwlint.model.naming import spoken
 from bwlint.world.tree import Sets
 
 _OF_DEVICES = re.compile(words.said("of-devices"), re.I)
-TEST_FILE = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
+TEST_FILE = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.(?:py|cpp|cc|cu|cuh|h)$")
 
 
 @dataclass(frozen=True)

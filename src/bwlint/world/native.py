@@ -149,7 +149,7 @@ class Native:
 
         They are read in full: a file that asks for no device may still ask for a macro.
         """
-        found = (self._in_full(path) for path in self._naming(word, near))
+        found = (self._in_full(path) for path in self.paths_naming(word, near))
         return tuple(module for module in found if module is not None)
 
     def _in_full(self, path: str) -> Module | None:
@@ -175,10 +175,15 @@ class Native:
                 yield Node(file.outline, file.outline.definitions[name])
 
     def _anywhere(self, short: str, near: str) -> Iterator[Node]:
-        for path in self._naming(short, near):
+        for path in self.paths_naming(short, near):
             yield from self._in_file(short, path)
 
-    def _naming(self, word: str, near: str) -> tuple[str, ...]:
+    def outline(self, path: str) -> Outline | None:
+        """What a C++ file defines; None where it cannot be read."""
+        file = self._file(path)
+        return file.outline if file is not None else None
+
+    def paths_naming(self, word: str, near: str) -> tuple[str, ...]:
         """The C++ files of the project that name something; none where too many do."""
         search = search_of(package_root(near), self.searches)
         if not search.complete("cuda"):
@@ -190,7 +195,7 @@ class Native:
         """The definitions that are registered as `op` or `ns.op`."""
         short = name.rpartition(".")[2]
         found: dict[tuple[str, str, int], Node] = {}
-        for path in self._naming(short, near):
+        for path in self.paths_naming(short, near):
             file = self._file(path)
             imports = file.outline.imports if file is not None else {}
             symbol = imports.get(name) or imports.get(short)

@@ -13,7 +13,7 @@ from bwlint.chips import frameworks
 from bwlint.chips.atoms import is_builder, runs_everywhere
 from bwlint.model.expr import Span
 from bwlint.model.facts import NAMED, Definition, DefinitionKind, Operation, Outline, Use
-from bwlint.readers.cuda import assembly
+from bwlint.readers.cuda import assembly, ways
 from bwlint.readers.cuda.lexer import Code, clean
 from bwlint.readers.cuda.preprocessor import Directives, directives
 from bwlint.readers.cuda.program import last
@@ -126,6 +126,11 @@ def _definition(file: _CutText, scope: CodeScope) -> Definition:
         if found.path(start) == around
     )
     used = [*_names(file, scope, certain), *_operations(code, certain, file.needs, at)]
+    if scope.test:
+        used += ways.uses(
+            code, text, scope.open, scope.close, certain
+        )  # what it is about may be an argument or a member
+        return Definition(qualname, "test", at, tuple(used[:MAX_USES]))
     kind: DefinitionKind = "kernel" if scope.kernel else "function"
     return Definition(qualname, kind, at, tuple(sorted(used, key=lambda use: use.at))[:MAX_USES])
 
@@ -181,7 +186,9 @@ def _operations(code: Code, certain: list[Stretch], needs: tuple[Operation, ...]
 
 
 def _bases(text: str, scope: CodeScope) -> tuple[str, ...]:
-    """The bases in the header of a class, without their template arguments."""
+    """The bases in the header of a class, without their template arguments; all types that an alias is made of."""
+    if text.startswith("=", scope.open):
+        return tuple(re.sub(r"\s*::\s*", ".", name) for name in _NAME.findall(text, scope.open, scope.close))
     header = re.sub(r"<[^<>]*>", "", re.sub(r"<[^<>]*>", "", text[scope.header : scope.open]))
     listed = _BASES.search(header)
     if listed is None:

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
-from bwlint.chips import EVERY, queries
+from bwlint.chips import EVERY, frameworks, queries
 from bwlint.chips.spelling import IN_NAMES, NUMBER, SUFFIX
 from bwlint.evaluate.names import DEVICE
 from bwlint.model.expr import TAG, Expr, Span, const, negate, unknown, walk
@@ -16,7 +17,7 @@ from bwlint.model.facts import Exit, Function, Gate, GateKind, Path, Side
 from bwlint.model.naming import spoken
 from bwlint.readers.cuda import given, ways
 from bwlint.readers.cuda.expressions import lower
-from bwlint.readers.cuda.failures import FAILS, fails
+from bwlint.readers.cuda.failures import FAILS, SKIPS, fails
 from bwlint.readers.cuda.lexer import Code, matching
 from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import CodeScope, Scopes
@@ -63,9 +64,15 @@ _LAYOUTS = ("row_major", "column_major", "col_major")
 _SHORT = 1500
 _LONGEST_MACRO = 4000
 _NUMBERS = frozenset(chip.joined for chip in EVERY)
+_PAIRS = frozenset((chip.major, chip.minor) for chip in EVERY)
 _MAJORS = frozenset(chip.major for chip in EVERY)
-COMPARED = rf"(?:[=!<>]=|[<>]|\bcase)\s*(?:{'|'.join(map(str, sorted(_NUMBERS)))})\b"
-"""A comparison with a number that a chip has: what is compared may be the device, whatever it is called."""
+COMPARED = (
+    rf"(?:[=!<>]=|[<>]|\bcase)\s*(?:{'|'.join(map(str, sorted(_NUMBERS)))})\b"
+    rf"|\w\(\s*(?:{'|'.join(f'{major}, ?{minor}' for major, minor in sorted(_PAIRS))})\s*[,)]"
+)
+"""A comparison with a number that a chip has, a call with its two numbers: what is asked may be the device, whatever
+it is called.
+"""
 _COMPARED = re.compile(rf"{COMPARED}|==\s*(?:{'|'.join(map(str, sorted(_MAJORS)))}\s*&&|k[A-Z])")
 _TEMPLATE = re.compile(r"\btemplate\s*<")
 _TEMPLATE_PARAMETER = re.compile(r"\b(?:typename|class|int|unsigned|bool|auto|size_t|\w+_t)\b[\s.]*(\w+)\s*(?=[,>=])")
@@ -107,15 +114,26 @@ def program(code: Code, text: str, scopes: Scopes, directives: Directives) -> Ho
     reads = Reads(found.slots, found.names)
     found.carriers |= found.names.keys()
     found.names |= {**given.constants(text, scopes), **given.properties(text, scopes)}
+    params: dict[str, list[int]] = {}
     for scope in everything:
         body = seen[scope.kind]
         asks = scope.open in asking or _COMPARED.search(body, scope.open, scope.close) is not None
         asks = asks or (scope.kind == "macro" and FAILS.search(body, scope.open, scope.close) is not None)
         if asks or found.uses_carrier(body, scope.header, scope.close):
-            _HostWalk(code, body, scope, found, reads, directives, _tags(text, scopes, scope)).run()
+            one = _apart(scope, len(_parameters(body, scope)), params)
+            _HostWalk(code, body, one, found, reads, directives, _tags(text, scopes, scope)).run()
     if found.gates or found.carriers:
         found.names |= given.names(found.sites, code, text, scopes)
     return found
+
+
+def _apart(scope: CodeScope, params: int, taken: dict[str, list[int]]) -> CodeScope:
+    """A function under a name of its own where another takes another number of arguments: `f#2`."""
+    known = taken.setdefault(scope.qualname, [])
+    if params not in known:
+        known.append(params)
+    number = known.index(params)
+    return replace(scope, name=f"{scope.name}#{number + 1}") if number else scope
 
 
 def _tags(text: str, scopes: Scopes, scope: CodeScope) -> frozenset[str]:
@@ -138,6 +156,11 @@ def _macros(code: Code, directives: Directives) -> Iterator[CodeScope]:
 
 def last(name: str) -> str:
     return name.rpartition("::")[2]
+
+
+def plain_name(scope: CodeScope) -> str:
+    """How others call a function or a macro."""
+    return last(scope.name).partition("#")[0].removesuffix("()")
 
 
 def _asks(text: str, start: int, end: int) -> bool:
@@ -182,6 +205,7 @@ class _HostWalk:
         self.found = found
         self.reads = reads
         self.params = _parameters(text, scope)
+        self.name = plain_name(scope)
         self.tags = tags
         self.lambdas: dict[int, Expr] = {}
         """What is returned by the lambdas of the statement that is read, by their braces."""
@@ -222,7 +246,7 @@ class _HostWalk:
 
     def _gives(self) -> None:
         """Where what a function returns, or leaves in what it is lent, is of the device, its name gives the device."""
-        name = last(self.scope.name).removesuffix("()")
+        name = self.name
         if name in self.params or not name.isidentifier():
             return
         if any(self.reads.reads(value) for _, value in self.returns):
@@ -250,12 +274,13 @@ class _HostWalk:
         if doubtful or len(path) > MAX_EXIT_PATH:
             path = (unknown("here"),)
         elif ends == "raise":
-            self.returns.append((path[-MAX_PATH:], Expr("raise", ("throw",))))
+            how = "skip" if SKIPS.match(self.text, start, end) else "throw"
+            self.returns.append((path[-MAX_PATH:], Expr("raise", (how,))))
         self.exits.append((path, ends, self.code.span(start, end)))
 
     def _predicate(self, function: Function) -> None:
         """A helper with one answer is a gate itself."""
-        if len(self.returns) == 1 and last(self.scope.name) in self.found.names:
+        if len(self.returns) == 1 and self.name in self.found.names:
             path, value = self.returns[0]
             if not path and value.op in ("cmp", "and", "or", "not") and value.at is not None:
                 self._note("predicate", value, value.at, ways.answer(True), ways.answer(False), self.scope.name)
@@ -288,7 +313,7 @@ class _HostWalk:
 
     def _asks(self, test: Expr) -> bool:
         """Whether a test reads the device, or compares what may carry it with a number that a chip has."""
-        if test.op == "completes":
+        if test.op == "completes" or any(_names_a_chip(node) for node in walk(test) if node.op == "call"):
             return True
         return self.reads.reads(test) or any(self._is_open(node) for node in walk(test) if node.op == "cmp")
 
@@ -535,14 +560,12 @@ class _HostWalk:
         if _CALL.match(self.text, start, end) is None:
             return False
         call = self.lower(start, end)
-        if (
-            call.op != "call"
-            or str(call.args[0].args[-1]).endswith(tuple(_COMPARES))
-            or not any(item.op == "const" and item.args[0] in _NUMBERS for item in call.args[1])
-        ):
+        if call.op != "call" or str(call.args[0].args[-1]).endswith(tuple(_COMPARES)) or not _names_a_chip(call):
             return False
         at, name = self.code.span(start, end), str(call.args[0].args[-1])
-        sides = Side(ends="fall", rest=True), Side(ends="raise", at=at)
+        is_test = self.scope.test or self.name in frameworks.sets_up()
+        other = Side(ends="skip" if is_test else "raise", at=at)
+        sides = self._rest(other, self.following), other
         self._note("helper-call", Expr("completes", (call,), at), at, *sides, name)
         return True
 
@@ -621,7 +644,7 @@ class _HostWalk:
                 kind=kind,
                 test=test,
                 at=at,
-                qualname=self.scope.qualname.removesuffix("()"),
+                qualname=self.scope.qualname.partition("#")[0].removesuffix("()"),
                 name=name,
                 yes=yes,
                 no=no,
@@ -633,6 +656,12 @@ class _HostWalk:
                 leaf=self.reads.leaf(test),
             )
         )
+
+
+def _names_a_chip(call: Expr) -> bool:
+    """Whether a call is handed the number of a chip, or its major and its minor."""
+    numbers = [item.args[0] if item.op == "const" else None for item in call.args[1]]
+    return any(one in _NUMBERS for one in numbers) or any(pair in _PAIRS for pair in pairwise(numbers))
 
 
 def _says_nothing(value: Expr) -> bool:
@@ -660,7 +689,7 @@ def _cases(statement: Statement) -> list[tuple[list[tuple[int, int] | None], tup
 
 def _parameters(text: str, scope: CodeScope) -> list[str]:
     """The names of a function's parameters, as far as they are plain."""
-    opening = text.find(last(scope.name).removesuffix("()"), scope.header, scope.open)
+    opening = text.find(plain_name(scope), scope.header, scope.open)
     opening = text.find("(", opening, scope.open) if opening >= 0 else -1
     close = matching(text, opening, scope.open - opening + 1) if opening >= 0 else -1
     if close < 0:

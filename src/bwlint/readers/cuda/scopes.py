@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from bwlint.chips import frameworks
 from bwlint.readers.cuda.preprocessor import Directives
 
 _MARK = re.compile(r"[{};]")
@@ -22,13 +23,17 @@ _TAIL = re.compile(
 )
 _CONTROL = frozenset({"if", "for", "while", "switch", "catch", "return", "sizeof", "decltype", "alignas", "defined"})
 _KERNEL = re.compile(r"\b__global__\b")
+_TEST = re.compile(rf"(?:^|\s){frameworks.tests()}\s*\(\s*(?P<suite>\w+)\s*,\s*(?P<name>\w+)\s*\)\s*$")
 _LONGEST_HEADER = 4000
 _LONGEST_NAME = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class CodeScope:
-    """A function or class. Offsets: `header` where its declaration begins, `open` and `close` its braces."""
+    """A function or class. Offsets: `header` where its declaration begins, `open` and `close` its braces.
+
+    A test is a method of the class of tests that it names.
+    """
 
     kind: str
     name: str
@@ -37,6 +42,7 @@ class CodeScope:
     close: int
     parent: str = ""
     kernel: bool = False
+    test: bool = False
 
     @property
     def qualname(self) -> str:
@@ -115,6 +121,7 @@ class _Open:
     open: int
     classes: str = ""
     kernel: bool = False
+    test: bool = False
     in_function: bool = False
 
 
@@ -138,7 +145,9 @@ def scopes(text: str, directives: Directives) -> Scopes:
             if closed.kind != "block":
                 found.append(
                     CodeScope(
-                        closed.kind, closed.name, closed.header, closed.open, offset, closed.classes, closed.kernel
+                        *(closed.kind, closed.name, closed.header, closed.open, offset, closed.classes),
+                        closed.kernel,
+                        closed.test,
                     )
                 )
         if mark in "{};":
@@ -165,6 +174,9 @@ def _opened(text: str, start: int, brace: int, outer: _Open | None) -> _Open:
     declared = _declared_type(header)
     if declared:
         return _Open(outer, "class", declared, begin, brace, classes)
+    test = _TEST.search(header)
+    if test is not None:
+        return _Open(outer, "function", test["name"], begin, brace, test["suite"], test=True)
     tail = _TAIL.search(header)
     name = _name_before(header, tail.start()) if tail else None
     if name is None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Ends, How, Prose, Side, Use
-from bwlint.readers.cuda.failures import FAILS
+from bwlint.readers.cuda.failures import FAILS, SKIPS
 from bwlint.readers.cuda.lexer import Code
 from bwlint.readers.cuda.statements import Statement
 from bwlint.readers.cuda.sure import Stretch, sure
@@ -21,7 +21,6 @@ Lower = Callable[[int, int], Expr]
 
 _COMPLAINS = re.compile(r"\b(?:std::)?c(?:err|out)\s*<<|\b(?:f?printf|fputs|puts)\s*\(")
 _DEMANDS = re.compile(r"\b(?:requires?|must|only|need\w*|(?:not|un)\s?supported|at least)\b", re.I)
-_SKIPS = re.compile(r"\bGTEST_SKIP\b")
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*")
 _GENERATION = re.compile(r"[Ss][Mm]_?\d{2,3}")
 """Names of kernels and tables for one generation count as used wherever they stand."""
@@ -48,7 +47,7 @@ def side(code: Code, text: str, body: tuple[Statement, ...], lower: Lower) -> Si
     stretch = text[start : min(end, start + MAX_STRETCH)]
     last = flat[-1]
     ends = _ENDS.get(last.kind, "fall")
-    if _SKIPS.search(stretch):
+    if SKIPS.search(stretch):
         ends = "skip"
     elif _fails(text, flat):
         ends = "raise"

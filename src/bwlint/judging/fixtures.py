@@ -1,0 +1,52 @@
+"""What the tests need that run where the `SetUp` of a class of tests skips none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from bwlint.chips import ChipSet, frameworks
+from bwlint.judging.context import Context
+from bwlint.model.facts import Hop, Use
+from bwlint.model.naming import spoken
+from bwlint.world.fixtures import Prepared, tests
+from bwlint.world.gates import Judged
+from bwlint.world.libraries import PROOF, Need, instruction
+
+_NEGATED = re.compile(r"\b(?:no|not|non|without|avoids?|fallback|disabled?|compile only)\b")
+
+
+def leak(context: Context, judged: Judged) -> tuple[Need, ChipSet] | None:
+    """A need of a test that a `SetUp` lets run on targets which lack it, with these; what is proved comes first."""
+    found = [one for one in _needs(context, judged) if one[1] and judged.admitted & one[0].legal]
+    kept = judged.sets.live - judged.admitted
+    found = [one for one in found if not kept <= one[0].legal]
+    return next((one for one in found if one[0].strength == PROOF), None) or next(iter(found), None)
+
+
+def _needs(context: Context, judged: Judged) -> Iterator[tuple[Need, ChipSet]]:
+    owner, _, method = judged.gate.qualname.rpartition(".")
+    if method not in frameworks.sets_up() or context.native is None or not judged.admitted & context.targets:
+        return
+    for test in tests(context.native, owner.rpartition(".")[2], judged.module.path):
+        use = Use(test.node.definition.qualname, "call", judged.at)
+        for need in (context.evidence.of_test(test.node, use), _named(test)):
+            if need is not None:
+                coming = judged.admitted & context.targets & test.chips & need.arriving
+                yield replace(need, use=use), coming - need.legal
+
+
+def _named(test: Prepared) -> Need | None:
+    """The instruction after which a test, its class, or something that it surely uses is called."""
+    definition, path = test.node.definition, test.node.outline.path
+    for name, at in (
+        (definition.qualname, definition.at),
+        *((use.name, use.at) for use in definition.uses if use.sure),
+    ):
+        words = " ".join(spoken(part) for part in name.split(".")).replace("_", " ")
+        found = None if _NEGATED.search(words) else instruction(words, at)
+        if found is not None:
+            hop = Hop(path, at, f"`{name.rpartition('.')[2]}` in the test `{definition.qualname}`")
+            return replace(found, strength="name", hops=(hop,))
+    return None
