@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -90,6 +90,11 @@ def mentioned(text: str) -> Mention:
         named |= token.meant
         open_ended |= token.floor is not None
     return Mention(named, exact, open_ended, any(_ALIKE.match(text, token.end) for token in tokens))
+
+
+def of_generation(words: Collection[str]) -> ChipSet:
+    """The chips of the generations that are called by their names among lower-case words: "hopper"."""
+    return ChipSet.where(lambda chip: chip.generation.lower() in words)
 
 
 def from_generation(text: str) -> ChipSet:

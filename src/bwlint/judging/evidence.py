@@ -18,6 +18,7 @@ from bwlint.judging.claims import Claimed
 from bwlint.model.expr import Span
 from bwlint.model.facts import Hop, Module, Side, Use
 from bwlint.model.findings import Claim
+from bwlint.model.naming import spoken
 from bwlint.world.definitions import Definitions
 from bwlint.world.gates import Judged
 from bwlint.world.graph import Graph
@@ -110,9 +111,12 @@ class Evidence:
         yield from self._definitions.gates(place) if place is not None else ()
 
     def _in_cpp(self, module: Module, use: Use) -> Need | None:
-        """What the C++ definition that a call leads to shows."""
+        """What the C++ definition that a call leads to shows, or the operation that an enumerator is called after."""
         proof = self._chosen(self._of_cpp(module, use))
-        return _need(proof, use) if proof is not None else None
+        if proof is not None:
+            return _need(proof, use)
+        picked = operation_in(spoken(use.name.rpartition(".")[2])) if use.how == "call" else None
+        return Need(picked.chips, PROOF, picked.what, use.name, use, kind="operation") if picked is not None else None
 
     def _of_cpp(self, module: Module, use: Use) -> tuple[NeedProof, ...]:
         is_call = use.how == "call"

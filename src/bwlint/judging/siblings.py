@@ -134,10 +134,13 @@ def _users_elsewhere(context: Context, judged: Judged) -> Iterator[Judged]:
 
 def asking_files(context: Context, judged: Judged) -> Iterator[tuple[Module, str]]:
     """The files of the project in which a flag or predicate of a module is named, and their places in it."""
-    if judged.module.language != "python":
-        return
     yield judged.module, judged.place
-    if not _is_global(judged.gate) or context.native is None:
+    if judged.module.language == "cuda" and context.native is not None:
+        for other in context.native.naming(judged.gate.name, judged.module.path):
+            if other.path != judged.module.path:
+                yield other, context.places.get(other.path, other.path)
+        return
+    if judged.module.language != "python" or not _is_global(judged.gate) or context.native is None:
         return
     search = search_of(package_root(judged.module.path), context.native.searches)
     files = dict.fromkeys(hit.file for hit in search.word("python", judged.gate.name))

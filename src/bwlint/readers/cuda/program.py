@@ -279,10 +279,12 @@ class _HostWalk:
         self.exits.append((path, ends, self.code.span(start, end)))
 
     def _predicate(self, function: Function) -> None:
-        """A helper with one answer is a gate itself."""
-        if len(self.returns) == 1 and self.name in self.found.names:
-            path, value = self.returns[0]
-            if not path and value.op in ("cmp", "and", "or", "not") and value.at is not None:
+        """A helper with one answer is a gate itself; that it says no early to what is no such device is none."""
+        answers = [one for one in self.returns if one[1] != const(False, one[1].at)]
+        if len(answers) == 1 and self.name in self.found.names:
+            path, value = answers[0]
+            if value.op in ("cmp", "and", "or", "not") and value.at is not None:
+                self.path = list(path)
                 self._note("predicate", value, value.at, ways.answer(True), ways.answer(False), self.scope.name)
 
     # -- expressions

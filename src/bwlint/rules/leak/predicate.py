@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from bwlint.chips import ChipSet
+from bwlint.chips.mentions import of_generation
 from bwlint.chips.wording import plain
 from bwlint.evaluate.objects import FunctionValue
 from bwlint.judging.context import Context
@@ -17,11 +18,15 @@ from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.siblings import asking_files
 from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import Module, Side
+from bwlint.model.naming import spoken
 from bwlint.rules.leak import RULE
 from bwlint.rules.leak.needs import draft, leaks
 from bwlint.sources.tree import package_root
 from bwlint.world.gates import TEST_FILE, Judged
 from bwlint.world.libraries import PROOF, Need
+
+_LATER = frozenset({"or", "newer", "later", "above", "plus", "at", "least", "min", "ge", "geq", "gte"})
+"""Words of a name by which later chips are meant too: `is_hopper_or_newer`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +58,7 @@ def tells(context: Context, judged: Judged, found: tuple[Side, Need, ChipSet]) -
 
 def harm_of(context: Context, predicate: Judged) -> Harm | None:
     """The first use of a predicate through which a chip comes to what does not run there; tests come last."""
-    if not predicate.core & context.targets or not _is_of_a_feature(predicate):
+    if not predicate.core & context.targets or not _is_of_a_feature(predicate, context.targets):
         return None
     key = (predicate.module.path, predicate.gate.qualname)
     if key not in context.harms:
@@ -62,13 +67,21 @@ def harm_of(context: Context, predicate: Judged) -> Harm | None:
     return found
 
 
-def _is_of_a_feature(judged: Judged) -> bool:
+def _is_of_a_feature(judged: Judged, targets: ChipSet) -> bool:
     """Whether it is a plain function, called after what can be used and not after the chips that it asks for."""
     name = judged.gate.name
     plain_function = judged.gate.kind == "predicate" and judged.gate.qualname == name
-    if not plain_function or judged.sets.guessed or TEST_FILE.search(judged.place):
+    guessed = judged.sets.guessed and judged.module.language == "python"  # a target of a compiler is asked by its name
+    if not plain_function or guessed or TEST_FILE.search(judged.place):
         return False
-    return not judged.named_after_chips
+    return not judged.named_after_chips or _says_less(judged, targets)
+
+
+def _says_less(judged: Judged, targets: ChipSet) -> bool:
+    """Whether it is called after one generation, and holds on targets that are none of it: `is_hopper`."""
+    words = spoken(judged.gate.name).split("_")
+    named = of_generation(words)
+    return bool(named) and _LATER.isdisjoint(words) and bool(judged.core & targets - named)
 
 
 def _harm(context: Context, predicate: Judged) -> Harm | None:
@@ -147,7 +160,7 @@ def _calls(module: Module, test: Expr) -> Iterator[Expr]:
 
 def _draft(judged: Judged, harm: Harm) -> Draft:
     found, user = harm.found, harm.user
-    asked = RelatedSpan(user.module, user.at, f"asked here: {found.message}")
+    asked = RelatedSpan(user.module, user.gate.leaf or user.at, f"asked here: {found.message}")
     return replace(
         found,
         rule=RULE,
