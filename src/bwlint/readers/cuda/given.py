@@ -61,14 +61,14 @@ def names(sites: Sites, code: Code, text: str, scopes: Scopes) -> dict[str, Expr
     """`.field` and `f(parameter)`, each with all that is given to it."""
     for one in _MEMBER.finditer(text):
         if scopes.function(one.start()) is None:
-            value = lower(code, *one.span("value"), _resolve)
+            value = lower(code, *one.span("value"), global_name)
             sites.fields[spoken(one["name"])].append(value)
     for scope in scopes.functions:
         begun = _INITIALISERS.search(text, scope.header, scope.open)
         for one in _INITIALISED.finditer(text, begun.end() - 1, scope.open) if begun is not None else ():
             end = matching(text, one.end() - 1, scope.open - one.end() + 1)
             if end >= 0:
-                sites.fields[spoken(one["name"])].append(lower(code, one.end(), end, _resolve))
+                sites.fields[spoken(one["name"])].append(lower(code, one.end(), end, global_name))
     fields = {f".{name}": joined(values) for name, values in sites.fields.items()}
     found = {name: value for name, value in fields.items() if _says(value)}
     unnamed = _NAMELESS.search(text)
@@ -83,7 +83,7 @@ def names(sites: Sites, code: Code, text: str, scopes: Scopes) -> dict[str, Expr
     return found
 
 
-def _resolve(name: str, at: Span) -> Expr:
+def global_name(name: str, at: Span) -> Expr:
     return Expr("name", (name.rpartition("::")[2],), at)
 
 
@@ -99,7 +99,7 @@ def _handed(sites: Sites, code: Code, text: str, scopes: Scopes, scope: CodeScop
         close = matching(text, mention.end() - 1, 4000)
         if close >= 0:
             parts = arguments(text, mention.end(), close)
-            rows.append(sites.calls.get(mention.start()) or tuple(lower(code, *part, _resolve) for part in parts))
+            rows.append(sites.calls.get(mention.start()) or tuple(lower(code, *part, global_name) for part in parts))
     return rows
 
 

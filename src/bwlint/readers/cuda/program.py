@@ -15,7 +15,7 @@ from bwlint.evaluate.names import DEVICE
 from bwlint.model.expr import TAG, Expr, Span, const, negate, unknown, walk
 from bwlint.model.facts import Exit, Function, Gate, GateKind, Path, Side
 from bwlint.model.naming import spoken
-from bwlint.readers.cuda import given, ways
+from bwlint.readers.cuda import containers, given, ways
 from bwlint.readers.cuda.expressions import lower
 from bwlint.readers.cuda.failures import FAILS, SKIPS, fails
 from bwlint.readers.cuda.lexer import Code, matching
@@ -92,6 +92,8 @@ class HostProgram:
     """What is kept under any key of a container, by its name."""
     carriers: set[str] = field(default_factory=set)
     """Functions of the file that give the device."""
+    containers: set[tuple[str, object]] = field(default_factory=set)
+    """Names and slots of what is written down in maps and sets."""
 
     def carries(self, name: str, function: str) -> None:
         self.names.setdefault(name, Expr("function", (function,)))
@@ -114,6 +116,10 @@ def program(code: Code, text: str, scopes: Scopes, directives: Directives) -> Ho
     reads = Reads(found.slots, found.names)
     found.carriers |= found.names.keys()
     found.names |= {**given.constants(text, scopes), **given.properties(text, scopes)}
+    if asking:
+        kept = containers.outside(code, text, scopes, given.global_name)
+        found.names |= kept
+        found.containers |= {("name", name) for name, value in kept.items() if value.op != "tuple"}
     params: dict[str, list[int]] = {}
     for scope in everything:
         body = seen[scope.kind]
@@ -301,12 +307,22 @@ class _HostWalk:
 
     def _with_rows(self, node: Expr) -> Expr:
         """With what is kept in a container in the place of a look into it."""
-        if not self.found.rows or node.op in ("const", "param", "name", "var"):
+        if node.op in ("const", "param", "name", "var"):
             return node
+        node = containers.asked(node, self._followed)
+        self._looked_up(node)
         if node.op == "index" and node.args[0].op in ("param", "name", "var"):
             kept = self.found.rows.get(node.args[0].args[1] if node.args[0].op != "name" else node.args[0].args[0])
             return kept._replace(at=node.at) if kept is not None else node
         return node._replace(args=tuple(map(self._with_rows_of, node.args)))
+
+    def _looked_up(self, node: Expr) -> None:
+        """`table.at(sm)`: the keys of the table are the chips that do not end in an error."""
+        test = containers.looked_up(node)
+        owner = test.args[1][1] if test is not None else None
+        if test is None or owner is None or node.at is None or (owner.op, owner.args[0]) not in self.found.containers:
+            return
+        self._note("lookup", test, node.at, Side(ends="fall", empty=True), Side(ends="raise"), str(owner.args[-1]))
 
     def _with_rows_of(self, item: Any) -> Any:
         if isinstance(item, Expr):
@@ -521,6 +537,12 @@ class _HostWalk:
             self.env[name] = Expr("source", ("properties",), self.code.span(first, last))
         if check is None:
             self._assignment(start, end)
+            if self.found.containers and self.text.find(".at", start, end) >= 0:
+                self.lower(start, end)
+        for name, _, value in containers.written(self.code, self.text, start, end, self._resolve):
+            self.env[name] = self._slot(name, value)
+            if value.op != "tuple":
+                self.found.containers.add(("var", self.env[name].args[0]))
 
     def _outs(self, start: int, end: int) -> None:
         """What a query of the device writes where it is told to."""
