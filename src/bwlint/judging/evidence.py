@@ -63,7 +63,7 @@ class Evidence:
         if is_question(use.name):
             return None  # asking whether something is there is no use of it
         local = use.name.partition(".")[0] in ("self", "cls")
-        key = (id(module), use.name, f"{use.how} {use.role} {use.call} {use.at[0] if local else 0}")
+        key = (id(module), use.name, f"{use.how} {use.role} {use.call} {use.given} {use.at[0] if local else 0}")
         if key not in self._memo:
             here = self._in_cpp if module.language == "cuda" else self._in_tree
             self._memo[key] = here(module, use) or self._in_table(module, use)
@@ -120,7 +120,7 @@ class Evidence:
 
     def _of_cpp(self, module: Module, use: Use) -> tuple[NeedProof, ...]:
         is_call = use.how == "call"
-        return self._graph.agreed(self._native.definitions(use.name, module.path)) if is_call else ()
+        return self._graph.agreed(self._native.definitions(use.name, module.path, use.given)) if is_call else ()
 
     def _in_tree(self, module: Module, use: Use) -> Need | None:
         """What the definition that a use leads to shows, or an operation of the hardware in the use itself."""

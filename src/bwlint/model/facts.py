@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Literal
 
@@ -138,7 +138,8 @@ ACCEPTING: frozenset[CarryKind] = frozenset({"filter", "match"})
 class Use:
     """A name that is used.
 
-    `role` is what a string is assigned to or passed as, `call` the function that it is passed to.
+    `role` is what a string is assigned to or passed as, `call` the function that it is passed to, `given` are the
+    arguments of a template as they are written.
     """
 
     name: str
@@ -148,6 +149,7 @@ class Use:
     sure: bool = True
     role: str = ""
     call: str = ""
+    given: tuple[str, ...] = ()
 
     def is_a(self, *hows: How) -> bool:
         return self.how in hows
@@ -348,13 +350,17 @@ class Definition:
     decorators: tuple[Use, ...] = ()
 
 
+Instances = Callable[[str, tuple[str, ...], Callable[[Expr], bool | None]], tuple[Definition, ...]]
+"""The definitions that a name means at some arguments of a template, and who decides the tests in them."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
     """What a file defines and hands on, whether it reads the device or not: the nodes and edges of the graph.
 
     `definitions` are by qualified name, and `places` where each of them stands; `imports` map a local name to the
     dotted name or path it stands for; names that the file loads when they are asked for (`"name": "module:attribute"`)
-    are imports too. `stars` are modules of which every name is handed on.
+    are imports too. `stars` are modules of which every name is handed on. `instances` has the templates of C++.
     """
 
     path: str
@@ -365,3 +371,4 @@ class Outline:
     places: Mapping[str, Span]
     imports: dict[str, str]
     stars: tuple[str, ...] = ()
+    instances: Instances | None = None

@@ -133,7 +133,7 @@ class Headers:
         seen: dict[str, None] = {module.path: None}
         queue, budget = deque([module]), MAX_READ
         while queue and len(seen) < MAX_FILES:
-            for path in self._included(queue.popleft()):
+            for path in self.direct(queue.popleft()):
                 if path in seen or (path not in self._by_path and budget == 0):
                     continue
                 if path not in self._by_path:
@@ -145,7 +145,8 @@ class Headers:
                     queue.append(header)
         return frozenset(seen)
 
-    def _included(self, module: Module) -> tuple[str, ...]:
+    def direct(self, module: Module) -> tuple[str, ...]:
+        """The headers of the tree that a file includes itself."""
         if module.path not in self._direct:
             folder = os.path.dirname(module.path)
             found = (_resolve(folder, text) for text in module.includes)

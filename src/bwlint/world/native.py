@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from bwlint.chips import EVERY, ChipSet, Target, frameworks
 from bwlint.chips.atoms import atom, builder
 from bwlint.chips.instructions import parse, verdict
 from bwlint.chips.wording import listed, plain
-from bwlint.model.expr import Span
+from bwlint.evaluate.objects import EvaluationFrame
+from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import NAMED, Carry, Hop, Module, Outline
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.search import Search, search_of
@@ -34,6 +35,7 @@ MAX_READ = 600
 MAX_SOURCES = 100
 """How many sources of one generator are looked at."""
 _SHORTEST = 6
+_NOWHERE = Module(path="", language="cuda")
 _COMPILED = (".cu",)
 _DEVICE_CODE = re.compile(rf"<<<|__global__|__device__|\.cuh[\">]|{frameworks.device_code()}")
 _QUOTED = re.compile(rb"[\"'.](\w+)[\"']")
@@ -64,19 +66,55 @@ class Native:
     _named: dict[tuple[str, str], tuple[Node, ...]] = field(default_factory=dict)
     _extensions: dict[str, frozenset[str]] = field(default_factory=dict)
 
-    def definitions(self, name: str, near: str) -> tuple[Node, ...]:
-        """The definitions that a name may mean, those of the file that uses it first.
+    def definitions(self, name: str, near: str, given: tuple[str, ...] = ()) -> tuple[Node, ...]:
+        """The definitions that a name may mean, those of the file that uses it first; of a template at what it is
+        `given`.
 
         In Python it means what is registered under it.
         """
-        found = self._meant(name, near)
+        found = self._instances(name, near, given) if given else ()
+        found = found or self._meant(name, near)
         return found if len(found) <= MAX_DEFINITIONS else ()
+
+    def _instances(self, name: str, near: str, given: tuple[str, ...]) -> tuple[Node, ...]:
+        """A template at the arguments that it is given, in the file that uses it or in the others."""
+        key = (f"{name}<{','.join(given)}>", near)
+        if key not in self._named:
+            words = dict.fromkeys((".".join(name.split(".")[-2:]), name.rpartition(".")[2]))
+            found: tuple[Node, ...] = ()
+            for path in dict.fromkeys((near, *self._where(words, near))):
+                outline = self.outline(path)
+                if outline is not None and outline.instances is not None:
+                    made = (outline.instances(word, given, self._decides) for word in words)
+                    found += tuple(Node(outline, one) for each in made for one in each)
+                if path == near and found:
+                    break
+            self._named[key] = found
+        return self._named[key]
+
+    def _where(self, words: Iterable[str], near: str) -> Iterator[str]:
+        """The files that may have a template: those that a file includes itself, and where its name is not common."""
+        module = self.tree.headers.at(near)
+        if module is not None:
+            yield from self.tree.headers.direct(module)
+        for word in (one.partition(".")[0] for one in words):
+            if len(word) >= _SHORTEST:
+                yield from self.paths_naming(word, near)
+
+    def _decides(self, test: Expr) -> bool | None:
+        """Whether a test of constants holds."""
+        run = self.tree.interpreter
+        run.start()
+        value = run.truth(test, EvaluationFrame(_NOWHERE)).only()
+        return value if isinstance(value, bool) else None
 
     def _meant(self, name: str, near: str) -> tuple[Node, ...]:
         asked = _OPS.search(name)
         if asked is not None:
             return self._bound(asked["name"], near)
         parts = name.replace("::", ".").split(".")
+        if len(parts) > 1 and (members := tuple(self._in_file(".".join(parts[-2:]), near))):
+            return members
         if parts[0] in frameworks.namespaces() or len(parts[-1]) < _SHORTEST or parts[-1].isupper():
             return ()
         key = (parts[-1], near)
@@ -231,7 +269,8 @@ class Native:
         """The definitions that one surely calls."""
         found = []
         for use in node.definition.uses:
-            after = self.definitions(use.name, node.outline.path) if use.sure and use.how == "call" else ()
+            is_call = use.sure and use.how == "call"
+            after = self.definitions(use.name, node.outline.path, use.given) if is_call else ()
             if after:
                 hop = Hop(node.outline.path, use.at, f"`{node.definition.qualname}` uses `{use.name}`")
                 found.append(Edge(after, hop))

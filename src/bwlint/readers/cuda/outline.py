@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 
@@ -14,6 +14,7 @@ from bwlint.chips.atoms import is_builder, runs_everywhere
 from bwlint.model.expr import Span
 from bwlint.model.facts import NAMED, Definition, DefinitionKind, Operation, Outline, Use
 from bwlint.readers.cuda import assembly, ways
+from bwlint.readers.cuda.instances import Bound, Decide, Given, given, instance, is_special
 from bwlint.readers.cuda.lexer import Code, clean
 from bwlint.readers.cuda.preprocessor import Directives, directives
 from bwlint.readers.cuda.program import last
@@ -34,6 +35,7 @@ _MEMBER = (".", "->")
 _ARGUMENT = re.compile(r"[<,]\s*(?:typename\s+)?\Z")
 _ENDS_ARGUMENT = re.compile(r"\s*(?:::\s*\w+\s*)?[,>]")
 _ALIAS = re.compile(r"\busing\s+(?P<name>[A-Za-z_]\w*)\s*=")
+_MEMBER_OF = re.compile(r"\s*::\s*(?:template\s+)?(?P<name>[A-Za-z_]\w*)(?=\s*\()")
 _CHOSEN = re.compile(r"\bconditional(?:_t)?\s*<")
 _BUILDS_FOR = re.compile(r"\s*<\s*(?P<tag>[A-Za-z_][\w:]*)\s*,\s*(?P<operator>[\w:]*)")
 _WORDS = frozenset(
@@ -74,7 +76,31 @@ def outline(path: str, source: str) -> Outline:
         definitions=OnDemand(written, lambda _, scope: _definition(file, scope)),
         places={name: code.span(scope.header, scope.close + 1) for name, scope in written.items()},
         imports=dict(_bindings(code)),
+        instances=lambda name, given, decide: tuple(_instances(file, written, name, given, decide)),
     )
+
+
+def _instances(
+    file: _CutText, written: Mapping[str, CodeScope], name: str, given: Given, decide: Decide
+) -> Iterator[Definition]:
+    """The definitions of a name at some arguments of a template; those that are written for them come first."""
+    short = name.rpartition(".")[2]
+    scopes_ = [scope for qualname, scope in written.items() if qualname.partition("#")[0] == name]
+    found = []
+    for scope in scopes_:
+        owner = next((one for one in file.places.all if _holds(one, scope)), None) if "." in name else None
+        head, called = (owner, owner.name) if owner is not None else (scope, short)
+        bound = instance(file.code, file.text, head, called, given, decide)
+        if bound is not None:
+            special = is_special(file.text, head, called)
+            found.append((special, _definition(file, scope, bound.inside(file.text, scope))))
+    chosen = [made for special, made in found if special] or [made for _, made in found]
+    at = f"<{', '.join(given)}>"
+    yield from (replace(made, qualname=f"{made.qualname}{at}") for made in chosen)
+
+
+def _holds(owner: CodeScope, scope: CodeScope) -> bool:
+    return owner.kind == "class" and owner.qualname == scope.parent and owner.open < scope.open < owner.close
 
 
 @dataclass(frozen=True)
@@ -113,19 +139,22 @@ def _free(name: str, taken: dict[str, CodeScope]) -> str:
     return f"{name}#{number}"
 
 
-def _definition(file: _CutText, scope: CodeScope) -> Definition:
+def _definition(file: _CutText, scope: CodeScope, bound: Bound | None = None) -> Definition:
+    """A definition; `bound`: of a template with what its parameters are given."""
     code, text, found = file.code, file.text, file.found
+    bound = bound or Bound(code)
     at, qualname = code.span(scope.header, scope.close + 1), _qualname(scope)
     if scope.kind == "class":
-        made = tuple(_names(file, scope, [(scope.header, scope.open), *file.places.members(scope)], _INSTANTIATED))
+        stretches = [(scope.header, scope.open), *file.places.members(scope)]
+        made = tuple(_names(file, scope, stretches, bound, _INSTANTIATED))
         return Definition(qualname, "class", at, made[:MAX_USES], bases=_bases(text, scope))
     around = found.path(scope.open)
     certain = sorted(
         (start, end)
-        for start, end in sure(text, statements(text, scope.open + 1, scope.close))
+        for start, end in sure(text, bound.settled(statements(text, scope.open + 1, scope.close)))
         if found.path(start) == around
     )
-    used = [*_names(file, scope, certain), *_operations(code, certain, file.needs, at)]
+    used = [*_names(file, scope, certain, bound), *_operations(code, certain, file.needs, at)]
     if scope.test:
         used += ways.uses(
             code, text, scope.open, scope.close, certain
@@ -135,23 +164,29 @@ def _definition(file: _CutText, scope: CodeScope) -> Definition:
     return Definition(qualname, kind, at, tuple(sorted(used, key=lambda use: use.at))[:MAX_USES])
 
 
-def _names(file: _CutText, scope: CodeScope, certain: list[Stretch], used: re.Pattern[str] = _CALLED) -> Iterator[Use]:
+def _names(
+    file: _CutText, scope: CodeScope, certain: list[Stretch], bound: Bound, used: re.Pattern[str] = _CALLED
+) -> Iterator[Use]:
     """The functions that a body calls and the templates that it instantiates, each once, surely where it is sure."""
     text, around = file.text, file.found.path(scope.open)
     start = scope.header if scope.kind == "class" else scope.open
     starts = [start for start, _ in certain]
-    uses: dict[str, Use] = {}
+    uses: dict[tuple[str, Given], Use] = {}
+    choices = list(bound.choices(text, start, scope.close))
     for match in _NAME.finditer(text, start, scope.close):
+        if any(choice.left[0] <= match.start() < choice.left[1] for choice in choices):
+            continue
         name = re.sub(r"\s*::\s*", ".", match[0])
         member = text.endswith(_MEMBER, match.start() - 2, match.start())
         if name in _WORDS or len(name) < 3 or member or not _is_used(text, match, scope.close, used):
             continue
         index = bisect_right(starts, match.start()) - 1
         is_sure = index >= 0 and match.start() < certain[index][1] and file.found.path(match.start()) == around
-        use = _use(file, name, match, is_sure)
-        known = uses.get(use.name)
+        chosen = any(choice.taken[0] <= match.start() < choice.taken[1] for choice in choices)
+        use = _use(file, name, match, is_sure, chosen, bound)
+        known = uses.get((use.name, use.given))
         if known is None or (is_sure and not known.sure):
-            uses[use.name] = use
+            uses[use.name, use.given] = use
     yield from uses.values()
 
 
@@ -164,14 +199,18 @@ def _is_used(text: str, name: re.Match[str], stop: int, used: re.Pattern[str]) -
     return _ARGUMENT.search(text, max(0, name.start() - 60), name.start()) is not None
 
 
-def _use(file: _CutText, name: str, match: re.Match[str], is_sure: bool) -> Use:
+def _use(file: _CutText, name: str, match: re.Match[str], is_sure: bool, chosen: bool, bound: Bound) -> Use:
     """A use of a name; of a builder of kernels, of what it builds for."""
     text, at = file.text, file.code.span(*match.span())
-    is_sure = is_sure and not _CHOSEN.search(text, assembly.statement_start(text, match.start()), match.start())
+    open_choice = not chosen and _CHOSEN.search(text, assembly.statement_start(text, match.start()), match.start())
+    is_sure = is_sure and not open_choice
     built = _BUILDS_FOR.match(text, match.end()) if is_builder(name) else None
     if built is None or runs_everywhere(last(built["operator"])):
-        return Use(name, "call", at, sure=is_sure)
-    tag = last(built["tag"])
+        arguments, end = given(text, match.end())
+        member = _MEMBER_OF.match(text, end) if arguments else None
+        name = f"{name}.{member['name']}" if member is not None else bound.named(name)
+        return Use(name, "call", at, sure=is_sure, given=bound.written(arguments))
+    tag = last(bound.values.get(built["tag"], built["tag"]))
     named = re.compile(rf"\busing\s+{tag}\s*=\s*(?P<tag>[A-Za-z_][\w:\s]*?)\s*;")
     above = list(named.finditer(text, max(0, match.start() - _FARTHEST_TAG), match.start()))
     return Use(last(above[-1]["tag"]) if above else tag, "builder", at, sure=is_sure)

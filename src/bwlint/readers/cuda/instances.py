@@ -1,0 +1,154 @@
+"""Templates with the arguments that they are given: which definition is meant, and what is decided in its body."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from bwlint.model.expr import Expr, Span, const, unknown
+from bwlint.readers.cuda.constants import arguments
+from bwlint.readers.cuda.expressions import lower, number
+from bwlint.readers.cuda.lexer import Code
+from bwlint.readers.cuda.scopes import CodeScope
+from bwlint.readers.cuda.statements import Statement
+
+MAX_GIVEN = 300
+MAX_NAMES = 40
+"""Constants of a body that are followed."""
+Decide = Callable[[Expr], bool | None]
+"""Says whether a test holds, where that is sure."""
+Given = tuple[str, ...]
+_TEMPLATE = re.compile(r"\btemplate\s*(?=<)")
+_NAME = re.compile(r"(?:\.\.\.\s*|\s|^)(?P<name>[A-Za-z_]\w*)\s*(?:=(?P<default>[^=].*))?$", re.DOTALL)
+_PLAIN = re.compile(r"-?\w+(?:::\w+)*$")
+_LAST_PART = re.compile(r"(?:\w+::)*(\w+)$")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_SAME = re.compile(r"(?:std::)?is_same(?:_v)?<(?P<one>[\w:]+),(?P<other>[\w:]+)>(?:::value)?$")
+_LOCAL = re.compile(r"\bconstexpr\s+(?:static\s+)?[\w:]+\s+(?P<name>\w+)\s*=(?!=)\s*(?P<value>[^;{}]{1,200});")
+_CHOICE = re.compile(r"\b(?:std::)?conditional(?:_t)?\s*(?=<)")
+_ALIAS = re.compile(r"\busing\s+(?P<name>\w+)\s*=\s*(?:typename\s+)?$")
+
+
+def given(text: str, end: int) -> tuple[Given, int]:
+    """The arguments of a template behind a name that ends at an offset, and where they end; none where it is none."""
+    if not text.startswith("<", end) or text.startswith(("<<", "<=", "< "), end):
+        return (), end
+    parts = arguments(text, end, MAX_GIVEN)
+    if not parts:
+        return (), end
+    return tuple(" ".join(text[start:stop].split()) for start, stop in parts), parts[-1][1] + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The parameters of a template with what they are given."""
+
+    code: Code
+    values: Mapping[str, str] = field(default_factory=dict)
+    decide: Decide = lambda test: None
+
+    def settled(self, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+        """Statements with the side that is taken in the place of a test that is decided."""
+        return tuple(map(self._settled, body)) if self.values else body
+
+    def _settled(self, statement: Statement) -> Statement:
+        body, orelse = self.settled(statement.body), self.settled(statement.orelse)
+        holds = self.holds(*statement.test) if statement.kind == "if" and statement.test is not None else None
+        if holds is None:
+            return replace(statement, body=body, orelse=orelse)
+        return Statement("block", statement.start, statement.end, body=body if holds else orelse)
+
+    def holds(self, start: int, end: int) -> bool | None:
+        return self.decide(lower(self.code, start, end, self._resolve))
+
+    def inside(self, text: str, scope: CodeScope) -> Bound:
+        """With what the body of a definition names: its constants, and the types that it chooses."""
+        if not self.values:
+            return self
+        found = dict(self.values)
+        here = replace(self, values=found)
+        for local in list(_LOCAL.finditer(text, scope.open, scope.close))[:MAX_NAMES]:
+            value = here.holds(*local.span("value"))
+            if value is not None:
+                found[local["name"]] = str(value).lower()
+        for choice in here.choices(text, scope.open, scope.close):
+            alias = _ALIAS.search(text, scope.open, choice.start)
+            taken = " ".join(text[slice(*choice.taken)].split())
+            if alias is not None and _PLAIN.match(taken):
+                found[alias["name"]] = taken
+        return here
+
+    def choices(self, text: str, start: int, end: int) -> Iterator[Choice]:
+        """The `std::conditional`s of a stretch whose test is decided."""
+        for match in _CHOICE.finditer(text, start, end) if self.values else ():
+            parts = arguments(text, match.end(), MAX_GIVEN)
+            holds = self.holds(*parts[0]) if parts and len(parts) == 3 else None
+            if parts and holds is not None:
+                yield Choice(match.start(), parts[1 if holds else 2], parts[2 if holds else 1])
+
+    def written(self, arguments: Given) -> Given:
+        """Arguments with what the parameters in them stand for."""
+        return tuple(_WORD.sub(lambda word: self.values.get(word[0], word[0]), one) for one in arguments)
+
+    def named(self, dotted: str) -> str:
+        """A name of which the first part may be a type that is given."""
+        first, dot, rest = dotted.partition(".")
+        return f"{self.values[first].replace('::', '.')}{dot}{rest}" if dot and first in self.values else dotted
+
+    def _resolve(self, name: str, at: Span) -> Expr:
+        same = _SAME.match(name)
+        if same is not None:
+            one, other = (_LAST_PART.sub(r"\1", self.values.get(side, side)) for side in (same["one"], same["other"]))
+            return const(one == other, at)
+        value = self.values.get(name)
+        if value in ("true", "false"):
+            return const(value == "true", at)
+        found = number(value) if value is not None and value.isdigit() else None
+        return const(found, at) if found is not None else unknown(name, at)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A choice between two types, with the stretches of the one that is taken and of the other."""
+
+    start: int
+    taken: tuple[int, int]
+    left: tuple[int, int]
+
+
+def instance(code: Code, text: str, scope: CodeScope, name: str, arguments: Given, decide: Decide) -> Bound | None:
+    """The parameters of a template at these arguments; None where it is not for them."""
+    if not all(map(_PLAIN.match, arguments)):
+        return None
+    heads = list(_TEMPLATE.finditer(text, scope.header, scope.open))
+    names = _parameters(text, heads[-1].end()) if heads else None
+    if names is None:
+        return None
+    special, _ = given(text, max(text.rfind(name, scope.header, scope.open), scope.header) + len(name))
+    wanted = special or tuple(names)
+    if len(arguments) > len(wanted) or (special and len(arguments) != len(special)):
+        return None
+    bound = {one: default for one, default in names.items() if default and _PLAIN.match(default)}
+    for pattern, argument in zip(wanted, arguments, strict=False):
+        if pattern in names:
+            bound[pattern] = argument
+        elif _LAST_PART.sub(r"\1", pattern) != _LAST_PART.sub(r"\1", argument):
+            return None
+    return Bound(code, bound or {"": ""}, decide)
+
+
+def is_special(text: str, scope: CodeScope, name: str) -> bool:
+    """Whether a definition is a template's for some arguments alone."""
+    return bool(given(text, max(text.rfind(name, scope.header, scope.open), scope.header) + len(name))[0])
+
+
+def _parameters(text: str, opening: int) -> dict[str, str] | None:
+    """The names of the parameters of a template in order, each with its default or nothing."""
+    found: dict[str, str] = {}
+    for start, end in arguments(text, opening, MAX_GIVEN * 4) or ():
+        match = _NAME.search(text[start:end])
+        if match is None:
+            return None
+        found[match["name"]] = " ".join((match["default"] or "").split())
+    return found
