@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
 
-from bwlint.chips import EVERY_TARGET, ChipSet, TargetSet, group
+from bwlint.chips import EVERY_TARGET, ChipSet, TargetSet, group, spelling
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
@@ -15,17 +16,20 @@ from bwlint.judging.legality import legal, short, slow
 from bwlint.model.facts import NAMED, Operation
 from bwlint.rules.excluded import RULE
 
-_OLDER, _NEWER = group("hopper"), group("datacenter-blackwell")
+_OLDER, _NEWER, _FAMILY = group("hopper"), group("datacenter-blackwell"), group("consumer-blackwell")
 
 
 def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
     out = context.targets & guarded.refused
-    window = guarded.chips >= _OLDER | _NEWER and out == context.targets & guarded.sets.live.chips
-    if not out or not window or guarded.working.empty or not guarded.other.empty or _elsewhere(context, guarded, out):
+    if not out or out != context.targets & guarded.sets.live.chips:
+        return
+    if guarded.working.empty or not guarded.other.empty or _elsewhere(context, guarded, out):
         return
     needs = [one for one in guarded.operations() if one.kind in NAMED]
     native = TargetSet.native(out)
-    if any(native & (~legal(one) | slow(one)) for one in needs):
+    working = reduce(lambda targets, one: targets & legal(one) - slow(one), needs, native)
+    bounded = guarded.chips >= _OLDER | _NEWER and working == native
+    if not bounded and not (out <= working.chips and _names_one_part(guarded, needs)):
         return  # it would not work there, or only in software
     proved = [one for one in needs if legal(one) != EVERY_TARGET]
     yield Draft(
@@ -38,25 +42,37 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
             + (f", which {_have(out)} `{short(proved[0])}` too" if proved else "")
         ),
         label=f"compiles to nothing for {out}",
-        advice="drop the upper bound, or name the chips that lack what is behind it",
+        advice="drop the upper bound, or name the chips that lack what is behind it"
+        if bounded
+        else f"let in {', '.join(working.names)} too",
         related=tuple(RelatedSpan(guarded.module, one.at, "legal there") for one in proved[:1]),
-        remedy=_remedy(guarded, out) if proved else None,
-        claims=(guarded.claimed(TargetSet.native(out | _OLDER | _NEWER)), _behind(guarded, out, proved)),
+        remedy=_remedy(guarded, working) if proved else None,
+        claims=(guarded.claimed(TargetSet.native(out | _OLDER | _NEWER)), _behind(guarded, working, proved)),
     )
 
 
-def _behind(guarded: Guarded, out: ChipSet, proved: list[Operation]) -> Claimed:
+def _names_one_part(guarded: Guarded, needs: list[Operation]) -> bool:
+    """Whether a guard names targets of 10.x, in a file that knows of no generation, for what other chips have too."""
+    named = spelling.numbers(f"{guarded.module.path.rpartition('/')[2]} {guarded.guard.qualname}")
+    everywhere = (one for one in guarded.module.operations if one.kind in NAMED)
+    foreign = any(not TargetSet.native(_FAMILY) & legal(one) for one in everywhere)
+    only = bool(guarded.chips & _NEWER) and guarded.chips <= _NEWER
+    return only and not named and not foreign and any(legal(one) != EVERY_TARGET for one in needs)
+
+
+def _behind(guarded: Guarded, working: TargetSet, proved: list[Operation]) -> Claimed:
     """That what is behind the guard works on those that are left out."""
     if not proved:
+        out = working.chips
         says = f"what is behind the guard works on {plain(out)} too"
         return Claimed(claims.need(claims.directive(guarded.guard.text), out, out, says))
     first = proved[0]
-    claim = claims.legal(short(first), TargetSet.native(out), wrapped=first.kind == "atom")
+    claim = claims.legal(short(first), working, wrapped=first.kind == "atom")
     return Claimed(claim, first.at, guarded.module)
 
 
-def _remedy(guarded: Guarded, out: ChipSet) -> Remedy:
-    targets = guarded.admitted | (TargetSet.native(out) & guarded.sets.live)
+def _remedy(guarded: Guarded, working: TargetSet) -> Remedy:
+    targets = guarded.admitted | (working & guarded.sets.live)
     why = "what is behind it was never compiled for these chips"
     return Remedy(
         "guard", targets.chips, evidence="the instructions behind it assemble there", unsafe=why, targets=targets
