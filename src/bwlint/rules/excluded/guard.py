@@ -52,12 +52,12 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
 
 
 def _names_one_part(guarded: Guarded, needs: list[Operation]) -> bool:
-    """Whether a guard names targets of 10.x, in a file that knows of no generation, for what other chips have too."""
+    """Whether a guard names targets of 10.x, in a file that knows of no generation, for what is new with both."""
     named = spelling.numbers(f"{guarded.module.path.rpartition('/')[2]} {guarded.guard.qualname}")
     everywhere = (one for one in guarded.module.operations if one.kind in NAMED)
     foreign = any(not TargetSet.native(_FAMILY) & legal(one) for one in everywhere)
     only = bool(guarded.chips & _NEWER) and guarded.chips <= _NEWER
-    return only and not named and not foreign and any(legal(one) != EVERY_TARGET for one in needs)
+    return only and not named and not foreign and any(not legal(one) & TargetSet.native(_OLDER) for one in needs)
 
 
 def _behind(guarded: Guarded, working: TargetSet, proved: list[Operation]) -> Claimed:
