@@ -171,3 +171,17 @@ def test_a_list_that_names_the_generation(tmp_path: Path, name: str, majors: str
     """What a name speaks of is no proof against who writes the generation down."""
     found = drafts(tmp_path, {"m.py": LISTS.format(name, majors)}, "leak")
     assert [one.severity for one in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("place", "refusal", "expected"),
+    [
+        ("tests/reference.py", RAISES, ["5 note"]),
+        ("kit/reference.py", RAISES, ["5 warning"]),
+        ("tests/reference.py", "return None", ["5 warning"]),
+    ],
+)
+def test_an_error_in_place_of_an_error(tmp_path: Path, place: str, refusal: str, expected: list[str]) -> None:
+    """A test fails on such a chip whether its helper says so or what the helper calls."""
+    files = {place: CODE.format(test=OPEN, refusal=refusal, behind=KERNEL)}
+    assert levels(drafts(tmp_path, files, "leak")) == expected
