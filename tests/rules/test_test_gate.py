@@ -256,6 +256,14 @@ def test_a_library_that_is_only_looked_for(tmp_path: Path, then: str, expected: 
     assert levels(drafts(tmp_path, {"tests/test_m.py": PROBE.format(then)}, "test-gate")) == expected
 
 
+def test_a_library_for_all_tests_of_a_file(tmp_path: Path) -> None:
+    code = (
+        f"import pytest\nimport torch\n\nif {CAP}[0] < 9:\n    pytest.skip('needs 9.0', allow_module_level=True)\n\n"
+        "from flash_mla import flash_mla_sparse_fwd\n\n\ndef test_it():\n    flash_mla_sparse_fwd(1)\n"
+    )
+    assert levels(drafts(tmp_path, {"tests/test_m.py": code}, "test-gate")) == ["4 warning"]
+
+
 OF_ONE_FILE = (
     "import pytest\nimport kit\nfrom kit import env\nfrom kit.script import T\n\n\n"
     "@pytest.mark.skipif(not env.has_cuda_compute(10), reason='needs 10.0')\ndef test_memory():\n"

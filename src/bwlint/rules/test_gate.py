@@ -79,10 +79,12 @@ def _only_imported(need: Need) -> bool:
 
 
 def _only_probed(judged: Judged, need: Need) -> bool:
-    """Whether a library is imported to see that it is there, and nothing of it is used behind the gate."""
-    name = need.use.name.rpartition(".")[2]
-    return need.use.how == "import" and not any(
-        use.how != "import" and name in use.name.split(".") for use in judged.working.uses
+    """Whether a function imports a library to see that it is there, and uses nothing of it behind the gate."""
+    name, whole_file = need.use.name.rpartition(".")[2], judged.gate.qualname == "<module>"
+    return (
+        need.use.how == "import"
+        and not whole_file
+        and not any(use.how != "import" and name in use.name.split(".") for use in judged.working.uses)
     )
 
 
