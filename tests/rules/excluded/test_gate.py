@@ -119,3 +119,16 @@ TWICE = (
 )
 def test_the_same_check_again_is_one_finding(tmp_path: Path, first: str, second: str, expected: list[str]) -> None:
     assert levels(drafts(tmp_path, {"a.cpp": TWICE.format(first, second)}, "excluded")) == expected
+
+
+PLAIN = "def {}(arch):\n    check_value_in(arch, [{}], 'arch')\n    return run(arch)\n\n\n"
+HOPPER, OTHERS = "'sm_90', 'sm_90a', 'sm_100a'", "'sm_90', 'sm_100a'"
+
+
+@pytest.mark.parametrize(
+    ("lists", "expected"),
+    [((HOPPER, HOPPER), ["2 warning"]), ((HOPPER, OTHERS), ["2 warning", "7 warning"])],
+)
+def test_a_list_that_several_functions_repeat(tmp_path: Path, lists: tuple[str, str], expected: list[str]) -> None:
+    code = "".join(PLAIN.format(name, names) for name, names in zip(("load", "store"), lists, strict=True))
+    assert levels(drafts(tmp_path, {"a.py": code}, "excluded")) == expected

@@ -185,3 +185,20 @@ def test_an_error_in_place_of_an_error(tmp_path: Path, place: str, refusal: str,
     """A test fails on such a chip whether its helper says so or what the helper calls."""
     files = {place: CODE.format(test=OPEN, refusal=refusal, behind=KERNEL)}
     assert levels(drafts(tmp_path, files, "leak")) == expected
+
+
+PICKS = "int rows_{0}(int arch, int d) {{\n  int a_sm90 = d, a_sm80 = 2 * d;\n  return {1} ? a_sm90 : a_sm80;\n}}\n"
+
+
+@pytest.mark.parametrize(
+    ("tests", "expected"),
+    [
+        (("cap() >= 90", "cap() >= 90"), ["4 warning"]),
+        (("cap() >= 90", "cap() > 89"), ["4 warning", "8 warning"]),
+        (("cap() == 90", "cap() == 90"), []),
+    ],
+)
+def test_an_arm_of_another_generation_again(tmp_path: Path, tests: tuple[str, str], expected: list[str]) -> None:
+    head = "int cap() { auto p = at::cuda::getCurrentDeviceProperties(); return 10 * p->major + p->minor; }\n"
+    code = head + "".join(PICKS.format(i, test) for i, test in enumerate(tests))
+    assert levels(drafts(tmp_path, {"a.cpp": code}, "leak")) == expected

@@ -87,7 +87,7 @@ def excluded(context: Context, judged: Judged) -> Kept | None:
         return None
     if _plain_hopper(judged):
         reason = "the list holds plain sm_90, and what runs on plain sm_90 runs on every later chip"
-        return Kept(out, "warning", "medium", reason)
+        return Kept(out, "warning", "medium", reason, repeated=True)
     arms = _arms(judged)
     if len(arms) > 1 and arms[-1].no.ends == "raise" and not arms[-1].no.rest:
         return _of_arms(context, judged, arms, out)
