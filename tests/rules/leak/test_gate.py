@@ -187,18 +187,25 @@ def test_an_error_in_place_of_an_error(tmp_path: Path, place: str, refusal: str,
     assert levels(drafts(tmp_path, files, "leak")) == expected
 
 
-PICKS = "int rows_{0}(int arch, int d) {{\n  int a_sm90 = d, a_sm80 = 2 * d;\n  return {1} ? a_sm90 : a_sm80;\n}}\n"
+PICKS = (
+    "int cap() {{ auto p = at::cuda::getCurrentDeviceProperties(); return 10 * p->major + p->minor; }}\n"
+    "int tile(int d) {{\n  int m_sm90 = d, m_sm80 = 2 * d, n_sm90 = d, n_sm80 = d;\n  int m = {} ? m_sm90 : m_sm80;\n"
+    "{}  int n = {} ? n_sm90 : n_sm80;\n  return m * n;\n}}\n"
+)
 
 
 @pytest.mark.parametrize(
-    ("tests", "expected"),
+    ("tests", "between", "expected"),
     [
-        (("cap() >= 90", "cap() >= 90"), ["4 warning"]),
-        (("cap() >= 90", "cap() > 89"), ["4 warning", "8 warning"]),
-        (("cap() == 90", "cap() == 90"), []),
+        (("cap() >= 90", "cap() >= 90"), "", ["4 warning"]),
+        (("cap() >= 90", "cap() > 89"), "", ["4 warning", "5 warning"]),
+        (("cap() >= 90", "cap() >= 90"), "  return m;\n}\nint other(int d) {\n", ["4 warning", "8 warning"]),
+        (("cap() == 90", "cap() == 90"), "", []),
     ],
 )
-def test_an_arm_of_another_generation_again(tmp_path: Path, tests: tuple[str, str], expected: list[str]) -> None:
-    head = "int cap() { auto p = at::cuda::getCurrentDeviceProperties(); return 10 * p->major + p->minor; }\n"
-    code = head + "".join(PICKS.format(i, test) for i, test in enumerate(tests))
+def test_an_arm_of_another_generation_again(
+    tmp_path: Path, tests: tuple[str, str], between: str, expected: list[str]
+) -> None:
+    """One choice in a function, however many values it has; that of another function is another's."""
+    code = PICKS.format(tests[0], between, tests[1])
     assert levels(drafts(tmp_path, {"a.cpp": code}, "leak")) == expected

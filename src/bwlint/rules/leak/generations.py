@@ -70,7 +70,7 @@ def _draft(judged: Judged, side: Side, wrong: ChipSet, use: Use, other: Use) -> 
             RelatedSpan(judged.module, use.at, f"taken on {judged.on(side)}"),
             RelatedSpan(judged.module, other.at, "the other arm"),
         ),
-        cause=(judged.module.path, judged.gate.text),
+        cause=(judged.module.path, f"{judged.gate.qualname} {judged.gate.text}"),
         claims=(
             Claimed(claims.need(name, wrong, NONE, f"`{name}` does not work on {plain(wrong)}"), use.at, judged.module),
         ),
