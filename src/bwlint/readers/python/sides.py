@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -189,9 +189,16 @@ class Collector:
         self._role = ""
 
     def _if(self, node: ast.If, sure: bool) -> None:
-        texts = len(self.texts)
-        for arm, other in ((node.body, node.orelse), (node.orelse, node.body)):
-            self.statements(arm, sure and (self._nested or _fails(other)), self._nested)
+        texts, start = len(self.texts), len(self.uses)
+        self.statements(node.body, sure, self._nested)
+        middle = len(self.uses)
+        self.statements(node.orelse, sure, self._nested)
+        if sure and not self._nested:
+            then, otherwise = self.uses[start:middle], self.uses[middle:]
+            both = _called(then) & _called(otherwise)
+            then = then if _fails(node.orelse) else [_doubted(use, both) for use in then]
+            otherwise = otherwise if _fails(node.body) else [_doubted(use, both) for use in otherwise]
+            self.uses[start:] = [*then, *otherwise]
         del self.texts[texts:]  # said under a further condition
 
     def _loop(self, node: ast.For | ast.While | ast.AsyncFor, sure: bool) -> None:
@@ -392,6 +399,15 @@ def _is_member(node: ast.expr) -> bool:
 def leaves(body: Sequence[ast.stmt]) -> bool:
     """Whether a block ends in a way out."""
     return bool(body) and isinstance(body[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
+
+
+def _called(uses: Sequence[Use]) -> set[str]:
+    return {use.name for use in uses if use.sure and use.how == "call"}
+
+
+def _doubted(use: Use, both: Collection[str]) -> Use:
+    """A use in one arm of a test, which is sure only where the other arm has it, too."""
+    return use if not use.sure or (use.how == "call" and use.name in both) else replace(use, sure=False)
 
 
 def _fails(body: Sequence[ast.stmt]) -> bool:
