@@ -143,3 +143,27 @@ CUDAExtension("x", ["a.cu"], extra_compile_args={"nvcc": flags})
 
 def test_an_extension_whose_flags_are_put_together_at_run_time() -> None:
     assert [carry.kind for carry in carries_of_python(ast.parse(OPEN), OPEN)] == ["gencode"]
+
+
+SEVERAL = """
+make = CUDAExtension if cuda else CppExtension
+old = [join(root, "old.cu")]
+old.append(join(root, "older.cu"))
+new = [one for one in [join(root, "new.cu")] if one not in old]
+args = {"nvcc": ["-O3"]}
+old_args = deepcopy(args)
+old_args["nvcc"].extend(["-gencode=arch=compute_90a,code=sm_90a"])
+new_args = {"nvcc": args["nvcc"] + ["-gencode=arch=compute_120,code=sm_120"]}
+make("a", old, extra_compile_args=old_args)
+make("b", sources=new, extra_compile_args=new_args)
+make("c", ["by_torch.cu"], extra_compile_args=args)
+"""
+
+
+def test_extensions_with_flags_of_their_own() -> None:
+    found = [carry for carry in carries_of_python(ast.parse(SEVERAL), SEVERAL) if carry.kind == "extension"]
+    assert [(carry.sources, carry.sass) for carry in found] == [
+        (("old.cu", "older.cu"), ("90a",)),
+        (("new.cu",), ("120",)),
+        (("by_torch.cu",), ("90a", "120")),
+    ]

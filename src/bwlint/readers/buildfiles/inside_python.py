@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from bwlint.chips.spelling import IN_NAMES, NUMBER, member
 from bwlint.chips.toolkits import version
 from bwlint.model.facts import ONE_EXTENSION, Carry, CarryKind
+from bwlint.readers.buildfiles.extensions import extensions, made
 from bwlint.readers.buildfiles.flags import find_flags
 from bwlint.readers.buildfiles.targets import Listed, counts, parse_list
 from bwlint.readers.kernels import source_name
@@ -62,8 +63,8 @@ def _extension(tree: ast.Module, carries: list[Carry], completed: set[int]) -> I
 
     Nothing where one of them is put together at run time, or where there is none and torch decides.
     """
-    made = sum(isinstance(node, ast.Call) and _name_of(node.func) == ONE_EXTENSION for node in below(tree))
-    if not made:
+    calls = made(tree, ONE_EXTENSION)
+    if not calls:
         return
     flags = [carry for carry in carries if carry.kind == "gencode"]
     prose = {id(node.value) for node in below(tree) if isinstance(node, ast.Expr)}
@@ -74,12 +75,29 @@ def _extension(tree: ast.Module, carries: list[Carry], completed: set[int]) -> I
     written = [text for node in pieces if isinstance(text := getattr(node, "value", None), str)]
     if not flags or any(_OPEN_FLAG.search(text) and not any(find_flags(text)) for text in written):
         return
-    sources = tuple(dict.fromkeys(source for node in texts if (source := source_name(node))))[:_MOST]
+    apart = list(_apart(tree, calls, flags))
+    told = {source for carry in apart for source in carry.sources}
+    yield from apart
+    sources = tuple(one for one in dict.fromkeys(map(source_name, texts)) if one and one not in told)[:_MOST]
+    if sources:
+        name = ONE_EXTENSION if len(calls) == 1 else f"{ONE_EXTENSION}s"
+        yield _joined(name, flags, sources)
+
+
+def _apart(tree: ast.Module, calls: list[ast.Call], flags: list[Carry]) -> Iterator[Carry]:
+    """What each of several extensions is compiled for, where it is told flags of its own."""
+    for one in extensions(tree, calls) if len(calls) > 1 else ():
+        places = {span(text) for text in one.flags}
+        own = [flag for flag in flags if flag.at in places]
+        sources = tuple(dict.fromkeys(filter(None, map(source_name, one.sources))))[:_MOST]
+        if own and sources:
+            yield _joined(f"{ONE_EXTENSION}s", own, sources)
+
+
+def _joined(name: str, flags: list[Carry], sources: tuple[str, ...]) -> Carry:
     sass = tuple(dict.fromkeys(name for flag in flags for name in flag.sass))
     ptx = tuple(dict.fromkeys(name for flag in flags for name in flag.ptx))
-    if sources:
-        name = ONE_EXTENSION if made == 1 else f"{ONE_EXTENSION}s"
-        yield Carry("extension", name, sass, ptx, flags[0].at, sources=sources)
+    return Carry("extension", name, sass, ptx, flags[0].at, sources=sources)
 
 
 @dataclass(slots=True)

@@ -1,0 +1,28 @@
+"""Where a capability is handled as a text."""
+
+from __future__ import annotations
+
+import pytest
+
+from bwlint.readers.python import read
+
+HEAD = "import torch\ndef f(cc, widths):\n    major, minor = torch.cuda.get_device_capability()\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("x = cc[0] + cc[2]", ["cc[0] + cc[2]"]),
+        ("x = f'sm_{cc[0]}{cc[2]}'", ["f'sm_{cc[0]}{cc[2]}'"]),
+        ("major, minor = target.split('_')[1]", ["target.split('_')[1]"]),
+        ("x = device.compute_capability < '80'", ["device.compute_capability < '80'"]),
+        ("x = cc[0] * 10 + cc[1]", []),
+        ("x = widths[0] + widths[2]", []),
+        ("major, minor = target.split('.')", []),
+        ("name, rest = target.split('_')[1]", []),
+        ("x = device.compute_capability < 80", []),
+    ],
+)
+def test_parts_and_orders(code: str, found: list[str]) -> None:
+    module = read("a.py", f"{HEAD}    {code}\n", "a", False)
+    assert [one.name for one in module.operations if one.kind == "as-text"] == found
