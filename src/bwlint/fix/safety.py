@@ -14,6 +14,7 @@ from bwlint.chips.words import said
 from bwlint.fix import Job
 from bwlint.fix.apply import apply
 from bwlint.fix.beside import stale, touched
+from bwlint.fix.buildfiles.consumers import unaware
 from bwlint.fix.python import origin
 from bwlint.fix.python.proof import reached
 from bwlint.fix.together import changed, together
@@ -42,7 +43,7 @@ def settled(job: Job, fix: Fix) -> Fix:
         return _unsafe(fix, parts.reason)
     edits = tuple(dict.fromkeys(edit for _, part in parts for edit in part.edits))
     fix = replace(fix, edits=edits)
-    doubts = (check(*part) for part in parts for check in _CHECKS)
+    doubts = (check(each, replace(part, edits=edits)) for each, part in parts for check in _CHECKS)
     doubt = next(filter(None, doubts), None)
     return fix if doubt is None else _unsafe(fix, doubt)
 
@@ -130,7 +131,7 @@ def _again(job: Job, fix: Fix) -> str | None:
     embedded = module.path.endswith(".py") != (module.language == "python")
     if job.remedy.how == "carry" or module.path not in context.judged or embedded:
         return None
-    text = apply(job.source, fix.edits)
+    text = apply(job.source, (edit for edit in fix.edits if edit.path == module.path))
     try:
         edited = reader(module.language).read(module.path, text, module.name, module.is_package, frozenset())
     except ReadError as error:
@@ -191,6 +192,7 @@ _CHECKS: tuple[Callable[[Job, Fix], str | None], ...] = (
     _moves_others,
     _behind,
     _headers,
+    unaware,
     _words,
     _again,
 )

@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
-from bwlint.chips import ChipSet, group, words
+from bwlint.chips import Chip, ChipSet, group, words
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.spelling import IN_WORDS, SUFFIX
 from bwlint.chips.wording import plain
@@ -23,8 +23,8 @@ from bwlint.model.findings import Edit, Fix, NoFix, Proof
 from bwlint.readers.spans import span
 from bwlint.sources.read import SourceText
 
-_NAME = rf"(?<![A-Za-z0-9_])({IN_WORDS}){{major}}{{minor}}{SUFFIX}(?![A-Za-z0-9_])"
-_CAPABILITY = r"(capabilit(?:y|ies)(?: of)? )(?:{major}\.{minor}(?!\d)|\({major}, ?{minor}\))"
+_NAME = rf"(?<![A-Za-z0-9_])({IN_WORDS}){{major}}{{minor}}(?P<suffix>{SUFFIX})(?![A-Za-z0-9_])"
+_CAPABILITY = r"(capabilit(?:y|ies)(?: of)? )(?P<suffix>)(?:{major}\.{minor}(?!\d)|\({major}, ?{minor}\))"
 """A release of CUDA may be called 12.0 too."""
 _DEMAND = re.compile(words.said("demand"), re.I)
 _Hit = tuple[int, int, str]
@@ -142,7 +142,15 @@ def _places(text: str, start: int, chips: ChipSet) -> Iterator[_Hit]:
         for form, ending in ((_NAME, "x"), (_CAPABILITY, ".x")):
             pattern = form.replace("{major}", str(chip.major)).replace("{minor}", str(chip.minor))
             for match in re.finditer(pattern, text, re.I):
-                yield start + match.start(), start + match.end(), f"{match[1]}{chip.major}{ending}"
+                yield start + match.start(), start + match.end(), _of_all(match, chip, chips, ending)
+
+
+def _of_all(match: re.Match[str], chip: Chip, chips: ChipSet, ending: str) -> str:
+    """The family in the style of a name; a target that is pinned by its suffix has one of its own for each member."""
+    if match["suffix"]:
+        each = (match[0].replace(str(chip.joined), str(one.joined)) for one in (chip, *(chips - ChipSet.of(chip.name))))
+        return "/".join(each)
+    return f"{match[1]}{chip.major}{ending}"
 
 
 def _changed(tree: ast.Module, edited: str) -> tuple[str, str] | None:
@@ -182,8 +190,12 @@ def _sentences(tree: ast.Module) -> list[ast.Constant]:
 def _says(before: str, after: str, chips: ChipSet) -> bool:
     """Whether a text that named one of `chips` by its minor names all of them now, and the others as before."""
     old, new = mentioned(before), mentioned(after)
-    one = len(old.exact & chips) == 1 and new.exact & chips <= old.exact
-    return one and chips <= new.named and old.named | chips == new.named and not (old.open_ended or new.open_ended)
+    return (
+        len(old.exact & chips) == 1
+        and chips <= new.named
+        and old.named | chips == new.named
+        and not (old.open_ended or new.open_ended)
+    )
 
 
 def _read(module: Module, source: str) -> Module:

@@ -1,15 +1,23 @@
-"""Gates of one feature, opened together: one fix with edits in several files, all of them or none."""
+"""Gates and guards of one feature, opened together: one fix with edits in several places, all of them or none."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import PurePath
 
 from bwlint.chips import ChipSet, siblings
 from bwlint.fix import Job, mended
 from bwlint.judging.behind import same_refusals
 from bwlint.judging.drafts import DraftPlace, Remedy
+from bwlint.judging.guards import Guarded
+from bwlint.judging.same_guards import same_guards
+from bwlint.model.expr import Span
 from bwlint.model.findings import Fix, NoFix
+from bwlint.readers import reader
+from bwlint.rules.family_split import guard as family_split
+from bwlint.sources.search import search_of
 from bwlint.sources.texts import Texts
+from bwlint.sources.tree import package_root
 from bwlint.world.gates import Judged
 
 
@@ -27,7 +35,11 @@ def changed(job: Job, fix: Fix) -> tuple[ChipSet, ChipSet] | None:
 
 
 def together(job: Job, fix: Fix) -> list[tuple[Job, Fix]] | NoFix:
-    """A fix and those of the gates that refuse in the same words; `NoFix` says which of them cannot be mended."""
+    """A fix and those of the places that belong to it; `NoFix` says which of them cannot be mended."""
+    if job.remedy.how == "guard":
+        return _guards(job, fix)
+    if job.remedy.how == "carry":
+        return _conditions(job, fix)
     parts, found = changed(job, fix), [(job, fix)]
     if parts is None or job.judged is None or fix.kind != "family":
         return found
@@ -46,3 +58,60 @@ def _job(job: Job, judged: Judged, root: str, source: str, missing: ChipSet) -> 
     chips = judged.core - missing if judged.denies else judged.core | missing
     draft = replace(job.draft, place=DraftPlace.of_gate(judged))
     return Job(job.context, draft, Remedy("test", chips, evidence=job.remedy.evidence), judged, root, source)
+
+
+def _guards(job: Job, fix: Fix) -> list[tuple[Job, Fix]] | NoFix:
+    """A fix of a guard and those of the guards that part the same twins for the same reason."""
+    found, texts = [(job, fix)], Texts()
+    mine = _guard_at(job)
+    parted = family_split.parts(job.context, mine) if mine is not None and fix.kind == "family" else None
+    if mine is None or parted is None:
+        return found
+    for other in same_guards(job.context, mine, *parted):
+        draft = next(family_split.check_guard(job.context, other), None)
+        if draft is None or draft.severity == "note" or draft.remedy is None:
+            continue
+        place = _place(other.module.path, other.guard.at)
+        if isinstance(draft.remedy, NoFix):
+            return NoFix(f"the guard at {place} belongs to it: {draft.remedy.reason}")
+        source = job.source if other.module is job.module else texts.source(other.module.path) or ""
+        theirs = Job(job.context, draft, draft.remedy, None, job.root, source)
+        mend = mended(theirs)
+        if isinstance(mend, NoFix) or mend.applicability == "unsafe":
+            return NoFix(f"the guard at {place} belongs to it, and is not mended safely")
+        found.append((theirs, mend))
+    return found
+
+
+def _guard_at(job: Job) -> Guarded | None:
+    return next((one for one in job.context.guards[job.module.path] if one.guard is job.draft.gate), None)
+
+
+def _conditions(job: Job, fix: Fix) -> list[tuple[Job, Fix]] | NoFix:
+    """A fix of a condition over what is built for, and those of the same condition in other files."""
+    found, texts = [(job, fix)], Texts()
+    at = job.remedy.at or job.draft.at
+    asked = next((one.name for one in job.module.carries if one.at == at and one.kind == "match"), "")
+    native = job.context.native
+    if not asked or native is None:
+        return found
+    hits = search_of(package_root(job.module.path), native.searches).word("build", asked)
+    for path in dict.fromkeys(hit.file.real for hit in hits if hit.file.real != job.module.path):
+        source = texts.source(path) or ""
+        module = reader("build").read(path, source, "", False, frozenset())
+        for carry in module.carries:
+            if (carry.kind, carry.name) != ("match", asked):
+                continue
+            place = replace(job.draft.place, module=module, at=carry.at)
+            remedy = replace(job.remedy, at=carry.at)
+            theirs = Job(job.context, replace(job.draft, place=place), remedy, None, job.root, source)
+            mend = mended(theirs)
+            if isinstance(mend, NoFix):
+                return NoFix(f"the same condition stands at {_place(path, carry.at)}")
+            found.append((theirs, mend))
+    return found
+
+
+def _place(path: str, at: Span) -> str:
+    """A place in words: the folder is said where every file has the same name."""
+    return f"{'/'.join(PurePath(path).parts[-2:])}:{at[0]}"

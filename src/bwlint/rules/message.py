@@ -28,6 +28,7 @@ _CONDITION = re.compile(rf"\bonly\b|\bskip|{words.said('demand')}", re.I)
 _TRIAL = re.compile(r"(?:^|[/_])(?:bench(?:marks?)?|examples?)(?:[/_]|$)")
 _HOPPER = 90
 _DEMAND = re.compile(words.said("demand"), re.I)
+_FOR_NOBODY = "whoever is skipped is none of those that the reason leaves out"
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -79,9 +80,10 @@ def _refusal(context: Context, judged: Judged, text: Prose) -> Iterator[Draft]:
             message=f"the text names {_only(one)}, the test admits {here}",
             advice=advice,
         )
-        yield replace(
-            found, remedy=Remedy("text", here, evidence=f"the test admits {here}, the text names {_only(one)}")
-        )
+        evidence = f"the test admits {here}, the text names {_only(one)}"
+        skipped = judged.in_test and judged.other.ends == "skip"
+        remedy = NoFix(_FOR_NOBODY) if skipped else Remedy("text", here, evidence=evidence)
+        yield replace(found, remedy=remedy)
     else:
         yield from _repeats(context, judged, text, said)
         yield from _promises(context, judged, text, said)

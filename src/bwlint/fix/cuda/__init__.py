@@ -104,7 +104,7 @@ def _proposals(job: Job, code: Code, guarded: Guarded, moved: TargetSet) -> tupl
         major = next(iter(moved)).chip.major
         return guards.raised(code, test, major * 100, major * 100 + 100), "bound", f"Compile it for {moved.chips} too"
     chip, twin = next(iter(change.chips)), next(iter(change.twins))
-    want = guards.Widening(twin, chip, moved, _known(job.context.tree, job.module), guarded.working.tuning)
+    want = guards.Widening(twin, chip, _known(job.context.tree, job.module))
     return guards.widened(code, test, want), "family", change.title
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from bwlint.chips import Chip, TargetSet
+from bwlint.chips import Chip
 from bwlint.fix.cuda.terms import Change, Term, bracketed, separator, terms, twin_text
 from bwlint.model.expr import Expr
 from bwlint.readers.cuda.lexer import Code, matching
@@ -24,16 +24,11 @@ _OPPOSITE = {"==": ("&&", ">=", "<"), "!=": ("||", "<", ">=")}
 
 @dataclass(frozen=True, slots=True)
 class Widening:
-    """`chip` is to pass a guard as `twin` does, compiled for `gained`; `known` tells macros that the tree defines.
-
-    `switch` says that all that stands behind the guard are definitions of macros.
-    """
+    """`chip` is to pass a guard as `twin` does; `known` tells macros that the tree defines."""
 
     twin: Chip
     chip: Chip
-    gained: TargetSet
     known: Callable[[str, str], bool]
-    switch: bool
 
 
 def widened(code: Code, test: Expr, want: Widening) -> Iterator[list[Change]]:
@@ -51,10 +46,6 @@ def widened(code: Code, test: Expr, want: Widening) -> Iterator[list[Change]]:
     operands = [term for term in named if term.inside("or") and term.parent is not None and term.parent.parent is None]
     if len(operands) > 1:
         yield [change for term in operands for change in next(_twins(code, term, want), [])]
-    if want.switch:
-        for term in reversed(leaves):
-            if term in named:
-                yield from _raw(code, term, want)
 
 
 def suffixed(code: Code, test: Expr, chips: tuple[Chip, ...]) -> Iterator[list[Change]]:
@@ -150,18 +141,6 @@ def _twins(code: Code, term: Term, want: Widening) -> Iterator[list[Change]]:
     if len(new) != len(old) or not all(a == b or want.known(a, b) for a, b in zip(new, old, strict=True)):
         return
     yield from _joined(code, term, written)
-
-
-def _raw(code: Code, term: Term, want: Widening) -> Iterator[list[Change]]:
-    """The missing part by the compiler's own macros, where the library has no word for it."""
-    suffixes = {target.suffix for target in want.gained}
-    number = want.chip.joined
-    if suffixes == {"a"}:
-        yield from _joined(code, term, f"defined(__CUDA_ARCH_FEAT_SM{number}_ALL)")
-    elif suffixes == {"a", "f"}:
-        yield from _joined(code, term, f"(defined({_FAMILY}) && {_FAMILY} == {number}0)")
-    elif suffixes == {"", "a", "f"}:
-        yield from _joined(code, term, f"(defined({_ARCH}) && {_ARCH} == {number}0)")
 
 
 def _joined(code: Code, term: Term, written: str) -> Iterator[list[Change]]:

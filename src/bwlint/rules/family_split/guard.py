@@ -19,6 +19,7 @@ from bwlint.model.findings import Confidence, NoFix, Severity
 from bwlint.rules.family_split import RULE, reasons
 from bwlint.world.builds import built, runs_on
 
+_EXACT_WRAPPER = re.compile(r"(?:^|_)(?:only|exact)(?:_|$)|(?:Only|Exact)(?![a-z])")
 _MACROS = frozenset({"macro", "defined"})
 
 
@@ -65,6 +66,9 @@ def _remedy(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) ->
         return NoFix(
             f"`{name}` is named after the part that the guard asks for: {plain(lost)} wants a macro of its own"
         )
+    owner, _, method = guarded.guard.qualname.rpartition(".")
+    if method == "operator()" and _EXACT_WRAPPER.search(owner):
+        return NoFix(f"`{owner}` is named for one part alone: what runs on the family wants another wrapper")
     gained = _twins(guarded, held, lost) & guarded.sets.live
     targets = guarded.admitted | gained
     evidence = (
@@ -73,16 +77,23 @@ def _remedy(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) ->
         or served_elsewhere(context, guarded, gained)
     )
     return Remedy(
-        "guard", targets.chips, evidence=evidence, unsafe=_doubt(guarded, lost, gained, evidence), targets=targets
+        "guard",
+        targets.chips,
+        evidence=evidence,
+        unsafe=_doubt(context, guarded, lost, gained, evidence),
+        targets=targets,
     )
 
 
-def _doubt(guarded: Guarded, lost: ChipSet, twins: TargetSet, evidence: str) -> str | None:
+def _doubt(context: Context, guarded: Guarded, lost: ChipSet, twins: TargetSet, evidence: str) -> str | None:
     """Why a person should look at a wider guard; None where the sibling has nothing to lose by it."""
     if _level(guarded, lost, twins)[0] == "note":
         return "the exact test may be meant"
     if name := tuned(guarded):
         return f"`{name}` may be chosen for this part"
+    carries = context.builds.of(guarded.module)
+    if carries and not lost <= runs_on(carries):
+        return f"no build of this file makes what {plain(lost)} loads"
     return None if evidence else "nothing here shows that the sibling runs what is behind the guard"
 
 

@@ -1,0 +1,59 @@
+"""Guards of one feature, which are opened together: equal ones, those for one macro, and the halves of one file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bwlint.chips import ChipSet
+from bwlint.judging.context import Context
+from bwlint.judging.guarded_macros import defined
+from bwlint.judging.guards import Guarded, guards_of
+from bwlint.model.expr import walk
+from bwlint.model.facts import Module
+from bwlint.sources.search import search_of
+from bwlint.sources.tree import package_root
+
+_COMPILERS = "__"
+_DIRECTIVE = re.compile(r"#\s*(?:el)?if\s+|\\\r?\n|\s+")
+
+
+def same_guards(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) -> Iterator[Guarded]:
+    """The others that part the same twins: all of the file, and those of other files that ask the same question.
+
+    `__CUDA_ARCH__ == 1200` is nobody's own question; a list that is copied is one, and so is a macro of the project.
+    """
+    mine = _question(guarded, held)
+    for module in (guarded.module, *_elsewhere(context, guarded, mine)):
+        for other in context.guards.setdefault(module.path, guards_of(context.tree, module)):
+            parts = held & other.chips and lost & other.refused and _names(other, held)
+            if parts and other.guard != guarded.guard and (module is guarded.module or mine & _question(other, held)):
+                yield other
+
+
+def _question(guarded: Guarded, held: ChipSet) -> frozenset[str]:
+    """The macros that a guard defines, those of the project that it compares, and a list in its own words."""
+    test = guarded.guard.test
+    numbers = {chip.joined * factor for chip in held for factor in (1, 10)}
+    compared = (node.args[1] for node in walk(test) if node.op == "cmp" and len(node.args[1]) == 2)
+    asked = {left.args[0] for left, right in compared if left.op == "macro" and right.args[0] in numbers}
+    words = {_DIRECTIVE.sub("", guarded.guard.text)} if test.op == "or" else set()
+    return defined(guarded) | {name for name in asked if not name.startswith(_COMPILERS)} | words
+
+
+def _names(guarded: Guarded, chips: ChipSet) -> bool:
+    """Whether the parts are told apart here, and not where a macro of the test is defined."""
+    return any(str(chip.joined) in guarded.guard.text for chip in chips)
+
+
+def _elsewhere(context: Context, guarded: Guarded, question: frozenset[str]) -> Iterator[Module]:
+    if context.native is None:
+        return
+    search = search_of(package_root(guarded.module.path), context.native.searches)
+    listed = [guarded.guard.text] if guarded.guard.test.op == "or" else []
+    names = [word for word in sorted(question) if word.isidentifier()]
+    paths = dict.fromkeys(hit.file.real for word in (*listed, *names) for hit in search.word("cuda", word))
+    for path in paths:
+        module = context.tree.headers.at(path) if path != guarded.module.path else None
+        if module is not None:
+            yield module
