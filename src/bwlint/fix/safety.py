@@ -25,7 +25,7 @@ from bwlint.judging.guards import guards_of
 from bwlint.model.expr import Expr
 from bwlint.model.facts import Module
 from bwlint.model.findings import SEVERITIES, Fix, NoFix
-from bwlint.readers import ReadError, reader
+from bwlint.readers import ReadError, again
 from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.world.gates import Judged
 
@@ -38,6 +38,8 @@ def settled(job: Job, fix: Fix) -> Fix:
     """A fix that is called safe, with those that belong to it; unsafe where something speaks against one of them."""
     if job.judged is not None and job.remedy.how == "test":
         job = replace(job, judged=origin(job, job.judged))
+    if (doubt := _guessed(job, fix)) is not None:
+        return _unsafe(fix, doubt)
     parts = together(job, fix)
     if isinstance(parts, NoFix):
         return _unsafe(fix, parts.reason)
@@ -118,8 +120,9 @@ def _words(job: Job, fix: Fix) -> str | None:
     parts = changed(job, fix)
     if job.judged is None or parts is None:
         return None
+    here = [edit for edit in fix.edits if edit.path == job.module.path]
     for words in stale(job.module, job.source, job.judged.gate, job.judged.other, *parts):
-        if not touched(job.source, words, fix.edits):
+        if not touched(job.source, words, here):
             line = job.source.count("\n", 0, words.start) + 1
             return f"the words at line {line} name {plain(parts[0])} alone"
     return None
@@ -133,7 +136,7 @@ def _again(job: Job, fix: Fix) -> str | None:
         return None
     text = apply(job.source, (edit for edit in fix.edits if edit.path == module.path))
     try:
-        edited = reader(module.language).read(module.path, text, module.name, module.is_package, frozenset())
+        edited = again(module, text)
     except ReadError as error:
         return f"the edited file does not parse: {error}"
     least = SEVERITIES.index(job.draft.severity)
@@ -187,7 +190,6 @@ def _drafts(context: Context, module: Module) -> Iterable[Draft]:
 
 
 _CHECKS: tuple[Callable[[Job, Fix], str | None], ...] = (
-    _guessed,
     _meant,
     _moves_others,
     _behind,

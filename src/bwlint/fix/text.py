@@ -20,6 +20,7 @@ from bwlint.fix.python.syntax import Syntax, between, parse
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Module
 from bwlint.model.findings import Edit, Fix, NoFix, Proof
+from bwlint.readers import again
 from bwlint.readers.spans import span
 from bwlint.sources.read import SourceText
 
@@ -42,7 +43,7 @@ def mend(job: Job) -> Fix | NoFix:
     edits = wording(job.source, module.path, remedy.at or job.draft.at, remedy.chips)
     if isinstance(edits, NoFix):
         return edits
-    if _tests(module) != _tests(_read(module, apply(job.source, edits))):
+    if _tests(module) != _tests(again(module, apply(job.source, edits))):
         return NoFix("the edit would change a test")
     admitted, certain = job.draft.place.admitted.names, job.draft.place.certain.names
     evidence = f"{remedy.evidence} (unsafe: {remedy.unsafe})" if remedy.unsafe else remedy.evidence
@@ -196,16 +197,6 @@ def _says(before: str, after: str, chips: ChipSet) -> bool:
         and old.named | chips == new.named
         and not (old.open_ended or new.open_ended)
     )
-
-
-def _read(module: Module, source: str) -> Module:
-    if module.language == "python":
-        from bwlint.readers.python import read
-
-        return read(module.path, source, module.name, module.is_package)
-    from bwlint.readers.cuda import read as read_cpp
-
-    return read_cpp(module.path, source, module.name, module.is_package)
 
 
 def _tests(module: Module) -> list[tuple[str, str, object]]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import PurePath
 
 from bwlint.chips import ChipSet, siblings
 from bwlint.fix import Job, mended
-from bwlint.judging.behind import same_refusals
+from bwlint.judging.behind import same_refusals, scripts_beside, tells_apart, told_lists
+from bwlint.judging.context import Context
 from bwlint.judging.drafts import DraftPlace, Remedy
+from bwlint.judging.entries import entry_lists
 from bwlint.judging.guards import Guarded
 from bwlint.judging.same_guards import same_guards
+from bwlint.judging.siblings import calls
 from bwlint.model.expr import Span
 from bwlint.model.findings import Fix, NoFix
 from bwlint.readers import reader
@@ -43,12 +47,12 @@ def together(job: Job, fix: Fix) -> list[tuple[Job, Fix]] | NoFix:
     parts, found = changed(job, fix), [(job, fix)]
     if parts is None or job.judged is None or fix.kind != "family":
         return found
-    for other, root in same_refusals(job.context, job.judged, *parts):
+    for other, root in _gates(job.context, job.judged, *parts):
         source = Texts().source(other.module.path)
         theirs = _job(job, other, root, source or "", parts[1])
         mend = mended(theirs)
         if isinstance(mend, NoFix) or source is None:
-            return NoFix(f"the same refusal stands at {other.place or other.module.path}:{other.gate.at[0]}")
+            return NoFix(f"the same is asked at {other.place or other.module.path}:{other.gate.at[0]}")
         found.append((theirs, mend))
     return found
 
@@ -58,6 +62,21 @@ def _job(job: Job, judged: Judged, root: str, source: str, missing: ChipSet) -> 
     chips = judged.core - missing if judged.denies else judged.core | missing
     draft = replace(job.draft, place=DraftPlace.of_gate(judged))
     return Job(job.context, draft, Remedy("test", chips, evidence=job.remedy.evidence), judged, root, source)
+
+
+def _gates(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> Iterator[tuple[Judged, str]]:
+    """The gates that belong to one, with their package roots: the copies of its refusal, the lists that it tells, the
+    scripts beside C++ code, which write the rest of it, and of a flag of a build the lists of who needs what is built.
+    """
+    yield from told_lists(context, judged, held, missing)
+    copies = list(same_refusals(context, judged, held, missing))
+    yield from copies
+    for one in (judged, *(copy for copy, _ in copies)):
+        yield from scripts_beside(context, one, held, missing)
+    for use in calls(context, judged, judged.gate.yes) if judged.sets.flags else ():
+        for other, root in entry_lists(context, judged.module, use.name.rpartition(".")[2]):
+            if tells_apart(other, held, missing):
+                yield other, root
 
 
 def _guards(job: Job, fix: Fix) -> list[tuple[Job, Fix]] | NoFix:

@@ -66,8 +66,8 @@ def kept_away(context: Context, judged: Judged, held: ChipSet, missing: ChipSet)
 def _callers(context: Context, module: Module, qualname: str) -> Iterator[tuple[Module, str]]:
     """The functions of the project that name a function; those of tests are left out."""
     name = qualname.rpartition(".")[2]
-    for hit in _hits(context, module, name):
-        caller = None if TEST_FILE.search(hit.file.real) else _read(context, hit)
+    for hit in hits(context, module, name):
+        caller = None if TEST_FILE.search(hit.file.real) else read_hit(context, hit)
         around = [one for one in caller.functions.values() if one.at[0] < hit.line <= one.at[2]] if caller else []
         if caller is not None and around:
             yield caller, max(around, key=lambda one: one.at[:2]).qualname
@@ -86,15 +86,49 @@ def same_refusals(context: Context, judged: Judged, held: ChipSet, missing: Chip
         for hit in search.word(kind, words):
             if hit.file.real == judged.module.path:
                 continue
-            found = _read(context, hit) if kind == "python" else context.tree.headers.at(hit.file.real)
-            for gate in found.gates if found is not None else ():
-                sets = context.tree.sets(found, gate) if found is not None else None
-                if sets is None or found is None:
-                    continue
-                other = Judged(found, gate, sets, context.places.get(found.path, ""))
+            found = read_hit(context, hit) if kind == "python" else context.tree.headers.at(hit.file.real)
+            for other in judged_in(context, found) if found is not None else ():
                 says = any(prose.at[0] <= hit.line <= prose.at[2] for prose in other.other.texts)
                 if says and tells_apart(other, held, missing):
                     yield other, hit.file.root
+
+
+def scripts_beside(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> Iterator[tuple[Judged, str]]:
+    """The gates that tell the twins apart in the Python scripts beside a C++ file, with their package roots."""
+    path = PurePath(judged.module.path)
+    if context.native is None or judged.module.language != "cuda":
+        return
+    for file in search_of(package_root(str(path)), context.native.searches).files("python"):
+        beside = PurePath(file.real).parent == path.parent and not TEST_FILE.search(file.real)
+        found = context.tree.headers.at(file.real) if beside else None
+        for other in judged_in(context, found) if found is not None else ():
+            if tells_apart(other, held, missing):
+                yield other, file.root
+
+
+def judged_in(context: Context, module: Module) -> Iterator[Judged]:
+    """The gates of a file that need be none of the run."""
+    for gate in module.gates:
+        sets = context.tree.sets(module, gate)
+        if sets is not None:
+            yield Judged(module, gate, sets, context.places.get(module.path, ""))
+
+
+def told_lists(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> Iterator[tuple[Judged, str]]:
+    """The lists that a refusal of the same file tells, and the refusals that tell a list."""
+    root = package_root(judged.module.path)
+    for other in context.judged[judged.module.path]:
+        listing, refusing = (judged, other) if judged.gate.kind == "list" else (other, judged)
+        told = listing.gate.kind == "list" != refusing.gate.kind and _tells(context, refusing, listing.gate.name)
+        if told and tells_apart(other, held, missing):
+            yield other, root
+
+
+def _tells(context: Context, judged: Judged, name: str) -> bool:
+    """Whether the refusal of a gate names a value that its test does not."""
+    at = judged.other.at if judged.other.ends == "raise" and name not in judged.gate.text else None
+    named = (hit.line for hit in hits(context, judged.module, name) if hit.file.real == judged.module.path)
+    return at is not None and any(at[0] <= line <= at[2] for line in named)
 
 
 def _words(text: str) -> str:
@@ -145,17 +179,19 @@ def _asking(context: Context, judged: Judged) -> Iterator[Judged]:
 
 def _naming(context: Context, module: Module, name: str) -> Iterator[Module]:
     """The Python files of the project that have a word, the one at hand first."""
-    found = (_read(context, hit) for hit in _hits(context, module, name))
+    found = (read_hit(context, hit) for hit in hits(context, module, name))
     yield from {module.path: module, **{one.path: one for one in found if one is not None}}.values()
 
 
-def _hits(context: Context, module: Module, name: str) -> tuple[Hit, ...]:
+def hits(context: Context, module: Module, name: str) -> tuple[Hit, ...]:
+    """Where the Python files of a project have a word."""
     if context.native is None or module.language != "python" or not name.isidentifier() or name.startswith("__"):
         return ()
     return search_of(package_root(module.path), context.native.searches).word("python", name)
 
 
-def _read(context: Context, hit: Hit) -> Module | None:
+def read_hit(context: Context, hit: Hit) -> Module | None:
+    """The facts of the file of a hit, where its imports mean that file by its name."""
     found = context.tree.module(module_name(hit.file.real, hit.file.root))
     return found if found is not None and found.path == hit.file.real else None
 

@@ -309,7 +309,8 @@ class Module:
     names; `targets` are places that name a target for 12.0 alone, such as sm_120a. `guards` are the gates of the
     preprocessor, over targets; `gates` those of the running program, over chips. `embedded` is code of other languages
     in the strings of the file, at its places in the file and with its path. `passed` is what calls of the file hand to
-    parameters (with the function that has them) that take a value of the device.
+    parameters (with the function that has them) that take a value of the device. `own` and `carried` are the names that
+    it was read with: of the configuration, and of other files.
     """
 
     path: str
@@ -330,6 +331,8 @@ class Module:
     includes: tuple[str, ...] = ()
     embedded: tuple[Module, ...] = ()
     passed: dict[tuple[str, str], tuple[Expr, ...]] = field(default_factory=dict)
+    own: frozenset[str] = frozenset()
+    carried: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

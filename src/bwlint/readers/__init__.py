@@ -13,7 +13,7 @@ from bwlint.sources.errors import ReadError
 if TYPE_CHECKING:
     from bwlint.model.facts import Module
 
-__all__ = ["KINDS", "ReadError", "Reader", "reader"]
+__all__ = ["KINDS", "ReadError", "Reader", "again", "reader"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +36,12 @@ def reader(kind: str) -> Reader:
     """The reader of a kind in `KINDS`, its module loaded now."""
     module = import_module(f"{__name__}.{KINDS[kind]}")
     return Reader(module.may_matter, module.read)
+
+
+def again(module: Module, source: str) -> Module:
+    """The facts of a file in another state, read as they were read before. Raises `ReadError`."""
+    if module.language == "python":
+        from bwlint.readers import python
+
+        return python.read(module.path, source, module.name, module.is_package, module.own, module.carried)
+    return reader(module.language).read(module.path, source, module.name, module.is_package, module.own)

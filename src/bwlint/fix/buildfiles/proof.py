@@ -16,7 +16,7 @@ from bwlint.fix.buildfiles.spellings import Piece
 from bwlint.model.expr import Span
 from bwlint.model.facts import ACCEPTING, FLAGS, Carry, Module
 from bwlint.model.findings import Edit, NoFix, Proof
-from bwlint.readers import ReadError, reader
+from bwlint.readers import ReadError, again
 from bwlint.rules.arch_target import builds
 
 MOST_RELATED = 60
@@ -61,7 +61,7 @@ def prove(job: Job, index: int, proposal: Proposal, edits: Sequence[Edit], evide
     """The proof that edits do what a proposal says and nothing else; `NoFix` says what is wrong."""
     text = apply(job.source, edits)
     try:
-        edited = _read(job.module, text)
+        edited = again(job.module, text)
     except ReadError as error:
         return NoFix(f"the edited file does not parse: {error}")
     before, after = stated(job.module), stated(edited)
@@ -97,10 +97,6 @@ def _split(job: Job, index: int, proposal: Proposal, edited: Module, evidence: s
     if wrong is not None:
         return wrong
     return Proof(_may(old).names, reached(old).names, _may(later).names, reached(later).names, evidence)
-
-
-def _read(module: Module, text: str) -> Module:
-    return reader(module.language).read(module.path, text, module.name, module.is_package, frozenset())
 
 
 def _joined(carry: Carry, new: Sequence[Carry]) -> Carry:

@@ -20,7 +20,7 @@ from bwlint.fix.python.syntax import Syntax, parse
 from bwlint.model.expr import walk
 from bwlint.model.facts import Gate
 from bwlint.model.findings import Fix, NoFix
-from bwlint.readers.python import read
+from bwlint.readers import again
 
 
 def mend(job: Job) -> Fix | NoFix:
@@ -41,7 +41,7 @@ def mend(job: Job) -> Fix | NoFix:
     proof = GateChecker(place).prove(candidate, words)
     if isinstance(proof, NoFix):
         return proof
-    edited = read(module.path, apply(job.source, candidate), module.name, module.is_package)
+    edited = again(module, apply(job.source, candidate))
     after = next((other for other in edited.gates if other.at[:2] == gate.at[:2] and other.kind == gate.kind), gate)
     old, new = _names(gate), _names(after)
     added = [name for name in new if name not in old]

@@ -14,7 +14,7 @@ from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Gate, Module
 from bwlint.model.findings import NoFix, Proof
-from bwlint.readers.python import ReadError, read
+from bwlint.readers import ReadError, again
 from bwlint.sources.read import SourceText
 from bwlint.world.tree import Sets
 
@@ -31,7 +31,7 @@ class GateChecker:
         if self.place.gate not in module.gates:
             return NoFix("the gate is not found again in the file")
         try:
-            edited = read(module.path, apply(self.place.source, candidate), module.name, module.is_package)
+            edited = again(module, apply(self.place.source, candidate))
         except ReadError as error:
             return NoFix(f"the edited file does not parse: {error}")
         pairs = self._paired(edited, candidate)

@@ -93,6 +93,8 @@ def read(
         ),
         embedded=modules,
         passed=flow.passed,
+        own=own,
+        carried=carried,
     )
 
 

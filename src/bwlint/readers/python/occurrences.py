@@ -53,6 +53,8 @@ class NameScope:
     methods: frozenset[str] = frozenset()
     special: bool = False
     """A class with a metaclass or other keywords: something else than its users may learn of it."""
+    handed: tuple[str, ...] = ()
+    """What its decorators are given, where that is a name."""
 
 
 @dataclass(slots=True)
@@ -81,6 +83,12 @@ def index(source: str, package: str) -> Index | None:
     except (ReadError, RecursionError):
         return None
     return walker.index
+
+
+def _handed(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterable[str]:
+    for item in node.decorator_list:
+        if isinstance(item, ast.Call):
+            yield from (dotted(value) for value in (*item.args, *(keyword.value for keyword in item.keywords)))
 
 
 class _Walker:
@@ -130,7 +138,9 @@ class _Walker:
         self.block(default for default in (*node.args.defaults, *node.args.kw_defaults) if default is not None)
         qualname = self._qualified(node.name)
         decorators = tuple(dotted(item) for item in node.decorator_list)
-        self.index.scopes[qualname] = NameScope(qualname, "function", span(node), self._around, decorators)
+        self.index.scopes[qualname] = NameScope(
+            qualname, "function", span(node), self._around, decorators, handed=tuple(_handed(node))
+        )
         outer, self._around = self._around, qualname
         self.block(node.body)
         self._around = outer
