@@ -27,7 +27,8 @@ def same_guards(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet
     for module in (guarded.module, *_elsewhere(context, guarded, mine)):
         for other in context.guards.setdefault(module.path, guards_of(context.tree, module)):
             parts = held & other.chips and lost & other.refused and _names(other, held)
-            if parts and other.guard != guarded.guard and (module is guarded.module or mine & _question(other, held)):
+            here = module is guarded.module
+            if parts and not (here and other.guard == guarded.guard) and (here or mine & _question(other, held)):
                 yield other
 
 
