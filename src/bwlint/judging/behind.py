@@ -93,6 +93,15 @@ def same_refusals(context: Context, judged: Judged, held: ChipSet, missing: Chip
                     yield other, hit.file.root
 
 
+def equal_refusals(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> Iterator[tuple[Judged, str]]:
+    """The gates of the same file that refuse by the same test, with their package root: forward and backward."""
+    root = package_root(judged.module.path)
+    for other in context.judged.get(judged.module.path, ()) if judged.other.ends == "raise" else ():
+        same = other.gate != judged.gate and other.gate.text == judged.gate.text and other.other.ends == "raise"
+        if same and tells_apart(other, held, missing):
+            yield other, root
+
+
 def scripts_beside(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> Iterator[tuple[Judged, str]]:
     """The gates that tell the twins apart in the Python scripts beside a C++ file, with their package roots."""
     path = PurePath(judged.module.path)
