@@ -56,6 +56,7 @@ struct {} : Kernel {{
   }}
 }};
 """
+FAMILY_WRAPPER = WRAPPER.format("enable_sm120_family").replace("== 1200", ">= 1200 && __CUDA_ARCH__ < 1300")
 CONDITION = "if(KIT_NVCC_ARCHS MATCHES {})\n  kit_test_add_executable(kit_test a.cu)\nendif()\n"
 ACCEPTED = """set(KIT_ARCHS_SUPPORTED 100a 120a)
 if(NOT (ARCH IN_LIST KIT_ARCHS_SUPPORTED))
@@ -153,6 +154,17 @@ TREES = [
     # a wrapper that promises one part is left, one that does not is widened
     ({"a.h": WRAPPER.format("enable_sm120_only")}, "a.h:5", "refused", ""),
     ({"a.h": WRAPPER.format("enable_sm120")}, "a.h:5", "safe", "a.h:5"),
+    # where there is one for the family, what is wrapped goes into that one
+    (
+        {
+            "a.h": WRAPPER.format("enable_sm120_only") + FAMILY_WRAPPER,
+            "a.cu": '#include "a.h"\nusing Gemm = enable_sm120_only<kit::Gemm<int>>;\n',
+            "b.cu": '#include "a.h"\nusing Gemm = enable_sm120_only<kit::Gemm<float>>;\n',
+        },
+        "a.h:5",
+        "safe",
+        "a.cu:2 b.cu:2",
+    ),
     # a condition that was copied, and the names that a list accepts
     (
         {"test/a/CMakeLists.txt": CONDITION.format("120a"), "test/b/CMakeLists.txt": CONDITION.format("120a")},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from bwlint.chips import TargetSet
+from bwlint.chips import ChipSet, TargetSet
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import RelatedSpan
 from bwlint.judging.guards import Guarded
@@ -54,6 +54,15 @@ def wrapper_of(context: Context, guarded: Guarded) -> Wrapper | None:
             kernels.append(found["kernel"] or "")
             places.append(RelatedSpan(Hop(hit.file.real, at, ""), at, "wrapped here"))
     return Wrapper(name, tuple(kernels), tuple(places[:_SHOWN]), unknown=not hits)
+
+
+def for_family(context: Context, guarded: Guarded, chips: ChipSet) -> Guarded | None:
+    """The guard of a wrapper beside this one that runs what it is given on just these chips."""
+    for other in context.guards[guarded.module.path]:
+        wraps = any(use.name == "operator()" for use in other.working.uses)
+        if wraps and other.guard.qualname != guarded.guard.qualname and other.chips == chips:
+            return other
+    return None
 
 
 def asked_for(context: Context, guarded: Guarded, targets: TargetSet) -> bool:

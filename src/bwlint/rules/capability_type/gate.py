@@ -85,8 +85,12 @@ def _enum_range(context: Context, judged: Judged) -> Iterator[Draft]:
 
 
 def _beside_others(context: Context, judged: Judged, remedy: Remedy | NoFix) -> Remedy | NoFix:
-    """Arms of one chain that all ask by the order are a person's to change, all at once, where the set changes too."""
-    if not isinstance(remedy, Remedy) or remedy.chips == judged.core or not judged.gate.chain:
+    """What changes nothing on any chip, or one arm of several that ask by the order, is for a person to change."""
+    if not isinstance(remedy, Remedy) or remedy.unsafe:
+        return remedy
+    if remedy.chips == judged.core:
+        return replace(remedy, unsafe="the same chips pass today, and a plain target would not any more")
+    if not judged.gate.chain:
         return remedy
     for other in context.judged[judged.module.path]:
         same = other is not judged and other.gate.qualname == judged.gate.qualname
