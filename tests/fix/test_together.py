@@ -121,6 +121,12 @@ def gen_kv_module():
     flags = current.get_nvcc_flags_list(supported_major_versions=[10, 12])
     return gen_jit_spec("kv", ["kv.cu"], extra_cuda_cflags=flags)
 """
+PINNED = """from .context import gen_jit_spec, sm120a_nvcc_flags, sm120f_nvcc_flags
+
+
+def gen_kv_module():
+    return gen_jit_spec("kv", ["kv.cu"], extra_cuda_cflags={}_nvcc_flags)
+"""
 AOT = """from .jit import gen_kv_module
 
 
@@ -146,11 +152,12 @@ TREES = [
     # a list that was copied moves with its copy, and no other test for the same part does
     ({"a.cu": LIST, "b.cuh": LIST, "c.cu": ALONE}, "a.cu:1", "safe", "a.cu:1 b.cuh:1"),
     ({"a.cu": LIST, "b.cuh": LIST, "c.cu": ALONE}, "c.cu:2", "safe", "c.cu:2"),
+    ({"a.cu": LIST, "b.cuh": "// bwlint: ignore[family-split] as it is\n" + LIST}, "a.cu:1", "safe", "a.cu:1"),
     # a macro of the project is one question in all of its files
     ({"a.cu": OWN.format("a"), "b.cu": OWN.format("b")}, "a.cu:4", "safe", "a.cu:4 b.cu:4"),
     ({"a.cu": OWN.format("a") + OWN.format("b")}, "a.cu:4", "safe", "a.cu:4 a.cu:13"),
     ({"a.cu": OWN.format("a"), "setup.py": SETUP.format("arch=compute_120a,code=sm_120a")}, "a.cu:4", "unsafe", ""),
-    ({"a.cu": OWN.format("a"), "b.cu": MEANT.format("b")}, "a.cu:4", "safe", "a.cu:4"),
+    ({"a.cu": OWN.format("a"), "b.cu": MEANT.format("b")}, "a.cu:4", "unsafe", ""),
     # a wrapper that promises one part is left, one that does not is widened
     ({"a.h": WRAPPER.format("enable_sm120_only")}, "a.h:5", "refused", ""),
     ({"a.h": WRAPPER.format("enable_sm120")}, "a.h:5", "safe", "a.h:5"),
@@ -213,6 +220,19 @@ TREES = [
         "kit/aot.py:5",
         "safe",
         "kit/aot.py:5",
+    ),
+    # an entry, or what it is decorated with, whose code is compiled for one part alone
+    (
+        {"kit/__init__.py": "", "kit/jit.py": PINNED.format("sm120a"), "kit/api.py": CHECKED.format("")},
+        "kit/api.py:5",
+        "unsafe",
+        "",
+    ),
+    (
+        {"kit/__init__.py": "", "kit/jit.py": PINNED.format("sm120f"), "kit/api.py": CHECKED.format("")},
+        "kit/api.py:5",
+        "safe",
+        "kit/api.py:5",
     ),
     # the reason of a skip is told to those whom it does not leave out
     ({"test_it.py": SKIPPED.format("pytest.skip('it is only for SM120')")}, "test_it.py:7", "refused", ""),

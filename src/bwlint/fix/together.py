@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import PurePath
@@ -10,7 +11,7 @@ from bwlint.chips import ChipSet, siblings
 from bwlint.fix import Job, mended
 from bwlint.judging.behind import equal_refusals, same_refusals, scripts_beside, tells_apart, told_lists
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import DraftPlace, Remedy
+from bwlint.judging.drafts import Draft, DraftPlace, Remedy
 from bwlint.judging.entries import entry_lists
 from bwlint.judging.guards import Guarded
 from bwlint.judging.same_guards import same_guards
@@ -19,10 +20,14 @@ from bwlint.model.expr import Span
 from bwlint.model.findings import Fix, NoFix
 from bwlint.readers import reader
 from bwlint.rules.family_split import guard as family_split
+from bwlint.rules.family_split import reasons
+from bwlint.sources.read import SourceText
 from bwlint.sources.search import search_of
 from bwlint.sources.texts import Texts
 from bwlint.sources.tree import package_root
 from bwlint.world.gates import Judged
+
+_SILENCED = re.compile(r"bwlint:\s*ignore")
 
 
 def changed(job: Job, fix: Fix) -> tuple[ChipSet, ChipSet] | None:
@@ -49,6 +54,8 @@ def together(job: Job, fix: Fix) -> list[tuple[Job, Fix]] | NoFix:
         return found
     for other, root in _gates(job.context, job.judged, *parts):
         source = Texts().source(other.module.path)
+        if _silenced(source or "", other.gate.at):
+            continue
         theirs = _job(job, other, root, source or "", parts[1])
         mend = mended(theirs)
         if isinstance(mend, NoFix) or source is None:
@@ -87,20 +94,31 @@ def _guards(job: Job, fix: Fix) -> list[tuple[Job, Fix]] | NoFix:
     parted = family_split.parts(job.context, mine) if mine is not None and fix.kind == "family" else None
     if mine is None or parted is None:
         return found
-    for other in same_guards(job.context, mine, *parted):
+    for other, same in same_guards(job.context, mine, *parted):
         draft = next(family_split.check_guard(job.context, other), None)
-        if draft is None or draft.severity == "note" or draft.remedy is None:
+        if draft is None or (draft.severity == "note" and not same):
             continue
-        place = _place(other.module.path, other.guard.at)
-        if isinstance(draft.remedy, NoFix):
-            return NoFix(f"the guard at {place} belongs to it: {draft.remedy.reason}")
         source = job.source if other.module is job.module else texts.source(other.module.path) or ""
-        theirs = Job(job.context, draft, draft.remedy, None, job.root, source)
-        mend = mended(theirs)
-        if isinstance(mend, NoFix) or mend.applicability == "unsafe":
-            return NoFix(f"the guard at {place} belongs to it, and is not mended safely")
-        found.append((theirs, mend))
+        if _silenced(source, other.guard.at):
+            continue
+        theirs = _mended(job, draft, source, sure=same and not reasons.hinted(other.guard.comment))
+        if isinstance(theirs, NoFix) and same:
+            return NoFix(f"the guard at {_place(other.module.path, other.guard.at)} asks the same: {theirs.reason}")
+        if not isinstance(theirs, NoFix):
+            found.append(theirs)
     return found
+
+
+def _mended(job: Job, draft: Draft, source: str, *, sure: bool) -> tuple[Job, Fix] | NoFix:
+    """The fix of another finding, where it is safe; `sure`: it asks the same, so what shows that is shown."""
+    if not isinstance(draft.remedy, Remedy):
+        return draft.remedy or NoFix("nothing says how to mend it")
+    remedy = replace(draft.remedy, unsafe=None) if sure else draft.remedy
+    theirs = Job(job.context, draft, remedy, None, job.root, source)
+    mend = mended(theirs)
+    if isinstance(mend, Fix) and mend.applicability == "safe":
+        return theirs, mend
+    return mend if isinstance(mend, NoFix) else NoFix("it is not mended safely")
 
 
 def _guard_at(job: Job) -> Guarded | None:
@@ -130,6 +148,12 @@ def _conditions(job: Job, fix: Fix) -> list[tuple[Job, Fix]] | NoFix:
                 return NoFix(f"the same condition stands at {_place(path, carry.at)}")
             found.append((theirs, mend))
     return found
+
+
+def _silenced(source: str, at: Span) -> bool:
+    """Whether a comment at a place, or above it, says that it is to be left as it is."""
+    text = SourceText(source)
+    return any(_SILENCED.search(text.line(number)) for number in range(max(1, at[0] - 1), at[2] + 1))
 
 
 def _place(path: str, at: Span) -> str:

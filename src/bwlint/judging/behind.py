@@ -10,19 +10,23 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from bwlint.chips import ChipSet
+from bwlint.chips import ChipSet, words
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
 from bwlint.judging.evidence import handed_out
 from bwlint.judging.siblings import admits
-from bwlint.model.facts import ANSWERS, LISTED, Module
+from bwlint.model.facts import ANSWERS, LISTED, Module, Use
+from bwlint.readers.python.occurrences import index
 from bwlint.sources.search import Hit, search_of
+from bwlint.sources.texts import Texts
 from bwlint.sources.tree import module_name, package_root
 from bwlint.world.gates import TEST_FILE, Judged
 
 MAX_ASKERS = 60
 """How many gates that ask one value are looked at."""
 SHORTEST_REFUSAL = 16
+_IS_RUN = re.compile(r"\bsys\.argv\b|\bargparse\b|\b__main__\b")
+"""What tells a script, which writes code for a build, from a module that is imported."""
 MAX_WORDS = 48
 """How many letters of a refusal are looked for elsewhere; fewer than the first say nothing of their own."""
 MAX_CALLERS = 40
@@ -32,16 +36,45 @@ MAX_CALLERS = 40
 def kept_out(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> str | None:
     """What behind a gate is for some of `held` and not for all of `missing`, as a sentence; None: nothing."""
     users = [judged, *askers(context, judged)] if is_asked(judged) else [judged]
+    for entry in _decorated(judged):
+        if (pinned := _pinned(context, judged.module, entry, held, missing)) is not None:
+            return pinned
     for user in users:
         for use in handed_out(user.working):
             name = use.name.rpartition(".")[2]
             for proof in context.evidence.shown(user.module, use):
                 if held & proof.legal and missing - proof.legal:
                     return f"`{name}`, which is behind the test, is for {plain(proof.legal)}"
+            if (pinned := _pinned(context, user.module, use, held, missing)) is not None:
+                return pinned
             for gate in context.evidence.gates(user.module, use) if use.how == "call" else ():
                 if gate.at != judged.at and tells_apart(gate, held, missing):
                     path = PurePath(gate.module.path).name
                     return f"`{name}` leads to a test that tells them apart ({path}:{gate.at[0]})"
+    return None
+
+
+def _decorated(judged: Judged) -> Iterator[Use]:
+    """The functions of the file whose decorators are handed the one that has a list."""
+    if judged.gate.kind != "list" or judged.module.language != "python":
+        return
+    known = index(Texts().source(judged.module.path) or "", judged.module.name)
+    for scope in known.scopes.values() if known is not None else ():
+        if judged.gate.name in scope.handed:
+            yield Use(scope.qualname, "call", judged.at)
+
+
+def _pinned(context: Context, module: Module, use: Use, held: ChipSet, missing: ChipSet) -> str | None:
+    """A definition behind a use that hands a compiler the exact target of some of `held` alone, as a sentence."""
+    texts = Texts()
+    for path, definition in context.evidence.leads_to(module, use) if use.how == "call" else ():
+        text = texts.of(path)
+        lines = range(definition.at[0], definition.at[2] + 1) if text is not None else ()
+        body = "\n".join(text.line(number).partition("#")[0] for number in lines) if text is not None else ""
+        both = re.search(rf"{words.pinned(missing)}|{words.families(held | missing)}", body)
+        for chip in held if both is None else ():
+            if match := re.search(rf"\b(?:sm|compute)_?{chip.joined}a(?:_\w+)?\b", body):
+                return f"`{definition.qualname}`, which is behind the test, compiles with `{match[0]}`"
     return None
 
 
@@ -78,12 +111,12 @@ def same_refusals(context: Context, judged: Judged, held: ChipSet, missing: Chip
 
     Who copies a refusal copies its test: they guard one feature, in Python and in the C++ below it.
     """
-    words = max((_words(prose.text) for prose in judged.other.texts), key=len, default="")
-    if context.native is None or len(words) < SHORTEST_REFUSAL:
+    told = max((_words(prose.text) for prose in judged.other.texts), key=len, default="")
+    if context.native is None or len(told) < SHORTEST_REFUSAL:
         return
     search = search_of(package_root(judged.module.path), context.native.searches)
     for kind in ("python", "cuda"):
-        for hit in search.word(kind, words):
+        for hit in search.word(kind, told):
             if hit.file.real == judged.module.path:
                 continue
             found = read_hit(context, hit) if kind == "python" else context.tree.headers.at(hit.file.real)
@@ -94,12 +127,16 @@ def same_refusals(context: Context, judged: Judged, held: ChipSet, missing: Chip
 
 
 def equal_refusals(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> Iterator[tuple[Judged, str]]:
-    """The gates of the same file that refuse by the same test, with their package root: forward and backward."""
+    """The gates of the same C++ file that refuse by the same test, with their package root: forward and backward."""
     root = package_root(judged.module.path)
-    for other in context.judged.get(judged.module.path, ()) if judged.other.ends == "raise" else ():
-        same = other.gate != judged.gate and other.gate.text == judged.gate.text and other.other.ends == "raise"
-        if same and tells_apart(other, held, missing):
+    alike = judged.module.language == "cuda" and judged.other.ends == "raise"
+    for other in context.judged.get(judged.module.path, ()) if alike else ():
+        if other.gate != judged.gate and _refusal(other) == _refusal(judged) and tells_apart(other, held, missing):
             yield other, root
+
+
+def _refusal(judged: Judged) -> tuple[str, str | None, list[str]]:
+    return judged.gate.text, judged.other.ends, [prose.text for prose in judged.other.texts]
 
 
 def scripts_beside(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> Iterator[tuple[Judged, str]]:
@@ -109,7 +146,8 @@ def scripts_beside(context: Context, judged: Judged, held: ChipSet, missing: Chi
         return
     for file in search_of(package_root(str(path)), context.native.searches).files("python"):
         beside = PurePath(file.real).parent == path.parent and not TEST_FILE.search(file.real)
-        found = context.tree.headers.at(file.real) if beside else None
+        is_run = beside and _IS_RUN.search(Texts().source(file.real) or "")
+        found = context.tree.headers.at(file.real) if is_run else None
         for other in judged_in(context, found) if found is not None else ():
             if tells_apart(other, held, missing):
                 yield other, file.root

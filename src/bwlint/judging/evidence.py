@@ -16,7 +16,7 @@ from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.model.expr import Span
-from bwlint.model.facts import Hop, Module, Side, Use
+from bwlint.model.facts import Definition, Hop, Module, Side, Use
 from bwlint.model.findings import Claim
 from bwlint.model.naming import spoken
 from bwlint.world.definitions import Definitions
@@ -104,6 +104,12 @@ class Evidence:
         place = self._definitions.definition(module, use)
         for node in self._definitions.may_lead(place) if place is not None else ():
             yield from self._definitions.gates(node)
+
+    def leads_to(self, module: Module, use: Use) -> Iterator[tuple[str, Definition]]:
+        """The definitions that a use may lead to, nearest first, each with the path of its file."""
+        place = self._definitions.definition(module, use)
+        for node in self._definitions.may_lead(place) if place is not None else ():
+            yield node.outline.path, node.definition
 
     def own_gates(self, module: Module, use: Use) -> Iterator[Judged]:
         """The gates in the definition that a use leads to."""

@@ -18,8 +18,8 @@ _COMPILERS = "__"
 _DIRECTIVE = re.compile(r"#\s*(?:el)?if\s+|\\\r?\n|\s+")
 
 
-def same_guards(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) -> Iterator[Guarded]:
-    """The others that part the same twins: all of the file, and those of other files that ask the same question.
+def same_guards(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) -> Iterator[tuple[Guarded, bool]]:
+    """The others that part the same twins, each with whether it asks the same question; in other files only these.
 
     `__CUDA_ARCH__ == 1200` is nobody's own question; a list that is copied is one, and so is a macro of the project.
     """
@@ -28,8 +28,9 @@ def same_guards(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet
         for other in context.guards.setdefault(module.path, guards_of(context.tree, module)):
             parts = held & other.chips and lost & other.refused and _names(other, held)
             here = module is guarded.module
-            if parts and not (here and other.guard == guarded.guard) and (here or mine & _question(other, held)):
-                yield other
+            same = bool(mine & _question(other, held))
+            if parts and not (here and other.guard == guarded.guard) and (here or same):
+                yield other, same
 
 
 def _question(guarded: Guarded, held: ChipSet) -> frozenset[str]:
