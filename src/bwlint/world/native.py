@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from bwlint.chips import EVERY, ChipSet, Target, frameworks
+from bwlint.chips import EVERY, ChipSet, Target, frameworks, spelling
 from bwlint.chips.atoms import atom, builder
 from bwlint.chips.instructions import parse, verdict
 from bwlint.chips.wording import listed, plain
@@ -36,6 +36,7 @@ MAX_SOURCES = 100
 """How many sources of one generator are looked at."""
 _SHORTEST = 6
 _NOWHERE = Module(path="", language="cuda")
+_NUMBERS = frozenset(str(chip.joined * factor) for chip in EVERY for factor in (1, 10))
 _COMPILED = (".cu",)
 _DEVICE_CODE = re.compile(rf"<<<|__global__|__device__|\.cuh[\">]|{frameworks.device_code()}")
 _QUOTED = re.compile(rb"[\"'.](\w+)[\"']")
@@ -77,12 +78,15 @@ class Native:
         return found if len(found) <= MAX_DEFINITIONS else ()
 
     def _instances(self, name: str, near: str, given: tuple[str, ...]) -> tuple[Node, ...]:
-        """A template at the arguments that it is given, in the file that uses it or in the others."""
+        """A template at the arguments that it is given; one that is given a chip is looked for further away."""
         key = (f"{name}<{','.join(given)}>", near)
         if key not in self._named:
             words = dict.fromkeys((".".join(name.split(".")[-2:]), name.rpartition(".")[2]))
+            places = dict.fromkeys(node.outline.path for node in self._meant(name, near))
+            if any(map(_is_chip, given)):
+                places |= dict.fromkeys((near, *self._where(words, near)))
             found: tuple[Node, ...] = ()
-            for path in dict.fromkeys((near, *self._where(words, near))):
+            for path in places:
                 outline = self.outline(path)
                 if outline is not None and outline.instances is not None:
                     made = (outline.instances(word, given, self._decides) for word in words)
@@ -339,6 +343,11 @@ def _built_kernels(place: Node) -> Iterator[NeedProof]:
             hop = Hop(place.outline.path, use.at, f"the collective builder for `arch::{use.name}`")
             name = place.definition.qualname
             yield NeedProof(row.legal.chips, "library", row.what, row.source, (hop,), where=name)
+
+
+def _is_chip(argument: str) -> bool:
+    """Whether an argument of a template is a chip: its number, a tag that has it."""
+    return argument in _NUMBERS or bool(spelling.numbers(argument.rpartition("::")[2]))
 
 
 def _extensions(search: Search) -> Iterator[str]:

@@ -68,7 +68,7 @@ _PAIRS = frozenset((chip.major, chip.minor) for chip in EVERY)
 _MAJORS = frozenset(chip.major for chip in EVERY)
 COMPARED = (
     rf"(?:[=!<>]=|[<>]|\bcase)\s*(?:{'|'.join(map(str, sorted(_NUMBERS)))})\b"
-    rf"|\w\(\s*(?:{'|'.join(f'{major}, ?{minor}' for major, minor in sorted(_PAIRS))})\s*[,)]"
+    rf"|\((?:{'|'.join(f'{major}, ?{minor}' for major, minor in sorted(_PAIRS))})[,)]"
 )
 """A comparison with a number that a chip has, a call with its two numbers: what is asked may be the device, whatever
 it is called.

@@ -75,6 +75,8 @@ def excluded(context: Context, judged: Judged) -> Kept | None:
     out = context.targets & judged.sets.live - judged.may
     if not out or out != context.targets & judged.sets.live or not judged.admitted & (_AMPERE | _HOPPER | _DATACENTER):
         return None
+    if judged.gate.is_a(*ANSWERS) and out <= judged.sets.raises:
+        return None  # the error is told where it is
     if not judged.stands_here or (judged.denies and judged.core <= _NAMED_TO_REFUSE):
         return None  # it is reported where it stands, or names the chip in order to refuse it
     if _picks_small_shared(judged):
