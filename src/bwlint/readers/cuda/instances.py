@@ -41,7 +41,7 @@ def given(text: str, end: int) -> tuple[Given, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class GivenTemplate:
     """The parameters of a template with what they are given."""
 
     code: Code
@@ -62,7 +62,7 @@ class Bound:
     def holds(self, start: int, end: int) -> bool | None:
         return self.decide(lower(self.code, start, end, self._resolve))
 
-    def inside(self, text: str, scope: CodeScope) -> Bound:
+    def inside(self, text: str, scope: CodeScope) -> GivenTemplate:
         """With what the body of a definition names: its constants, and the types that it chooses."""
         if not self.values:
             return self
@@ -79,13 +79,13 @@ class Bound:
                 found[alias["name"]] = taken
         return here
 
-    def choices(self, text: str, start: int, end: int) -> Iterator[Choice]:
+    def choices(self, text: str, start: int, end: int) -> Iterator[TypeChoice]:
         """The `std::conditional`s of a stretch whose test is decided."""
         for match in _CHOICE.finditer(text, start, end) if self.values else ():
             parts = arguments(text, match.end(), MAX_GIVEN)
             holds = self.holds(*parts[0]) if parts and len(parts) == 3 else None
             if parts and holds is not None:
-                yield Choice(match.start(), parts[1 if holds else 2], parts[2 if holds else 1])
+                yield TypeChoice(match.start(), parts[1 if holds else 2], parts[2 if holds else 1])
 
     def written(self, arguments: Given) -> Given:
         """Arguments with what the parameters in them stand for."""
@@ -109,7 +109,7 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class TypeChoice:
     """A choice between two types, with the stretches of the one that is taken and of the other."""
 
     start: int
@@ -117,7 +117,9 @@ class Choice:
     left: tuple[int, int]
 
 
-def instance(code: Code, text: str, scope: CodeScope, name: str, arguments: Given, decide: Decide) -> Bound | None:
+def instance(
+    code: Code, text: str, scope: CodeScope, name: str, arguments: Given, decide: Decide
+) -> GivenTemplate | None:
     """The parameters of a template at these arguments; None where it is not for them."""
     if not all(map(_PLAIN.match, arguments)):
         return None
@@ -135,7 +137,7 @@ def instance(code: Code, text: str, scope: CodeScope, name: str, arguments: Give
             bound[pattern] = argument
         elif _LAST_PART.sub(r"\1", pattern) != _LAST_PART.sub(r"\1", argument):
             return None
-    return Bound(code, bound or {"": ""}, decide)
+    return GivenTemplate(code, bound or {"": ""}, decide)
 
 
 def is_special(text: str, scope: CodeScope, name: str) -> bool:

@@ -14,7 +14,7 @@ from bwlint.chips.atoms import is_builder, runs_everywhere
 from bwlint.model.expr import Span
 from bwlint.model.facts import NAMED, Definition, DefinitionKind, Operation, Outline, Use
 from bwlint.readers.cuda import assembly, ways
-from bwlint.readers.cuda.instances import Bound, Decide, Given, given, instance, is_special
+from bwlint.readers.cuda.instances import GivenTemplate, Decide, Given, given, instance, is_special
 from bwlint.readers.cuda.lexer import Code, clean
 from bwlint.readers.cuda.preprocessor import Directives, directives
 from bwlint.readers.cuda.program import last
@@ -139,10 +139,10 @@ def _free(name: str, taken: dict[str, CodeScope]) -> str:
     return f"{name}#{number}"
 
 
-def _definition(file: _CutText, scope: CodeScope, bound: Bound | None = None) -> Definition:
+def _definition(file: _CutText, scope: CodeScope, bound: GivenTemplate | None = None) -> Definition:
     """A definition; `bound`: of a template with what its parameters are given."""
     code, text, found = file.code, file.text, file.found
-    bound = bound or Bound(code)
+    bound = bound or GivenTemplate(code)
     at, qualname = code.span(scope.header, scope.close + 1), _qualname(scope)
     if scope.kind == "class":
         stretches = [(scope.header, scope.open), *file.places.members(scope)]
@@ -165,7 +165,7 @@ def _definition(file: _CutText, scope: CodeScope, bound: Bound | None = None) ->
 
 
 def _names(
-    file: _CutText, scope: CodeScope, certain: list[Stretch], bound: Bound, used: re.Pattern[str] = _CALLED
+    file: _CutText, scope: CodeScope, certain: list[Stretch], bound: GivenTemplate, used: re.Pattern[str] = _CALLED
 ) -> Iterator[Use]:
     """The functions that a body calls and the templates that it instantiates, each once, surely where it is sure."""
     text, around = file.text, file.found.path(scope.open)
@@ -199,7 +199,7 @@ def _is_used(text: str, name: re.Match[str], stop: int, used: re.Pattern[str]) -
     return _ARGUMENT.search(text, max(0, name.start() - 60), name.start()) is not None
 
 
-def _use(file: _CutText, name: str, match: re.Match[str], is_sure: bool, chosen: bool, bound: Bound) -> Use:
+def _use(file: _CutText, name: str, match: re.Match[str], is_sure: bool, chosen: bool, bound: GivenTemplate) -> Use:
     """A use of a name; of a builder of kernels, of what it builds for."""
     text, at = file.text, file.code.span(*match.span())
     open_choice = not chosen and _CHOSEN.search(text, assembly.statement_start(text, match.start()), match.start())
