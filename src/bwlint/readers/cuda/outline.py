@@ -14,7 +14,7 @@ from bwlint.chips.atoms import is_builder, runs_everywhere
 from bwlint.model.expr import Span
 from bwlint.model.facts import NAMED, Definition, DefinitionKind, Operation, Outline, Use
 from bwlint.readers.cuda import assembly, ways
-from bwlint.readers.cuda.instances import GivenTemplate, Decide, Given, given, instance, is_special
+from bwlint.readers.cuda.instances import Decide, Given, GivenTemplate, given, instance, is_special
 from bwlint.readers.cuda.lexer import Code, clean
 from bwlint.readers.cuda.preprocessor import Directives, directives
 from bwlint.readers.cuda.program import last
