@@ -287,3 +287,15 @@ def test_what_other_tests_of_a_file_use_is_theirs(tmp_path: Path, name: str, bod
     files = {"kit/__init__.py": "", "kit/env.py": HAS, "tests/test_m.py": OF_ONE_FILE.format(name, body)}
     (found,) = (one for one in drafts(tmp_path, files, "test-gate") if one.severity == "warning")
     assert (found.at[0], any(one.at[0] == 12 for one in found.related)) == (7, also)
+
+
+def test_the_surest_use_of_a_flag_speaks_for_all(tmp_path: Path) -> None:
+    mark = "@pytest.mark.skipif(not NEW, reason='needs 9.0')\n"
+    code = (
+        f"{HEAD}NEW = {CAP}[0] >= 9\n\n\n{mark}def test_machete_mm():\n    assert True\n\n\n"
+        f"{mark}def test_it():\n    kernel(1)\n"
+    )
+    files = {"tests/test_m.py": code, "x.py": REFUSES}
+    (found,) = drafts(tmp_path, files, "test-gate")
+    assert (found.at[0], found.confidence) == (5, "high")
+    assert "`kernel`: code that refuses" in found.message

@@ -33,6 +33,7 @@ FixKind = Literal["family", "type", "text", "admit", "bound", "size", "space"]
 family, bounds an open test or drops a target, writes a smaller size, another state space."""
 
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
+CONFIDENCES: tuple[Confidence, ...] = ("low", "medium", "high")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from bwlint.judging.guards import guards_of
 from bwlint.judging.unreached import Unreached
 from bwlint.model.expr import Span, walk
 from bwlint.model.facts import ANSWERS, LISTED, Gate, Module
-from bwlint.model.findings import SEVERITIES, Confidence
+from bwlint.model.findings import CONFIDENCES, SEVERITIES, Confidence
 from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.run.merging import one_each
 from bwlint.sources.read import Unread, read_bytes
@@ -193,11 +193,15 @@ def _at_origins(context: Context, module: Module, drafts: Sequence[Draft]) -> li
         if own is None and 2 * len({d.gate.at for d in group if d.gate}) < uses[at]:
             kept += group
             continue
-        first = own or max(group, key=lambda draft: SEVERITIES.index(draft.severity))
+        first = own or max(group, key=_weight)
         kept = [draft for draft in kept if draft is not own]
         related = tuple(RelatedSpan(module, d.at, "used here") for d in group[:8])
         kept.append(replace(first, place=replace(first.place, at=at), related=(*first.related, *related)))
     return kept
+
+
+def _weight(draft: Draft) -> tuple[int, int]:
+    return SEVERITIES.index(draft.severity), CONFIDENCES.index(draft.confidence)
 
 
 def _origin(module: Module, judged: Sequence[Judged], entry: Judged) -> Gate | None:

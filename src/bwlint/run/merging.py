@@ -14,7 +14,7 @@ from bwlint.chips.wording import counted
 from bwlint.judging.drafts import Draft, RelatedSpan, Remedy
 from bwlint.judging.path_conditions import bare
 from bwlint.model.expr import Span
-from bwlint.model.findings import SEVERITIES
+from bwlint.model.findings import CONFIDENCES, SEVERITIES
 
 _MAX_RELATED = 12
 
@@ -57,10 +57,10 @@ def _told_once(drafts: Iterable[Draft]) -> Iterator[Draft]:
         yield replace(first, message=f"{first.message}{times}", related=(*first.related, *again))
 
 
-def _order(draft: Draft) -> tuple[int, float, Span, str]:
-    """The severest first, then what explains most, then the smaller place of two that begin together."""
+def _order(draft: Draft) -> tuple[int, float, int, Span, str]:
+    """The severest first, then what explains most, the surest, and the smaller place of two that begin together."""
     says = inf if draft.rule.explains is None else draft.rule.explains
-    return -_rank(draft), says, draft.at, draft.rule.name
+    return -_rank(draft), says, -CONFIDENCES.index(draft.confidence), draft.at, draft.rule.name
 
 
 def _rank(draft: Draft) -> int:
