@@ -16,6 +16,13 @@ def plain(chips: ChipSet) -> str:
     return str(chips).removesuffix(" only")
 
 
+def refused_but(legal: ChipSet) -> str:
+    """Whom a refusal refuses that leaves `legal`: "all but 10.0 to 11.0", and of few "12.x"."""
+    words = plain(legal)
+    few = words.removeprefix("every chip but ")
+    return few if few != words else f"all but {words}"
+
+
 def called(chips: ChipSet) -> str:
     """As `plain`, and a single chip with its product: "12.1 (GB10)"."""
     first = next(iter(chips), None)

@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bwlint.chips import EVERY, ChipSet
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import plain, refused_but
 from bwlint.model.expr import Span
 from bwlint.model.facts import Hop, Module, Outline, Use
 from bwlint.sources.errors import ReadError
@@ -40,7 +40,7 @@ _BUILTIN = frozenset(vars(builtins))
 _WORDS = {
     "list": "code whose decorator names {}",
     "build": "a module that is built for {}",
-    "gate": "code that refuses all but {}",
+    "gate": "code that refuses {}",
 }
 
 
@@ -213,7 +213,8 @@ class Definitions:
                 )
         for refusal in self._refusals.of(module, name):
             hop = Hop(module.path, refusal.at, refusal.text)
-            what = _WORDS[refusal.kind].format(plain(refusal.legal))
+            says = refused_but if refusal.kind == "gate" else plain
+            what = _WORDS[refusal.kind].format(says(refusal.legal))
             yield NeedProof(refusal.legal, refusal.kind, what, f"the gate of {module.name}.{name}", (hop,), where=name)
 
     def _generated(self, place: Node) -> tuple[NeedProof, ...]:

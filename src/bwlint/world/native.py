@@ -119,13 +119,15 @@ class Native:
         parts = name.replace("::", ".").split(".")
         if len(parts) > 1 and (members := tuple(self._in_file(".".join(parts[-2:]), near))):
             return members
-        if parts[0] in frameworks.namespaces() or len(parts[-1]) < _SHORTEST or parts[-1].isupper():
+        short, from_python = len(parts[-1]) < _SHORTEST, near.endswith(".py")
+        if parts[0] in frameworks.namespaces() or parts[-1].isupper() or (short and from_python):
             return ()
         key = (parts[-1], near)
-        if key not in self._named and near.endswith(".py"):
+        if key not in self._named and from_python:
             self._named[key] = self._bound(parts[-1], near)
         elif key not in self._named:
-            self._named[key] = tuple(self._in_file(parts[-1], near)) or tuple(self._anywhere(parts[-1], near))
+            here = tuple(self._in_file(parts[-1], near))
+            self._named[key] = here if here or short else tuple(self._anywhere(parts[-1], near))
         return self._named[key]
 
     def compiled(self, name: str, near: str) -> tuple[Node, ...]:

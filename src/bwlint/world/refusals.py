@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from bwlint.chips import EVERY, NONE, ChipSet
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import plain, refused_but
 from bwlint.model.expr import Span, negate
 from bwlint.model.facts import MAX_RETURNS, Exit, Function, Gate, Module, Path
 from bwlint.world.gates import Judged
 from bwlint.world.libraries import is_question
 from bwlint.world.tree import Tree
 
-_WORDS = {"list": "this list names", "build": "this is built for", "gate": "this refuses all but"}
+_WORDS = {"list": "this list names", "build": "this is built for", "gate": "this refuses"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,8 @@ class Refusal:
     @property
     def text(self) -> str:
         """A sentence for reports."""
-        return f"{_WORDS[self.kind]} {plain(self.legal)}"
+        says = refused_but if self.kind == "gate" else plain
+        return f"{_WORDS[self.kind]} {says(self.legal)}"
 
 
 class Refusals:

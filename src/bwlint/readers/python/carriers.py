@@ -207,7 +207,7 @@ class _Walk:
             if isinstance(item, ast.Global | ast.Nonlocal):
                 written |= set(item.names)
             elif isinstance(item, ast.Return):
-                answer = tested and _is_short(node) and isinstance(item.value, ast.Constant)
+                answer = tested and _is_short(node) and _is_answer(item.value)
                 if item.value is not None and (answer or self.carries(item.value)):
                     self._found.words.add(node.name)
             elif isinstance(item, ast.If | ast.Assert | ast.Match):
@@ -340,6 +340,13 @@ def _with_methods(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
         yield node
         if isinstance(node, ast.ClassDef):
             yield from (item for item in node.body if isinstance(item, ast.FunctionDef))
+
+
+def _is_answer(value: ast.expr | None) -> bool:
+    """`return True`, and with a reason `return False, "needs 10.0"`."""
+    if isinstance(value, ast.Tuple) and value.elts:
+        return isinstance(value.elts[0], ast.Constant) and isinstance(value.elts[0].value, bool)
+    return isinstance(value, ast.Constant)
 
 
 def _answers(node: ast.FunctionDef) -> bool:

@@ -22,7 +22,7 @@ from bwlint.rules.excluded import RULE
 from bwlint.rules.family_split.weight import names_members
 from bwlint.rules.leak.own_words import behind
 from bwlint.world.gates import Judged, answers_no, refuses
-from bwlint.world.libraries import PROOF, Need
+from bwlint.world.libraries import is_question
 from bwlint.world.native import admits
 
 _AMPERE = group("ampere")
@@ -94,7 +94,7 @@ def excluded(context: Context, judged: Judged) -> Kept | None:
     if len(arms) > 1 and arms[-1].no.ends == "raise" and not arms[-1].no.rest:
         return _of_arms(context, judged, arms, out)
     rest = _of_ampere if _exact_ampere(judged) else _of_what_is_behind
-    return _other_path(context, judged, out) or rest(context, judged, out)
+    return rest(context, judged, out)
 
 
 def _arms(judged: Judged) -> list[Gate]:
@@ -216,7 +216,9 @@ def _of_twins(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
         return None
     names = judged.module.names
     for name, node in names.items():
-        if node.op != "import" or not _called_for(name) & judged.admitted or _called_for(name) & out:
+        if node.op != "import" or is_question(name) or not _called_for(name) & judged.admitted - out:
+            continue
+        if _called_for(name) & out:
             continue
         for other in context.evidence.beside(judged.module, Use(name, "call", judged.at)):
             if other.text not in names and out <= _called_for(other.text) and _stem(other.text) == _stem(name):
@@ -368,18 +370,6 @@ def _later_branch(context: Context, judged: Judged, out: ChipSet) -> bool:
         if near and other.admitted & out and other.admitted != other.sets.live and not refuses(other.working):
             return True
     return False
-
-
-def _other_path(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
-    """`if arch in [80, 90]: ... else: <tcgen05>`: the branch that would do is closed, the other cannot run."""
-    if not judged.admitted & _AMPERE or judged.gate.kind not in BRANCHES:
-        return None
-    need: Need | None = context.need_of(judged, judged.other)
-    if need is None or out & need.legal or need.strength != PROOF or not out & context.reach(judged, need.use.at):
-        return None
-    related = RelatedSpan(judged.module, need.use.at, f"`{need.use.name}` is {need.what}")
-    reason = f"it takes the branch of {need.legal} instead of that of 8.x"
-    return Kept(out, "warning", "medium", reason, related, claimed(need, judged.module, out))
 
 
 def draft(judged: Judged, kept: Kept) -> Draft:

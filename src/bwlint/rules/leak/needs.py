@@ -25,9 +25,9 @@ _OLD_NAMES = group("renamed")
 def leaks(context: Context, judged: Judged) -> Iterator[tuple[Side, Need, ChipSet]]:
     """Sides that a target may take and whose need is illegal there, with the chips."""
     for side in (judged.gate.yes, judged.gate.no):
-        if refuses(side) or (side.rest and side is not judged.working):
+        if refuses(side):
             continue
-        if side.rest and not (refuses(judged.other) or answers_no(judged.other)):
+        if side.rest and not _leaves(judged.gate.yes if side is judged.gate.no else judged.gate.no):
             continue
         if not judged.sets.core and not judged.sets.must:
             continue  # nothing is decided but by what is not known
@@ -37,8 +37,11 @@ def leaks(context: Context, judged: Judged) -> Iterator[tuple[Side, Need, ChipSe
         need = _need(context, judged, side)
         if need is None or not here & need.legal:
             continue
+        if side.rest and side is not judged.working and need.strength != PROOF:
+            continue  # much follows an arm, and a name is no evidence that it is for who comes there
         kept = judged.sets.live - here - _OLD_NAMES
-        if kept <= need.legal or _on_both_sides(context, judged, need) or _partial_guard(judged):
+        picks = kept <= need.legal and not _runs_into_it(judged, need)
+        if picks or _on_both_sides(context, judged, need) or _partial_guard(judged):
             continue  # the gate picks among the chips that it works on, or guards one configuration
         wrong = here & context.targets & context.reach(judged, need.use.at) & need.arriving - need.legal
         if not wrong:
@@ -81,6 +84,16 @@ def _need(context: Context, judged: Judged, side: Side) -> Need | None:
             return near
     named = instruction(judged.gate.comment, at) or _instruction_in(judged)
     return named if named is not None and named.strength == PROOF else found or named
+
+
+def _leaves(side: Side) -> bool:
+    """Whether who takes a side does not come to what follows."""
+    return refuses(side) or answers_no(side) or side.ends_in("return", "continue")
+
+
+def _runs_into_it(judged: Judged, need: Need) -> bool:
+    """A test that is skipped for another reason, and that comes to an error for these chips where it runs."""
+    return judged.other.ends == "skip" and need.strength == PROOF and need.kind == "gate"
 
 
 def _says_so(text: str, chips: ChipSet) -> bool:
@@ -128,10 +141,10 @@ def _partial_guard(judged: Judged) -> bool:
 
 def _on_both_sides(context: Context, judged: Judged, need: Need) -> bool:
     """Both branches need the same: what is around the gate is for those chips, and the gate picks a variant."""
-    if judged.gate.no.rest or judged.gate.yes.rest:
-        return _in_what_follows(context, judged, need)
     sides = [context.need_of(judged, side) for side in (judged.gate.yes, judged.gate.no)]
-    return all(found is not None and found.legal == need.legal for found in sides)
+    if all(found is not None and found.legal == need.legal for found in sides):
+        return True
+    return (judged.gate.no.rest or judged.gate.yes.rest) and _in_what_follows(context, judged, need)
 
 
 def _in_what_follows(context: Context, judged: Judged, need: Need) -> bool:
