@@ -65,6 +65,7 @@ def _found(context: Context, judged: Judged) -> Iterator[Draft]:
 def _evident(context: Context, judged: Judged) -> Iterator[Draft]:
     """What the file itself says against a gate, where no name behind it is known."""
     yield from own_words.contradicted(context, judged)
+    yield from own_words.answered(context, judged)
     yield from sisters.odd_one(context, judged)
     yield from generations.taken_for_older(context, judged)
 
@@ -109,9 +110,10 @@ def _unasked(context: Context, judged: Judged) -> bool:
 
 def misnamed(context: Context, judged: Judged) -> Iterator[Draft]:
     """A flag called after one generation, `is_sm8x`, that holds on later ones too."""
-    if judged.gate.kind not in ANSWERS or not judged.owns_comparison or not _ONE_PART.search(judged.gate.name):
+    if judged.gate.kind not in ANSWERS or not judged.owns_comparison:
         return
-    named = mentioned(judged.gate.name.replace("_", " ")).named
+    one_part = _ONE_PART.search(judged.gate.name)
+    named = mentioned(judged.gate.name.replace("_", " ")).named if one_part else predicate.of_hopper(judged.gate.name)
     wrong = judged.must & context.targets - named
     if not wrong or not named & judged.core or named & context.targets or not judged.owns_comparison:
         return

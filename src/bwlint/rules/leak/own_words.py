@@ -75,6 +75,25 @@ def _asks_for_later(judged: Judged) -> bool:
     return any(_OPEN.search(name.replace("_", " ")) for name in judged.mentioned)
 
 
+def answered(context: Context, judged: Judged) -> Iterator[Draft]:
+    """`has_tcgen05`, `use_wgmma = sm >= 90`: an answer called after instructions, and yes where there are none."""
+    name = judged.gate.name
+    if judged.gate.kind not in ANSWERS or not judged.owns_comparison or judged.sets.guessed:
+        return
+    need = None if _NEGATED.search(name) else instruction(name.replace("_", " "), judged.at)
+    wrong = judged.must & context.targets - need.legal if need is not None else NONE
+    if need is None or not wrong or not judged.must & need.legal or context.works_there(judged):
+        return
+    yield _draft(
+        judged,
+        wrong,
+        _WordsBeside(f"`{name}`", name, judged.at),
+        severity="warning",
+        message=f"`{name}` says yes on {plain(wrong)}: {need.what} is for {plain(need.legal)}",
+        legal=need.legal,
+    )
+
+
 def open_bound(context: Context, judged: Judged) -> Iterator[Draft]:
     """A lower bound at 10.0 in front of what is called after the ways of 10.x: half a finding, so a note."""
     wrong = _beyond(context, judged)

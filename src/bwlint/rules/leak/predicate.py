@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from bwlint.chips import ChipSet
+from bwlint.chips import NONE, ChipSet, group
 from bwlint.chips.mentions import of_generation
 from bwlint.chips.wording import plain
 from bwlint.evaluate.objects import FunctionValue
@@ -82,6 +82,12 @@ def _says_less(judged: Judged, targets: ChipSet) -> bool:
     words = spoken(judged.gate.name).split("_")
     named = of_generation(words)
     return bool(named) and _LATER.isdisjoint(words) and bool(judged.core & targets - named)
+
+
+def of_hopper(name: str) -> ChipSet:
+    """The chips of Hopper, with instructions that no other has, for a name that ends in it: `is_hopper`."""
+    words = spoken(name).split("_")
+    return of_generation(words[-1:]) & group("hopper") if _LATER.isdisjoint(words) else NONE
 
 
 def _harm(context: Context, predicate: Judged) -> Harm | None:
