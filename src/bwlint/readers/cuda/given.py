@@ -19,6 +19,8 @@ MAX_SITES = 60
 _CONSTANT = re.compile(
     r"\b(?:constexpr|const)\b[^;={}()]{0,80}?\b(?P<name>[A-Za-z_]\w*)\s*[={]\s*(?P<value>\d{1,9})[uUlL]*\s*\}?\s*;"
 )
+_ENUM = re.compile(r"\benum\s+(?:(?:class|struct)\s+)?(?:\w+\s*)?(?::\s*[\w:]+\s*)?\{(?P<body>[^{}]{1,4000})\}")
+_ENUMERATOR = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*(?:=\s*(?P<value>-?\d{1,9})\s*)?")
 _MEMBER = re.compile(r"\b(?P<name>[A-Za-z_]\w*)[ ]?(?:=(?!=)|\{)[ ]?(?P<value>[^\s;{}=][^;{}=\n]{0,200})\}?;")
 _DECLARED = re.compile(rf"\b{queries.structures()}\b(?:\s*(?:\*|&|const\b))*\s*(?P<name>[A-Za-z_]\w*)\s*(?=[;,)={{]|$)")
 _INITIALISERS = re.compile(r"\)\s{0,40}:(?!:)")
@@ -41,7 +43,21 @@ class Sites:
 def constants(text: str, scopes: Scopes | None = None) -> dict[str, Expr]:
     """The whole numbers that a file gives names to, outside of its functions where these are known."""
     found = [one for one in _CONSTANT.finditer(text) if scopes is None or scopes.function(one.start()) is None]
-    return {one["name"]: const(int(one["value"])) for one in found}
+    return {**_enumerators(text), **{one["name"]: const(int(one["value"])) for one in found}}
+
+
+def _enumerators(text: str) -> dict[str, Expr]:
+    """The numbers behind the names of enumerations, where a name has one."""
+    found: dict[str, set[int]] = defaultdict(set)
+    for one in _ENUM.finditer(text):
+        number = -1
+        for part in one["body"].split(","):
+            named = _ENUMERATOR.fullmatch(part)
+            if named is None:
+                break  # what follows a value that is computed is not known
+            number = int(named["value"] or number + 1)
+            found[named["name"]].add(number)
+    return {name: const(min(numbers)) for name, numbers in found.items() if len(numbers) == 1}
 
 
 def declared(text: str, start: int, end: int) -> Iterator[tuple[str, tuple[int, int]]]:
