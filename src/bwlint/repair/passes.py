@@ -86,6 +86,8 @@ class _Run:
     sources: dict[str, EditedFile | str] = field(default_factory=dict)
     done: list[Done] = field(default_factory=list)
     refused: dict[Key, Unrepaired] = field(default_factory=dict)
+    held_back: dict[Key, Unrepaired] = field(default_factory=dict)
+    """What the newest outcome has no fix for, or none that is safe: another pass may change that."""
     alone: set[str] = field(default_factory=set)
     """Files in which several fixes at once went wrong."""
     decided: dict[Wish, Wish] = field(default_factory=dict)
@@ -111,12 +113,11 @@ class _Run:
     def _refusals(self) -> tuple[Unrepaired, ...]:
         """What was refused of what there is still to be found."""
         there = {Wish(finding, ()).key for finding in self.outcome.report.findings}
-        return tuple(refusal for key, refusal in self.refused.items() if key in there)
+        return tuple(refusal for key, refusal in (self.held_back | self.refused).items() if key in there)
 
     def _wanted(self) -> list[Wish]:
         found, refused = wishes(self.outcome, unsafe=self.unsafe)
-        for refusal in refused:
-            self._refuse(Wish(refusal.finding, ()), refusal.reason)
+        self.held_back = {Wish(refusal.finding, ()).key: refusal for refusal in refused}
         known = self.refused.keys() | self.skipped
         return [wish for wish in found if wish.key not in known and self._can_change(wish)]
 

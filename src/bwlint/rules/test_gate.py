@@ -9,7 +9,7 @@ from dataclasses import replace
 from bwlint.chips import ChipSet, group, spelling, words
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
-from bwlint.judging import claims, fixtures
+from bwlint.judging import claims, suites
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
@@ -55,7 +55,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         related = (*one.related, *predicate.comparisons(context, judged))
         yield leak.with_remedy(judged, side, need, replace(one, rule=RULE, related=related))
         return
-    behind = fixtures.leak(context, judged)
+    behind = suites.leak(context, judged)
     if behind is not None:
         need, wrong = behind
         one = leak.draft(judged, judged.working, need, wrong)

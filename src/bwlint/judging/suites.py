@@ -10,9 +10,9 @@ from bwlint.chips import ChipSet, frameworks
 from bwlint.judging.context import Context
 from bwlint.model.facts import Hop, Use
 from bwlint.model.naming import spoken
-from bwlint.world.fixtures import Prepared, tests
 from bwlint.world.gates import Judged
 from bwlint.world.libraries import PROOF, Need, instruction
+from bwlint.world.suites import Prepared, tests
 
 _NEGATED = re.compile(r"\b(?:no|not|non|without|avoids?|fallback|disabled?|compile only)\b")
 
