@@ -152,7 +152,7 @@ class Evidence:
         against = [proof for proof in proofs if self._targets & proof.against]
         if against:
             return min(against, key=lambda proof: RANK.index(proof.kind))
-        return next((proof for proof in proofs if proof.kind == "list"), None)
+        return next((proof for proof in proofs if proof.kind in ("list", "build")), None)
 
     def _in_table(self, module: Module, use: Use) -> Need | None:
         """What the table of libraries says of a name, unless what the name stands for is built for all targets."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -51,3 +51,13 @@ def _is_helper(item: Function, reads: Callable[[object], bool]) -> bool:
 def _hollow(item: Function) -> Function:
     returns = (((), unknown(f"{item.qualname}()")),)
     return replace(item, returns=returns, exits=())
+
+
+def gates(found: Sequence[Gate]) -> tuple[Gate, ...]:
+    """Without the flags of a module whose name is bound anew further down, on every way: the last one is asked for."""
+    last = {gate.name: gate for gate in found if _is_flag_of_module(gate)}
+    return tuple(gate for gate in found if not _is_flag_of_module(gate) or last[gate.name] is gate)
+
+
+def _is_flag_of_module(gate: Gate) -> bool:
+    return gate.kind == "flag" and gate.qualname == "<module>" and not gate.path and bool(gate.name)

@@ -112,6 +112,8 @@ def _names_one_sibling(context: Context, text: str, said: Mention) -> bool:
     one = context.targets & said.exact
     if len(one) != 1 or said.open_ended or said.named - group("consumer-blackwell"):
         return False
+    if any(product in text for chip in context.targets - one for product in chip.products):
+        return False
     (chip,) = one
     return not context.targets <= mentioned(re.sub(spelling.in_words(chip.joined), "", text)).named
 

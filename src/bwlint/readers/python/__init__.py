@@ -78,7 +78,7 @@ def read(
         ),
         functions=functions,
         classes=flow.classes,
-        gates=tuple(flow.gates.found),
+        gates=prune.gates(flow.gates.found),
         uses=_operations(tree, source, lines),
         targets=_targets(source, tree),
         carries=carries_of_python(tree, source),

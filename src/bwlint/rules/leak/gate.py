@@ -51,6 +51,8 @@ def _found(context: Context, judged: Judged) -> Iterator[Draft]:
         if need.use.how == "define" and predicate.is_told_by_name(context, judged):
             continue
         one = _confirmed(context, judged, draft(judged, side, need, wrong), wrong)
+        if one.severity == "note" and need.strength != PROOF and own_words.lists(judged, wrong):
+            continue  # who writes the number down means it
         one = with_remedy(judged, side, need, one)
         before = _let_through_before(context, judged, need, wrong)
         one = replace(one, related=(*one.related, *before, *predicate.comparisons(context, judged)))
@@ -110,12 +112,12 @@ def _unasked(context: Context, judged: Judged) -> bool:
 
 def misnamed(context: Context, judged: Judged) -> Iterator[Draft]:
     """A flag called after one generation, `is_sm8x`, that holds on later ones too."""
-    if judged.gate.kind not in ANSWERS or not judged.owns_comparison:
+    if judged.gate.kind not in ANSWERS or not judged.owns_comparison or judged.in_test:
         return
     one_part = _ONE_PART.search(judged.gate.name)
     named = mentioned(judged.gate.name.replace("_", " ")).named if one_part else predicate.of_hopper(judged.gate.name)
     wrong = judged.must & context.targets - named
-    if not wrong or not named & judged.core or named & context.targets or not judged.owns_comparison:
+    if not wrong or not named & judged.core or named & context.targets:
         return
     yield Draft(
         rule=RULE,

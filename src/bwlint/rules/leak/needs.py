@@ -197,12 +197,18 @@ def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
         confidence=("high" if need.hops else "medium") if proved else "low",
         message=_said(need, named, wrong),
         label=f"admits {judged.on(side)}",
-        advice=f"name the chips that it works on ({need.legal}), and give {wrong} a path of its own or an error",
+        advice=_advice(need, wrong, in_test=judged.in_test),
         legal=need.legal,
         related=tuple(related),
         cause=(need.hops[-1].path, need.hops[-1].at) if need.hops and need.kind in ("gate", "list") else None,
         claims=(claimed(need, judged.module, wrong),),
     )
+
+
+def _advice(need: Need, wrong: ChipSet, *, in_test: bool) -> str:
+    if in_test and need.legal == EVERY - wrong:
+        return f"skip it on {plain(wrong)} too"
+    return f"name the chips that it works on ({need.legal}), and give {wrong} a path of its own or an error"
 
 
 def _said(need: Need, named: str, wrong: ChipSet) -> str:
