@@ -15,6 +15,7 @@ from typing import cast
 
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, Mending, Remedy
+from bwlint.judging.guards import Guarded
 from bwlint.model.facts import Module
 from bwlint.model.findings import Fix, NoFix
 from bwlint.world.gates import Judged
@@ -40,6 +41,12 @@ class Job:
     @property
     def module(self) -> Module:
         return self.draft.module
+
+    @property
+    def guarded(self) -> Guarded | None:
+        """The guard of the preprocessor that the finding is about."""
+        found = (one for one in self.context.guards[self.module.path] if one.guard is self.draft.gate)
+        return next(found, None)
 
 
 _FIXERS: dict[tuple[Mending, str], str] = {

@@ -13,7 +13,6 @@ from bwlint.judging.behind import equal_refusals, same_refusals, scripts_beside,
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, Remedy
 from bwlint.judging.entries import entry_lists
-from bwlint.judging.guards import Guarded
 from bwlint.judging.same_guards import same_guards
 from bwlint.judging.siblings import calls
 from bwlint.model.expr import Span
@@ -90,7 +89,7 @@ def _gates(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) ->
 def _guards(job: Job, fix: Fix) -> list[tuple[Job, Fix]] | NoFix:
     """A fix of a guard and those of the guards that part the same twins for the same reason."""
     found, texts = [(job, fix)], Texts()
-    mine = _guard_at(job)
+    mine = job.guarded
     parted = family_split.parts(job.context, mine) if mine is not None and fix.kind == "family" else None
     if mine is None or parted is None:
         return found
@@ -119,10 +118,6 @@ def _mended(job: Job, draft: Draft, source: str, *, sure: bool) -> tuple[Job, Fi
     if isinstance(mend, Fix) and mend.applicability == "safe":
         return theirs, mend
     return mend if isinstance(mend, NoFix) else NoFix("it is not mended safely")
-
-
-def _guard_at(job: Job) -> Guarded | None:
-    return next((one for one in job.context.guards[job.module.path] if one.guard is job.draft.gate), None)
 
 
 def _conditions(job: Job, fix: Fix) -> list[tuple[Job, Fix]] | NoFix:

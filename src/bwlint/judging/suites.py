@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -11,10 +10,8 @@ from bwlint.judging.context import Context
 from bwlint.model.facts import Hop, Use
 from bwlint.model.naming import spoken
 from bwlint.world.gates import Judged
-from bwlint.world.libraries import PROOF, Need, instruction
+from bwlint.world.libraries import PROOF, Need, called_after
 from bwlint.world.suites import Prepared, tests
-
-_NEGATED = re.compile(r"\b(?:no|not|non|without|avoids?|fallback|disabled?|compile only)\b")
 
 
 def leak(context: Context, judged: Judged) -> tuple[Need, ChipSet] | None:
@@ -44,8 +41,7 @@ def _named(test: Prepared) -> Need | None:
         (definition.qualname, definition.at),
         *((use.name, use.at) for use in definition.uses if use.sure),
     ):
-        words = " ".join(spoken(part) for part in name.split(".")).replace("_", " ")
-        found = None if _NEGATED.search(words) else instruction(words, at)
+        found = called_after(" ".join(map(spoken, name.split("."))), at)
         if found is not None:
             hop = Hop(path, at, f"`{name.rpartition('.')[2]}` in the test `{definition.qualname}`")
             return replace(found, strength="name", hops=(hop,))

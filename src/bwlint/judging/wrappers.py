@@ -38,11 +38,9 @@ class Wrapper:
 
 def wrapper_of(context: Context, guarded: Guarded) -> Wrapper | None:
     """The class template of which a guard is the guard, with its uses in the project."""
-    owner, _, method = guarded.guard.qualname.rpartition(".")
-    wraps = method == "operator()" and any(use.name == method for use in guarded.working.uses)
-    if not owner or not wraps or context.native is None:
+    name = name_of(guarded)
+    if not name or context.native is None:
         return None
-    name = owner.rpartition(".")[2]
     hits = search_of(package_root(guarded.module.path), context.native.searches).word("cuda", name)
     argument = re.compile(rf"\b{re.escape(name)}\s*<\s*(?:\w+\s*::\s*)*(?P<kernel>\w+)?")
     kernels: list[str] = []
@@ -56,11 +54,17 @@ def wrapper_of(context: Context, guarded: Guarded) -> Wrapper | None:
     return Wrapper(name, tuple(kernels), tuple(places[:_SHOWN]), unknown=not hits)
 
 
+def name_of(guarded: Guarded) -> str:
+    """The class template whose call operator calls its base's behind a guard; "" where it is none's."""
+    owner, _, method = guarded.guard.qualname.rpartition(".")
+    wraps = method == "operator()" and any(use.name == method for use in guarded.working.uses)
+    return owner.rpartition(".")[2] if wraps else ""
+
+
 def for_family(context: Context, guarded: Guarded, chips: ChipSet) -> Guarded | None:
     """The guard of a wrapper beside this one that runs what it is given on just these chips."""
     for other in context.guards[guarded.module.path]:
-        wraps = any(use.name == "operator()" for use in other.working.uses)
-        if wraps and other.guard.qualname != guarded.guard.qualname and other.chips == chips:
+        if name_of(other) not in ("", name_of(guarded)) and other.chips == chips:
             return other
     return None
 

@@ -26,8 +26,9 @@ EXCEPTION = re.compile(words.said("exception"), re.I)
 _NEGATIVE = re.compile(words.said("refusal"), re.I)
 _CONDITION = re.compile(rf"\bonly\b|\bskip|{words.said('demand')}", re.I)
 _TRIAL = re.compile(r"(?:^|[/_])(?:bench(?:marks?)?|examples?)(?:[/_]|$)")
-_HOPPER = 90
 _DEMAND = re.compile(words.said("demand"), re.I)
+_ONLY = re.compile(r"\bonly\b", re.I)
+_HOPPER = 90
 _FOR_NOBODY = "whoever is skipped is none of those that the reason leaves out"
 
 
@@ -72,7 +73,7 @@ def _refusal(context: Context, judged: Judged, text: Prose) -> Iterator[Draft]:
     elif here == context.targets and _names_one_sibling(context, text.text, said) and len(here) > 1:
         one = context.targets & said.exact
         advice = "name the family, or every chip"
-        severity: Severity = "warning" if re.search(r"\bonly\b", text.text, re.I) else "note"
+        severity: Severity = "warning" if _ONLY.search(text.text) else "note"
         found = _draft(
             judged,
             text,
@@ -93,7 +94,7 @@ def _names_the_least(judged: Judged, text: Prose, said: Mention) -> bool:
     """ "Needs SM90" beside a test for 9.0 and newer: such words name the oldest chip that will do, up to Hopper."""
     least = min(said.named, key=lambda chip: chip.joined)
     newer = ChipSet.where(lambda chip: chip.joined >= least.joined)
-    demands = _DEMAND.search(text.text) and not re.search(r"\bonly\b", text.text, re.I)
+    demands = _DEMAND.search(text.text) and not _ONLY.search(text.text)
     return bool(demands) and least.joined <= _HOPPER and newer & judged.sets.live <= judged.must
 
 

@@ -166,9 +166,7 @@ def named_for(carry: Carry) -> ChipSet:
     """The chips of the data centre for which the sources of a carry are named, where all of them are."""
     numbers = [spelling.numbers(source.rpartition("/")[2]) for source in carry.sources]
     meant = [ChipSet.joining(chip for chip in all_chips() if chip.joined in named) for named in numbers]
-    found = NONE
-    for chips in meant:
-        found |= chips
+    found = ChipSet.joining(chip for chips in meant for chip in chips)
     return found if all(meant) and found <= group("datacenter-blackwell") else NONE
 
 

@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from bwlint.chips import EVERY, ChipSet, group
+from bwlint.chips.words import said
 from bwlint.data import table
 from bwlint.model.expr import Span
 from bwlint.model.facts import Hop, How, Use
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from bwlint.world.requirements import Pins
 
 PROOF, NAME = "proof", "name"
+_WITHOUT = re.compile(rf"(?:^|[_\W])(?:{said('without-in-names')})(?![a-z])", re.I)
 _QUESTION = re.compile(
     r"_*(?:is|has|have|can|should|supports?|match(?:es)?|check|require|skip|needs|use|enable|warn|validate|log|get)_"
 )
@@ -257,6 +259,11 @@ def need_of(row: LibraryRow, use: Use) -> Need:
 
 def _borders(name: str) -> str:
     return name.replace("-", "_")
+
+
+def called_after(name: str, at: Span) -> Need | None:
+    """The instruction that a name speaks of; none where it says that it does without."""
+    return None if _WITHOUT.search(name) else instruction(name.replace("_", " "), at)
 
 
 def instruction(text: str, at: Span) -> Need | None:

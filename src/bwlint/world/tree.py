@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from bwlint.chips import ALL_TARGETS, EVERY, EVERY_TARGET, ChipSet, TargetSet
 from bwlint.evaluate.interpreter import Interpreter
 from bwlint.evaluate.names import DEVICE
-from bwlint.evaluate.objects import Clash, EvaluationFrame
+from bwlint.evaluate.objects import Clash, EvaluationFrame, FunctionValue
 from bwlint.evaluate.sources import Sources
 from bwlint.evaluate.values import CHIPS, Raises, Unknown, Vec
 from bwlint.model.expr import Expr, Span, walk
@@ -173,6 +173,11 @@ class Tree:
         self.interpreter.start()
         return self.interpreter.evaluate(node, self.frame(module))
 
+    def function(self, module: Module, node: Expr) -> FunctionValue | None:
+        """The function of the tree that an expression stands for, on every chip the same."""
+        found = self.value(module, node).only()
+        return found if isinstance(found, FunctionValue) else None
+
     def surely_compiled(self, module: Module, path: Path) -> TargetSet:
         """The targets for which what stands under these tests compiles whatever nobody knows."""
         found = EVERY_TARGET
@@ -255,9 +260,7 @@ class Tree:
         while stack:
             for node in walk(stack.pop()):
                 if node.op == "flag":
-                    self.interpreter.start()
-                    value = self.interpreter.evaluate(node.args[0], self.frame(module))
-                    if not value.device:
+                    if not self.value(module, node.args[0]).device:
                         return True
                 elif node.op == "var" and node.args[0] not in seen:
                     seen.add(node.args[0])
@@ -266,8 +269,7 @@ class Tree:
 
     def skips(self, module: Module, test: Expr) -> bool:
         """Whether a call that a test waits for skips a test on some chip: a helper, and not what is tested."""
-        self.interpreter.start()
-        value = self.interpreter.evaluate(test.args[0], self.frame(module)) if test.op == "completes" else None
+        value = self.value(module, test.args[0]) if test.op == "completes" else None
         return value is not None and any(isinstance(lane, Raises) and lane.reason in _SKIPS for lane in value.lanes)
 
     def live(self, module: Module, gate: Gate) -> ChipSet:

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from bwlint.fix import Job
 from bwlint.judging.drafts import RelatedSpan
-from bwlint.judging.guards import Guarded
-from bwlint.judging.wrappers import for_family, wrapper_of
+from bwlint.judging.wrappers import for_family, name_of, wrapper_of
 from bwlint.model.findings import Edit, Fix, NoFix, Proof
 from bwlint.sources.texts import Texts
 
 
 def mend(job: Job) -> Fix | NoFix:
     """The fix of all uses of a wrapper; `NoFix` says why there is none."""
-    guarded = next((one for one in job.context.guards[job.module.path] if one.guard is job.draft.gate), None)
+    guarded = job.guarded
     wrapper = wrapper_of(job.context, guarded) if guarded is not None else None
     family = for_family(job.context, guarded, job.remedy.chips) if guarded is not None else None
     if guarded is None or wrapper is None or family is None:
         return NoFix("nothing here tells which wrapper to take")
     if wrapper.unknown or not wrapper.places or len(wrapper.places) < len(wrapper.kernels):
         return NoFix(f"`{wrapper.name}` is used in too many places, or in none")
-    name, texts = _name(family), Texts()
+    name, texts = name_of(family), Texts()
     edits = tuple(edit for place in wrapper.places for edit in _renamed(texts, place, wrapper.name, name))
     if len(edits) < len(wrapper.places):
         return NoFix("a use of the wrapper is not found again")
@@ -36,7 +35,3 @@ def _renamed(texts: Texts, place: RelatedSpan, old: str, new: str) -> tuple[Edit
         return ()
     start, end = text.offset(found.line, found.column), text.offset(found.end_line, found.end_column)
     return (Edit(place.module.path, found, new),) if text.source[start:end] == old else ()
-
-
-def _name(guarded: Guarded) -> str:
-    return guarded.guard.qualname.rpartition(".")[0].rpartition(".")[2]

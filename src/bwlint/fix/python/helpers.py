@@ -66,8 +66,7 @@ def _calls(place: ConditionPlace) -> Iterator[_Call]:
             continue
         seen.add(node.at)
         function = node.args[0]
-        place.tree.interpreter.start()
-        value = place.tree.interpreter.evaluate(function, place.tree.frame(place.module)).only()
+        value = place.tree.value(place.module, function).only()
         signature = _signature(value)
         owner, name = _definition(place, function, value)
         if signature is not None and owner is not None:
@@ -191,9 +190,8 @@ def _is_there(place: ConditionPlace, helper: _Call, name: str) -> bool:
     function = helper.node.args[0]
     if function.op not in ("import", "attr"):
         return True
-    place.tree.interpreter.start()
     other = Expr(function.op, (function.args[0], name), function.at)
-    value = place.tree.interpreter.evaluate(other, place.tree.frame(place.module)).only()
+    value = place.tree.value(place.module, other).only()
     return isinstance(value, FunctionValue | PartialValue)
 
 

@@ -102,8 +102,7 @@ def has_method(place: ConditionPlace, node: ast.expr, name: str) -> bool:
     attribute = next(found, None)
     if attribute is None:
         return False
-    place.tree.interpreter.start()
-    owner = place.tree.interpreter.evaluate(attribute.args[0], place.tree.frame(place.module)).only()
+    owner = place.tree.value(place.module, attribute.args[0]).only()
     if isinstance(owner, Instance | ClassValue):
         return f"{owner.body.qualname}.{name}" in owner.module.functions
     return isinstance(owner, Ref) and _has(place, owner.name, name)

@@ -19,6 +19,7 @@ MAX_TOKENS = 4000
 _DECLARED = re.compile(
     r"\b(?P<kind>(?:\w+_)?(?:map|set)|vector|array)\s*<(?P<types>[^;={}()]{1,300})>\s*(?:const\s+)?(?P<name>[A-Za-z_]\w*)\s*=?\s*(?=\{)"
 )
+_ASKS = re.compile(r"\b(?:at|count|contains|find|c?end)\s*\(")
 _TURNED = {"==": "not in", "!=": "in"}
 Followed = Callable[[Expr], Expr]
 """What a name stands for."""
@@ -52,6 +53,11 @@ def _of_map(rows: Expr) -> Expr | None:
         return None
     keys, values = zip(*pairs, strict=True)
     return Expr("dict", (keys, values), rows.at)
+
+
+def may_be_asked(text: str, start: int, end: int) -> bool:
+    """Whether a stretch has the name of something that looks into a container."""
+    return _ASKS.search(text, start, end) is not None
 
 
 def asked(node: Expr, followed: Followed) -> Expr:

@@ -27,6 +27,7 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 _SAME = re.compile(r"(?:std::)?is_same(?:_v)?<(?P<one>[\w:]+),(?P<other>[\w:]+)>(?:::value)?$")
 _LOCAL = re.compile(r"\bconstexpr\s+(?:static\s+)?[\w:]+\s+(?P<name>\w+)\s*=(?!=)\s*(?P<value>[^;{}]{1,200});")
 _CHOICE = re.compile(r"\b(?:std::)?conditional(?:_t)?\s*(?=<)")
+_MEMBER = re.compile(r"\s*::\s*(?:template\s+)?(?P<name>[A-Za-z_]\w*)(?=\s*\()")
 _ALIAS = re.compile(r"\busing\s+(?P<name>\w+)\s*=\s*(?:typename\s+)?$")
 
 
@@ -38,6 +39,12 @@ def given(text: str, end: int) -> tuple[Given, int]:
     if not parts:
         return (), end
     return tuple(" ".join(text[start:stop].split()) for start, stop in parts), parts[-1][1] + 1
+
+
+def member_of(text: str, end: int) -> str:
+    """The function of a template class that is called behind its arguments: `Kernel<90>::run(`; "" where none is."""
+    found = _MEMBER.match(text, end)
+    return found["name"] if found is not None else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +144,7 @@ def instance(
             bound[pattern] = argument
         elif _LAST_PART.sub(r"\1", pattern) != _LAST_PART.sub(r"\1", argument):
             return None
-    return GivenTemplate(code, bound or {"": ""}, decide)
+    return GivenTemplate(code, bound, decide)
 
 
 def is_special(text: str, scope: CodeScope, name: str) -> bool:

@@ -14,7 +14,7 @@ from bwlint.chips.atoms import is_builder, runs_everywhere
 from bwlint.model.expr import Span
 from bwlint.model.facts import NAMED, Definition, DefinitionKind, Operation, Outline, Use
 from bwlint.readers.cuda import assembly, ways
-from bwlint.readers.cuda.instances import Decide, Given, GivenTemplate, given, instance, is_special
+from bwlint.readers.cuda.instances import Decide, Given, GivenTemplate, given, instance, is_special, member_of
 from bwlint.readers.cuda.lexer import Code, clean
 from bwlint.readers.cuda.preprocessor import Directives, directives
 from bwlint.readers.cuda.program import last
@@ -35,7 +35,6 @@ _MEMBER = (".", "->")
 _ARGUMENT = re.compile(r"[<,]\s*(?:typename\s+)?\Z")
 _ENDS_ARGUMENT = re.compile(r"\s*(?:::\s*\w+\s*)?[,>]")
 _ALIAS = re.compile(r"\busing\s+(?P<name>[A-Za-z_]\w*)\s*=")
-_MEMBER_OF = re.compile(r"\s*::\s*(?:template\s+)?(?P<name>[A-Za-z_]\w*)(?=\s*\()")
 _CHOSEN = re.compile(r"\bconditional(?:_t)?\s*<")
 _BUILDS_FOR = re.compile(r"\s*<\s*(?P<tag>[A-Za-z_][\w:]*)\s*,\s*(?P<operator>[\w:]*)")
 _WORDS = frozenset(
@@ -156,9 +155,8 @@ def _definition(file: _CutText, scope: CodeScope, bound: GivenTemplate | None = 
     )
     used = [*_names(file, scope, certain, bound), *_operations(code, certain, file.needs, at)]
     if scope.test:
-        used += ways.uses(
-            code, text, scope.open, scope.close, certain
-        )  # what it is about may be an argument or a member
+        # what it is about may be an argument or a member
+        used += ways.uses(code, text, scope.open, scope.close, certain)
         return Definition(qualname, "test", at, tuple(used[:MAX_USES]))
     kind: DefinitionKind = "kernel" if scope.kernel else "function"
     return Definition(qualname, kind, at, tuple(sorted(used, key=lambda use: use.at))[:MAX_USES])
@@ -207,8 +205,8 @@ def _use(file: _CutText, name: str, match: re.Match[str], is_sure: bool, chosen:
     built = _BUILDS_FOR.match(text, match.end()) if is_builder(name) else None
     if built is None or runs_everywhere(last(built["operator"])):
         arguments, end = given(text, match.end())
-        member = _MEMBER_OF.match(text, end) if arguments else None
-        name = f"{name}.{member['name']}" if member is not None else bound.named(name)
+        member = member_of(text, end) if arguments else ""
+        name = f"{name}.{member}" if member else bound.named(name)
         return Use(name, "call", at, sure=is_sure, given=bound.written(arguments))
     tag = last(bound.values.get(built["tag"], built["tag"]))
     named = re.compile(rf"\busing\s+{tag}\s*=\s*(?P<tag>[A-Za-z_][\w:\s]*?)\s*;")

@@ -296,7 +296,9 @@ class _HostWalk:
     # -- expressions
 
     def lower(self, start: int, end: int) -> Expr:
-        node = self._with_rows(lower(self.code, start, end, self._resolve))
+        node = lower(self.code, start, end, self._resolve)
+        if self.found.rows or containers.may_be_asked(self.text, start, end):
+            node = self._with_rows(node)
         for inner in walk(node):
             if inner.op == "if" and inner.at is not None:
                 test, then, otherwise = inner.args

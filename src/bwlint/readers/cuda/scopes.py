@@ -145,7 +145,12 @@ def scopes(text: str, directives: Directives) -> Scopes:
             if closed.kind != "block":
                 found.append(
                     CodeScope(
-                        *(closed.kind, closed.name, closed.header, closed.open, offset, closed.classes),
+                        closed.kind,
+                        closed.name,
+                        closed.header,
+                        closed.open,
+                        offset,
+                        closed.classes,
                         closed.kernel,
                         closed.test,
                     )

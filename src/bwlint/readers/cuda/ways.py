@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Ends, How, Prose, Side, Use
 from bwlint.readers.cuda.failures import FAILS, SKIPS
-from bwlint.readers.cuda.instances import given
+from bwlint.readers.cuda.instances import given, member_of
 from bwlint.readers.cuda.lexer import Code
 from bwlint.readers.cuda.statements import Statement
 from bwlint.readers.cuda.sure import Stretch, sure
@@ -23,7 +23,6 @@ Lower = Callable[[int, int], Expr]
 _COMPLAINS = re.compile(r"\b(?:std::)?c(?:err|out)\s*<<|\b(?:f?printf|fputs|puts)\s*\(")
 _DEMANDS = re.compile(r"\b(?:requires?|must|only|need\w*|(?:not|un)\s?supported|at least)\b", re.I)
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*")
-_MEMBER_OF = re.compile(r"\s*::\s*(?:template\s+)?(?P<name>[A-Za-z_]\w*)(?=\s*\()")
 _GENERATION = re.compile(r"[Ss][Mm]_?\d{2,3}")
 """Names of kernels and tables for one generation count as used wherever they stand."""
 NOT_USED = frozenset(
@@ -109,8 +108,8 @@ def uses(code: Code, text: str, start: int, end: int, certain: Sequence[Stretch]
         called = argument or (following in "(<" and following)
         how: How = "call" if called or _GENERATION.search(name) else "name"
         arguments, end = given(text, match.end()) if following == "<" else ((), match.end())
-        member = _MEMBER_OF.match(text, end) if arguments else None
-        dotted = f"{name}::{member['name']}" if member is not None else name
+        member = member_of(text, end) if arguments else ""
+        dotted = f"{name}::{member}" if member else name
         found[name] = Use(dotted.replace("::", "."), how, code.span(*match.span()), sure=is_sure, given=arguments)
         if len(found) >= MAX_USES:
             break

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from bwlint.chips import NONE, ChipSet, families, group, spelling, words
 from bwlint.chips.wording import called, plain
-from bwlint.evaluate.objects import ClassValue, EvaluationFrame, FunctionValue
+from bwlint.evaluate.objects import ClassValue, EvaluationFrame
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -65,11 +65,11 @@ def _told_further(context: Context, judged: Judged) -> bool:
 
 def _within(context: Context, judged: Judged, call: Expr) -> tuple[Judged, ...]:
     """The gates of a function of the tree that is called."""
-    called_ = context.tree.interpreter.evaluate(call.args[0], context.tree.frame(judged.module)).only()
-    if not isinstance(called_, FunctionValue):
+    found = context.tree.function(judged.module, call.args[0])
+    if found is None:
         return ()
-    gates = context.judged.get(called_.module.path, ())
-    return tuple(one for one in gates if one.gate.qualname == called_.function.qualname and one.gate is not judged.gate)
+    gates = context.judged.get(found.module.path, ())
+    return tuple(one for one in gates if one.gate.qualname == found.function.qualname and one.gate is not judged.gate)
 
 
 def _parts_itself(context: Context, gates: Sequence[Judged]) -> bool:

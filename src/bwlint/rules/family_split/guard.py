@@ -13,7 +13,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.guarded_macros import defined, only_errors, served_elsewhere, tuned
 from bwlint.judging.guards import Guarded
-from bwlint.judging.wrappers import for_family, served, wrapper_of
+from bwlint.judging.wrappers import for_family, name_of, served, wrapper_of
 from bwlint.model.expr import walk
 from bwlint.model.findings import Confidence, NoFix, Severity
 from bwlint.rules.family_split import RULE, reasons
@@ -66,12 +66,11 @@ def _remedy(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) ->
         return NoFix(
             f"`{name}` is named after the part that the guard asks for: {plain(lost)} wants a macro of its own"
         )
-    owner, _, method = guarded.guard.qualname.rpartition(".")
-    family = for_family(context, guarded, guarded.chips | lost) if method == "operator()" else None
+    owner = name_of(guarded)
+    family = for_family(context, guarded, guarded.chips | lost) if owner else None
     if family is not None:
-        name = family.guard.qualname.rpartition(".")[0]
-        return Remedy("wrapper", family.chips, evidence=f"`{name}` beside it is for {plain(family.chips)}")
-    if method == "operator()" and _EXACT_WRAPPER.search(owner):
+        return Remedy("wrapper", family.chips, evidence=f"`{name_of(family)}` beside it is for {plain(family.chips)}")
+    if _EXACT_WRAPPER.search(owner):
         return NoFix(f"`{owner}` is named for one part alone: what runs on the family wants another wrapper")
     gained = _twins(guarded, held, lost) & guarded.sets.live
     targets = guarded.admitted | gained

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bwlint.chips import EVERY, NONE, ChipSet
-from bwlint.evaluate.objects import FunctionValue
 from bwlint.judging.context import Context
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Function, Module
@@ -45,8 +44,8 @@ def _handed_on(context: Context, module: Module, value: Expr, depth: int) -> Chi
     """The chips for which a function may say yes whose answer is returned as it is."""
     if value.op != "call" or depth >= _MOST_DEEP:
         return EVERY
-    called = context.tree.interpreter.evaluate(value.args[0], context.tree.frame(module)).only()
-    if not isinstance(called, FunctionValue) or not called.function.returns:
+    called = context.tree.function(module, value.args[0])
+    if called is None or not called.function.returns:
         return EVERY
     found = NONE
     for answer in answers(context, called.module, called.function, depth + 1):

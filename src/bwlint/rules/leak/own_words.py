@@ -19,7 +19,7 @@ from bwlint.model.facts import ANSWERS, ASSERTED, Side, Use
 from bwlint.model.findings import Severity
 from bwlint.rules.leak import RULE
 from bwlint.world.gates import Judged, refuses
-from bwlint.world.libraries import instruction
+from bwlint.world.libraries import called_after
 
 _OLD_NAMES = group("renamed")
 _THRESHOLD = group("blackwell-and-newer")
@@ -32,7 +32,6 @@ _OPEN = re.compile(rf"\+|{words.said('open-ended', 'at-least')}", re.I)
 _WAYS = re.compile(words.said("tensor-memory-ways"), re.I)
 _LAYOUT = re.compile(r"(?i)layout")
 """How data lie, in a call: that is arithmetic, and runs anywhere."""
-_NEGATED = re.compile(r"(?i)(?:^|[_\W])(?:no|not|non|without|avoids?|fallback|disabled?)(?![a-z])")
 _OF_COMPILERS = re.compile(
     r"(?i)(?:^|[_/.])(?:transforms?|pass(?:es)?|lower(?:ing|ed)?|analysis|irmodule|assert_structural_equal|parser?|filecheck)"
     r"(?![a-z])"
@@ -80,7 +79,7 @@ def answered(context: Context, judged: Judged) -> Iterator[Draft]:
     name = judged.gate.name
     if judged.gate.kind not in ANSWERS or not judged.owns_comparison or judged.sets.guessed:
         return
-    need = None if _NEGATED.search(name) else instruction(name.replace("_", " "), judged.at)
+    need = called_after(name, judged.at)
     wrong = judged.must & context.targets - need.legal if need is not None else NONE
     if need is None or not wrong or not judged.must & need.legal or context.works_there(judged):
         return
@@ -119,7 +118,7 @@ def instruction_tested(context: Context, judged: Judged) -> Iterator[Draft]:
     if not wrong or partial or _asked_again(context, judged):
         return
     for name, at in _instruction_names(judged):
-        need = None if _NEGATED.search(name) else instruction(name.replace("_", " "), at)
+        need = called_after(name, at)
         if need is None or not wrong - need.legal or not judged.admitted & need.legal:
             continue
         found = _draft(

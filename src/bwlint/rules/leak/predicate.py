@@ -146,8 +146,8 @@ def is_told_by_name(context: Context, judged: Judged) -> bool:
 def _functions(context: Context, judged: Judged) -> Iterator[FunctionValue]:
     """The functions that the test of a gate calls, of its own file and of others."""
     for node in _calls(judged.module, judged.gate.test):
-        value = context.tree.value(judged.module, node.args[0]).only()
-        if isinstance(value, FunctionValue) and value.function.qualname != judged.gate.qualname:
+        value = context.tree.function(judged.module, node.args[0])
+        if value is not None and value.function.qualname != judged.gate.qualname:
             yield value
 
 
