@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from bwlint.chips import ChipSet, words
+from bwlint.chips import ChipSet
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
 from bwlint.judging.evidence import handed_out
@@ -20,6 +20,7 @@ from bwlint.readers.python.occurrences import index
 from bwlint.sources.search import Hit, search_of
 from bwlint.sources.texts import Texts
 from bwlint.sources.tree import module_name, package_root
+from bwlint.world.builds import runs_on
 from bwlint.world.gates import TEST_FILE, Judged
 
 MAX_ASKERS = 60
@@ -65,16 +66,14 @@ def _decorated(judged: Judged) -> Iterator[Use]:
 
 
 def _pinned(context: Context, module: Module, use: Use, held: ChipSet, missing: ChipSet) -> str | None:
-    """A definition behind a use that hands a compiler the exact target of some of `held` alone, as a sentence."""
-    texts = Texts()
+    """A definition behind a use that compiles for some of `held` and nothing for `missing`, as a sentence."""
     for path, definition in context.evidence.leads_to(module, use) if use.how == "call" else ():
-        text = texts.of(path)
-        lines = range(definition.at[0], definition.at[2] + 1) if text is not None else ()
-        body = "\n".join(text.line(number).partition("#")[0] for number in lines) if text is not None else ""
-        both = re.search(rf"{words.pinned(missing)}|{words.families(held | missing)}", body)
-        for chip in held if both is None else ():
-            if match := re.search(rf"\b(?:sm|compute)_?{chip.joined}a(?:_\w+)?\b", body):
-                return f"`{definition.qualname}`, which is behind the test, compiles with `{match[0]}`"
+        file = context.tree.headers.at(path)
+        flags = [one for one in file.carries if definition.at.holds(one.at)] if file is not None else []
+        loads = runs_on(flags)
+        if held & loads and not missing & loads:
+            name = next((one.name for one in flags if one.name), " ".join(flags[0].sass))
+            return f"`{definition.qualname}`, which is behind the test, compiles with `{name}`"
     return None
 
 
