@@ -152,13 +152,18 @@ class Evidence:
         against = [proof for proof in proofs if self._targets & proof.against]
         if against:
             return min(against, key=lambda proof: RANK.index(proof.kind))
-        return next((proof for proof in proofs if proof.kind in ("list", "build")), None)
+        return next((proof for proof in proofs if proof.kind == "list"), None)
 
     def _in_table(self, module: Module, use: Use) -> Need | None:
-        """What the table of libraries says of a name, unless what the name stands for is built for all targets."""
-        if module.language == "cuda" and admits(self._of_cpp(module, use), self._targets):
-            return None
-        return self.libraries.of_user(use) or self.libraries.need(module.path, self._last_if_ours(module, use))
+        """What the table of libraries says of a name, unless what the name stands for is built for all targets.
+
+        What is proved of a library holds against a build in Python, which hands on to more than it compiles.
+        """
+        found = self.libraries.of_user(use) or self.libraries.need(module.path, self._last_if_ours(module, use))
+        if found is None or use.how != "call" or (found.strength == PROOF and module.language != "cuda"):
+            return found
+        shown = self._of_cpp(module, use) if module.language == "cuda" else self.proofs(module, use)
+        return None if admits(shown, self._targets) else found
 
     def _last_if_ours(self, module: Module, use: Use) -> Use:
         """Only the last name of a path through the tree's own modules: a module's name is no library."""
