@@ -95,4 +95,5 @@ def _asks(name: str, guard: Gate) -> bool:
 
 def _gives_up(side: Side) -> bool:
     """Whether all that a side does is to say that it cannot."""
-    return side.ends == "raise" or (not side.uses and any(_GIVES_UP.search(text.text) for text in side.texts[:1]))
+    does = any(use.how == "define" for use in side.uses)
+    return side.ends == "raise" or (not does and any(_GIVES_UP.search(text.text) for text in side.texts[:1]))

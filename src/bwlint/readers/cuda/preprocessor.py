@@ -24,9 +24,11 @@ _INCLUDE = re.compile(r'[ \t]*(?:<([^>\n]+)>|")')
 _TRAPS = re.compile(r"\basm\s*(?:volatile\s*)?\(\s*\"\s*trap\b")
 _NOTHING = re.compile(r"(?:\s+|\#(?:[^\\\n]+|\\.)*)*", re.DOTALL)
 _OPERATOR = re.compile(r"\w+::operator\s*\(\s*\)")
+_CALL = re.compile(r"\b(?!(?:if|for|while|switch|return|sizeof|asm|__asm__|volatile|defined)\b)([A-Za-z_]\w*)\s*\(")
 _DEFAULT = re.compile(r"\s*\#[ \t]*define[ \t]+(\w+)")
 _LONGEST_BODY = 300
 _LONGEST_FAILURE = 600
+_LONGEST_WAY = 2000
 _MOST_DEFINES = 12
 _FAILS = re.compile(
     r"\bstatic_assert\s*\(\s*false|#\s*error\b|\bCUTE_INVALID_CONTROL_PATH\b|\b__trap\s*\(|\b\w{0,40}(?:assert|CHECK|ASSERT)\w{0,40}\s*\(\s*(?:false|0)\b"
@@ -252,7 +254,7 @@ class _DirectiveReader:
         return self._side(closed.arms[position + 1].start, stop)
 
     def _side(self, start: int, end: int) -> Side:
-        """What stands between two offsets; `tuning` says that it only defines macros."""
+        """What stands between two offsets; `tuning` says that it only defines macros. A long side tells no calls."""
         code = self.code
         no_code = not _within(self.filled, start, end)
         empty = no_code and not _within(self.acts, start, end)
@@ -270,7 +272,9 @@ class _DirectiveReader:
         call = _OPERATOR.search(code.text, start, min(end, start + _LONGEST_FAILURE))
         if call is not None:
             defined += (Use("operator()", "call", code.span(*call.span())),)
-        return Side(ends=ends, at=code.span(start, end), uses=defined, texts=texts, empty=empty, tuning=tuning)
+        calls = () if no_code or end - start > _LONGEST_WAY else _CALL.finditer(code.text, start, end)
+        used = defined + tuple(Use(found[1], "call", code.span(*found.span(1))) for found in calls)
+        return Side(ends=ends, at=code.span(start, end), uses=used, texts=texts, empty=empty, tuning=tuning)
 
     def _define(self, match: re.Match[str]) -> None:
         found = _DEFINE.match(self.code.text, match.start("rest"), match.end("rest"))

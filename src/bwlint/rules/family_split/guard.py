@@ -15,6 +15,7 @@ from bwlint.judging.guarded_macros import defined, only_errors, served_elsewhere
 from bwlint.judging.guards import Guarded
 from bwlint.judging.wrappers import for_family, name_of, served, wrapper_of
 from bwlint.model.expr import walk
+from bwlint.model.facts import Module, Side
 from bwlint.model.findings import Confidence, NoFix, Severity
 from bwlint.rules.family_split import RULE, reasons
 from bwlint.world.builds import built, runs_on
@@ -28,11 +29,11 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
     if parted is None:
         return
     held, lost = parted
-    if _built_once(context, guarded, lost):
+    if _built_once(context, guarded, lost) or _told_where_defined(context, guarded, held, lost):
         return
     wrapper = wrapper_of(context, guarded)
     twins = _twins(guarded, held, lost)
-    severity, confidence, what = _level(guarded, lost, twins)
+    severity, confidence, what = _level(context, guarded, lost, twins)
     if wrapper is not None and wrapper.unused:
         severity, confidence, what = "note", "low", f"; nothing here is wrapped in `{wrapper.name}`"
     other = (RelatedSpan(guarded.module, guarded.other.at, f"{called(lost)} gets this"),) if guarded.other.at else ()
@@ -58,6 +59,30 @@ def _built_once(context: Context, guarded: Guarded, lost: ChipSet) -> bool:
     carries = context.builds.of(guarded.module)
     refused = TargetSet.native(lost) - guarded.admitted
     return bool(carries) and lost <= runs_on(carries) and not any(built(carry) & refused for carry in carries)
+
+
+def _told_where_defined(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) -> bool:
+    """Whether it asks for a macro of the project that the sibling lacks: the guard that defines it is the finding.
+
+    What a macro with the number of a part switches on is told where it is switched on.
+    """
+    passing, twins = guarded.admitted & TargetSet.native(held), _twins(guarded, held, lost)
+    switches = defined(guarded)
+    for node in walk(guarded.guard.test):
+        name = node.args[0] if node.op in _MACROS else ""
+        if not name or name in switches or not _defined_by_guard(context, guarded.module, name):
+            continue
+        has = context.tree.defined_for(guarded.module, name)
+        if passing <= has and not twins & has and not (switches and _has_number(name, held)):
+            return True
+    return False
+
+
+def _defined_by_guard(context: Context, module: Module, macro: str) -> bool:
+    """Whether a file of the project defines a macro under some test."""
+    homes = (module,) if macro in module.functions else context.tree.definers(module, macro)
+    found = (home.functions[macro] for home in homes)
+    return any(one.kind == "macro" and any(path for path, _ in one.returns) for one in found)
 
 
 def _remedy(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) -> Remedy | NoFix:
@@ -90,7 +115,7 @@ def _remedy(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) ->
 
 def _doubt(context: Context, guarded: Guarded, lost: ChipSet, twins: TargetSet, evidence: str) -> str | None:
     """Why a person should look at a wider guard; None where the sibling has nothing to lose by it."""
-    if _level(guarded, lost, twins)[0] == "note":
+    if _level(context, guarded, lost, twins)[0] == "note":
         return "the exact test may be meant"
     if name := tuned(guarded):
         return f"`{name}` may be chosen for this part"
@@ -116,8 +141,11 @@ def named_after(guarded: Guarded, held: ChipSet) -> str | None:
     """The macro that says which part it is: defined by a guard that asks the compiler, with that part's number."""
     asks = any(str(node.args[0]).startswith("__CUDA_ARCH") for node in walk(guarded.guard.test) if node.op in _MACROS)
     names = sorted(defined(guarded)) if asks else []
-    numbers = {str(chip.joined) for chip in held}
-    return next((name for name in names if numbers & set(re.findall(r"\d+", name))), None)
+    return next((name for name in names if _has_number(name, held)), None)
+
+
+def _has_number(name: str, held: ChipSet) -> bool:
+    return not {str(chip.joined) for chip in held}.isdisjoint(re.findall(r"\d+", name))
 
 
 def parts(context: Context, guarded: Guarded) -> tuple[ChipSet, ChipSet] | None:
@@ -148,7 +176,8 @@ def _other_guard(context: Context, guarded: Guarded, family: ChipSet, lost: Chip
     for other in context.guards[guarded.module.path]:
         if other is guarded or other.guard.qualname != guarded.guard.qualname or other.working.empty:
             continue
-        if not other.chips & family or other.chips & family - lost:
+        later = other.guard.position and other.guard.chain != guarded.guard.chain
+        if later or not other.chips & family or other.chips & family - lost:
             continue
         if not mine or mine & _shapes(other):
             return True
@@ -161,7 +190,7 @@ def _shapes(guarded: Guarded) -> set[str]:
     return {re.sub(r"\d+", "#", name) for name in defined} if guarded.working.tuning else set()
 
 
-def _level(guarded: Guarded, lost: ChipSet, twins: TargetSet) -> tuple[Severity, Confidence, str]:
+def _level(context: Context, guarded: Guarded, lost: ChipSet, twins: TargetSet) -> tuple[Severity, Confidence, str]:
     """Severity, confidence, and what becomes of the sibling in words."""
     if reasons.hinted(guarded.guard.comment):
         return "note", "low", " (a comment suggests that the exact part is meant)"
@@ -169,14 +198,36 @@ def _level(guarded: Guarded, lost: ChipSet, twins: TargetSet) -> tuple[Severity,
     named = [use.name for use in guarded.working.uses if use.how == "define"]
     if guarded.working.tuning and named:
         return "warning", sure, f"; `{named[0]}` is not defined there"
-    if guarded.other.ends == "raise":
+    landing = _landing(context, guarded, twins)
+    if landing.ends == "raise":
         return "warning", sure, f"; code built for {plain(lost)} ends in the error beside it"
-    if guarded.other.empty:
+    if landing.empty:
         return "warning", sure, f"; for {plain(lost)} nothing is left of it"
     behind = [one.name for one in guarded.operations() if one.kind == "instruction"]
     if behind and all(twins <= verdict(name).legal for name in behind):
         return "warning", "medium", f"; {plain(lost)} takes another way, though `{behind[0]}` assembles for it too"
+    there = {use.name for use in landing.uses}
+    own = next((use.name for use in guarded.working.uses if use.how == "call" and use.name not in there), None)
+    if own is not None and not behind and landing.uses:
+        return "warning", "medium", f"; {plain(lost)} goes another way, without `{own}`"
     return "note", "medium", ""
+
+
+def _landing(context: Context, guarded: Guarded, twins: TargetSet) -> Side:
+    """What compiles for the sibling: the arm of the chain that admits it, or what stands in all that may."""
+    if guarded.denies or not guarded.guard.chain:
+        return guarded.other
+    side = guarded.other
+    for arm in guarded.module.guards:
+        if arm.chain != guarded.guard.chain or arm.position <= guarded.guard.position:
+            continue
+        sets = context.tree.target_sets(guarded.module, arm)
+        if sets is None:
+            return side
+        if twins & sets.may:
+            return arm.yes
+        side = arm.no
+    return side
 
 
 def _handed_over(guarded: Guarded) -> bool:
