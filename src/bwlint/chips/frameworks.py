@@ -76,6 +76,12 @@ def sets_up() -> frozenset[str]:
     return frozenset(_all("sets_up"))
 
 
+@cache
+def prepares() -> frozenset[str]:
+    """Functions and methods of Python that run before the tests of their file or class."""
+    return frozenset(_all("prepares"))
+
+
 def refuses_family(variable: str) -> bool:
     """Whether what reads a list of targets from a variable of this name takes no family target."""
     return any(row["refuses_family"] in variable.upper() for row in _rows() if "refuses_family" in row)

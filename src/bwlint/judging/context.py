@@ -18,6 +18,7 @@ from bwlint.world.tree import Tree
 if TYPE_CHECKING:
     from bwlint.judging.guards import Guarded
     from bwlint.world.native import Native
+    from bwlint.world.prepared import Preparations
 
 
 @dataclass
@@ -32,6 +33,8 @@ class Context:
     guards: dict[str, tuple[Guarded, ...]] = field(default_factory=dict)
     """Guards of the preprocessor that ask for the target, by module path, in file order."""
     builds: Builds = field(default_factory=lambda: Builds(()))
+    preparations: Preparations | None = None
+    """What runs before the tests in Python."""
     native: Native | None = None
     """The C++ half of the graph."""
     placed: dict[tuple[str, str], tuple[Any, ...]] = field(default_factory=dict)
@@ -72,8 +75,9 @@ class Context:
         return found & self.let_to(module, at)
 
     def reach(self, judged: Judged, at: Span) -> ChipSet:
-        """Chips that may reach a place through every gate around it."""
-        reached = EVERY
+        """Chips that may reach a place through every gate around it, and in front of the test that it is in."""
+        before = judged.in_test and self.preparations is not None
+        reached = self.preparations.let_in(judged.module, at) if before and self.preparations is not None else EVERY
         for other, side in self.around(judged, at):
             reached &= other.let_through(side)
         return reached

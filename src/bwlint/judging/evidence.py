@@ -93,10 +93,14 @@ class Evidence:
             return self._of_cpp(module, use)
         return self.proofs(module, use) or self._graph.agreed(self._definitions.bound(module.path, use))
 
-    def of_test(self, node: Node, use: Use) -> Need | None:
-        """What a test needs that runs; that it skips or refuses a chip is none."""
+    def of_node(self, node: Node) -> tuple[NeedProof, ...]:
+        """What a test shows that runs; that it skips or refuses a chip is none of it."""
         own = node.definition.qualname
-        proof = self._chosen([one for one in self._graph.proofs(node) if one.kind != "gate" or one.where != own])
+        return tuple(one for one in self._graph.proofs(node) if one.kind != "gate" or one.where != own)
+
+    def of_test(self, node: Node, use: Use) -> Need | None:
+        """What a test needs that runs."""
+        proof = self._chosen(self.of_node(node))
         return _need(proof, use) if proof is not None else None
 
     def gates(self, module: Module, use: Use) -> Iterator[Judged]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bwlint.chips import EVERY, ChipSet, group, spelling
@@ -25,6 +25,8 @@ from bwlint.world.proofs import NeedProof
 MAX_FILES = 20
 """How many files are read that may ask one flag or predicate."""
 _FAMILY = group("consumer-blackwell")
+_BEFORE = group("thor")
+"""What a bound takes along that takes 12.x."""
 _FOR_FAMILY = re.compile(rf"{spelling.of_generation(12)}|b12x", re.I)
 
 
@@ -43,19 +45,26 @@ class Admission:
 
 def admission(context: Context, module: Module, use: Use) -> Admission | None:
     """What the definition that a call leads to is declared, built or guarded for; None where nothing says it."""
-    proofs = context.evidence.proofs(module, use) if use.how == "call" else ()
+    return (
+        admission_of(use.name.rpartition(".")[2], context.evidence.proofs(module, use)) if use.how == "call" else None
+    )
+
+
+def admission_of(name: str, proofs: Sequence[NeedProof]) -> Admission | None:
+    """What these proofs of a definition say that it is for."""
     said = next((proof for proof in proofs if _names_chips(proof)), None)
     if said is None or not said.hops:
         return None
     chips = EVERY
     for proof in proofs:
         chips &= proof.legal
-    return Admission(use.name.rpartition(".")[2], chips, said.hops[-1], said.kind)
+    return Admission(name, chips, said.hops[-1], said.kind)
 
 
 def _names_chips(proof: NeedProof) -> bool:
-    """A list names chips; a guard may be a bound that knows nothing of them, unless it leaves one family alone."""
-    return proof.kind in ("list", "build") or (proof.kind == "gate" and proof.legal <= _FAMILY)
+    """A list names chips; a guard may be a bound that knows none, unless it leaves out what is below 12.x."""
+    between, older = _BEFORE & proof.legal, EVERY - _BEFORE - _FAMILY - proof.legal
+    return proof.kind in ("list", "build") or (proof.kind == "gate" and not between and bool(older))
 
 
 def admits(context: Context, judged: Judged, chips: ChipSet) -> Admission | None:

@@ -1,4 +1,4 @@
-"""What the tests need that run where the `SetUp` of a class of tests skips none."""
+"""What the tests need, and are for, that run where what runs before them skips none: a `SetUp`, a fixture."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from bwlint.chips import ChipSet, frameworks
 from bwlint.judging.context import Context
+from bwlint.judging.siblings import Admission, admission_of
 from bwlint.model.facts import Hop, Use
 from bwlint.model.naming import spoken
 from bwlint.world.gates import Judged
@@ -15,23 +16,44 @@ from bwlint.world.suites import Prepared, tests
 
 
 def leak(context: Context, judged: Judged) -> tuple[Need, ChipSet] | None:
-    """A need of a test that a `SetUp` lets run on targets which lack it, with these; what is proved comes first."""
+    """A need of a test that is let run on targets which lack it, with these; what is proved comes first."""
     found = [one for one in _needs(context, judged) if one[1] and judged.admitted & one[0].legal]
     kept = judged.sets.live - judged.admitted
     found = [one for one in found if not kept <= one[0].legal]
     return next((one for one in found if one[0].strength == PROOF), None) or next(iter(found), None)
 
 
+def admits(context: Context, judged: Judged, chips: ChipSet) -> Admission | None:
+    """A gate of what the tests behind a fixture call which admits some of `chips`, where none of them refuses those."""
+    first: Admission | None = None
+    for test in _tests(context, judged):
+        found = admission_of(test.node.definition.qualname, context.evidence.of_node(test.node))
+        if found is None or not chips & test.chips:
+            continue
+        if not found.chips & chips:
+            return None
+        first = first or found
+    return first
+
+
 def _needs(context: Context, judged: Judged) -> Iterator[tuple[Need, ChipSet]]:
-    owner, _, method = judged.gate.qualname.rpartition(".")
-    if method not in frameworks.sets_up() or context.native is None or not judged.admitted & context.targets:
+    if not judged.admitted & context.targets:
         return
-    for test in tests(context.native, owner.rpartition(".")[2], judged.module.path):
+    for test in _tests(context, judged):
         use = Use(test.node.definition.qualname, "call", judged.at)
         for need in (context.evidence.of_test(test.node, use), _named(test)):
             if need is not None:
                 coming = judged.admitted & context.targets & test.chips & need.arriving
                 yield replace(need, use=use), coming - need.legal
+
+
+def _tests(context: Context, judged: Judged) -> Iterator[Prepared]:
+    """The tests before which the function around a gate runs."""
+    owner, _, method = judged.gate.qualname.rpartition(".")
+    if judged.module.language == "python" and context.preparations is not None:
+        yield from context.preparations.prepared(judged.module, judged.gate.qualname)
+    elif method in frameworks.sets_up() and context.native is not None:
+        yield from tests(context.native, owner.rpartition(".")[2], judged.module.path)
 
 
 def _named(test: Prepared) -> Need | None:

@@ -65,7 +65,8 @@ FunctionKind = Literal["function", "method", "staticmethod", "classmethod", "pro
 BOUND: frozenset[FunctionKind] = frozenset({"method", "classmethod", "property"})
 """Their first argument is what they are taken from."""
 
-DefinitionKind = Literal["function", "class", "kernel", "test"]
+DefinitionKind = Literal["function", "class", "kernel", "test", "setup"]
+"""A setup runs before every test of its class, of its file, or of its folder."""
 
 Exit = Literal["return", "raise"]
 
@@ -340,8 +341,9 @@ class Definition:
     """A function, a kernel, a test or a class as one who uses it sees it: what it uses in its turn.
 
     `uses` are names in the order of the body; a sure one stands under no test:
-    loops, `with`, `try` and checks that end in an error are none. `bases` are dotted names, `decorators` uses with the
-    strings that they are given.
+    loops, `with`, `try` and checks that end in an error are none. `bases` are dotted names, `marks` what the decorators
+    of a test use, those of its class and the marks of its file included, with the strings that they are given.
+    `parameters` are the names that it takes.
     """
 
     qualname: str
@@ -350,7 +352,8 @@ class Definition:
     uses: tuple[Use, ...]
     _: KW_ONLY
     bases: tuple[str, ...] = ()
-    decorators: tuple[Use, ...] = ()
+    marks: tuple[Use, ...] = ()
+    parameters: tuple[str, ...] = ()
 
 
 Instances = Callable[[str, tuple[str, ...], Callable[[Expr], bool | None]], tuple[Definition, ...]]

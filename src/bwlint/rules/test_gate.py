@@ -93,7 +93,7 @@ def _split(context: Context, judged: Judged) -> Iterator[Draft]:
     if parts is None and not _helper_splits(context, judged):
         return
     missing = context.targets & judged.sets.live - judged.may
-    api = admits(context, judged, missing)
+    api = admits(context, judged, missing) or suites.admits(context, judged, missing)
     if api is not None:
         found = replace(_against(judged, missing, api), severity=_by_build(context, judged, missing, api))
     elif (text := _naming(judged, missing)) is not None:
@@ -187,7 +187,7 @@ def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
     out = context.targets & judged.sets.live - judged.may
     if out != context.targets & judged.sets.live or not out:
         return
-    api = admits(context, judged, out)
+    api = admits(context, judged, out) or suites.admits(context, judged, out)
     if api is not None:
         if out <= api.chips:
             yield replace(_against(judged, out, api), severity=_by_build(context, judged, out, api))

@@ -30,6 +30,7 @@ from bwlint.world.gates import Judged
 from bwlint.world.graph import Graph
 from bwlint.world.libraries import Libraries
 from bwlint.world.native import Native
+from bwlint.world.prepared import Preparations
 from bwlint.world.refusals import Refusals
 from bwlint.world.tree import Tree
 
@@ -100,7 +101,8 @@ def analyse(
     world = linked(collected, sources, budget, libraries)
     tree, builds, native = world.tree, world.builds, world.native
     evidence = Evidence(tree, world.definitions, world.graph, world.libraries, native, targets)
-    context = Context(tree, targets, evidence, builds=builds, native=native)
+    preparations = Preparations(tree, world.definitions, native.refusals)
+    context = Context(tree, targets, evidence, builds=builds, preparations=preparations, native=native)
     gates = 0
     for file, module in collected.modules:
         gates += len(module.gates)

@@ -15,6 +15,7 @@ who gets to it through the gates around it?                    `Context.let_to`;
 who gets to a use behind a gate, through all gates around it?  `Context.reach`
 who gets to the function around it, through all its callers?   `arrivals.Arrivals.arriving`
 which targets compile it, by the tests of the preprocessor?    `tree.Tree.compiled`, `.surely_compiled`
+who gets to a test, through what runs before it?               `prepared.Preparations.let_in`
 **A guard of the preprocessor**
 for which targets does it hold, and which chips load those?    `tree.Tree.target_sets`; `judging.guards.Guarded.chips`
 for which targets is a macro defined?                          `tree.Tree.defined_for`

@@ -27,7 +27,7 @@ from bwlint.sources.tree import module_name, package_root
 from bwlint.world.gates import Judged
 from bwlint.world.libraries import PROOF, Libraries, operation
 from bwlint.world.operations import Behind, registered
-from bwlint.world.proofs import Edge, NeedProof, Node
+from bwlint.world.proofs import Edge, Key, NeedProof, Node
 from bwlint.world.tree import Tree
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Definitions:
         self._native = native
         self._tree = tree
         self._libraries = libraries
-        self._outlines = outlines
+        self.outlines = outlines
         self._operations: dict[str, Behind] = {}
 
     def definition(self, module: Module, use: Use) -> Node | None:
@@ -97,12 +97,31 @@ class Definitions:
             return self._absolute(use.name, 0)  # imports stand in uses by their full names
         if known is None and root in _BUILTIN:
             return None
-        outline = self._outlines.of(module.path, module.name)
+        outline = self.outline(module)
         return self._resolved(outline, use.name, use.at) if outline is not None else None
+
+    def outline(self, module: Module) -> Outline | None:
+        """The outline of the file of a module."""
+        return self.outlines.of(module.path, module.name)
+
+    def named(self, outline: Outline, name: str) -> Node | None:
+        """What a dotted name stands for at the top of a file."""
+        return self._resolved(outline, name, None)
+
+    def heritage(self, node: Node) -> Iterator[Node]:
+        """A class and those of its bases that are in the tree, nearest first."""
+        waiting, seen = deque([node]), set[Key]()
+        while waiting and len(seen) < _MAX_NAMES:
+            here = waiting.popleft()
+            if here.key not in seen:
+                seen.add(here.key)
+                yield here
+                bases = (self._named(here.outline, base) for base in here.definition.bases)
+                waiting.extend(base for base in bases if base is not None)
 
     def methods(self, module: Module, owner: str) -> Iterator[Node]:
         """The methods that a class of a file defines itself."""
-        outline = self._outlines.of(module.path, module.name)
+        outline = self.outline(module)
         for name in outline.definitions if outline is not None else ():
             if outline is not None and name.rpartition(".")[0] == owner and outline.definitions[name].kind != "class":
                 yield Node(outline, outline.definitions[name])
@@ -160,7 +179,7 @@ class Definitions:
             self._operations[root] = registered(search_of(root, self._native.searches))
         space, _, operation = name.removesuffix(".default").rpartition("ops.")[2].rpartition(".")
         for said, file, function in self._operations[root].get(operation, ()):
-            outline = self._outlines.of(file.real, module_name(file.real, file.root)) if said in ("", space) else None
+            outline = self.outlines.of(file.real, module_name(file.real, file.root)) if said in ("", space) else None
             for qualname in outline.definitions if outline is not None else ():
                 if outline is not None and qualname.rpartition(".")[2] == function:
                     yield Node(outline, outline.definitions[qualname])
@@ -247,7 +266,7 @@ class Definitions:
             full = f"{target}.{rest}" if rest else target
             return self._resolved(outline, full, None, depth + 1) if inside else self._absolute(full, depth + 1)
         for star in outline.stars if depth < _MAX_NAMES else ():
-            other = self._outlines.named(star)
+            other = self.outlines.named(star)
             found_there = self._resolved(other, name, None, depth + 1) if other is not None else None
             if found_there is not None:
                 return found_there
@@ -257,7 +276,7 @@ class Definitions:
         """A definition by its module's dotted name and its own."""
         parts = dotted.split(".")
         for cut in range(len(parts) - 1, 0, -1):
-            outline = self._outlines.named(".".join(parts[:cut]))
+            outline = self.outlines.named(".".join(parts[:cut]))
             if outline is not None:
                 return self._resolved(outline, ".".join(parts[cut:]), None, depth) if depth < _MAX_NAMES else None
         return None

@@ -10,7 +10,7 @@ from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.chips.wording import plain, refused_but
 from bwlint.model.expr import Span, negate
 from bwlint.model.facts import MAX_RETURNS, Exit, Function, Gate, Module, Path
-from bwlint.world.gates import Judged
+from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import is_question
 from bwlint.world.tree import Tree
 
@@ -67,6 +67,17 @@ class Refusals:
                 if side.holds(at):
                     reached &= judged.let_through(side)
         return reached
+
+    def let_in(self, module: Module, *functions: str) -> ChipSet:
+        """The chips that functions of a file do not surely skip or refuse, one after the other."""
+        chips = EVERY
+        for judged in self.judged(module) if functions else ():
+            gate = judged.gate
+            if gate.qualname in functions and not gate.path and refuses(judged.other) and not refuses(judged.working):
+                chips &= judged.let_through(judged.working)
+        for refusal in (one for name in functions for one in self.errors(module, name)):
+            chips &= refusal.legal
+        return chips
 
     def judged(self, module: Module) -> tuple[Judged, ...]:
         """The gates of a module with their sets."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from bwlint.chips import EVERY, ChipSet, frameworks
 from bwlint.model.facts import Outline
-from bwlint.world.gates import refuses
 from bwlint.world.native import Native
 from bwlint.world.proofs import Node
 
@@ -69,13 +68,4 @@ def _runs_setup_of_base(outline: Outline, heir: str) -> bool:
 def _let_in(native: Native, path: str, *functions: str) -> ChipSet:
     """The chips that functions of a file do not surely skip or refuse."""
     module = native.tree.headers.at(path) if functions else None
-    if module is None:
-        return EVERY
-    chips = EVERY
-    for judged in native.refusals.judged(module):
-        gate = judged.gate
-        if gate.qualname in functions and not gate.path and refuses(judged.other) and not refuses(judged.working):
-            chips &= judged.let_through(judged.working)
-    for refusal in (one for name in functions for one in native.refusals.errors(module, name)):
-        chips &= refusal.legal
-    return chips
+    return EVERY if module is None else native.refusals.let_in(module, *functions)

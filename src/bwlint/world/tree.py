@@ -69,6 +69,7 @@ class Tree:
 
     def __init__(self, sources: Sources, load: Loader) -> None:
         self._modules: dict[str, Module | None] = {}
+        self._placed: dict[str, Module | None] = {}
         self._files: dict[str, str | None] = {}
         self._roots: dict[str, None] = {}
         self._load = load
@@ -88,6 +89,7 @@ class Tree:
             self.headers.add(module)
             return
         self._modules.setdefault(module.name, module)
+        self._placed[module.path] = module
         self._files.setdefault(module.name, module.path)
         self._roots.setdefault(root)
         for other in import_roots(root):
@@ -106,6 +108,13 @@ class Tree:
             path = self.file(dotted)
             self._modules[dotted] = self._load(path, dotted) if path else None
         return self._modules[dotted]
+
+    def at(self, path: str, dotted: str) -> Module | None:
+        """The module of a file; another one may have the same dotted name."""
+        if path not in self._placed:
+            found = self.module(dotted)
+            self._placed[path] = found if found is not None and found.path == path else self._load(path, dotted)
+        return self._placed[path]
 
     def file(self, dotted: str) -> str | None:
         """The file of a module by its dotted name; None where it is not in the tree."""

@@ -307,6 +307,9 @@ class Flow:
         return parent.find(name) if parent else None
 
     def _assign(self, node: ast.Assign, rest: Sequence[ast.stmt]) -> bool:
+        if (found := sides.imported(node)) is not None:
+            self._import(ast.copy_location(ast.Import([ast.alias(found[1], found[0])]), node), rest)
+            return False
         self._target = sides.role_of(node.targets[0])
         value = self.lowerer.lower(node.value)
         self._target = ""

@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from bwlint.chips import frameworks
 from bwlint.model.facts import Definition, Outline
 from bwlint.readers.ondemand import OnDemand
 from bwlint.readers.python import parse
-from bwlint.readers.python.sides import Collector, Imports, dotted, statements
+from bwlint.readers.python.sides import Collector, Imports, dotted, imported, statements
 from bwlint.readers.spans import span
 from bwlint.sources.errors import ReadError
 
@@ -29,11 +30,14 @@ def outline(path: str, source: str, name: str, is_package: bool) -> Outline:
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """A definition as it is written; `made` are names around it and what they are instances of."""
+    """A definition as it is written; `made` are names around it and what they are instances of, `marks` the
+    decorators that it stands under.
+    """
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
     imports: Imports
     made: Mapping[str, str]
+    marks: tuple[ast.expr, ...]
 
 
 _LOOKS_UP = re.compile(r"(?i)(?:^|[._])(?:get|load|find)_?(?:custom_?)?op(?:erator)?$")
@@ -65,7 +69,9 @@ def _outlined(tree: ast.Module, path: str, name: str, is_package: bool) -> Outli
 
 
 def _bind(imports: Imports, stars: list[str], node: ast.stmt) -> None:
-    if isinstance(node, ast.Import):
+    if isinstance(node, ast.Assign) and (found := imported(node)) is not None:
+        imports.bind(*found)
+    elif isinstance(node, ast.Import):
         for alias in node.names:
             local = alias.asname or alias.name.partition(".")[0]
             imports.bind(local, alias.name if alias.asname else local)
@@ -79,15 +85,29 @@ def _bind(imports: Imports, stars: list[str], node: ast.stmt) -> None:
 
 
 def _written(
-    body: Sequence[ast.stmt], owner: str, imports: Imports, made: Mapping[str, str]
+    body: Sequence[ast.stmt],
+    owner: str,
+    imports: Imports,
+    made: Mapping[str, str],
+    around: tuple[ast.expr, ...] = (),
 ) -> Iterator[tuple[str, _Written]]:
     """Functions and classes of a block, and those within them, outer ones first, by qualified name."""
-    for node in _outside_definitions(body):
+    statements = list(_outside_definitions(body))
+    around = (*around, *(mark for node in statements for mark in _marks_of_all(node)))
+    for node in statements:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             qualname = f"{owner}.{node.name}" if owner else node.name
             inner = made if isinstance(node, ast.ClassDef) else {**made, **_made(node.body)}
-            yield qualname, _Written(node, imports, inner)
-            yield from _written(node.body, qualname, imports, inner)
+            marks = (*node.decorator_list, *around)
+            yield qualname, _Written(node, imports, inner, marks)
+            yield from _written(node.body, qualname, imports, inner, marks if isinstance(node, ast.ClassDef) else ())
+
+
+def _marks_of_all(node: ast.stmt) -> Sequence[ast.expr]:
+    """`pytestmark = ...`: the marks of every test of a file or a class."""
+    if not isinstance(node, ast.Assign) or dotted(node.targets[0]) != "pytestmark":
+        return ()
+    return node.value.elts if isinstance(node.value, ast.List | ast.Tuple) else (node.value,)
 
 
 def _made(body: Sequence[ast.stmt]) -> dict[str, str]:
@@ -122,17 +142,28 @@ def _definition(qualname: str, written: _Written) -> Definition:
 
 def _looked_into(qualname: str, written: _Written) -> Definition:
     node, imports = written.node, written.imports
-    decorators = Collector(imports, most=MAX_USES)
-    for decorator in node.decorator_list:
-        decorators.expression(decorator, True)
     if isinstance(node, ast.ClassDef):
         bases = tuple(_absolute(dotted(base), imports) for base in node.bases)
-        return Definition(
-            qualname, "class", span(node), (), bases=tuple(filter(None, bases)), decorators=tuple(decorators.uses)
-        )
+        return Definition(qualname, "class", span(node), (), bases=tuple(filter(None, bases)))
+    marks = Collector(imports, most=MAX_USES)
+    for mark in written.marks:
+        marks.expression(mark, True)
     body = Collector(imports, most=MAX_USES, past_exits=True, made=written.made)
     body.statements(node.body, nested=False)
-    return Definition(qualname, "function", span(node), tuple(body.uses), decorators=tuple(decorators.uses))
+    return Definition(
+        qualname,
+        "setup" if node.name in frameworks.prepares() or any(map(_is_for_all, node.decorator_list)) else "function",
+        span(node),
+        tuple(body.uses),
+        marks=tuple(marks.uses),
+        parameters=tuple(one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)),
+    )
+
+
+def _is_for_all(decorator: ast.expr) -> bool:
+    """`@pytest.fixture(autouse=True)`: every test near it has it."""
+    given = decorator.keywords if isinstance(decorator, ast.Call) else ()
+    return any(one.arg == "autouse" and isinstance(one.value, ast.Constant) and one.value.value for one in given)
 
 
 def _attributes(body: Sequence[ast.stmt], imports: Imports) -> Iterator[tuple[str, str]]:

@@ -18,6 +18,9 @@ _TEST = ("test_", "Test")
 """How that begins which runs by being there."""
 MAX_DEPTH = 100
 SKIPS = frozenset({"skip", "skipTest", "SkipTest", "xfail"})
+_AWAITS_ERROR = frozenset({"raises", "assertRaises", "assertRaisesRegex", "suppress"})
+"""What is around a block that is there to fail."""
+_IMPORTING = frozenset({"importorskip", "import_module"})
 _EXITS = frozenset({"exit", "_exit", "quit", "SystemExit"})
 _SPEAKS = frozenset(
     [
@@ -90,6 +93,16 @@ class Imports:
         parts = self.package.split(".") if self.package else []
         base = parts[: len(parts) - (node.level - 1)]
         return ".".join([*base, node.module] if node.module else base)
+
+
+def imported(node: ast.Assign) -> tuple[str, str] | None:
+    """The name and the module of `name = pytest.importorskip("module")`, and of `import_module`."""
+    call, target = node.value, node.targets[0]
+    if not isinstance(call, ast.Call) or not call.args or not isinstance(target, ast.Name):
+        return None
+    module = call.args[0].value if isinstance(call.args[0], ast.Constant) else None
+    made = dotted(call.func).rpartition(".")[2] in _IMPORTING and isinstance(module, str) and not module.startswith(".")
+    return (target.id, str(module)) if made else None
 
 
 def target_names(target: ast.expr) -> list[str]:
@@ -207,10 +220,13 @@ class Collector:
     def _with(self, node: ast.With | ast.AsyncWith, sure: bool) -> None:
         for item in node.items:
             self.expression(item.context_expr, sure)
-        self.statements(node.body, sure, self._nested)
+        awaited = any(dotted(item.context_expr).rpartition(".")[2] in _AWAITS_ERROR for item in node.items)
+        self.statements(node.body, sure and not awaited, self._nested)
 
     def _try(self, node: ast.Try, sure: bool) -> None:
-        self.statements(node.body, sure, self._nested)
+        """What ends in a skip where it fails is an attempt."""
+        tried = any(ending(handler.body) == "skip" for handler in node.handlers)
+        self.statements(node.body, sure and not tried, self._nested)
         for handler in node.handlers:
             self.statements(handler.body, False, self._nested)
 

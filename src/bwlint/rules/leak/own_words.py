@@ -115,23 +115,31 @@ def instruction_tested(context: Context, judged: Judged) -> Iterator[Draft]:
     """
     wrong = judged.admitted & context.targets & judged.may
     partial = judged.denies and not judged.sets.must  # it skips one configuration, and says nothing of the others
-    if not wrong or partial or _asked_again(context, judged):
+    if not wrong or partial or _asked_again(context, judged) or _is_attempt(judged):
         return
+    last = judged.working.uses[-1].at if judged.working.uses else judged.at
     for name, at in _instruction_names(judged):
         need = called_after(name, at)
-        if need is None or not wrong - need.legal or not judged.admitted & need.legal:
+        coming = wrong & context.reach(judged, last if at == judged.at else at) if need is not None else NONE
+        if need is None or not coming - need.legal or not judged.admitted & need.legal:
             continue
         found = _draft(
             judged,
-            wrong - need.legal,
+            coming - need.legal,
             _WordsBeside(f"`{name}`", name, at),
             severity="note" if _never_runs(judged) else "warning",
-            message=f"the test runs on {plain(wrong - need.legal)}, and `{name}` speaks of {need.what}, "
+            message=f"the test runs on {plain(coming - need.legal)}, and `{name}` speaks of {need.what}, "
             f"which is for {plain(need.legal)}",
             legal=need.legal,
         )
         yield replace(found, cause=(judged.module.path, need.what))  # the tests of a file are bounded together
         return
+
+
+def _is_attempt(judged: Judged) -> bool:
+    """Whether a test calls what is named after an instruction to see it fail, or is skipped where it does."""
+    tried = (use for use in judged.working.uses if use.how == "call" and not use.sure)
+    return any(called_after(use.name.rpartition(".")[2], use.at) is not None for use in tried)
 
 
 def _instruction_names(judged: Judged) -> Iterator[tuple[str, Span]]:

@@ -1,0 +1,188 @@
+"""Tests in Python, and what runs before them: marks, fixtures, methods that set up. A chip that one of these skips
+does not come to the test.
+"""
+
+# Paths are plain strings here, as in `sources.tree`.
+# ruff: noqa: PTH113, PTH118, PTH119, PTH120
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterator
+from itertools import islice
+
+from bwlint.chips import EVERY, ChipSet
+from bwlint.model.expr import Span
+from bwlint.model.facts import Module, Outline
+from bwlint.sources.search import search_of
+from bwlint.sources.tree import module_name, package_root, project_folder
+from bwlint.world.definitions import Definitions
+from bwlint.world.gates import TEST_FILE
+from bwlint.world.proofs import Key, Node
+from bwlint.world.refusals import Refusals
+from bwlint.world.suites import MAX_TESTS, Prepared
+from bwlint.world.tree import Tree
+
+_TEST = "test"
+_CONFTEST = "conftest.py"
+MAX_FILES = 60
+"""Files in which tests are looked for that run one fixture."""
+
+
+class Preparations:
+    """What runs before the Python tests of one run."""
+
+    def __init__(self, tree: Tree, definitions: Definitions, refusals: Refusals) -> None:
+        self._tree = tree
+        self._definitions = definitions
+        self._refusals = refusals
+        self._let_in: dict[tuple[Key, Key | None], ChipSet] = {}
+        self._before: dict[Key, tuple[Node, ...]] = {}
+
+    def let_in(self, module: Module, at: Span) -> ChipSet:
+        """The chips that nothing keeps from a place of a test before the test begins."""
+        if module.language != "python":
+            return EVERY
+        outline = self._definitions.outline(module)
+        chips = EVERY
+        for test in _tests_of(outline, at) if outline is not None else ():
+            chips &= self._let_to(test)
+        return chips
+
+    def prepared(self, module: Module, qualname: str) -> Iterator[Prepared]:
+        """The tests before which a function of a file runs, each with the chips that all the rest lets through."""
+        outline = self._definitions.outline(module) if module.language == "python" else None
+        written = outline.definitions.get(qualname) if outline is not None else None
+        if outline is None or written is None:
+            return
+        setup = Node(outline, written)
+        near = self._files_near(setup) if written.kind == "setup" or _is_fixture(setup) else iter(())
+        for test in islice((test for file in near for test in _tests_of(file)), MAX_TESTS):
+            if setup.key in (one.key for one in self.before(test)):
+                yield Prepared(test, self._let_to(test, setup.key))
+
+    def before(self, test: Node) -> tuple[Node, ...]:
+        """What runs before a test: what sets up its class, file and folder, and the fixtures that it asks for."""
+        if test.key not in self._before:
+            self._before[test.key] = tuple(self._running_before(test))
+        return self._before[test.key]
+
+    def _running_before(self, test: Node) -> Iterator[Node]:
+        around = tuple(self._around(test))
+        waiting = deque(_setups(around))
+        waiting.extend(self._fixtures(test, around))
+        seen = {test.key}
+        while waiting:
+            node = waiting.popleft()
+            if node.key not in seen and len(seen) < MAX_TESTS:
+                seen.add(node.key)
+                yield node
+                waiting.extend(self._fixtures(node, around))
+
+    def _around(self, test: Node) -> Iterator[tuple[Outline, str]]:
+        """Where a test has its fixtures from, nearest first: its class and the bases, its file, its folders."""
+        owner = test.definition.qualname.rpartition(".")[0]
+        if owner in test.outline.definitions:
+            for node in self._definitions.heritage(Node(test.outline, test.outline.definitions[owner])):
+                yield node.outline, node.definition.qualname
+        yield test.outline, ""
+        for path in _conftests(test.outline.path):
+            outline = self._definitions.outlines.of(path, module_name(path, package_root(path)))
+            if outline is not None and path != test.outline.path:
+                yield outline, ""
+
+    def _fixtures(self, node: Node, around: tuple[tuple[Outline, str], ...]) -> Iterator[Node]:
+        """The fixtures that a test or a fixture asks for by name."""
+        used = (use.name for use in node.definition.marks if use.how == "text" and use.call == "usefixtures")
+        for name in (*node.definition.parameters, *used):
+            for home, owner in around if name != "self" else ():
+                found = self._definitions.named(home, f"{owner}.{name}" if owner else name)
+                if found is not None and found.key != node.key and _is_fixture(found):
+                    yield found
+                    break
+
+    def _let_to(self, test: Node, but: Key | None = None) -> ChipSet:
+        """The chips that neither what runs before a test, `but` for one of that, nor its marks that have a name surely
+        keep away.
+        """
+        if (test.key, but) not in self._let_in:
+            chips = self._marked(test)
+            for node in self.before(test):
+                module = self._tree.at(node.outline.path, node.outline.name) if node.key != but else None
+                chips &= EVERY if module is None else self._refusals.let_in(module, node.definition.qualname)
+            self._let_in[test.key, but] = chips
+        return self._let_in[test.key, but]
+
+    def _marked(self, test: Node) -> ChipSet:
+        """The chips that the marks do not skip which a test, its class or its file bears by their names."""
+        chips = EVERY
+        own = self._tree.at(test.outline.path, test.outline.name)
+        owner = test.definition.qualname.rpartition(".")[0]
+        names = {use.name for use in test.definition.marks if use.how == "name"}
+        for name in (*sorted(names), "pytestmark"):
+            home, _, last = name.rpartition(".")
+            module = self._tree.module(home) if home else own
+            for judged in self._refusals.judged(module) if module is not None else ():
+                gate = judged.gate
+                if gate.kind == "skipif" and gate.name == last and gate.qualname in ("<module>", owner):
+                    chips &= judged.let_through(judged.working)
+        return chips
+
+    def _files_near(self, setup: Node) -> Iterator[Outline]:
+        """The file of a function, and those whose tests may have it run before them."""
+        outline, qualname = setup.outline, setup.definition.qualname
+        yield outline
+        search = search_of(package_root(outline.path), self._tree.searches)
+        owner, _, name = qualname.rpartition(".")
+        if not owner and setup.definition.kind == "setup":
+            folder = os.path.dirname(outline.path) + os.sep
+            files = (
+                [one for one in search.files("python") if one.real.startswith(folder)] if _is_shared(outline) else []
+            )
+        else:
+            files = [hit.file for hit in search.word("python", owner or name)]
+        for file in [one for one in dict.fromkeys(files) if TEST_FILE.search(one.real)][:MAX_FILES]:
+            near = self._definitions.outlines.of(file.real, module_name(file.real, file.root))
+            if near is not None and near.path != outline.path:
+                yield near
+
+
+def _tests_of(outline: Outline, at: Span | None = None) -> Iterator[Node]:
+    """The tests of a file, or the one around a place of it."""
+    for qualname, place in outline.places.items():
+        owner, _, name = qualname.rpartition(".")
+        if name.startswith(_TEST) and "." not in owner and (at is None or place.holds(at)):
+            yield Node(outline, outline.definitions[qualname])
+
+
+def _setups(around: tuple[tuple[Outline, str], ...]) -> Iterator[Node]:
+    """What runs before every test of classes (those of bases unless one nearer stands for it) and of files."""
+    nearer: dict[str, Node] = {}
+    for home, owner in around:
+        for qualname in home.places:
+            above, _, name = qualname.rpartition(".")
+            if above != owner or home.definitions[qualname].kind != "setup":
+                continue
+            known, node = nearer.get(name) if owner else None, Node(home, home.definitions[qualname])
+            if known is None or name in (use.name.rpartition(".")[2] for use in known.definition.uses):
+                nearer[name] = node
+                yield node
+
+
+def _is_fixture(node: Node) -> bool:
+    return any(use.name.rpartition(".")[2] == "fixture" for use in node.definition.marks)
+
+
+def _is_shared(outline: Outline) -> bool:
+    return os.path.basename(outline.path) == _CONFTEST
+
+
+def _conftests(path: str) -> Iterator[str]:
+    """Where the fixtures of a folder and of those around it lie, nearest first."""
+    top = project_folder(package_root(path))
+    folder = os.path.dirname(path)
+    while folder.startswith(top):
+        if os.path.isfile(os.path.join(folder, _CONFTEST)):
+            yield os.path.join(folder, _CONFTEST)
+        folder = os.path.dirname(folder)
