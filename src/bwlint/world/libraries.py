@@ -103,18 +103,21 @@ def _operations() -> tuple[OperationFamily, ...]:
 
 
 def operation(name: str) -> OperationFamily | None:
-    """The hardware operation that a name begins with."""
+    """The hardware operation that a name begins with; a constant, in capitals, is none."""
     word = name.lower()
-    if _on_the_host().search(name):
+    if name.isupper() or _on_the_host().search(name):
         return None
     return next((row for row in _operations() if word.startswith(row.begins)), None)
 
 
 def operation_in(dotted: str) -> OperationFamily | None:
-    """The hardware operation that a part of a dotted name is: `nvgpu.tcgen05.mma`."""
-    for part in dotted.split("."):
+    """The hardware operation that a part of a dotted name is: `nvgpu.tcgen05.mma`, no constant of `tcgen05_names`."""
+    parts = dotted.split(".")
+    for part in parts:
         found = operation(part)
-        if found is not None and part.partition("_")[0] == found.begins:
+        if found is None or part.partition("_")[0] != found.begins:
+            continue
+        if part == found.begins or not parts[-1].isupper():
             return None if _on_the_host().search(dotted) else found
     return None
 

@@ -148,7 +148,7 @@ def _operations(tree: ast.Module, source: str, lines: Sequence[str]) -> dict[str
     """Hardware operations that each top-level function or class names, "" for the module itself."""
     if not any(word in source for word in _OPERATION_WORDS):
         return {}
-    prose = _docstring_lines(tree)
+    prose = _docstring_lines(tree) | _annotated_lines(tree)
     places = [
         (number, match)
         for number, line in enumerate(lines, 1)
@@ -167,7 +167,8 @@ def _operations(tree: ast.Module, source: str, lines: Sequence[str]) -> dict[str
         if len(found.get(name, ())) < 3:
             use = Use(match[0], "name", Span(number, match.start(), number, match.end()))
             found[name] = (*found.get(name, ()), use)
-    return _inherited(tree, lines, found)
+    code = ["" if number in prose else line for number, line in enumerate(lines, 1)]
+    return _inherited(tree, code, found)
 
 
 def _inherited(tree: ast.Module, lines: Sequence[str], found: dict[str, tuple[Use, ...]]) -> dict[str, tuple[Use, ...]]:
@@ -194,6 +195,17 @@ def _docstring_lines(tree: ast.Module) -> set[int]:
     found: set[int] = set()
     for node in statements(tree.body):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            found |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return found
+
+
+def _annotated_lines(tree: ast.Module) -> set[int]:
+    """Lines on which nothing but the type of a parameter, a result or a field stands, or a head with such types."""
+    found: set[int] = set()
+    for node in below(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
+            found |= set(range(node.lineno, node.body[0].lineno))
+        elif isinstance(node, ast.AnnAssign) and node.value is None:
             found |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     return found
 

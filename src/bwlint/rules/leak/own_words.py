@@ -27,7 +27,7 @@ _OWN_KIND = group("hopper") | group("datacenter-blackwell") | group("thor") | gr
 """Generations with instructions that no other has: who names one of them alone speaks of its kernels."""
 _END = re.compile(r"[.;:](?:\s|$)|\s#:?\s*(?=[A-Z])")
 _ONLY = re.compile(r"\bonly\b", re.I)
-_AGAINST = re.compile(words.said("refusal", "exception"), re.I)
+_AGAINST = re.compile(words.said("refusal", "exception", "examples"), re.I)
 _OPEN = re.compile(rf"\+|{words.said('open-ended', 'at-least')}", re.I)
 _WAYS = re.compile(words.said("tensor-memory-ways"), re.I)
 _LAYOUT = re.compile(r"(?i)layout")
