@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from bwlint.chips import ALL_TARGETS, all_chips
+from bwlint.chips import all_chips
 from bwlint.chips.toolkits import Toolkits, bounds, every_toolkit
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, CarryKind
+from bwlint.readers.buildfiles.asked import ARCH_NAME, NAMES, Asked
 from bwlint.readers.buildfiles.cmake_syntax import Argument, Command, commands
-from bwlint.readers.buildfiles.conditions import Leaf, Truth, on_toolkit, truth
+from bwlint.readers.buildfiles.conditions import on_toolkit, truth
 from bwlint.readers.buildfiles.flags import find_flags
 from bwlint.readers.buildfiles.intersect import loose_intersection
-from bwlint.readers.buildfiles.patterns import BadRegex, Regex
 from bwlint.readers.buildfiles.places import Places
 from bwlint.readers.buildfiles.targets import Listed, parse_list
 
-_ARCH_NAME = re.compile(r"arch", re.I)
 _OFFERED = re.compile(r"support|allow|valid|known", re.I)
 _BUILT_BY_CMAKE = re.compile(r"CUDA_ARCHITECTURES")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
@@ -73,6 +72,7 @@ class _CmakeFile:
     """Lists that something unknown was added to."""
     offered: set[str] = field(default_factory=set)
     kernels: set[str] = field(default_factory=set)
+    asked: Asked = field(default_factory=Asked)
 
     def read(self) -> tuple[Carry, ...]:
         for command in commands(self.source):
@@ -99,6 +99,8 @@ class _CmakeFile:
             self.chains += 1
             name = command.words[0] if command.arguments and command.name in ("function", "macro") else ""
             self.stack.append(_If(_BuildArm(self.chains, 0, every_toolkit()), every_toolkit(), command.name, name))
+            if command.name == "foreach" and command.arguments:
+                self.asked.loop(command.words)
         elif command.name.startswith("end") and self.stack:
             self._close()
         else:
@@ -118,12 +120,15 @@ class _CmakeFile:
             chain = self.chains
         entry = _If(_BuildArm(chain, place, may), left, "if")
         self.stack.append(entry)
-        admits = self._admitted(command)
+        admits = self.asked.admitted(command.words, self.texts)
         if admits is not None:
             entry.filter = len(self.carries)
             entry.admits = admits
-            text = " ".join(command.words)
-            self._add("match", text, Listed(tuple(sorted(admits)), (), True), self._condition_span(command))
+            self._match(command, admits)
+
+    def _match(self, command: Command, admits: frozenset[str]) -> None:
+        text = " ".join(command.words)
+        self._add("match", text, Listed(tuple(sorted(admits)), (), True), self._condition_span(command))
 
     def _condition_span(self, command: Command) -> Span:
         first, last = command.arguments[0], command.arguments[-1]
@@ -133,49 +138,20 @@ class _CmakeFile:
         """Leave a branch. One that only refuses, or leaves, lets through what its condition does not hold for."""
         entry = self.stack.pop()
         if entry.filter is not None and entry.body < 0:
-            rest = frozenset(_names()) - entry.admits
+            rest = frozenset(NAMES) - entry.admits
             carry = self.carries[entry.filter]
             self.carries[entry.filter] = replace(carry, sass=tuple(sorted(rest)))
         return entry
-
-    def _admitted(self, command: Command) -> frozenset[str] | None:
-        """The targets for which a condition over a list of architectures may hold; None if it asks nothing such."""
-        if not any(word in ("MATCHES", "IN_LIST") for word in command.words):
-            return None
-        answers = {name: truth(command.words, self._on_list_of(name)) for name in _names()}
-        decided = {name for name, answer in answers.items() if answer is not None}
-        if not decided or len(set(answers.values())) == 1:
-            return None
-        return frozenset(name for name, answer in answers.items() if answer is not False)
-
-    def _on_list_of(self, name: str) -> Leaf:
-        """Tests of a list of architectures that holds the one target."""
-        number = name.rstrip("af")
-        spellings = (name, f"{number[:-1]}.{number[-1]}{name[len(number) :]}")
-
-        def leaf(words: Sequence[str]) -> Truth:
-            if len(words) != 3:
-                return None
-            if words[1] == "IN_LIST" and _ARCH_NAME.search(words[2]) and parse_list(words[0]) is not None:
-                return words[0] in spellings
-            if words[1] != "MATCHES" or not _ARCH_NAME.search(words[0]):
-                return None
-            pattern = self._expanded(words[2])
-            if "${" in pattern:
-                return None
-            try:
-                regex = Regex(pattern)
-            except BadRegex:
-                return None
-            return any(regex.search(spelling) for spelling in spellings)
-
-        return leaf
 
     def _expanded(self, text: str) -> str:
         return _REFERENCE.sub(lambda match: ";".join(self.texts.get(match[1], (match[0],))), text)
 
     def _plain(self, command: Command) -> None:
         self._count(command)
+        live = [entry.admits for entry in self.stack if entry.filter is not None]
+        kept = self.asked.run(command.name, command.words, frozenset(NAMES).intersection(*live))
+        if kept is not None:
+            self._match(command, kept)
         if command.name == "set" and command.arguments:
             self._set(command)
         elif command.name == "list" and command.words[:1] in (("APPEND",), ("PREPEND",)) and len(command.words) > 1:
@@ -215,7 +191,7 @@ class _CmakeFile:
         self._give_sources(values)
         if replaces:
             self.open.discard(name)
-        if listed is None or not _ARCH_NAME.search(name):
+        if listed is None or not ARCH_NAME.search(name):
             if replaces:
                 self.values.pop(name, None)
             else:
@@ -318,10 +294,6 @@ class _CmakeFile:
 def read(source: str) -> tuple[Carry, ...]:
     """The carries of a CMake file."""
     return _CmakeFile(source, Places(source)).read()
-
-
-def _names() -> Iterable[str]:
-    return (target.name.removeprefix("sm_") for target in ALL_TARGETS)
 
 
 def _listed(values: Sequence[Argument], *, with_ptx: bool = False) -> Listed | None:

@@ -16,13 +16,13 @@ Leaf = Callable[[Sequence[str]], Truth]
 _DEEPEST = 40
 _WORDS = frozenset({"AND", "OR", "NOT", "(", ")"})
 _CUDA_VERSION = re.compile(r"(?:\$\{)?\w*(?:CUDA|NVCC)\w*VERSION\w*\}?", re.I)
-_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+){0,3}")
-_COMPARISONS: dict[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]] = {
-    "VERSION_GREATER_EQUAL": lambda one, other: one >= other,
-    "VERSION_GREATER": lambda one, other: one > other,
-    "VERSION_LESS": lambda one, other: one < other,
-    "VERSION_LESS_EQUAL": lambda one, other: one <= other,
-    "VERSION_EQUAL": lambda one, other: one == other,
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+){0,3}")
+_ORDERS: dict[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]] = {
+    "GREATER_EQUAL": lambda one, other: one >= other,
+    "GREATER": lambda one, other: one > other,
+    "LESS": lambda one, other: one < other,
+    "LESS_EQUAL": lambda one, other: one <= other,
+    "EQUAL": lambda one, other: one == other,
 }
 
 
@@ -92,10 +92,17 @@ def on_toolkit(release: str) -> Leaf:
             return True if _CUDA_VERSION.fullmatch(words[1]) else None
         if len(words) != 3 or not _CUDA_VERSION.fullmatch(words[0]) or not _NUMBER.fullmatch(words[2]):
             return None
-        compare = _COMPARISONS.get(words[1])
-        return None if compare is None else compare(_padded(release), _padded(words[2]))
+        return compared(words[1].removeprefix("VERSION_"), release, words[2])
 
     return leaf
+
+
+def compared(test: str, one: str, other: str) -> Truth:
+    """Two numbers, or versions, in an order; what is no number is in none."""
+    order = _ORDERS.get(test)
+    if order is None or not _NUMBER.fullmatch(other):
+        return None
+    return _NUMBER.fullmatch(one) is not None and order(_padded(one), _padded(other))
 
 
 def _padded(text: str) -> tuple[int, ...]:

@@ -57,6 +57,26 @@ class Regex:
                 current = {follower for state in current for follower in self._step(state, text[place])}
         return False
 
+    def find(self, text: str, start: int) -> tuple[int, int] | None:
+        """The first place from `start` on where it matches, as far as it does."""
+        for first in range(start, len(text) + 1):
+            current, end = {self._start}, -1
+            for place in range(first, len(text) + 1):
+                current = self._closed(current, place == 0, place == len(text))
+                end = place if self._accept in current else end
+                character = text[place : place + 1]
+                current = {follower for state in current if character for follower in self._step(state, character)}
+            if end >= 0:
+                return first, end
+        return None
+
+    def replaced(self, new: str, text: str) -> str:
+        """The text with `new` for whatever it matches."""
+        found, place = "", 0
+        while (match := self.find(text, place)) and match[1] > match[0]:
+            found, place = found + text[place : match[0]] + new, match[1]
+        return found + text[place:]
+
     def _step(self, number: int, character: str) -> list[int]:
         state = self._states[number]
         if not isinstance(state.wants, tuple):

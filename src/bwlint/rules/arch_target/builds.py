@@ -304,7 +304,7 @@ class _BuildFile:
             mine = [target for target in built.every if target.chip in asked]
             wider = Target(min(chip.joined for chip in asked), "f")
             exact = {target.chip for target in mine if target.suffix == "a"}
-            if len(exact) < 2 or any(target.suffix in ("", "f") for target in mine) or not asked <= wider.loads_on():
+            if len(exact) < 2 or any(target.suffix == "f" for target in mine) or not asked <= wider.loads_on():
                 continue
             sparse = any(_SPARSE_FP4.search(source) for source in built.carry.sources)
             message = f"holds for {_listed(mine)} and not for {_short(wider)}, which loads on {plain(asked)}: "

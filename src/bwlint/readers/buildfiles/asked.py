@@ -1,0 +1,237 @@
+"""What CMake's variables hold where a build asks for one target: tried for every target, in both spellings.
+
+A list of architectures holds the target, and so does what a loop takes from it; what is cut of it, looked for in it or
+filtered is computed. In: the commands of a file, in order. Out: the truth of a condition for each target.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bwlint.chips import ALL_TARGETS
+from bwlint.readers.buildfiles.conditions import Leaf, Truth, compared, truth
+from bwlint.readers.buildfiles.patterns import BadRegex, Regex
+
+ARCH_NAME = re.compile(r"arch", re.I)
+"""A variable that is called so holds a list of architectures, where nothing else is known of it."""
+_WHOLE = re.compile(r"\$\{(\w+)\}")
+_FOREACH_WORDS = frozenset({"IN", "LISTS", "ITEMS"})
+_CALLS = frozenset({"set", "string", "list"})
+_LONGEST = 60
+
+Texts = Mapping[str, tuple[str, ...]]
+"""What is known of the other variables of a file."""
+
+
+@dataclass(slots=True)
+class _World:
+    """One target in one spelling; a variable that holds None is not known."""
+
+    target: str
+    spelling: str
+    held: dict[str, str | None] = field(default_factory=dict)
+
+    def of(self, word: str) -> str | None:
+        """What a variable holds, by its name or a reference to it."""
+        whole = _WHOLE.fullmatch(word)
+        name = whole[1] if whole else word
+        if name in self.held:
+            return self.held[name]
+        return self.spelling if ARCH_NAME.search(name) and re.fullmatch(r"\w+", name) else None
+
+
+def _worlds(dotted: bool) -> tuple[_World, ...]:
+    return tuple(_World(name, _spelled(name, dotted)) for name in NAMES)
+
+
+def _spelled(name: str, dotted: bool) -> str:
+    number = name.rstrip("af")
+    return f"{number[:-1]}.{number[-1]}{name[len(number) :]}" if dotted else name
+
+
+NAMES = tuple(target.name.removeprefix("sm_") for target in ALL_TARGETS)
+
+
+@dataclass(slots=True)
+class Asked:
+    """The variables of a file for each target that may be asked for."""
+
+    joined: tuple[_World, ...] = field(default_factory=lambda: _worlds(dotted=False))
+    dotted: tuple[_World, ...] = field(default_factory=lambda: _worlds(dotted=True))
+
+    def loop(self, words: Sequence[str]) -> None:
+        """`foreach(arch IN LISTS ARCHS)`: a loop over names that are written out asks for nothing."""
+        name, *items = (word for word in words if word not in _FOREACH_WORDS)
+        for world in (*self.joined, *self.dotted):
+            world.held[name] = next((text for item in items if (text := world.of(item)) is not None), None)
+
+    def run(self, name: str, words: Sequence[str], admitted: frozenset[str]) -> frozenset[str] | None:
+        """Follow a command where the targets in `admitted` get; those that a filter of a list keeps."""
+        if name not in _CALLS or len(words) < 2 or not self._concerns(words):
+            return None
+        for world in (*self.joined, *self.dotted):
+            if world.target in admitted:
+                _follow(world, name, words)
+        if name != "list" or words[0] != "FILTER":
+            return None
+        kept = (frozenset(one.target for one in worlds if one.of(words[1])) for worlds in (self.joined, self.dotted))
+        return next((targets for targets in kept if 0 < len(targets) < len(NAMES)), None)
+
+    def _concerns(self, words: Sequence[str]) -> bool:
+        """Whether a command names a variable that depends on the target."""
+        first = self.joined[0]
+        return any(word in first.held or _reads(first, word) for word in words)
+
+    def admitted(self, words: Sequence[str], texts: Texts) -> frozenset[str] | None:
+        """The targets for which a condition may hold; None if it does not tell them apart."""
+        if len(words) < 3 or not self._concerns(words):
+            return None
+        for worlds in (self.joined, self.dotted):
+            answers = {world.target: truth(words, _leaf(world, texts)) for world in worlds}
+            if len(set(answers.values())) > 1:
+                return frozenset(name for name, answer in answers.items() if answer is not False)
+        return None
+
+
+def _reads(world: _World, word: str) -> bool:
+    return world.of(word) is not None
+
+
+def _leaf(world: _World, texts: Texts) -> Leaf:
+    """Tests of what the target decides, as they come out for it."""
+
+    def leaf(words: Sequence[str]) -> Truth:
+        if len(words) != 3:
+            return None
+        left, test, right = words[0], words[1], _expanded(words[2], texts)
+        if test == "IN_LIST":
+            held, sought = world.of(words[2]), world.of(left) if _WHOLE.fullmatch(left) else left
+            return None if held is None or sought is None or not sought[:1].isdigit() else held == sought
+        held = world.of(left)
+        if held is None or "${" in right:
+            return None
+        if test == "MATCHES":
+            regex = _regex(right)
+            return None if regex is None else regex.search(held)
+        if test == "STREQUAL":
+            return held == right
+        return compared(test.removeprefix("VERSION_"), held, right)
+
+    return leaf
+
+
+def _expanded(text: str, texts: Texts) -> str:
+    return re.sub(r"\$\{(\w+)\}", lambda match: ";".join(texts.get(match[1], (match[0],))), text)
+
+
+def _regex(pattern: str) -> Regex | None:
+    try:
+        return Regex(pattern)
+    except BadRegex:
+        return None
+
+
+def _follow(world: _World, name: str, words: Sequence[str]) -> None:
+    """What a variable holds after a command that gives it something."""
+    if name == "set":
+        _set(world, words)
+    for form, change in _CHANGES.items():
+        if (name, *words)[: len(form)] == form:
+            target, value = change(world, words[len(form) - 1 :])
+            if target:
+                world.held[target] = None if value is None else value[:_LONGEST]
+            return
+
+
+def _set(world: _World, words: Sequence[str]) -> None:
+    """A variable stands for another one. A list that is written out is a default, and other names are asked for too."""
+    name, *values = words
+    other = world.of(values[0]) if len(values) == 1 and _WHOLE.fullmatch(values[0]) else None
+    if other is not None:
+        world.held[name] = other
+    elif name in world.held:
+        world.held[name] = values[0][:_LONGEST] if len(values) == 1 and "${" not in values[0] else None
+
+
+_Change = Callable[[_World, Sequence[str]], tuple[str, str | None]]
+
+
+def _replaced(world: _World, words: Sequence[str]) -> tuple[str, str | None]:
+    old, new, out, *rest = (*words, "", "")[: max(len(words), 4)]
+    text = world.of(rest[0]) if rest else None
+    return out, text.replace(old, new) if text is not None and old and "${" not in old + new else None
+
+
+def _regex_replaced(world: _World, words: Sequence[str]) -> tuple[str, str | None]:
+    if len(words) < 4:
+        return "", None
+    pattern, new, out, source = words[:4]
+    text, regex = world.of(source), _regex(pattern)
+    known = text is not None and regex is not None and "\\" not in new and "${" not in pattern + new
+    return out, regex.replaced(new, text) if known and regex and text is not None else None
+
+
+def _regex_matched(world: _World, words: Sequence[str]) -> tuple[str, str | None]:
+    if len(words) < 3:
+        return "", None
+    pattern, out, source = words[:3]
+    text, regex = world.of(source), _regex(pattern)
+    if text is None or regex is None or "${" in pattern:
+        return out, None
+    found = regex.find(text, 0)
+    return out, text[found[0] : found[1]] if found else ""
+
+
+def _found(world: _World, words: Sequence[str]) -> tuple[str, str | None]:
+    """`string(FIND text part out)`: the place, or -1."""
+    if len(words) < 3 or "${" in words[1]:
+        return (words[2] if len(words) > 2 else ""), None
+    text = world.of(words[0])
+    return words[2], None if text is None else str(text.find(words[1]))
+
+
+def _listed_at(world: _World, words: Sequence[str]) -> tuple[str, str | None]:
+    """`list(FIND LIST name out)`: of the names that are asked for, this one is the only one known."""
+    if len(words) < 3 or "${" in words[1]:
+        return (words[2] if len(words) > 2 else ""), None
+    held = world.of(words[0])
+    return words[2], None if held is None else "0" if held == words[1] else "-1"
+
+
+def _substring(world: _World, words: Sequence[str]) -> tuple[str, str | None]:
+    if len(words) < 4:
+        return "", None
+    text = world.of(words[0])
+    known = text is not None and words[1].isdigit() and words[2].lstrip("-").isdigit()
+    if not known or text is None:
+        return words[3], None
+    start, length = int(words[1]), int(words[2])
+    return words[3], text[start:] if length < 0 else text[start : start + length]
+
+
+def _filtered(world: _World, words: Sequence[str]) -> tuple[str, str | None]:
+    if len(words) < 4 or words[2] != "REGEX":
+        return "", None
+    held, regex = world.of(words[0]), _regex(words[3])
+    if held is None or regex is None or "${" in words[3]:
+        return words[0], None
+    return words[0], held if regex.search(held) == (words[1] == "INCLUDE") else ""
+
+
+def _without(world: _World, words: Sequence[str]) -> tuple[str, str | None]:
+    held = world.of(words[0])
+    return words[0], "" if held in words[1:] else held
+
+
+_CHANGES: dict[tuple[str, ...], _Change] = {
+    ("string", "REPLACE"): _replaced,
+    ("string", "REGEX", "REPLACE"): _regex_replaced,
+    ("string", "REGEX", "MATCH"): _regex_matched,
+    ("string", "FIND"): _found,
+    ("string", "SUBSTRING"): _substring,
+    ("list", "FIND"): _listed_at,
+    ("list", "FILTER"): _filtered,
+    ("list", "REMOVE_ITEM"): _without,
+}
