@@ -15,6 +15,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.guards import guards_of
 from bwlint.judging.legality import legal, short
 from bwlint.model.facts import NAMED, Carry, Module, Operation
+from bwlint.world.builds import files
 
 _MOST_SOURCES = 40
 
@@ -33,16 +34,17 @@ def behind(context: Context, build: Module, carry: Carry) -> Behind:
         return Behind((), "what is compiled for this list")
     found: dict[str, Module] = {}
     outside = ""
-    for source in carry.sources[:_MOST_SOURCES]:
-        module = context.tree.headers.at(_path(build, source))
+    paths = [(source, path) for source in carry.sources for path in files(_path(build, source))]
+    for source, path in paths[:_MOST_SOURCES]:
+        module = context.tree.headers.at(path)
         if module is None:
             outside = outside or source
             continue
         for one in (module, *context.tree.headers.included(module)):
             found[one.path] = one
         outside = outside or context.tree.headers.outside(module) or ""
-    missed = carry.sources[_MOST_SOURCES:]
-    return Behind(tuple(found.values()), outside or next(iter(missed), ""))
+    missed = (source for source, _ in paths[_MOST_SOURCES:])
+    return Behind(tuple(found.values()), outside or next(missed, ""))
 
 
 def lost(context: Context, code: Behind, kept: Target, given: Target) -> str | None:

@@ -1,7 +1,7 @@
 """Which builds of the tree compile a source file, and for which targets."""
 
 # Paths are plain strings here, as in `sources.tree`.
-# ruff: noqa: PTH118, PTH120, PTH207, PTH208
+# ruff: noqa: PTH110, PTH118, PTH120, PTH207, PTH208
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Builds:
             for origin, source, carry in (*named, *patterns):
                 folder = os.path.dirname(origin)
                 if source.endswith(".cu") and module.path.startswith(f"{folder}{os.sep}"):
-                    for path in _files(os.path.normpath(os.path.join(folder, source))):
+                    for path in files(os.path.normpath(os.path.join(folder, source))):
                         found[path].append(carry)
             read = ((headers.at(path), carries) for path, carries in islice(found.items(), _MOST_FILES))
             including = (carries for code, carries in read if code and module in headers.included(code))
@@ -74,7 +74,9 @@ class Builds:
         for origin, source, carry in self._by_name.get(path.rpartition("/")[2], ()):
             folder = os.path.dirname(origin)
             if path.startswith(f"{folder}/") and path.endswith(f"/{source.lstrip('./')}"):
-                yield origin, carry
+                exact = os.path.join(folder, source)
+                if path == exact or not os.path.exists(exact):
+                    yield origin, carry
         for folder, source, origin, carry in self._patterns:
             below = path.removeprefix(f"{folder}/")
             if below != path and below.count("/") == source.count("/") and ends_in(below, source):
@@ -118,7 +120,7 @@ def _build_files(folder: str) -> list[str]:
     return [name for name in names if name in _BUILD_FILES or name.endswith(".cmake")][:_MOST_FILES]
 
 
-def _files(path: str) -> Iterable[str]:
+def files(path: str) -> Iterable[str]:
     """The files that a path with stars may name, or the one that it names."""
     return sorted(glob.glob(path))[:_MOST_FILES] if "*" in path else (path,)
 

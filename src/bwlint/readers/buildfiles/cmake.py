@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from bwlint.chips import all_chips
@@ -22,6 +22,9 @@ _OFFERED = re.compile(r"support|allow|valid|known", re.I)
 _BUILT_BY_CMAKE = re.compile(r"CUDA_ARCHITECTURES")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _REFERENCE = re.compile(r"\$\{(\w+)\}")
+_MAKES = re.compile(r"(?:^|_)add_(?!custom|test|sub|def)|^target_sources$")
+"""Commands that make a target of sources, or add to it."""
+_OFF = frozenset({"OFF", ""})
 _END_OF_SET = frozenset({"CACHE", "PARENT_SCOPE"})
 _SOURCE = re.compile(r"\.cu$")
 _BLOCKS = frozenset({"if", "foreach", "while", "function", "macro", "block"})
@@ -59,6 +62,17 @@ class _Value:
     path: tuple[_BuildArm, ...]
 
 
+_NO_LIST = -1
+
+
+@dataclass(slots=True)
+class _Made:
+    """A target: its sources, and the list that it is compiled for where it gets none of its own."""
+
+    default: int | None
+    sources: tuple[str, ...] = ()
+
+
 @dataclass(slots=True)
 class _CmakeFile:
     source: str
@@ -73,12 +87,18 @@ class _CmakeFile:
     offered: set[str] = field(default_factory=set)
     kernels: set[str] = field(default_factory=set)
     asked: Asked = field(default_factory=Asked)
+    made: dict[str, _Made] = field(default_factory=dict)
+    default: int | None = None
+    """The carry of the list that targets get which are made here, `_NO_LIST` for none; None: not known."""
 
     def read(self) -> tuple[Carry, ...]:
         for command in commands(self.source):
             self._command(command)
             if len(self.carries) > _MOST:
                 break
+        for made in self.made.values():
+            if made.default not in (None, _NO_LIST):
+                self._compiles(made.default, made.sources)
         return tuple(map(self._by_use, self.carries))
 
     def _by_use(self, carry: Carry) -> Carry:
@@ -158,6 +178,8 @@ class _CmakeFile:
             self._append(command)
         elif command.name in ("set_property", "set_target_properties"):
             self._property(command)
+        elif command.name == "file" and command.words[:1] in (("GLOB",), ("GLOB_RECURSE",)) and command.words[1:]:
+            self.texts[command.words[1]] = command.words[2:]
         elif command.name not in _BUILT_IN:
             self._call(command)
         self._flags(command)
@@ -178,10 +200,17 @@ class _CmakeFile:
         ends = [place for place, argument in enumerate(values) if argument.text in _END_OF_SET]
         values = values[: ends[0]] if ends else values
         self.texts[name.text] = tuple(self._expanded(value.text) for value in values)
+        known = len(self.carries)
         self._assigned(name.text, values, "list", replaces=True)
+        if name.text == "CMAKE_CUDA_ARCHITECTURES":
+            off = all(value.text in _OFF for value in values)
+            listed = known if len(self.carries) > known and not ends else None
+            self.default = None if self.stack else _NO_LIST if off else listed
 
     def _append(self, command: Command) -> None:
         name, *values = command.arguments[1:]
+        if name.text == "CMAKE_CUDA_ARCHITECTURES":
+            self.default = None
         added = tuple(self._expanded(value.text) for value in values)
         self.texts[name.text] = (*self.texts.get(name.text, ()), *added)
         self._assigned(name.text, values, "piece", replaces=False)
@@ -223,12 +252,17 @@ class _CmakeFile:
     def _property(self, command: Command) -> None:
         words = command.words
         for place, word in enumerate(words):
-            if word == "CUDA_ARCHITECTURES":
-                values = command.arguments[place + 1 :]
-                values = values if command.name == "set_property" else values[:1]
-                listed = _listed(values, with_ptx=True)
-                if listed is not None:
-                    self._add("list", word, listed, self.places.span(values[0].start, values[-1].end))
+            if word != "CUDA_ARCHITECTURES":
+                continue
+            values = command.arguments[place + 1 :]
+            values = values if command.name == "set_property" else values[:1]
+            listed = _listed(values, with_ptx=True)
+            own = [self.made[name] for name in words[:place] if name in self.made]
+            for made in own if not self.stack else ():
+                made.default = _NO_LIST if all(value.text in _OFF for value in values) else None
+            if listed is not None:
+                self._add("list", word, listed, self.places.span(values[0].start, values[-1].end))
+                self._compiles(len(self.carries) - 1, [source for made in own for source in made.sources])
 
     def _call(self, command: Command) -> None:
         """A function of the project: one that makes a list of what is offered and asked for, or one that uses it."""
@@ -242,7 +276,22 @@ class _CmakeFile:
                     self._hold(out.text, replaces=True)
                     return
             self._offered_by(out.text, rest)
+        if _MAKES.search(command.name) and command.arguments:
+            made = self.made.setdefault(command.words[0], _Made(self.default))
+            made.sources = (*made.sources, *self._sources(command.arguments[1:]))
         self._give_sources(command.arguments)
+
+    def _sources(self, arguments: Sequence[Argument]) -> tuple[str, ...]:
+        """The sources that a command names, or the variables in it; folders that are not known are left out."""
+        words = [*(argument.text for argument in arguments)]
+        words += [word for name in _REFERENCE.findall(" ".join(words)) for word in self.texts.get(name, ())]
+        parts = (part for word in words for part in re.split(r"[;\s]", word))
+        return tuple(dict.fromkeys(part.rpartition("}/")[2] for part in parts if _SOURCE.search(part)))
+
+    def _compiles(self, place: int, sources: Iterable[str]) -> None:
+        """The sources of a carry, besides those that it has."""
+        carry = self.carries[place]
+        self.carries[place] = replace(carry, sources=tuple(dict.fromkeys((*carry.sources, *sources))))
 
     def _offered_by(self, out: str, arguments: Sequence[Argument]) -> None:
         """`intersection(OUT "${OFFERED}" "${ASKED}")`: OUT is what OFFERED is, unless the request itself is cut."""
@@ -253,26 +302,37 @@ class _CmakeFile:
 
     def _give_sources(self, arguments: Sequence[Argument]) -> None:
         """A command that names sources and a list of architectures says that these are compiled for those."""
-        text = " ".join(argument.text for argument in arguments)
-        names = _REFERENCE.findall(text)
+        names = _REFERENCE.findall(" ".join(argument.text for argument in arguments))
         held = [value.carry for name in names for value in self.values.get(name, ())]
         held = [] if self.open & set(names) else held
         held += [entry.filter for entry in self.stack if entry.filter is not None]
         if not held:
             return
-        words = [*text.split(), *(word for name in names for word in self.texts.get(name, ()))]
-        sources = tuple(dict.fromkeys(part for word in words for part in word.split(";") if _SOURCE.search(part)))
+        sources = self._sources(arguments)
         for place in held if sources else ():
-            carry = self.carries[place]
-            self.carries[place] = replace(carry, sources=tuple(dict.fromkeys((*carry.sources, *sources))))
+            self._compiles(place, sources)
 
     def _flags(self, command: Command) -> None:
+        sources = self._flagged(command)
         for argument in command.arguments:
             if "_" not in argument.text:
                 continue
             for flag in find_flags(self.source[argument.start : argument.end]):
                 at = self.places.span(argument.start + flag.start, argument.start + flag.end)
                 self._add("gencode", command.words[0], Listed(flag.sass, flag.ptx, True), at, flag.arch)
+                self._compiles(len(self.carries) - 1, sources)
+
+    def _flagged(self, command: Command) -> Sequence[str]:
+        """The sources that get flags, where no list of architectures adds to these."""
+        if not command.arguments:
+            return ()
+        bare = [made for made in self.made.values() if made.default == _NO_LIST]
+        if command.name in ("target_compile_options", "set_target_properties"):
+            return [source for made in bare if self.made.get(command.words[0]) is made for source in made.sources]
+        if command.name != "set_source_files_properties":
+            return ()
+        known = {source for made in bare for source in made.sources}
+        return [source for source in self._sources(command.arguments) if source in known]
 
     def _note_offers(self, command: Command) -> None:
         """`if(name IN_LIST list)` over a variable: the list decides which names are accepted."""

@@ -592,7 +592,7 @@ class _BuildFile:
         here = built.loads & self.context.targets
         lacking = ChipSet.where(lambda chip: chip.tmem_per_sm == 0)
         meant, sources = named_for(built.carry), built.carry.sources
-        if not here & lacking or not meant:
+        if not here & lacking or not meant or built.carry.is_a("gencode", "request"):
             return
         wrong = [target for target in built.sass if target.loads_on() & here]
         message = f"offers {_listed(wrong)} to a source that is named for {plain(meant)}: {sources[0]}"
