@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bwlint.chips import EVERY, ChipSet, group, spelling, words
-from bwlint.chips.mentions import Mention, mentioned
+from bwlint.chips import EVERY, NONE, ChipSet, group, spelling, words
+from bwlint.chips.mentions import Mention, from_generation, mentioned
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
-from bwlint.model.facts import Prose
+from bwlint.model.facts import Prose, Side
 from bwlint.model.findings import NoFix, Severity
 from bwlint.model.rule import RuleTraits
 from bwlint.rules.family_split import gate as family_split
@@ -33,6 +33,9 @@ _FOR_NOBODY = "whoever is skipped is none of those that the reason leaves out"
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
+    for text in judged.working.texts[:1]:
+        if _CONDITION.search(text.text):  # a way round, and why it is taken
+            yield from _misleading(context, judged, text, judged.working)
     side = judged.other
     if not refuses(side) and not side.ends_in("return", "continue"):
         yield from _announcements(context, judged)
@@ -42,7 +45,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
 
 
 def _refusal(context: Context, judged: Judged, text: Prose) -> Iterator[Draft]:
-    said = mentioned(text.text)
+    said = _said(text)
     here = judged.must & context.targets
     negative = _NEGATIVE.search(text.text) and not _DEMAND.search(text.text)
     if not said.named or negative or EXCEPTION.search(text.text) or said.named <= judged.sets.live - judged.admitted:
@@ -58,18 +61,8 @@ def _refusal(context: Context, judged: Judged, text: Prose) -> Iterator[Draft]:
             message=f"the text names {_only(said.named)}, the test admits {here} too",
             advice=advice,
         )
-    elif said.open_ended and _contradicts(context, judged, said):
-        out = context.targets & said.named - judged.may
-        advice = f"one of the two is wrong: name {judged.admitted} in the text, or admit {plain(out)} too"
-        if judged.in_test or _served_between(context, judged, text, out):
-            return  # a skip's reason misleads nobody's users
-        yield _draft(
-            judged,
-            text,
-            severity="note" if _TRIAL.search(judged.place) else "warning",
-            message=f"the text reads as if {out} would do, the test refuses it",
-            advice=advice,
-        )
+    elif said.open_ended and _told_all_the_same(context, judged, said, judged.other):
+        yield from _misleading(context, judged, text, judged.other)
     elif here == context.targets and _names_one_sibling(context, text.text, said) and len(here) > 1:
         one = context.targets & said.exact
         advice = "name the family, or every chip"
@@ -165,9 +158,37 @@ def _promises(context: Context, judged: Judged, text: Prose, said: Mention) -> I
         yield replace(found, claims=bound.claims)
 
 
-def _contradicts(context: Context, judged: Judged, said: Mention) -> bool:
-    out = context.targets & judged.sets.live - judged.may
-    return bool(out) and out <= said.named and bool(judged.admitted & said.named)
+def _misleading(context: Context, judged: Judged, text: Prose, side: Side) -> Iterator[Draft]:
+    """A text that names the first of the chips that would do, and is told to later ones."""
+    said = _said(text)
+    out = _told_all_the_same(context, judged, said, side) if said.open_ended else NONE
+    if not out or judged.in_test or _served_between(context, judged, text, out):
+        return  # a skip's reason misleads nobody's users
+    if out != context.targets:
+        return  # the test splits the family; it is mended, and the text is right then
+    advice = f"one of the two is wrong: name {EVERY - judged.on(side)} in the text, or admit {plain(out)} too"
+    yield _draft(
+        judged,
+        text,
+        severity="note" if _TRIAL.search(judged.place) else "warning",
+        message=f"the text reads as if {out} would do, the test refuses it",
+        advice=advice,
+    )
+
+
+def _told_all_the_same(context: Context, judged: Judged, said: Mention, side: Side) -> ChipSet:
+    """The asked chips that a text names and that get it; none where it is for chips alone that it names."""
+    told = judged.on(side)
+    speaks_of_others = said.named - told and told - said.named
+    out = context.targets & told
+    return out if speaks_of_others and out <= said.named else NONE
+
+
+def _said(text: Prose) -> Mention:
+    """The chips of a text, by their numbers or from a generation on: "Hopper or newer"."""
+    said = mentioned(text.text)
+    since = NONE if said.named else from_generation(text.text)
+    return Mention(since, NONE, True, False) if since else said
 
 
 def _announcements(context: Context, judged: Judged) -> Iterator[Draft]:
