@@ -39,6 +39,15 @@ _APART = re.compile(r"[.;](?!\d)|\bor\b", re.I)
 _SINCE = re.compile(
     rf"\b({'|'.join(dict.fromkeys(chip.generation for chip in EVERY))})\b(?:\s+\w+){{0,2}}?\s*(?:\+|{_NEWER})", re.I
 )
+SIZE = re.compile(r"(?<![\d.])(?P<kib>\d{3})(?: |-)?Ki?B\b", re.I)
+_SHARED = re.compile(r"shared mem|smem", re.I)
+_OF_OTHER_MEMORY = re.compile(r"\b(?:l1|l2|cache|unified|combined|registers?|tmem|tensor|tiles?)\b", re.I)
+_OF_NEXT = re.compile(r"(?:\s+of\s+(?:shared memory|smem))?\s+(?:on|for)\b", re.I)
+_HAS = re.compile(
+    r"(?:[\s)\]'\u2019:=(,~*/+-]|\b(?:s|has|have|with|offers?|provides?|gives?|is|of|only|up|to|gpus?|devices?|cards?|parts?"
+    r"|just|at|most|max|maximum|opt|in|shared|memory|smem|per|block|cta|sm|the|limit|capacity|size|and|or|newer|later)\b)*",
+    re.I,
+)
 _REACH = 32
 """Characters in front of a chip in which its bound stands, and between the two bounds of one range."""
 
@@ -90,6 +99,26 @@ def mentioned(text: str) -> Mention:
         named |= token.meant
         open_ended |= token.floor is not None
     return Mention(named, exact, open_ended, any(_ALIKE.match(text, token.end) for token in tokens))
+
+
+def shared_memory(text: str) -> Iterator[tuple[str, int, ChipSet]]:
+    """What a text gives as the shared memory of chips: its words ("SM120 with 100 KB"), the KiB, the chips."""
+    for size in SIZE.finditer(text) if _SHARED.search(text) else ():
+        start = max(0, size.start() - 2 * _REACH)
+        before, behind = text[start : size.start()], text[size.end() : size.end() + _REACH]
+        named = [(token.start, token.end, token.meant) for token in _tokens(before) if not token.bare]
+        named += [(*match.span(), chips) for pattern, chips in _products() for match in pattern.finditer(before)]
+        first, last, chips = max(named, key=lambda one: one[1], default=(0, 0, NONE))
+        of_another = _OF_OTHER_MEMORY.search(before[last:] + re.split(r"[,.;)]", behind)[0])
+        if chips and _HAS.fullmatch(before, last) and not of_another and not _OF_NEXT.match(behind):
+            yield text[start + first : size.end()], int(size["kib"]), chips
+
+
+@cache
+def _products() -> tuple[tuple[re.Pattern[str], ChipSet], ...]:
+    """The names that chips are sold under, "RTX 5090" for a row "RTX 50" too."""
+    rows = [(name, chip) for chip in EVERY for name in chip.products]
+    return tuple((re.compile(rf"\b{re.escape(name)}\w{{0,4}}"), ChipSet.of(chip.name)) for name, chip in rows)
 
 
 def of_generation(words: Collection[str]) -> ChipSet:

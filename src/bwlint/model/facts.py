@@ -94,6 +94,7 @@ OperationKind = Literal[
     "shared-size",
     "default-size",
     "size-table",
+    "stated",
     "glued",
     "as-text",
 ]
@@ -109,6 +110,7 @@ launch-bounds   threads and blocks that a kernel is compiled for
 ...-shared      bytes of shared memory: asked for at run time, of a kernel's own, or without asking for more
 capacity        bytes that host code takes a multiprocessor or a block to have
 lookup          a table of such bytes that is asked for a chip, and raises where it has no row
+stated          bytes of shared memory that a text says chips have
 glued           names of two targets that became one string
 as-text         a capability that is ordered as a text, or taken apart by the places of its characters
 """

@@ -8,16 +8,19 @@ from dataclasses import replace
 
 from bwlint.chips import EVERY, NONE, ChipSet, group, spelling, words
 from bwlint.chips.mentions import Mention, from_generation, mentioned
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import kib, plain
+from bwlint.judging import claims
+from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
-from bwlint.model.facts import Prose, Side
+from bwlint.model.facts import Module, Prose, Side
 from bwlint.model.findings import NoFix, Severity
 from bwlint.model.rule import RuleTraits
 from bwlint.rules.family_split import gate as family_split
 from bwlint.rules.leak import needs as leak
 from bwlint.rules.leak import own_words, predicate
+from bwlint.rules.smem.sizes import have
 from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import PROOF, instruction
 
@@ -42,6 +45,28 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         return
     for text in side.texts[:1]:
         yield from _refusal(context, judged, text)
+
+
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    """A text gives chips more shared memory than a multiprocessor of theirs has."""
+    for one in module.operations:
+        if one.kind != "stated":
+            continue
+        size, *numbers = (amount.args[0] for amount in one.amounts)
+        named = [chip for chip in context.targets if chip.joined in numbers]
+        wrong = ChipSet.joining(chip for chip in named if size > (chip.smem_per_sm or size))
+        if wrong:
+            yield Draft(
+                rule=RULE,
+                place=DraftPlace(module=module, at=one.at, admitted=wrong, certain=wrong),
+                severity="warning",
+                confidence="high",
+                message=f"the text gives {plain(wrong)} {kib(size)} of shared memory; {plain(wrong)} {have(wrong)}",
+                label="this text",
+                advice=f"name {plain(wrong)} apart",
+                remedy=NoFix("whether the text is for the block or for the multiprocessor is not known"),
+                claims=(Claimed(claims.shared("dynamic", size, wrong), one.at),),
+            )
 
 
 def _refusal(context: Context, judged: Judged, text: Prose) -> Iterator[Draft]:
