@@ -131,6 +131,10 @@ class Interpreter:
         return Vec((Raises(node.args[0]),))
 
     def _source(self, node: Expr, frame: EvaluationFrame) -> Vec:
+        """A source of a kind; what is taken for one by what it is compared with is what is known of it first."""
+        known = self.evaluate(node.args[1], frame) if len(node.args) > 1 else None
+        if known is not None and not any(isinstance(lane, Unknown) for lane in known.lanes):
+            return known
         return sources.read(node.args[0])
 
     def _name(self, node: Expr, frame: EvaluationFrame) -> Vec:

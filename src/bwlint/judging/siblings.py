@@ -45,9 +45,7 @@ class Admission:
 
 def admission(context: Context, module: Module, use: Use) -> Admission | None:
     """What the definition that a call leads to is declared, built or guarded for; None where nothing says it."""
-    return (
-        admission_of(use.name.rpartition(".")[2], context.evidence.proofs(module, use)) if use.how == "call" else None
-    )
+    return admission_of(use.name.rpartition(".")[2], context.evidence.shown(module, use)) if use.how == "call" else None
 
 
 def admission_of(name: str, proofs: Sequence[NeedProof]) -> Admission | None:

@@ -61,6 +61,8 @@ LISTED: frozenset[GateKind] = frozenset({"list", "table"})
 
 ASSERTED = "asserted"
 """The role of a text that an `assert` looks for."""
+ATTEMPTED = "attempted"
+"""The role of what a test awaits to fail, or is skipped for where it does: never a sure use."""
 FunctionKind = Literal["function", "method", "staticmethod", "classmethod", "property", "macro"]
 BOUND: frozenset[FunctionKind] = frozenset({"method", "classmethod", "property"})
 """Their first argument is what they are taken from."""

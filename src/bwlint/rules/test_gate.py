@@ -101,7 +101,8 @@ def _split(context: Context, judged: Judged) -> Iterator[Draft]:
     elif parts is not None:
         runs_into_it = bool(missing) and not missing & _SECOND  # 12.0 is skipped, and its twin is not
         sure = not judged.sets.guessed and not family_split.meant(judged)
-        severity: Severity = "warning" if runs_into_it and sure else "note"
+        unmeant = runs_into_it or family_split.spans_generations(judged)
+        severity: Severity = "warning" if unmeant and sure else "note"
         found = replace(family_split.draft(context, judged, *parts), rule=RULE, severity=severity)
     else:
         reason = "a helper for the exact part decides"

@@ -164,7 +164,7 @@ class Lowerer:
         operators = ",".join(_COMPARE[type(op)] for op in node.ops)
         operands = self.many([node.left, *node.comparators])
         if len(operands) == 2 and _is_arch_choice(node.left, node.comparators[0]):
-            operands = (Expr("source", ("guess",), operands[0].at), operands[1])
+            operands = (Expr("source", ("guess", operands[0]), operands[0].at), operands[1])
         return self._as_text(node, Expr("cmp", (operators, operands), span(node)))
 
     def _as_text(self, node: ast.expr, found: Expr) -> Expr:

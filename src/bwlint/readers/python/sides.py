@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bwlint.model.expr import Expr
-from bwlint.model.facts import ASSERTED, Ends, How, Prose, Side, Use
+from bwlint.model.facts import ASSERTED, ATTEMPTED, Ends, How, Prose, Side, Use
 from bwlint.readers.nodes import below
 from bwlint.readers.spans import span
 
@@ -220,15 +220,24 @@ class Collector:
     def _with(self, node: ast.With | ast.AsyncWith, sure: bool) -> None:
         for item in node.items:
             self.expression(item.context_expr, sure)
-        awaited = any(dotted(item.context_expr).rpartition(".")[2] in _AWAITS_ERROR for item in node.items)
-        self.statements(node.body, sure and not awaited, self._nested)
+        self._tried(
+            node.body, sure, any(dotted(item.context_expr).rpartition(".")[2] in _AWAITS_ERROR for item in node.items)
+        )
 
     def _try(self, node: ast.Try, sure: bool) -> None:
-        """What ends in a skip where it fails is an attempt."""
-        tried = any(ending(handler.body) == "skip" for handler in node.handlers)
-        self.statements(node.body, sure and not tried, self._nested)
+        skips = [handler.type for handler in node.handlers if ending(handler.body) == "skip"]
+        self._tried(node.body, sure, any(error is None or not _is_of_imports(error) for error in skips))
         for handler in node.handlers:
             self.statements(handler.body, False, self._nested)
+
+    def _tried(self, body: Sequence[ast.stmt], sure: bool, attempt: bool) -> None:
+        """A block, which may be an attempt that is no error where it fails."""
+        start = len(self.uses)
+        self.statements(body, sure and not attempt, self._nested)
+        if attempt:
+            self.uses[start:] = [
+                replace(use, role=ATTEMPTED) if use.how == "call" else use for use in self.uses[start:]
+            ]
 
     def _definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, sure: bool) -> None:
         self._add(node.name, "define", node, sure)
@@ -384,6 +393,12 @@ _EXPRESSIONS: dict[type, Callable[[Collector, Any, bool], None]] = {
     ast.IfExp: Collector._conditional,
     ast.Compare: Collector._question,
 }
+
+
+def _is_of_imports(error: ast.expr) -> bool:
+    """Whether an error says that something is missing, and not that it fails."""
+    caught = error.elts if isinstance(error, ast.Tuple) else [error]
+    return all(dotted(one) in ("ImportError", "ModuleNotFoundError") for one in caught)
 
 
 def literal_text(node: ast.expr) -> str:

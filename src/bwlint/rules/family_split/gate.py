@@ -242,11 +242,11 @@ def draft(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> 
     parted = Cut(judged, test, missing)
     found = weight(context, parted)
     severity, confidence, why = found.severity, found.confidence, found.why
-    sibling = _sibling(context, judged, test, missing)
+    sibling = _sibling(context, judged, *((missing, test) if judged.denies else (test, missing)))
     if sibling is not None:
         severity, confidence = "warning", "high"
         why = f"; elsewhere `{sibling.name}`, which is behind it, is for {sibling.chips}"
-    elif judged.in_test:
+    elif judged.in_test and not spans_generations(judged):
         severity = "note"  # a test may be for one part
     return Draft(
         rule=RULE,
@@ -355,6 +355,12 @@ def _sibling(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) 
     if test & _SECOND or knows or context.builds_exact(judged):
         return None
     return admits(context, judged, missing) or elsewhere(context, judged, missing)
+
+
+def spans_generations(judged: Judged) -> bool:
+    """Whether a list takes the first of a family beside other generations, one by one: it is for no part alone."""
+    taken = judged.admitted & (_CONSUMER | _THOR)
+    return taken == _CONSUMER - _SECOND and judged.admitted != taken and not judged.sets.guessed
 
 
 def _seen_sides(context: Context, cut: Cut, found: Weight) -> Iterator[RelatedSpan]:

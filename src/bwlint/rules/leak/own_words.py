@@ -15,7 +15,7 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.expr import Span, walk
-from bwlint.model.facts import ANSWERS, ASSERTED, Side, Use
+from bwlint.model.facts import ANSWERS, ASSERTED, ATTEMPTED, Side, Use
 from bwlint.model.findings import Severity
 from bwlint.rules.leak import RULE
 from bwlint.world.gates import Judged, refuses
@@ -138,7 +138,7 @@ def instruction_tested(context: Context, judged: Judged) -> Iterator[Draft]:
 
 def _is_attempt(judged: Judged) -> bool:
     """Whether a test calls what is named after an instruction to see it fail, or is skipped where it does."""
-    tried = (use for use in judged.working.uses if use.how == "call" and not use.sure)
+    tried = (use for use in judged.working.uses if use.role == ATTEMPTED)
     return any(called_after(use.name.rpartition(".")[2], use.at) is not None for use in tried)
 
 
