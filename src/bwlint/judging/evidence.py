@@ -130,7 +130,7 @@ class Evidence:
 
     def _of_cpp(self, module: Module, use: Use) -> tuple[NeedProof, ...]:
         is_call = use.how == "call"
-        return self._graph.agreed(self._native.definitions(use.name, module.path, use.given)) if is_call else ()
+        return self._graph.agreed(self._native.definitions(use.name, module.path, use.given, use.at)) if is_call else ()
 
     def _in_tree(self, module: Module, use: Use) -> Need | None:
         """What the definition that a use leads to shows, or an operation of the hardware in the use itself."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from bwlint.chips import EVERY, ChipSet, Target, frameworks, spelling
 from bwlint.chips.atoms import atom, builder
@@ -44,11 +45,34 @@ _PYBIND = re.compile(r"PYBIND11_MODULE\((\w+)")
 _OPS = re.compile(rf"(?:{frameworks.operations()}\.)?ops\.(?P<name>\w+\.\w+)(?:\.default)?$")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _CppFile:
     outline: Outline
     device: bool
     """Whether something in it may be code for a device."""
+
+    @cached_property
+    def methods(self) -> Mapping[str, tuple[str, ...]]:
+        """The methods of its classes by their last names."""
+        found: dict[str, tuple[str, ...]] = {}
+        for name in self.outline.definitions:
+            _, dot, short = name.partition("#")[0].rpartition(".")
+            if dot:
+                found[short] = (*found.get(short, ()), name)
+        return found
+
+    def around(self, short: str, at: Span) -> Iterator[Node]:
+        """The methods of that name of the class around a place, where it is not in one of them."""
+        for name in self.methods.get(short, ()):
+            owner = self.outline.places.get(name.partition("#")[0].rpartition(".")[0])
+            if owner is not None and owner.holds(at) and not self.outline.places[name].holds(at):
+                yield Node(self.outline, self.outline.definitions[name])
+
+    def within(self, at: Span) -> Iterator[Node]:
+        """The methods of the class at a place."""
+        for name in (one for names in self.methods.values() for one in names):
+            if at.holds(self.outline.places[name]):
+                yield Node(self.outline, self.outline.definitions[name])
 
 
 @dataclass(slots=True)
@@ -67,13 +91,17 @@ class Native:
     _named: dict[tuple[str, str], tuple[Node, ...]] = field(default_factory=dict)
     _extensions: dict[str, frozenset[str]] = field(default_factory=dict)
 
-    def definitions(self, name: str, near: str, given: tuple[str, ...] = ()) -> tuple[Node, ...]:
+    def definitions(
+        self, name: str, near: str, given: tuple[str, ...] = (), at: Span | None = None
+    ) -> tuple[Node, ...]:
         """The definitions that a name may mean, those of the file that uses it first; of a template at what it is
-        `given`.
+        `given`, and in a method those of its class (`at`: where the name stands).
 
         In Python it means what is registered under it.
         """
-        found = self._instances(name, near, given) if given else ()
+        file = self._file(near) if at is not None and "." not in name else None
+        found = tuple(file.around(name, at)) if file is not None and at is not None else ()
+        found = found or (self._instances(name, near, given) if given else ())
         found = found or self._meant(name, near)
         return found if len(found) <= MAX_DEFINITIONS else ()
 
@@ -272,15 +300,29 @@ class Native:
         return (*_operations(node), *_built_kernels(node), *self._refusal(node), *self._build(node))
 
     def leads(self, node: Node) -> tuple[Edge, ...]:
-        """The definitions that one surely calls."""
-        found = []
+        """The definitions that one surely calls, and of a class one of its methods that do anything."""
+        methods = tuple(self._methods(node))
+        return (*self._calls(node), Edge(methods)) if methods else tuple(self._calls(node))
+
+    def _calls(self, node: Node) -> Iterator[Edge]:
         for use in node.definition.uses:
             is_call = use.sure and use.how == "call"
-            after = self.definitions(use.name, node.outline.path, use.given) if is_call else ()
+            after = self.definitions(use.name, node.outline.path, use.given, use.at) if is_call else ()
             if after:
                 hop = Hop(node.outline.path, use.at, f"`{node.definition.qualname}` uses `{use.name}`")
-                found.append(Edge(after, hop))
-        return tuple(found)
+                yield Edge(after, hop, self._passing(node, use.at))
+
+    def _methods(self, node: Node) -> Iterator[Node]:
+        """The methods of a class that show something or call anything: what an object of it is made for."""
+        file = self._file(node.outline.path) if node.definition.kind == "class" else None
+        for method in file.within(node.definition.at) if file is not None else ():
+            if self.shown(method) or any(self._calls(method)):
+                yield method
+
+    def _passing(self, node: Node, at: Span) -> ChipSet:
+        """The chips that the gates within a definition may let come to a place in it."""
+        module = self._facts(node.outline.path)
+        return EVERY if module is None else self.refusals.passing(module, at)
 
     def _refusal(self, place: Node) -> Iterator[NeedProof]:
         """The error that a function surely ends in on some chips."""

@@ -14,6 +14,7 @@ from bwlint.chips.atoms import is_builder, runs_everywhere
 from bwlint.model.expr import Span
 from bwlint.model.facts import NAMED, Definition, DefinitionKind, Operation, Outline, Use
 from bwlint.readers.cuda import assembly, ways
+from bwlint.readers.cuda.held import held
 from bwlint.readers.cuda.instances import Decide, Given, GivenTemplate, given, instance, is_special, member_of
 from bwlint.readers.cuda.lexer import Code, clean
 from bwlint.readers.cuda.preprocessor import Directives, directives
@@ -30,6 +31,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*")
 _BASES = re.compile(r":(?!:)(.*)$", re.DOTALL)
 _ACCESS = frozenset({"public", "private", "protected", "virtual", "typename"})
 _CALLED = re.compile(r"\s*<<<|<(?![<= \t])|\s*\(")
+_CALLS = re.compile(r"(?<![\w.>:])(?P<name>[A-Za-z_]\w*)\s*\(")
 _INSTANTIATED = re.compile(r"<(?![<= \t])")
 _MEMBER = (".", "->")
 _ARGUMENT = re.compile(r"[<,]\s*(?:typename\s+)?\Z")
@@ -148,11 +150,8 @@ def _definition(file: _CutText, scope: CodeScope, bound: GivenTemplate | None = 
         made = tuple(_names(file, scope, stretches, bound, _INSTANTIATED))
         return Definition(qualname, "class", at, made[:MAX_USES], bases=_bases(text, scope))
     around = found.path(scope.open)
-    certain = sorted(
-        (start, end)
-        for start, end in sure(text, bound.settled(statements(text, scope.open + 1, scope.close)))
-        if found.path(start) == around
-    )
+    runs = list(sure(text, bound.settled(statements(text, scope.open + 1, scope.close))))
+    certain = sorted((start, end) for start, end in (*runs, *_called_lambdas(text, runs)) if found.path(start) == around)
     used = [*_names(file, scope, certain, bound), *_operations(code, certain, file.needs, at)]
     if scope.test:
         # what it is about may be an argument or a member
@@ -160,6 +159,16 @@ def _definition(file: _CutText, scope: CodeScope, bound: GivenTemplate | None = 
         return Definition(qualname, "test", at, tuple(used[:MAX_USES]))
     kind: DefinitionKind = "kernel" if scope.kernel else "function"
     return Definition(qualname, kind, at, tuple(sorted(used, key=lambda use: use.at))[:MAX_USES])
+
+
+def _called_lambdas(text: str, runs: list[Stretch]) -> Iterator[Stretch]:
+    """What surely runs in the lambdas with a name that are called in some stretches."""
+    known = held(text)
+    for start, end in runs if known.lambdas else ():
+        for called in _CALLS.finditer(text, start, end):
+            body = known.body(called["name"], called.start())
+            if body is not None:
+                yield from sure(text, statements(text, *body))
 
 
 def _names(
@@ -175,13 +184,18 @@ def _names(
         if any(choice.left[0] <= match.start() < choice.left[1] for choice in choices):
             continue
         name = re.sub(r"\s*::\s*", ".", match[0])
+        if name in _WORDS or len(name) < 3 or not _is_used(text, match, scope.close, used):
+            continue
         member = text.endswith(_MEMBER, match.start() - 2, match.start())
-        if name in _WORDS or len(name) < 3 or member or not _is_used(text, match, scope.close, used):
+        owner = held(text).owner(match.start()) if member else None
+        if member and owner is None:
             continue
         index = bisect_right(starts, match.start()) - 1
         is_sure = index >= 0 and match.start() < certain[index][1] and file.found.path(match.start()) == around
         chosen = any(choice.taken[0] <= match.start() < choice.taken[1] for choice in choices)
         use = _use(file, name, match, is_sure, chosen, bound)
+        if owner is not None:
+            use = replace(use, name=f"{bound.named(owner[0].replace('::', '.'))}.{name}", given=bound.written(owner[1]))
         known = uses.get((use.name, use.given))
         if known is None or (is_sure and not known.sure):
             uses[use.name, use.given] = use

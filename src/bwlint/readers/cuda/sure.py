@@ -14,13 +14,14 @@ _CALL = re.compile(r"[A-Za-z_]\w*\s*[(<]")
 _STD = re.compile(r"\breturn\b|std\s*::\s*\w+")
 _CHOICE = re.compile(r"\?|&&|\|\|")
 _DEVICE = re.compile(r"[Ss][Mm]|[Aa]rch|[Cc]apab|[Mm]ajor|[Mm]inor|version|[Cc][Cc]\b|[Dd]evice")
+_NAMES_A_LAMBDA = re.compile(r"\s*(?:const\s+)?auto\s*&{0,2}\s*\w+\s*=\s*\[")
 _EXITS = frozenset({"return", "break", "continue", "goto", "co_return"})
 
 
 def sure(text: str, body: tuple[Statement, ...]) -> Iterator[Stretch]:
     """The stretches that surely run, in order.
 
-    Loops are taken to run, lambdas to be called, and an `if` that ends in an error or only goes home with nothing done
+    Loops are taken to run, lambdas to be called unless they are given a name, and an `if` that ends in an error or only goes home with nothing done
     is no test. What stands after any other early exit is not sure.
     """
     for place, statement in enumerate(body):
@@ -98,7 +99,7 @@ def _expression(text: str, statement: Statement) -> Iterator[Stretch]:
     first = min((inner[0].start for inner in statement.inner if inner), default=statement.end)
     choice = _CHOICE.search(text, statement.start, first)
     yield statement.start, choice.start() if choice else first
-    if choice is None:
+    if choice is None and _NAMES_A_LAMBDA.match(text, statement.start, first) is None:
         for inner in statement.inner:
             yield from sure(text, inner)
 

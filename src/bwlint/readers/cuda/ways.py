@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Ends, How, Prose, Side, Use
 from bwlint.readers.cuda.failures import FAILS, SKIPS
+from bwlint.readers.cuda.held import held
 from bwlint.readers.cuda.instances import given, member_of
 from bwlint.readers.cuda.lexer import Code
-from bwlint.readers.cuda.statements import Statement
+from bwlint.readers.cuda.statements import Statement, statements
 from bwlint.readers.cuda.sure import Stretch, sure
 
 MAX_USES = 60
@@ -35,6 +36,9 @@ NOT_USED = frozenset(
 """Words that are no names of what is used."""
 _ENDS: dict[str, Ends] = {"return": "return", "throw": "raise", "continue": "continue", "break": "fall", "goto": "fall"}
 _DISABLES = re.compile(r"(?:^|[;{}])\s*[A-Za-z_][\w.>-]*\s*=\s*(?:false|nullptr)\s*(?:;|$)")
+_SETS = re.compile(r"[^=!<>+\-*/%&|^]=(?!=)")
+_FUNCTION = re.compile(r"\s*&?\s*(?P<name>[a-z_]\w*(?:::\w+)*)\s*(?:<[^<>;()]*>\s*)?$")
+"""A function that is handed out by its bare name."""
 _LITERAL = re.compile(r"[\w\s:<>,*&]*=\s*(?:-?\.?\d[\w.]*|true|false)\s*$")
 
 
@@ -54,14 +58,25 @@ def side(code: Code, text: str, body: tuple[Statement, ...], lower: Lower) -> Si
         ends = "raise"
     elif last.kind == "return" and _complains(code, stretch, start):
         ends = "exit"
-    value = (
-        lower(*last.test) if last.kind == "return" and last.test and stretch.strip() else _assigned(text, flat, lower)
-    )
+    given_at = last.test if last.kind == "return" and stretch.strip() else _assigned(text, flat)
+    value = lower(*given_at) if given_at is not None else None
     said = texts(code, start, end) if ends == "raise" or ends == "skip" or len(stretch) < 400 else ()
     tuning = ends == "fall" and all(_LITERAL.match(text[entry.start : entry.end]) for entry in flat)
-    named = uses(code, text, start, end, sorted(sure(text, flat)))
+    certain = sorted(sure(text, flat))
+    named = tuple(_with_lambdas(code, text, uses(code, text, start, end, certain, given_at)))
     off = _DISABLES.search(stretch) is not None
     return Side(ends=ends, at=at, value=value, uses=named, texts=said, tuning=tuning, disables=off)
+
+
+def _with_lambdas(code: Code, text: str, named: tuple[Use, ...]) -> Iterator[Use]:
+    """With what the lambdas use that are called."""
+    known = held(text)
+    for use in named:
+        yield use
+        start = code.offset(*use.at[:2])
+        body = known.body(use.name, start) if use.how == "call" and use.sure else None
+        if body is not None:
+            yield from uses(code, text, *body, sorted(sure(text, statements(text, *body))))
 
 
 def _complains(code: Code, stretch: str, start: int) -> bool:
@@ -85,30 +100,44 @@ def _fails(text: str, flat: tuple[Statement, ...]) -> bool:
     )
 
 
-def _assigned(text: str, flat: tuple[Statement, ...], lower: Lower) -> Expr | None:
+def _assigned(text: str, flat: tuple[Statement, ...]) -> Stretch | None:
+    """Where the value of a branch stands that only assigns one."""
     only = flat[0] if len(flat) == 1 and flat[0].kind == "expression" else None
-    if only is None:
-        return None
-    sign = re.compile(r"[^=!<>+\-*/%&|^]=(?!=)").search(text, only.start, only.end)
-    return lower(sign.end(), only.end) if sign and only.end - sign.end() < 400 else None
+    sign = _SETS.search(text, only.start, only.end) if only is not None else None
+    return (sign.end(), only.end) if only is not None and sign and only.end - sign.end() < 400 else None
 
 
-def uses(code: Code, text: str, start: int, end: int, certain: Sequence[Stretch] | None = None) -> tuple[Use, ...]:
-    """The names of a stretch, in order, each once; sure where they stand in one of the `certain` stretches."""
+def uses(
+    code: Code,
+    text: str,
+    start: int,
+    end: int,
+    certain: Sequence[Stretch] | None = None,
+    value: Stretch | None = None,
+) -> tuple[Use, ...]:
+    """The names of a stretch, in order, each once; sure where they stand in one of the `certain` stretches.
+
+    A function that is all of the `value` that is given is called by whoever gets it.
+    """
+    handed = _FUNCTION.match(text[slice(*value)]) if value is not None else None
+    handed_at = value[0] + handed.start("name") if value is not None and handed is not None else -1
     found: dict[str, Use] = {}
     starts = [first for first, _ in certain or ()]
+    objects = held(text)
     for match in _NAME.finditer(text, start, min(end, start + MAX_STRETCH)):
+        following = text[match.end() : match.end() + 1]
+        owner = objects.owner(match.start()) if following == "(" else None
         name = re.sub(r"\s+", "", match[0])
+        name = f"{owner[0]}::{name}" if owner is not None else name
         is_sure = certain is None or _within(match.start(), certain, starts)
         known = found.get(name)
         if name in NOT_USED or len(name) < 3 or (known is not None and (known.sure or not is_sure)):
             continue
-        following = text[match.end() : match.end() + 1]
         argument = following in (">", ",") and text.endswith("<", start, match.start())
-        called = argument or (following in "(<" and following)
+        called = argument or (following in "(<" and following) or match.start() == handed_at
         how: How = "call" if called or _GENERATION.search(name) else "name"
-        arguments, end = given(text, match.end()) if following == "<" else ((), match.end())
-        member = member_of(text, end) if arguments else ""
+        arguments, end = given(text, match.end()) if following == "<" else (owner[1] if owner else (), match.end())
+        member = member_of(text, end) if arguments and owner is None else ""
         dotted = f"{name}::{member}" if member else name
         found[name] = Use(dotted.replace("::", "."), how, code.span(*match.span()), sure=is_sure, given=arguments)
         if len(found) >= MAX_USES:
@@ -136,7 +165,7 @@ def arm(code: Code, text: str, node: Expr) -> Side:
         return Side(ends="fall", value=node)
     start, end = code.offset(*node.at[:2]), code.offset(*node.at[2:])
     plain = node.op == "const" and not isinstance(node.args[0], bool)
-    return Side(ends="fall", at=node.at, value=node, uses=uses(code, text, start, end), tuning=plain)
+    return Side(ends="fall", at=node.at, value=node, uses=uses(code, text, start, end, None, (start, end)), tuning=plain)
 
 
 def answer(holds: bool) -> Side:

@@ -1,0 +1,79 @@
+"""What local names of C++ hold: lambdas, and objects of classes, so that a call of them leads to what they are."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from bwlint.readers.cuda.instances import Given, given
+from bwlint.readers.cuda.lexer import matching
+
+MAX_LAMBDA = 20_000
+_FARTHEST = 20_000
+_NAMED_LAMBDA = re.compile(r"\bauto\s*&{0,2}\s*(?P<name>[A-Za-z_]\w*)\s*=\s*\[[^\[\]{};]{0,200}\][^\[\]{};=]{0,400}\{")
+_OBJECT = re.compile(
+    r"(?<![\w.:>])(?P<type>[A-Za-z_](?:\w|::)*)(?:<[^<>;{}()]{0,200}>)?[\s&*]+(?P<name>[A-Za-z_]\w*)\s*(?=[;({=,)])"
+)
+_MADE = re.compile(r"\s*=\s*(?:new\s+|(?:std::)?make_(?:unique|shared)\s*<\s*)?(?P<type>[A-Za-z_](?:\w|::)*)\s*(?=[<>({])")
+_OWNED_BY = re.compile(r"(?P<name>[A-Za-z_]\w*)\s*(?:\.|->)\s*$")
+_TEMPORARY = re.compile(r"(?P<type>[A-Za-z_](?:\w|::)*)(?:<[^<>;{}()]{0,200}>)?\s*(?:\{\s*\}|\(\s*\))\s*\.\s*$")
+_NO_TYPES = frozenset({"return", "auto", "new", "delete", "throw", "else", "const", "case", "goto", "using", "typename"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Object:
+    """Where an object is declared, the name of its class, and the offset behind that."""
+
+    at: int
+    type: str
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The names of one text. A lambda is kept with the offsets of its braces."""
+
+    text: str
+    lambdas: Mapping[str, tuple[tuple[int, int], ...]]
+    objects: Mapping[str, tuple[_Object, ...]]
+
+    def body(self, name: str, at: int) -> tuple[int, int] | None:
+        """What stands between the braces of the lambda that a name is at a place; None where it is none."""
+        above = [one for one in self.lambdas.get(name, ()) if one[1] < at and at - one[0] < _FARTHEST]
+        return above[-1] if above else None
+
+    def owner(self, start: int) -> tuple[str, Given] | None:
+        """The class, and the arguments of its template, of the object whose member begins at an offset."""
+        begin = max(0, start - 300)
+        fresh = _TEMPORARY.search(self.text, begin, start)
+        if fresh is not None:
+            return fresh["type"], given(self.text, fresh.end("type"))[0]
+        named = _OWNED_BY.search(self.text, begin, start)
+        known = self.objects.get(named["name"], ()) if named is not None else ()
+        place = bisect_right(known, start, key=lambda one: one.at) - 1
+        if place < 0 or start - known[place].at > _FARTHEST:
+            return None
+        return known[place].type, given(self.text, known[place].end)[0]
+
+
+@lru_cache(maxsize=4)
+def held(text: str) -> Held:
+    """The lambdas and the objects of a blanked text without directives."""
+    lambdas: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for found in _NAMED_LAMBDA.finditer(text):
+        close = matching(text, found.end() - 1, MAX_LAMBDA)
+        if close >= 0:
+            lambdas[found["name"]].append((found.end(), close))
+    objects: dict[str, list[_Object]] = defaultdict(list)
+    for found in _OBJECT.finditer(text):
+        made = _MADE.match(text, found.end("name")) if found["type"] == "auto" else None
+        kind = made or found
+        if kind["type"] not in _NO_TYPES:
+            objects[found["name"]].append(_Object(found.start(), kind["type"], kind.end("type")))
+    return Held(
+        text, {k: tuple(v) for k, v in lambdas.items()}, {k: tuple(v) for k, v in objects.items()}
+    )
