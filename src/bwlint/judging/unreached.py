@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from bwlint.chips import NONE, ChipSet
 from bwlint.judging.drafts import Draft
-from bwlint.sources.search import Search
 from bwlint.world.budget import Budget
-from bwlint.world.refusals import Refusals
+from bwlint.world.native import Native
 from bwlint.world.tree import Tree
 
 if TYPE_CHECKING:
     from bwlint.world.arrivals import Arrivals
+    from bwlint.world.native_arrivals import NativeArrivals
 
 
 @dataclass(slots=True)
@@ -22,19 +22,22 @@ class Unreached:
     """Tells which findings are out of reach. Who uses something is looked for only where there is a finding."""
 
     tree: Tree
-    refusals: Refusals
+    native: Native
     targets: ChipSet
     budget: Budget
     source: Callable[[str], str | None]
-    searches: dict[str, Search]
     _arrivals: Arrivals | None = None
+    _of_cpp: NativeArrivals | None = None
 
     def holds(self, root: str, draft: Draft) -> bool:
         """Whether none of the chips that a finding of a file below the package root `root` is about gets there."""
         concerned = self._concerned(draft)
-        if not concerned or draft.module.language != "python":
+        if not concerned or draft.module.language not in ("python", "cuda"):
             return False
-        found = self._asked().arriving(draft.module.path, root, draft.at)
+        if draft.module.language == "python":
+            found = self._asked().arriving(draft.module.path, root, draft.at)
+        else:
+            found = self._asked_of_cpp().arriving(draft.module.path, draft.at)
         return bool(found.stops) and not found.chips & concerned
 
     def _concerned(self, draft: Draft) -> ChipSet:
@@ -49,5 +52,12 @@ class Unreached:
         if self._arrivals is None:
             from bwlint.world.arrivals import Arrivals
 
-            self._arrivals = Arrivals(self.tree, self.refusals, self.targets, self.budget, self.source, self.searches)
+            self._arrivals = Arrivals(self.tree, self.native.refusals, self.targets, self.budget, self.source, self.native.searches)
         return self._arrivals
+
+    def _asked_of_cpp(self) -> NativeArrivals:
+        if self._of_cpp is None:
+            from bwlint.world.native_arrivals import NativeArrivals
+
+            self._of_cpp = NativeArrivals(self.native, self._asked(), self.targets)
+        return self._of_cpp

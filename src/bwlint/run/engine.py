@@ -122,7 +122,7 @@ def analyse(
     run_guards = [check for rule, check in guard_checks() if rule.name in wanted]
     run_files = [check for rule, check in file_checks() if rule.name in wanted]
     result = []
-    unreached = Unreached(tree, native.refusals, targets, budget, source, native.searches)
+    unreached = Unreached(tree, native, targets, budget, source)
     silent = 0
     for file, module in collected.modules:
         drafts = [

@@ -152,6 +152,33 @@ class Arrivals:
         self._steps, self._rests_on = 0, 0
         return self._arriving(file, file.around(at))
 
+    def of_name(self, root: str, name: str) -> Arrival:
+        """The chips that come to a use of a name that is bound to what lies outside of Python."""
+        self._steps, self._rests_on = 0, 0
+        return self._together(self._mentioned(root, name))
+
+    def _mentioned(self, root: str, name: str) -> Iterator[tuple[_MentioningFile, Occurrence]]:
+        search = search_of(root, self._searches)
+        if not search.complete("python"):
+            raise _Untold
+        for hit in dict.fromkeys(hit.file for hit in search.word("python", name)):
+            file = self._file(hit.real, hit.root)
+            for use in file.index.names.get(name, ()):
+                yield file, use
+
+    def passing(self, module: Module, at: Span) -> Arrival:
+        """The chips that pass the gates in front of a place, as far as the function around it goes."""
+        chips, stops = EVERY, list[Stop]()
+        for judged in self._refusals.judged(module):
+            for side in (judged.gate.yes, judged.gate.no):
+                if not side.holds(at):
+                    continue
+                through = judged.let_through(side)
+                if not self._targets <= through:
+                    stops.append(Stop(module.path, judged.gate.at, module))
+                chips &= through
+        return Arrival(chips, tuple(stops))
+
     # -- definitions
 
     def _arriving(self, file: _MentioningFile, qualname: str) -> Arrival:
@@ -189,15 +216,15 @@ class Arrivals:
             return self._reaching(file, scope.at, scope.inner)
         defined = self._passing(file, scope.at)
         if outer is not None:
-            defined = _both(defined, self._made(file, scope, outer))
+            defined = both(defined, self._made(file, scope, outer))
         others = self._has_other_users(file, scope, outer)
         used = ANY if others else self._together(self._uses(file, scope, outer))
         if not self._targets <= used.chips and scope.kind == "class" and self._learned_by_base(file, scope):
             used = ANY
-        defined = _both(defined, used)
+        defined = both(defined, used)
         if outer is None or not defined.chips & self._targets:
             return defined
-        return _both(defined, self._arriving(file, scope.inner))
+        return both(defined, self._arriving(file, scope.inner))
 
     def _made(self, file: _MentioningFile, scope: NameScope, owner: NameScope) -> Arrival:
         """The chips on which an object of a class can be made, of whose methods `scope` is one."""
@@ -232,7 +259,7 @@ class Arrivals:
         found = self._reaching(file, use.at, use.qualname)
         if use.how != "base" or not found.chips & self._targets:
             return found
-        return _both(found, self._arriving(file, use.into))
+        return both(found, self._arriving(file, use.into))
 
     # -- who uses it
 
@@ -368,23 +395,11 @@ class Arrivals:
         passed = self._passing(file, at)
         if not passed.chips & self._targets or not qualname:
             return passed
-        return _both(passed, self._arriving(file, qualname))
+        return both(passed, self._arriving(file, qualname))
 
     def _passing(self, file: _MentioningFile, at: Span) -> Arrival:
-        """The chips that pass the gates in front of a place, as far as the function around it goes."""
         module = self._tree.module(file.name)
-        if module is None or module.path != file.real:
-            return ANY
-        chips, stops = EVERY, list[Stop]()
-        for judged in self._refusals.judged(module):
-            for side in (judged.gate.yes, judged.gate.no):
-                if not side.holds(at):
-                    continue
-                through = judged.let_through(side)
-                if not self._targets <= through:
-                    stops.append(Stop(module.path, judged.gate.at, module))
-                chips &= through
-        return Arrival(chips, tuple(stops))
+        return ANY if module is None or module.path != file.real else self.passing(module, at)
 
     # -- files
 
@@ -434,7 +449,7 @@ def _dotted(file: SourceFile) -> str:
     return module_name(file.real, file.root)
 
 
-def _both(first: Arrival, second: Arrival) -> Arrival:
+def both(first: Arrival, second: Arrival) -> Arrival:
     return Arrival(first.chips & second.chips, tuple(dict.fromkeys((*first.stops, *second.stops))))
 
 

@@ -19,7 +19,7 @@ _STOP = re.compile(r"[()\[\]{};]")
 _LABEL = re.compile(r"(?:public|private|protected|[A-Za-z_]\w*)\s*:(?!:)")
 _CONSTEXPR = re.compile(r"\s*(?:constexpr\b|consteval\b)?\s*")
 _ELSE = re.compile(r"else\b")
-_CASE = re.compile(r":(?!:)")
+_CASE = re.compile(r"(?<!:):(?!:)")
 _LEAVES = frozenset({"return", "throw", "break", "continue", "goto", "co_return"})
 
 
