@@ -77,7 +77,8 @@ class Evidence:
 
     def methods(self, module: Module, owner: str) -> Iterator[tuple[str, tuple[NeedProof, ...]]]:
         """The methods of a class of a file, each with what it surely shows, nearest first."""
-        for node in self._definitions.methods(module, owner):
+        here = self._native if module.language == "cuda" else self._definitions
+        for node in here.methods(module, owner):
             yield node.definition.qualname.rpartition(".")[2], self._graph.proofs(node)
 
     def beside(self, module: Module, use: Use) -> Iterator[Hop]:

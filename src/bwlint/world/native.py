@@ -237,6 +237,11 @@ class Native:
         """Whether a file has a definition of that name."""
         return any(self._in_file(name, path))
 
+    def methods(self, module: Module, owner: str) -> Iterator[Node]:
+        """The methods that a class of a file defines in its body."""
+        for node in self._in_file(owner, module.path):
+            yield from self._methods(node)
+
     def _in_file(self, short: str, path: str) -> Iterator[Node]:
         """The free functions, kernels and classes of that name in a file."""
         file = self._file(path)

@@ -128,9 +128,20 @@ def program(code: Code, text: str, scopes: Scopes, directives: Directives) -> Ho
         if asks or found.uses_carrier(body, scope.header, scope.close):
             one = _apart(scope, len(_parameters(body, scope)), params)
             _HostWalk(code, body, one, found, reads, directives, _tags(text, scopes, scope)).run()
+    for name in _of_several_classes(found):
+        del found.names[name]
     if found.gates or found.carriers:
         found.names |= given.names(found.sites, code, text, scopes)
     return found
+
+
+def _of_several_classes(found: HostProgram) -> list[str]:
+    """The methods that more than one class has: which of them an object is asked for nobody knows."""
+    owners: dict[str, set[str]] = {}
+    for qualname in found.functions:
+        owner, _, name = qualname.partition("#")[0].rpartition(".")
+        owners.setdefault(name, set()).add(owner)
+    return [name for name, of in owners.items() if len(of) > 1 and "" not in of and name in found.names]
 
 
 def _apart(scope: CodeScope, params: int, taken: dict[str, list[int]]) -> CodeScope:
@@ -369,12 +380,14 @@ class _HostWalk:
         if tag:
             asked = Expr("param", (self.scope.qualname, "arch_major"), at)
             return Expr("cmp", ("==", (asked, const(int(tag["number"]) // 10, at))), at)
+        if name in self.params:
+            return Expr("param", (self.scope.qualname, spoken(name)), at)
         short = last(name.partition("<")[0])
         if short in self.found.names or _is_question(short):
             if short in self.found.carriers or _is_question(short):
                 self.reads.know(short)
             return Expr("name", (short,), at)
-        if self._is_called(at) or (short not in self.params and (short.isupper() or _CONSTANT.match(short))):
+        if self._is_called(at) or short.isupper() or _CONSTANT.match(short):
             return Expr("name", (short,), at)
         return Expr("param", (self.scope.qualname, spoken(short)), at)
 

@@ -12,6 +12,7 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.facts import Function, Module
+from bwlint.model.naming import spoken
 from bwlint.rules.leak import RULE
 from bwlint.rules.leak.answers import answers
 from bwlint.rules.leak.needs import bounded
@@ -26,7 +27,7 @@ _ASKED = re.compile(
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
-    if module.language != "python" or context.in_test(module):
+    if module.language not in ("python", "cuda") or context.in_test(module):
         return
     gates = [one for one in context.judged.get(module.path, ()) if one.module is module]
     for owner, answered in _contracts(module, gates).items():
@@ -51,9 +52,13 @@ def _contracts(module: Module, gates: list[Judged]) -> dict[str, dict[str, list[
     found: dict[str, dict[str, list[Judged]]] = {}
     for judged in gates:
         owner, _, name = _answered(judged).rpartition(".")
-        if owner and owner in module.classes and _ASKED.match(name):
+        if owner and (owner in module.classes or module.language == "cuda") and _is_asked(name):
             found.setdefault(owner, {}).setdefault(name, []).append(judged)
     return found
+
+
+def _is_asked(name: str) -> bool:
+    return _ASKED.match(spoken(name.rpartition(".")[2])) is not None
 
 
 def _answered(judged: Judged) -> str:
@@ -74,7 +79,7 @@ def _admitted(context: Context, module: Module, asked: list[Judged]) -> ChipSet:
 def _besides(module: Module, owner: str, answered: dict[str, list[Judged]]) -> list[str]:
     """The other methods by which a class answers for itself: who picks it asks these, too."""
     methods = (name.rpartition(".") for name, function in module.functions.items() if not _is_number(function))
-    return [f"{of}.{name}" for of, _, name in methods if of == owner and name not in answered and _ASKED.match(name)]
+    return [f"{of}.{name}" for of, _, name in methods if of == owner and name not in answered and _is_asked(name)]
 
 
 def _saying_yes(context: Context, module: Module, function: Function) -> ChipSet:
@@ -93,8 +98,8 @@ def _is_number(function: Function) -> bool:
 def _broken(context: Context, module: Module, owner: str, admitted: ChipSet) -> NeedProof | None:
     """What one of its methods surely comes to that does not work on a target which the class says it is for."""
     for method, proofs in context.evidence.methods(module, owner):
-        for proof in proofs if not _ASKED.match(method) else ():
-            if proof.kind != "name" and proof.hops and context.targets & admitted & proof.against:
+        for proof in proofs if not _is_asked(method) else ():
+            if proof.kind != "name" and not _is_asked(proof.where) and proof.hops and context.targets & admitted & proof.against:
                 return proof
     return None
 
