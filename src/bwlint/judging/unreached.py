@@ -52,7 +52,9 @@ class Unreached:
         if self._arrivals is None:
             from bwlint.world.arrivals import Arrivals
 
-            self._arrivals = Arrivals(self.tree, self.native.refusals, self.targets, self.budget, self.source, self.native.searches)
+            self._arrivals = Arrivals(
+                self.tree, self.native.refusals, self.targets, self.budget, self.source, self.native.searches
+            )
         return self._arrivals
 
     def _asked_of_cpp(self) -> NativeArrivals:

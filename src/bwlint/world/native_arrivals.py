@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from bwlint.chips import EVERY, NONE, ChipSet
+from bwlint.chips import NONE, ChipSet
 from bwlint.model.expr import Span
 from bwlint.model.facts import Definition, Outline
 from bwlint.readers.cuda.lexer import Code, clean
@@ -86,25 +86,24 @@ class NativeArrivals:
         if key not in self._known:
             self._busy.add(key)
             owner, _, name = found.qualname.partition("#")[0].rpartition(".")
-            try:
-                used = self._used(file, name)
-                made = self._used(file, owner) if owner and self.targets <= used.chips else ANY
-            except _Untold:
-                used = made = ANY
-            finally:
-                self._busy.discard(key)
+            used = self._used(file, name)
+            made = self._used(file, owner) if owner and self.targets & used.chips else ANY
+            self._busy.discard(key)
             self._known[key] = both(used, made)
         return self._known[key]
 
     def _used(self, home: _Text, name: str) -> Arrival:
         """What all mentions of a name let through; every chip where one of them does, or where there is none."""
         chips, stops, seen = NONE, list[Stop](), False
-        for arrival in self._uses(home, name):
-            if self.targets <= arrival.chips:
-                return ANY
-            seen = True
-            chips |= arrival.chips
-            stops += arrival.stops
+        try:
+            for arrival in self._uses(home, name):
+                if self.targets <= arrival.chips:
+                    return ANY
+                seen = True
+                chips |= arrival.chips
+                stops += arrival.stops
+        except _Untold:
+            return ANY
         return Arrival(chips, tuple(dict.fromkeys(stops))) if seen else ANY
 
     def _uses(self, home: _Text, name: str) -> Iterator[Arrival]:
@@ -129,9 +128,10 @@ class NativeArrivals:
         if not 0 < len(hits) <= MAX_USES:
             raise _Untold
         word = re.compile(rf"(?<![\w~]){re.escape(name)}\b")
+        variable = re.compile(rf"[\w>][\s&*]+{re.escape(name)}\s*[;={{,)]")
         for path in dict.fromkeys(hit.file.real for hit in hits):
             file = self._text(path)
-            if file is None or word.search(file.directives):
+            if file is None or word.search(file.directives) or variable.search(file.text):
                 raise _Untold
             for found in word.finditer(file.text):
                 at = file.code.span(*found.span())
@@ -165,7 +165,9 @@ class NativeArrivals:
 def _innermost(outline: Outline, at: Span) -> Definition | None:
     """The function around a place, or the method of a class; None where it stands in none."""
     held = [name for name, place in outline.places.items() if place.holds(at)]
-    found = (outline.definitions[name] for name in sorted(held, key=lambda name: outline.places[name][:2], reverse=True))
+    found = (
+        outline.definitions[name] for name in sorted(held, key=lambda name: outline.places[name][:2], reverse=True)
+    )
     return next((one for one in found if one.kind != "class"), None)
 
 

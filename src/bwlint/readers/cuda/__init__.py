@@ -35,6 +35,11 @@ _REFUSES = re.compile(
 """A macro that may end in an error."""
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
 
+_TESTED_DEFINE = re.compile(
+    r"^[ \t]*#[ \t]*(?:el)?if(?:def)?\b[^\n]*\n(?:[^\n#]*\n){0,20}[ \t]*#[ \t]*define\b", re.MULTILINE
+)
+"""A macro that hangs on others."""
+
 
 def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
     """Whether a file may ask for the device or need something of it."""
@@ -74,6 +79,7 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
 
 
 def read_includes(path: str, source: str) -> Module:
-    """What a header without a word of interest leads to, and the numbers that it names."""
+    """What a header without a word of interest leads to, the numbers that it names, and its macros that are tested."""
     includes = tuple(dict.fromkeys(_INCLUDE.findall(source)))
-    return Module(path=path, language="cuda", names=given.constants(source), includes=includes)
+    macros = directives(clean(source)).macros if _TESTED_DEFINE.search(source) else {}
+    return Module(path=path, language="cuda", names=given.constants(source), includes=includes, functions=macros)

@@ -18,10 +18,14 @@ _NAMED_LAMBDA = re.compile(r"\bauto\s*&{0,2}\s*(?P<name>[A-Za-z_]\w*)\s*=\s*\[[^
 _OBJECT = re.compile(
     r"(?<![\w.:>])(?P<type>[A-Za-z_](?:\w|::)*)(?:<[^<>;{}()]{0,200}>)?[\s&*]+(?P<name>[A-Za-z_]\w*)\s*(?=[;({=,)])"
 )
-_MADE = re.compile(r"\s*=\s*(?:new\s+|(?:std::)?make_(?:unique|shared)\s*<\s*)?(?P<type>[A-Za-z_](?:\w|::)*)\s*(?=[<>({])")
+_MADE = re.compile(
+    r"\s*=\s*(?:new\s+|(?:std::)?make_(?:unique|shared)\s*<\s*)?(?P<type>[A-Za-z_](?:\w|::)*)\s*(?=[<>({])"
+)
 _OWNED_BY = re.compile(r"(?P<name>[A-Za-z_]\w*)\s*(?:\.|->)\s*$")
 _TEMPORARY = re.compile(r"(?P<type>[A-Za-z_](?:\w|::)*)(?:<[^<>;{}()]{0,200}>)?\s*(?:\{\s*\}|\(\s*\))\s*\.\s*$")
-_NO_TYPES = frozenset({"return", "auto", "new", "delete", "throw", "else", "const", "case", "goto", "using", "typename"})
+_NO_TYPES = frozenset(
+    {"return", "auto", "new", "delete", "throw", "else", "const", "case", "goto", "using", "typename"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,4 @@ def held(text: str) -> Held:
         kind = made or found
         if kind["type"] not in _NO_TYPES:
             objects[found["name"]].append(_Object(found.start(), kind["type"], kind.end("type")))
-    return Held(
-        text, {k: tuple(v) for k, v in lambdas.items()}, {k: tuple(v) for k, v in objects.items()}
-    )
+    return Held(text, {k: tuple(v) for k, v in lambdas.items()}, {k: tuple(v) for k, v in objects.items()})

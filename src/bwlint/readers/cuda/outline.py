@@ -151,7 +151,9 @@ def _definition(file: _CutText, scope: CodeScope, bound: GivenTemplate | None = 
         return Definition(qualname, "class", at, made[:MAX_USES], bases=_bases(text, scope))
     around = found.path(scope.open)
     runs = list(sure(text, bound.settled(statements(text, scope.open + 1, scope.close))))
-    certain = sorted((start, end) for start, end in (*runs, *_called_lambdas(text, runs)) if found.path(start) == around)
+    certain = sorted(
+        (start, end) for start, end in (*runs, *_called_lambdas(text, runs)) if found.path(start) == around
+    )
     used = [*_names(file, scope, certain, bound), *_operations(code, certain, file.needs, at)]
     if scope.test:
         # what it is about may be an argument or a member

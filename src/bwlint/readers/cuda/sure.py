@@ -21,8 +21,8 @@ _EXITS = frozenset({"return", "break", "continue", "goto", "co_return"})
 def sure(text: str, body: tuple[Statement, ...]) -> Iterator[Stretch]:
     """The stretches that surely run, in order.
 
-    Loops are taken to run, lambdas to be called unless they are given a name, and an `if` that ends in an error or only goes home with nothing done
-    is no test. What stands after any other early exit is not sure.
+    Loops are taken to run, lambdas to be called unless they are given a name, and an `if` that ends in an error or only
+    goes home with nothing done is no test. What stands after any other early exit is not sure.
     """
     for place, statement in enumerate(body):
         if statement.kind == "if":

@@ -165,7 +165,9 @@ def arm(code: Code, text: str, node: Expr) -> Side:
         return Side(ends="fall", value=node)
     start, end = code.offset(*node.at[:2]), code.offset(*node.at[2:])
     plain = node.op == "const" and not isinstance(node.args[0], bool)
-    return Side(ends="fall", at=node.at, value=node, uses=uses(code, text, start, end, None, (start, end)), tuning=plain)
+    return Side(
+        ends="fall", at=node.at, value=node, uses=uses(code, text, start, end, None, (start, end)), tuning=plain
+    )
 
 
 def answer(holds: bool) -> Side:

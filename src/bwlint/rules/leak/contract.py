@@ -99,7 +99,12 @@ def _broken(context: Context, module: Module, owner: str, admitted: ChipSet) -> 
     """What one of its methods surely comes to that does not work on a target which the class says it is for."""
     for method, proofs in context.evidence.methods(module, owner):
         for proof in proofs if not _is_asked(method) else ():
-            if proof.kind != "name" and not _is_asked(proof.where) and proof.hops and context.targets & admitted & proof.against:
+            if (
+                proof.kind != "name"
+                and not _is_asked(proof.where)
+                and proof.hops
+                and context.targets & admitted & proof.against
+            ):
                 return proof
     return None
 
