@@ -34,7 +34,7 @@ _NAMES_A_MEMBER = re.compile(r"\s*(?:<[^<>;(){}]*>\s*)?::")
 
 
 @dataclass(frozen=True, slots=True)
-class _Text:
+class _CppText:
     """A C++ file: what it defines, and its text without comments and directives."""
 
     outline: Outline
@@ -45,12 +45,12 @@ class _Text:
 
 @dataclass(frozen=True, slots=True)
 class _Mention:
-    file: _Text
+    file: _CppText
     at: Span
     around: Definition | None
 
 
-class _Untold(Exception):
+class _Common(Exception):
     """The name is a common one, or a file cannot be read: nobody can tell who uses it."""
 
 
@@ -61,7 +61,7 @@ class NativeArrivals:
     native: Native
     python: Arrivals
     targets: ChipSet
-    _texts: dict[str, _Text | None] = field(default_factory=dict)
+    _texts: dict[str, _CppText | None] = field(default_factory=dict)
     _known: dict[tuple[str, str], Arrival] = field(default_factory=dict)
     _busy: set[tuple[str, str]] = field(default_factory=set)
 
@@ -73,11 +73,11 @@ class NativeArrivals:
             return ANY
         return self._of(file, around)
 
-    def _is_compiled_for_devices(self, file: _Text, found: Definition) -> bool:
+    def _is_compiled_for_devices(self, file: _CppText, found: Definition) -> bool:
         start = file.code.offset(*found.at[:2])
         return "__device__" in file.text[start : file.text.find("{", start)]
 
-    def _of(self, file: _Text, found: Definition) -> Arrival:
+    def _of(self, file: _CppText, found: Definition) -> Arrival:
         key = (file.outline.path, found.qualname)
         if key in self._busy:
             return NOBODY
@@ -92,7 +92,7 @@ class NativeArrivals:
             self._known[key] = both(used, made)
         return self._known[key]
 
-    def _used(self, home: _Text, name: str) -> Arrival:
+    def _used(self, home: _CppText, name: str) -> Arrival:
         """What all mentions of a name let through; every chip where one of them does, or where there is none."""
         chips, stops, seen = NONE, list[Stop](), False
         try:
@@ -102,11 +102,11 @@ class NativeArrivals:
                 seen = True
                 chips |= arrival.chips
                 stops += arrival.stops
-        except _Untold:
+        except _Common:
             return ANY
         return Arrival(chips, tuple(dict.fromkeys(stops))) if seen else ANY
 
-    def _uses(self, home: _Text, name: str) -> Iterator[Arrival]:
+    def _uses(self, home: _CppText, name: str) -> Iterator[Arrival]:
         bound: dict[str, None] = {}
         for mention in self._mentions(home.outline.path, name):
             operations = [op for op, to in mention.file.outline.imports.items() if to == name and "." not in op]
@@ -122,17 +122,17 @@ class NativeArrivals:
             yield self.python.of_name(package_root(home.outline.path), operation)
 
     def _mentions(self, near: str, name: str) -> Iterator[_Mention]:
-        """The mentions of a name that may use it: not its definitions, nor what only declares it. Raises `_Untold`."""
+        """The mentions of a name that may use it: not its definitions, nor what only declares it. Raises `_Common`."""
         search = search_of(package_root(near), self.native.searches)
         hits = search.word("cuda", name) if len(name) >= _SHORTEST and search.complete("cuda") else ()
         if not 0 < len(hits) <= MAX_USES:
-            raise _Untold
+            raise _Common
         word = re.compile(rf"(?<![\w~]){re.escape(name)}\b")
         variable = re.compile(rf"[\w>][\s&*]+{re.escape(name)}\s*[;={{,)]")
         for path in dict.fromkeys(hit.file.real for hit in hits):
             file = self._text(path)
             if file is None or word.search(file.directives) or variable.search(file.text):
-                raise _Untold
+                raise _Common
             for found in word.finditer(file.text):
                 at = file.code.span(*found.span())
                 around = _innermost(file.outline, at)
@@ -146,12 +146,12 @@ class NativeArrivals:
         module = self.native.tree.headers.at(mention.file.outline.path)
         return ANY if module is None else self.python.passing(module, mention.at)
 
-    def _text(self, path: str) -> _Text | None:
+    def _text(self, path: str) -> _CppText | None:
         if path not in self._texts:
             self._texts[path] = self._read(path)
         return self._texts[path]
 
-    def _read(self, path: str) -> _Text | None:
+    def _read(self, path: str) -> _CppText | None:
         data, outline = self.native.read(path), self.native.outline(path)
         source = data if isinstance(data, Unread) else decode(data)
         if isinstance(source, Unread) or outline is None:
@@ -159,7 +159,7 @@ class NativeArrivals:
         code = clean(source)
         found = directives(code)
         said = "\n".join(code.text[start:end] for start, end in found.lines)
-        return _Text(outline, code, without_directives(code.text, found), said)
+        return _CppText(outline, code, without_directives(code.text, found), said)
 
 
 def _innermost(outline: Outline, at: Span) -> Definition | None:

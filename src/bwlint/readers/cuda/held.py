@@ -29,7 +29,7 @@ _NO_TYPES = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class _Object:
+class _HeldObject:
     """Where an object is declared, the name of its class, and the offset behind that."""
 
     at: int
@@ -43,7 +43,7 @@ class Held:
 
     text: str
     lambdas: Mapping[str, tuple[tuple[int, int], ...]]
-    objects: Mapping[str, tuple[_Object, ...]]
+    objects: Mapping[str, tuple[_HeldObject, ...]]
 
     def body(self, name: str, at: int) -> tuple[int, int] | None:
         """What stands between the braces of the lambda that a name is at a place; None where it is none."""
@@ -72,10 +72,10 @@ def held(text: str) -> Held:
         close = matching(text, found.end() - 1, MAX_LAMBDA)
         if close >= 0:
             lambdas[found["name"]].append((found.end(), close))
-    objects: dict[str, list[_Object]] = defaultdict(list)
+    objects: dict[str, list[_HeldObject]] = defaultdict(list)
     for found in _OBJECT.finditer(text):
         made = _MADE.match(text, found.end("name")) if found["type"] == "auto" else None
         kind = made or found
         if kind["type"] not in _NO_TYPES:
-            objects[found["name"]].append(_Object(found.start(), kind["type"], kind.end("type")))
+            objects[found["name"]].append(_HeldObject(found.start(), kind["type"], kind.end("type")))
     return Held(text, {k: tuple(v) for k, v in lambdas.items()}, {k: tuple(v) for k, v in objects.items()})
