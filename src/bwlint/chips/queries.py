@@ -15,6 +15,21 @@ def attributes() -> dict[str, str]:
 
 
 @cache
+def products() -> dict[str, tuple[str, ...]]:
+    """What the cards of a chip call themselves, by the chip's name."""
+    return {row["chip"]: tuple(row["names"]) for row in table("sources")["product"]}
+
+
+@cache
+def names_model(part: str) -> bool:
+    """Whether a part of a card's name says which one it is: "RTX 50", and not "PCIE" or "80GB"."""
+    low = part.lower()
+    return any(letter.isdecimal() for letter in low) and any(
+        low in name.lower() for names in products().values() for name in names
+    )
+
+
+@cache
 def structures() -> str:
     """A piece for the types of variables that hold the properties of a device."""
     return "(?:" + "|".join(re.escape(name) for row in table("sources")["structure"] for name in row["names"]) + ")"

@@ -18,6 +18,7 @@ from bwlint.evaluate.values import (
     Guess,
     Method,
     Number,
+    ProductName,
     Raises,
     Record,
     Ref,
@@ -77,6 +78,10 @@ def item(base: Any, key: Any) -> Any:
             return Unknown()
         return base.as_part("major" if key == 0 else "minor") if key in (0, 1, -1, -2) else Unknown()
     if isinstance(base, dict):
+        if isinstance(key, ProductName):
+            key = next((text for text in key.texts if text in base), None)
+            if key is None:
+                return Unknown()
         if isinstance(key, Guess):
             forms = [key.form(k) for k in base]
             for form, k in zip(forms, base, strict=True):
@@ -110,15 +115,13 @@ def attribute(value: Any, name: str) -> Any:
             return value[1]
         return Method(value, name)
     if isinstance(value, DeviceProperties):
-        if name in ("major", "minor"):
-            return getattr(value, name)
-        if name == "shared_memory_per_block_optin":
-            return value.smem_optin if value.smem_optin is not None else Unknown()
-        return Unknown()
+        return _property(value, name)
     if isinstance(value, ArchMember):
         if name in ("major", "minor", "suffix"):
             return getattr(value, name)
         return Method(value, name)
+    if isinstance(value, str) and name == "stdout":
+        return value  # of a program that was run
     if isinstance(value, Record) and name in value.fields:
         return value[value.fields.index(name)]
     if isinstance(value, EnumMember | Number) and name in ("name", "value"):
@@ -146,15 +149,10 @@ def method(target: Any, args: Sequence[Any]) -> Any:
         if name == "is_family_of" and args and isinstance(args[0], ArchMember):
             return owner.of_family(args[0])
         return Unknown()
-    if isinstance(owner, str) and name == "format":
-        return _formatted(owner, args)
     if isinstance(owner, re.Pattern | re.Match):
         return patterns.method(owner, name, args)
-    if isinstance(owner, str) and name in _TEXT_METHODS:
-        if any(isinstance(arg, Guess | Ref) for arg in args):
-            return Unknown()
-        result = getattr(owner, name)(*args)
-        return Unknown() if isinstance(result, str) and len(result) > MAX_TEXT else result
+    if isinstance(owner, str | ProductName):
+        return _text_method(owner, name, args)
     if isinstance(owner, dict):
         return _dict_method(owner, name, args)
     if isinstance(owner, list | tuple) and name in ("index", "count") and len(args) == 1:
@@ -162,6 +160,26 @@ def method(target: Any, args: Sequence[Any]) -> Any:
     if isinstance(owner, frozenset | set) and name in ("union", "intersection", "difference", "issubset"):
         return getattr(frozenset(owner), name)(*args)
     return Unknown()
+
+
+def _property(value: DeviceProperties, name: str) -> Any:
+    if name in ("major", "minor"):
+        return getattr(value, name)
+    known = {"name": value.product, "shared_memory_per_block_optin": value.smem_optin}.get(name)
+    return Unknown() if known is None else known
+
+
+def _text_method(owner: str | ProductName, name: str, args: Sequence[Any]) -> Any:
+    if isinstance(owner, str) and name == "format":
+        return _formatted(owner, args)
+    if isinstance(owner, str) and name in _PRINTED:
+        return owner if name != "communicate" else (owner, "")
+    if name not in _TEXT_METHODS or any(isinstance(arg, Guess | Ref) for arg in args):
+        return Unknown()
+    if isinstance(owner, ProductName):
+        return owner.method(name, args)
+    result = getattr(owner, name)(*args)
+    return Unknown() if isinstance(result, str) and len(result) > MAX_TEXT else result
 
 
 _FIELD = re.compile(r"\{\{|\}\}|\{(\d?)(?:!([sra]))?(?::(0?\d?[dsx]?))?\}|[{}]")
@@ -220,6 +238,8 @@ def _dict_method(owner: dict[Any, Any], name: str, args: Sequence[Any]) -> Any:
     return Unknown()
 
 
+_PRINTED = frozenset({"decode", "read", "communicate"})
+"""How the text is taken that a program prints."""
 _TEXT_METHODS = frozenset(
     [
         "startswith",
@@ -234,6 +254,7 @@ _TEXT_METHODS = frozenset(
         "rstrip",
         "split",
         "rsplit",
+        "splitlines",
         "partition",
         "rpartition",
         "replace",
@@ -271,18 +292,25 @@ def clash(op: str, mine: object, other: object, mine_is_left: bool) -> str | Non
     if op in ("in", "not in") and mine_is_left and isinstance(other, list | tuple | set | frozenset):
         reasons = [_never_equal(mine, member) for member in other]
         return reasons[0] if reasons and all(reasons) else None
-    if op in ("<", "<=", ">", ">=") and isinstance(mine, tuple | ArchMember):
-        if isinstance(mine, tuple) and isinstance(other, int | float | str):
+    if op in ("<", "<=", ">", ">="):
+        unlike = isinstance(mine, tuple) and isinstance(other, int | float | str | list)
+        if unlike or (_is_text_of_numbers(mine) and isinstance(other, int | float)):
             return f"{_kind(mine)} cannot be ordered against {_kind(other)}: TypeError"
-        return None
     return None
+
+
+def _is_text_of_numbers(value: object) -> bool:
+    """A capability as a text: "86", "8.6"."""
+    return isinstance(value, str) and value.replace(".", "", 1).isdecimal()
 
 
 def _never_equal(mine: object, other: object) -> str | None:
     if isinstance(mine, tuple) and len(mine) == 2:
-        if isinstance(other, int | str) and not isinstance(other, bool):
+        if isinstance(other, int | str | list) and not isinstance(other, bool):
             return f"{_kind(mine)} never equals {_kind(other)}"
         return None
+    if _is_text_of_numbers(mine) and isinstance(other, int | float) and not isinstance(other, bool):
+        return f"{_kind(mine)} never equals {_kind(other)}"
     if isinstance(mine, ArchMember) and isinstance(other, str | int | tuple):
         return f"{_kind(mine)} never equals {_kind(other)}"
     return None
@@ -295,6 +323,8 @@ def _kind(value: object) -> str:
         return f"a tuple such as {value}"
     if isinstance(value, ArchMember):
         return "a member of an architecture enum"
+    if isinstance(value, list):
+        return f"the list {value!r}"
     return f"the string {value!r}" if isinstance(value, str) else f"the number {value!r}"
 
 

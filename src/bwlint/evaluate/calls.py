@@ -15,6 +15,7 @@ from bwlint.evaluate.objects import (
     FunctionValue,
     Instance,
     LambdaValue,
+    ModuleValue,
     PartialValue,
     RecordType,
 )
@@ -149,6 +150,13 @@ def _outside(run: Interpreter, target: Ref, args: list[Vec], keywords: dict[str,
     if row is not None:
         run.toolkit = run.toolkit or row.assumed
         return sources.call(row, args, keywords)
+    if target.name == "builtins.getattr" and len(args) > 1 and (found := _attribute(run, args)) is not None:
+        return found
+    if target.name == "importlib.import_module" and args:
+        package = [*args[1:], *keywords.values(), vectors.UNKNOWN][0].only()
+        return vectors.each(args[0], lambda name: _module(run, name, package))
+    if last in sources.PRINTING_CALLS and (said := sources.printed(args)) is not None:
+        return said
     if last in sources.ATTRIBUTE_CALLS and args:
         return sources.attribute_of_device(args, in_pair=sources.ATTRIBUTE_CALLS[last])
     if target.name.startswith("re."):
@@ -156,6 +164,30 @@ def _outside(run: Interpreter, target: Ref, args: list[Vec], keywords: dict[str,
     if target.name.startswith(_COMPUTES) and last in builtins.FUNCTIONS:
         return builtins.FUNCTIONS[last](args, keywords)
     return Vec((Unknown(target.name),))
+
+
+def _attribute(run: Interpreter, args: list[Vec]) -> Vec | None:
+    """`getattr(owner, name)` of something of the tree, with a name for each chip; None of other owners."""
+    owner = args[0].only()
+    if not isinstance(owner, ModuleValue | ClassValue | Instance):
+        return None
+
+    def named(name: object) -> Vec:
+        return members.named(run, args[0], name, owner.module) if isinstance(name, str) else vectors.UNKNOWN
+
+    return vectors.each(args[1], named)
+
+
+def _module(run: Interpreter, name: object, package: object) -> Vec:
+    """A module by its dotted name, in a package where it begins with a dot."""
+    if not isinstance(name, str):
+        return vectors.UNKNOWN
+    if name.startswith("."):
+        above = len(name) - len(name.lstrip(".")) - 1
+        parts = package.split(".") if isinstance(package, str) else []
+        name = ".".join([*parts[: len(parts) - above], name.lstrip(".")])
+    found = run.world.module(name)
+    return Vec((ModuleValue(found) if found is not None else Ref(name),))
 
 
 def _transparent(args: list[Vec]) -> Vec:

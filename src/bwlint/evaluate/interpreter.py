@@ -90,7 +90,7 @@ class Interpreter:
     def truth(self, node: Expr, frame: EvaluationFrame) -> Vec:
         """`node` as a condition: lanes are True, False, `Raises` or `Unknown`."""
         if node.op in ("and", "or", "not"):
-            return self.evaluate(node, frame)
+            return lift(truth, self.evaluate(node, frame))
         value = self.evaluate(node, frame)
         result = lift(truth, value)
         return self._assume(node, frame, result)
@@ -263,6 +263,9 @@ class Interpreter:
             return self.global_name(elsewhere, name)
         if not outer and name in builtins.FUNCTIONS:
             return Vec((Ref(f"builtins.{name}"),))
+        if not outer and name in ("__name__", "__package__"):
+            alone = module.is_package or name == "__name__"
+            return Vec((module.name if alone else module.name.rpartition(".")[0],))
         return self.outside(f"{module.name}.{name}" if outer else name)
 
     def _behind_stars(self, module: Module, name: str, seen: set[str]) -> Module | None:
@@ -318,9 +321,13 @@ class Interpreter:
         return lift(lambda *values: "".join(builtins.to_text(value) for value in values), *parts)
 
     def _index(self, node: Expr, frame: EvaluationFrame) -> Vec:
-        base = self.evaluate(node.args[0], frame)
         key = self.evaluate(node.args[1], frame)
-        return lift(builtins.item, base, key)
+        if _is_globals(node.args[0]):
+            return vectors.each(key, lambda name: self._own_name(frame.module, name))
+        return lift(builtins.item, self.evaluate(node.args[0], frame), key)
+
+    def _own_name(self, module: Module, name: object) -> Vec:
+        return self.global_name(module, name, outer=True) if isinstance(name, str) else vectors.UNKNOWN
 
     def _slice(self, node: Expr, frame: EvaluationFrame) -> Vec:
         parts = [self.evaluate(part, frame) for part in node.args]
@@ -352,7 +359,9 @@ class Interpreter:
 
     def _bool(self, node: Expr, frame: EvaluationFrame) -> Vec:
         join = vectors.both if node.op == "and" else vectors.either
-        result: Vec | None = None
+        result: Vec | None = self._or_else(node, frame) if node.op == "or" else None
+        if result is not None:
+            return result
         stop = node.op == "or"
         for item in node.args[0]:
             value = self.truth(item, frame)
@@ -362,6 +371,17 @@ class Interpreter:
             if result.uniform and result.lanes[0] is stop:
                 break
         return result if result is not None else vectors.UNKNOWN
+
+    def _or_else(self, node: Expr, frame: EvaluationFrame) -> Vec | None:
+        """`os.getenv("ARCH") or query()`: where nobody says otherwise it is what is asked; None of mere conditions."""
+        *given, last = node.args[0]
+        if last.op not in ("call", "var", "fstr", "bin"):
+            return None
+        value = self.evaluate(last, frame)
+        if not value.device or value.guessed or any(isinstance(lane, bool | Unknown) for lane in value.lanes):
+            return None
+        said = [self.evaluate(item, frame) for item in given]
+        return value if all(lane is None or isinstance(lane, Unknown) for one in said for lane in one.lanes) else None
 
     def _not(self, node: Expr, frame: EvaluationFrame) -> Vec:
         return lift(lambda value: not value, self.truth(node.args[0], frame))
@@ -460,8 +480,13 @@ class Interpreter:
                 return lift(lambda f, *rest: builtins.method(f, rest), target, *args)
             if all(isinstance(lane, bool) for lane in target.lanes):
                 return target  # a mark on a test is that mark
-            return Vec((Unknown(),), target.device)
+            return vectors.each(target, lambda lane: calls.call(self, lane, args, keywords))
         return calls.call(self, target.lanes[0], args, keywords)
+
+
+def _is_globals(node: Expr) -> bool:
+    """`globals()`"""
+    return node.op == "call" and node.args[0].op == "name" and node.args[0].args[0] == "globals"
 
 
 def _is_for_none(node: Expr) -> bool:

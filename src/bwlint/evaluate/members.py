@@ -23,15 +23,22 @@ from bwlint.model.naming import spoken
 if TYPE_CHECKING:
     from bwlint.evaluate.interpreter import Interpreter
 
+_OF_THE_TREE = (ModuleValue, Instance, ClassValue, Ref)
+
 
 def attribute(run: Interpreter, node: Expr, frame: EvaluationFrame) -> Vec:
-    base = run.evaluate(node.args[0], frame)
-    name: str = node.args[1]
+    return named(run, run.evaluate(node.args[0], frame), node.args[1], frame.module)
+
+
+def named(run: Interpreter, base: Vec, name: str, module: Module) -> Vec:
+    """An attribute of a value by its name, as a file means it."""
     if not base.uniform:
+        if any(isinstance(lane, _OF_THE_TREE) for lane in base.lanes):
+            return vectors.each(base, lambda lane: named(run, Vec((lane,), base.device, base.guessed), name, module))
         return lift(lambda value: builtins.attribute(value, name), base)
     owner = base.lanes[0]
-    if isinstance(owner, Unknown | Ref) and frame.module.language == "cuda":
-        method = _method_of_some_class(run, frame.module, name)
+    if isinstance(owner, Unknown | Ref) and module.language == "cuda":
+        method = _method_of_some_class(run, module, name)
         if method is not None:
             return method
     if isinstance(owner, ModuleValue):
@@ -41,7 +48,7 @@ def attribute(run: Interpreter, node: Expr, frame: EvaluationFrame) -> Vec:
     if isinstance(owner, Ref):
         return _of_reference(run, owner, name)
     if isinstance(owner, Unknown):
-        return _of_unknown(run, owner, name, frame.module)
+        return _of_unknown(run, owner, name, module)
     if isinstance(owner, FunctionValue | LambdaValue | PartialValue):
         return vectors.UNKNOWN
     return lift(lambda value: builtins.attribute(value, name), base)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from bwlint.evaluate.values import Unknown, Vec, lift
+from bwlint.evaluate.values import ProductName, Unknown, Vec, lift
 
 MAX_TEXT = 80
 MAX_PATTERN = 200
@@ -31,6 +31,8 @@ def method(pattern: re.Pattern[str] | re.Match[str] | None, name: str, args: Seq
     """`pattern.match(text)` and the like, and what can be asked of the match."""
     if isinstance(pattern, re.Match):
         return getattr(pattern, name)(*args) if name in ("group", "groups", "start", "end") else Unknown()
+    if args and isinstance(args[-1], ProductName) and name in ("match", "search", "fullmatch"):
+        return next((found for text in args[-1].texts if (found := method(pattern, name, [text]))), None)
     texts = all(isinstance(arg, str) and len(arg) <= MAX_TEXT for arg in args)
     if pattern is None or name not in _CALLS or not texts or len(args) != (2 if name == "sub" else 1):
         return Unknown()

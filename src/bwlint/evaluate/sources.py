@@ -5,6 +5,7 @@ The rows are data (`chips/sources.toml`, and a user's `[tool.bwlint.sources]`); 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -18,6 +19,7 @@ from bwlint.evaluate.values import (
     Capability,
     DeviceProperties,
     Guess,
+    ProductName,
     Ref,
     ReleaseNumber,
     Unknown,
@@ -27,6 +29,12 @@ from bwlint.evaluate.values import (
 )
 
 Form = Callable[[Chip], Any]
+
+
+def _product(chip: Chip) -> ProductName | None:
+    names = queries.products().get(chip.name)
+    return ProductName(names) if names else None
+
 
 KINDS: dict[str, Form] = {
     "tuple": lambda chip: (chip.major, chip.minor),
@@ -39,7 +47,8 @@ KINDS: dict[str, Form] = {
     "sm": lambda chip: f"sm_{chip.major}{chip.minor}",
     "sm-suffixed": lambda chip: f"sm_{chip.major}{chip.minor}{native_suffix(chip.major)}",
     "arch": lambda chip: ArchMember(chip.major, chip.minor, native_suffix(chip.major)),
-    "properties": lambda chip: DeviceProperties(chip.major, chip.minor, chip.smem_per_block_optin),
+    "properties": lambda chip: DeviceProperties(chip.major, chip.minor, chip.smem_per_block_optin, _product(chip)),
+    "product": lambda chip: _product(chip) or Unknown(),
     "smem-optin": lambda chip: chip.smem_per_block_optin if chip.smem_per_block_optin is not None else Unknown(),
     "guess": lambda chip: Guess(chip.major, chip.minor, "capability"),
 }
@@ -85,7 +94,10 @@ _TOO_COMMON = ".arch"
 def asking_names() -> frozenset[str]:
     """The last parts of the table's names that read the device."""
     asks = (name for name, row in _table().items() if row.chips is not None or row.returns not in _NO_DEVICE)
-    return frozenset(name.removesuffix(_TOO_COMMON).rpartition(".")[2] for name in asks)
+    attributes = (name for name in queries.attributes() if "&" not in name)
+    return frozenset(
+        (*(name.removesuffix(_TOO_COMMON).rpartition(".")[2] for name in asks), *attributes, "compute_cap")
+    )
 
 
 class Sources:
@@ -153,6 +165,31 @@ def call(source: CapabilitySource, arguments: Sequence[Vec], keywords: Mapping[s
     if source.returns == "at-least-parts":
         return lift(_at_least_parts, here, *operands[:2])
     return lift(test, here, operands[0])
+
+
+PRINTING_CALLS = frozenset({"check_output", "run", "getoutput", "popen", "Popen"})
+"""Calls that give back what a program prints."""
+_COLUMNS = re.compile(r"--query-gpu=([\w.,]+)")
+
+
+def asks_smi(text: object) -> bool:
+    """Whether a text asks `nvidia-smi` for the capability."""
+    return isinstance(text, str) and "compute_cap" in text and _COLUMNS.search(text) is not None
+
+
+def printed(args: Sequence[Vec]) -> Vec | None:
+    """What `nvidia-smi --query-gpu=compute_cap` prints for one GPU; None of other programs."""
+    given = args[0].only() if args else None
+    words = given if isinstance(given, list | tuple) else [given]
+    asked = " ".join(word for word in words if isinstance(word, str))
+    if not asks_smi(asked):
+        return None
+    columns = _COLUMNS.findall(asked)[0].split(",")
+    head = "" if "noheader" in asked else ", ".join(columns) + "\n"
+    return lift(
+        lambda version: head + ", ".join(version if one == "compute_cap" else "0" for one in columns) + "\n",
+        read("version"),
+    )
 
 
 ATTRIBUTE_CALLS = {"cudaDeviceGetAttribute": True, "cuDeviceGetAttribute": True, "deviceGetAttribute": False}

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bwlint.chips import EVERY
+from bwlint.chips.queries import names_model
 
 CHIPS = tuple(EVERY)
 """The lanes of a vector, in ascending order."""
@@ -164,6 +165,24 @@ class DeviceProperties:
     major: int
     minor: int
     smem_optin: int | None
+    product: ProductName | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProductName:
+    """What the cards of one chip call themselves. A question holds for the chip where it does for one of them."""
+
+    texts: tuple[str, ...]
+
+    def has(self, part: str) -> object:
+        return any(part in text for text in self.texts) if names_model(part) else Unknown()
+
+    def method(self, name: str, args: Sequence[Any]) -> object:
+        """`name.lower()`, `name.startswith("NVIDIA B200")`."""
+        found = [getattr(text, name)(*args) for text in self.texts]
+        if all(isinstance(one, bool) for one in found):
+            return any(found) if names_model(str(args[0])) else Unknown()
+        return ProductName(tuple(found)) if all(isinstance(one, str) for one in found) else Unknown()
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,6 +320,9 @@ def settle(left: object, right: object) -> tuple[object, object]:
 
 
 def _equal(left: object, right: object) -> object:
+    for name, other in ((left, right), (right, left)):
+        if isinstance(name, ProductName):
+            return other in name.texts or Unknown()
     if isinstance(left, list | tuple) and isinstance(right, list | tuple) and _any_unknown(left, right):
         return Unknown()
     return left == right
@@ -323,6 +345,8 @@ def identical(left: object, right: object) -> object:
 def contains(container: object, item: object) -> object:
     if isinstance(container, Unknown | Ref | Guess | Method) or container is None:
         return Unknown()
+    if isinstance(container, ProductName):
+        return container.has(item) if isinstance(item, str) else Unknown()
     if isinstance(container, str):
         if isinstance(item, Guess):
             return Unknown()

@@ -22,6 +22,23 @@ MAX_ITEMS = 300
 UNKNOWN = Vec((Unknown(),))
 
 
+def each(value: Vec, function: Callable[[Any], Vec]) -> Vec:
+    """What a function makes of a value, asked once for each of its lanes that differ."""
+    if value.uniform:
+        return function(value.lanes[0])
+    made: list[tuple[Any, Vec]] = []
+    lanes = []
+    for index, lane in enumerate(value.lanes):
+        known = next(
+            (found for seen, found in made if seen is lane or (type(seen) is type(lane) and seen == lane)), None
+        )
+        if known is None:
+            known = function(lane)
+            made.append((lane, known))
+        lanes.append(known.spread(len(value.lanes))[index])
+    return Vec(lanes, True, value.guessed or any(found.guessed for _, found in made))
+
+
 def tells(value: Vec) -> bool:
     """Whether a value says more than the name of what holds it: it is known, or known to be no device."""
     return any(

@@ -108,7 +108,9 @@ class Context:
         return self._near[path]
 
     def only_question(self, judged: Judged) -> bool:
-        """Whether a file asks the device nothing but this one flag or predicate."""
+        """Whether a file asks the device nothing but this one flag or predicate, and has it pick nothing by itself."""
+        if any(one.kind == "picked" for one in judged.module.operations):
+            return False
         for other in self.judged[judged.module.path]:
             same = other.gate is judged.gate or other.gate.name == judged.gate.name != ""
             if same or not other.owns_comparison or judged.gate.name in other.mentioned:
@@ -129,6 +131,8 @@ class Context:
 
     def _innermost(self, judged: Judged, use: Use) -> bool:
         for other, side in self.around(judged, use.at):
+            if other.gate.kind == "choice":
+                continue  # what it asks for was picked by a test, and maybe by this one
             inner = other is not judged and other.gate.at[:2] > judged.gate.at[:2] and side.at and not side.empty
             if inner and other.on(side) != other.sets.live:  # what was asked above is asked again for nothing
                 return False

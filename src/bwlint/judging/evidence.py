@@ -150,7 +150,9 @@ class Evidence:
     def _named_in(self, place: Node, use: Use) -> Need | None:
         """An operation that a definition names, or that something named in it does, on whatever way through it."""
         owner = self._tree.module(place.outline.name)
-        return self._operation(owner, place.definition.qualname.partition(".")[0], use) if owner is not None else None
+        top, _, inner = place.definition.qualname.partition(".")
+        within = place.definition.at if inner else None
+        return self._operation(owner, top, use, within) if owner is not None else None
 
     def _chosen(self, proofs: Sequence[NeedProof]) -> NeedProof | None:
         """The strongest that keeps a target out; else a list that names them all."""
@@ -179,9 +181,9 @@ class Evidence:
             return use
         return replace(use, name=use.name.rpartition(".")[2])
 
-    def _operation(self, module: Module, name: str, use: Use) -> Need | None:
+    def _operation(self, module: Module, name: str, use: Use, within: Span | None = None) -> Need | None:
         for found in module.uses.get(name, ()):
-            row = operation(found.name)
+            row = operation(found.name) if within is None or within.holds(found.at) else None
             if row is not None:
                 hop = Hop(module.path, found.at, f"`{found.name}` works on {row.chips}")
                 return Need(
@@ -203,6 +205,8 @@ class Evidence:
 def handed_out(side: Side) -> Iterator[Use]:
     """The uses of a side; a function or class that it returns or assigns by its bare name counts as called."""
     value = side.value
+    if value is not None and value.op == "call" and value.args[0].args[-1] == "partial" and value.args[1]:
+        value = value.args[1][0]
     whole = value.at if value is not None and value.op in _NAMES else None
     for use in side.uses:
         yield replace(use, how="call") if use.how == "name" and use.at == whole else use

@@ -28,6 +28,7 @@ REFUSING: frozenset[Ends] = frozenset({"raise", "skip", "exit"})
 
 GateKind = Literal[
     "condition",
+    "choice",
     "expression",
     "assert",
     "flag",
@@ -42,6 +43,7 @@ GateKind = Literal[
 """What a gate is.
 
 condition     the test of a branch
+choice        that of a branch which asks for a text that the device picked elsewhere
 expression    that of a conditional expression
 assert        that of an assertion or a check
 flag          an answer that a variable keeps
@@ -99,6 +101,7 @@ OperationKind = Literal[
     "stated",
     "glued",
     "as-text",
+    "picked",
 ]
 """Which table or limit judges an operation: of peers see `readers.cuda.peers`, of sizes `readers.python.sizes`.
 
@@ -115,6 +118,7 @@ lookup          a table of such bytes that is asked for a chip, and raises where
 stated          bytes of shared memory that a text says chips have
 glued           names of two targets that became one string
 as-text         a capability that is ordered as a text, or taken apart by the places of its characters
+picked          a call of what the device picks: `TABLE[major](x)`, `cls(x).run()`; its amount is what is called
 """
 NAMED: frozenset[Literal["instruction", "atom"]] = frozenset({"instruction", "atom"})
 """What is known by its name alone, of operations and of uses."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from bwlint.evaluate.names import DEVICE, SKIPPING_MARKS
+from bwlint.evaluate.sources import PRINTING_CALLS, asks_smi
 from bwlint.model.expr import Expr, Span
 
 CONVERTERS = frozenset(
@@ -14,20 +15,32 @@ CONVERTERS = frozenset(
 )
 """Calls whose result reads the device when an argument does."""
 
+_PICKERS = frozenset({"getattr", "import_module", "get", "format"})
+"""Calls whose result is picked by an argument."""
+
 
 class Reads:
     """`slots` is the file's table of definitions, `words` its own names of helpers and flags.
 
-    `parameters` are those that are handed a value of the device, each with the function that has it.
+    `parameters` are those that are handed a value of the device, each with the function that has it, `picked` those
+    that are handed what the device picked.
     """
 
     def __init__(
-        self, slots: Sequence[Expr], words: Collection[str] = (), parameters: Collection[tuple[str, str]] = ()
+        self,
+        slots: Sequence[Expr],
+        words: Collection[str] = (),
+        parameters: Collection[tuple[str, str]] = (),
+        picked: Collection[tuple[str, str]] = (),
     ) -> None:
         self._slots = slots
         self._helpers = words
         self._parameters = parameters
+        self._picked = picked
         self._reads: dict[int, bool] = {}
+        self._picks: dict[int, bool] = {}
+        self.given: Callable[[str, str], bool] = lambda owner, name: False
+        """Whether the device decides what an attribute of a parameter holds."""
         self._words: dict[str, bool] = {}
 
     def reads(self, node: object) -> bool:
@@ -55,7 +68,7 @@ class Reads:
         if node.op in ("source", "names", "flag"):
             return True
         if node.op == "const":
-            return False
+            return asks_smi(node.args[0])
         if node.op == "if":
             return self.reads(node.args[1]) or self.reads(node.args[2])
         if node.op == "call":
@@ -68,7 +81,41 @@ class Reads:
         if self.reads(function):
             return True
         name = function.args[-1] if function.op in ("name", "attr") else ""
-        return (name in CONVERTERS or len(arguments) <= 2) and any(self.reads(item) for item in arguments)
+        return (name in CONVERTERS or name in PRINTING_CALLS or len(arguments) <= 2) and any(
+            self.reads(item) for item in arguments
+        )
+
+    def picks(self, node: Expr) -> bool:
+        """Whether the device decides which of several objects an expression is."""
+        if node.op == "var":
+            slot = node.args[0]
+            if slot not in self._picks:
+                self._picks[slot] = False
+                self._picks[slot] = self.picks(self._slots[slot])
+            return self._picks[slot]
+        if node.op == "if":
+            return self.reads(node.args[0]) or self.picks(node.args[1]) or self.picks(node.args[2])
+        if node.op == "index":
+            return self.depends(node.args[1]) or self.picks(node.args[0])
+        if node.op == "param":
+            return node.args in self._picked
+        if node.op == "or":
+            return any(map(self.picks, node.args[0]))
+        if node.op == "attr":
+            base, name = node.args
+            return self.picks(base) or (base.op == "param" and self.given(base.args[1], name))
+        if node.op in ("fstr", "bin"):
+            return any(map(self.depends, _parts(node)))
+        if node.op != "call":
+            return False
+        function, arguments = node.args
+        name = function.args[-1] if function.op in ("name", "attr", "import") else ""
+        asked = name in _PICKERS and any(map(self.depends, arguments))
+        return asked or self.picks(function) or (function.op == "function" and self.reads(function))
+
+    def depends(self, node: Expr) -> bool:
+        """Whether an expression reads the device, or is picked by what does."""
+        return self.reads(node) or self.picks(node)
 
     def device_word(self, name: str) -> bool:
         found = self._words.get(name)
@@ -97,3 +144,12 @@ class Reads:
             elif self.reads(node):
                 found.append(node)
         return found[0].at if len(found) == 1 else None
+
+
+def _parts(node: Expr) -> Iterator[Expr]:
+    """The operands of a text or of an operator."""
+    for item in node.args:
+        if isinstance(item, Expr):
+            yield item
+        elif isinstance(item, tuple):
+            yield from item

@@ -130,6 +130,7 @@ def analyse(
             for judged in context.judged[module.path]
             for rule, check in run
             if rule.asks_builds or not judged.sets.flags
+            if rule.asks_choices or judged.gate.kind != "choice"
             for draft in _weighed(judged, check(context, judged))
         ]
         drafts += [

@@ -24,7 +24,7 @@ def one_each(drafts: Iterable[Draft]) -> list[Draft]:
     best: dict[tuple[str, Span], Draft] = {}
     for draft in drafts:
         key = (draft.rule.name, draft.at)
-        if key not in best or _rank(draft) > _rank(best[key]):
+        if key not in best or _order(draft) < _order(best[key]):
             best[key] = draft
     ordered = sorted(best.values(), key=_order)
     kept: list[Draft] = []

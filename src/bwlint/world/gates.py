@@ -142,7 +142,7 @@ class Judged:
         for inner in walk(self.module.slots[node.args[0]]):
             if inner.op in ("function", "name"):
                 found.add(inner.args[0])
-            elif inner.op in ("import", "attr") and isinstance(inner.args[1], str):
+            elif inner.op in ("import", "attr", "var") and isinstance(inner.args[1], str):
                 found.add(inner.args[1])
         return found
 

@@ -64,7 +64,7 @@ def read(
     lines = re.split("\r\n|\r|\n", source)
     flow = _flow(tree, source, lines, name if is_package else name.rpartition(".")[0], own, carried)
     functions = prune.functions(flow.functions, flow.gates.reads)
-    paths = [(one.path, one.amounts) for one in (*flow.sizes.found, *flow.texts)]
+    paths = [(one.path, one.amounts) for one in (*flow.sizes.found, *flow.noted)]
     instructions, modules = embedded.code_in_strings(path, tree, source, lines)
     return Module(
         path=path,
@@ -90,7 +90,7 @@ def read(
             *said.operations(tree, source),
             *instructions,
             *flow.sizes.found,
-            *flow.texts,
+            *flow.noted,
         ),
         embedded=modules,
         passed=flow.passed,

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bwlint.evaluate.names import DEVICE
-from bwlint.evaluate.sources import asking_names
+from bwlint.evaluate.sources import ATTRIBUTE_CALLS, PRINTING_CALLS, asking_names, asks_smi
 from bwlint.readers.nodes import below
 from bwlint.readers.python.marking import skips_on
 from bwlint.readers.python.sides import dotted, statements
@@ -39,6 +39,9 @@ class Carriers:
     parameters: set[Parameter] = field(default_factory=set)
     lines: set[int] = field(default_factory=set)
     """Lines of the definitions that something carrying is handed to."""
+    picked: set[str] = field(default_factory=set)
+    """Attributes to which a test of the device gives a text or an object, as `self.name`."""
+    picked_parameters: set[Parameter] = field(default_factory=set)
     takers: dict[str, list[tuple[str, list[str]]]] = field(default_factory=dict)
     """Functions with such parameters, by the name that they are called by: qualified name, and places in order."""
 
@@ -52,6 +55,7 @@ class _Definitions:
     classes: dict[str, ast.ClassDef] = field(default_factory=dict)
     called: dict[str, list[tuple[str, _Function, bool]]] = field(default_factory=dict)
     """By name: what is run, and whether it is bound to an instance first."""
+    imported: set[str] = field(default_factory=set)
     parts: dict[ast.stmt, list[ast.Call | ast.NamedExpr]] = field(default_factory=dict)
 
     def parts_of(self, node: ast.stmt) -> list[ast.Call | ast.NamedExpr]:
@@ -79,11 +83,12 @@ def trace(tree: ast.Module, source: str, hits: set[int], given: frozenset[str]) 
     definitions = _definitions(tree)
     lines = asking | lines_with(found.words, source)
     for _ in range(MAX_ROUNDS):
-        before = len(found.words), len(found.parameters)
+        before = len(found.words), len(found.parameters), len(found.picked_parameters)
         _Walk(definitions, found).module(tree, lines | found.lines)
-        if (len(found.words), len(found.parameters)) == before:
+        if (len(found.words), len(found.parameters), len(found.picked_parameters)) == before:
             break
         lines = asking | lines_with(found.words, source)
+    found.lines |= lines_with(found.picked, source)
     return found
 
 
@@ -153,6 +158,9 @@ def _definitions(tree: ast.Module) -> _Definitions:
                 enter(node.body, qualname, "")
 
     enter(tree.body, _MODULE, "")
+    found.imported = {
+        alias.asname or alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
     return found
 
 
@@ -175,6 +183,7 @@ class _Walk:
         self._definitions = definitions
         self._found = found
         self._local: set[str] = set()
+        self._picked: set[str] = set()
         self._closure: dict[str, set[str]] = {}
 
     def module(self, tree: ast.Module, lines: set[int]) -> None:
@@ -198,6 +207,7 @@ class _Walk:
 
     def _function(self, qualname: str, node: _Function) -> None:
         self._local = {name for owner, name in self._found.parameters if owner == qualname}
+        self._picked = {name for owner, name in self._found.picked_parameters if owner == qualname}
         if around := self._closure.get(qualname.rpartition(".")[0]):
             self._local |= around
             self._found.lines.add(node.lineno)
@@ -207,8 +217,8 @@ class _Walk:
             if isinstance(item, ast.Global | ast.Nonlocal):
                 written |= set(item.names)
             elif isinstance(item, ast.Return):
-                answer = tested and _is_short(node) and _is_answer(item.value)
-                if item.value is not None and (answer or self.carries(item.value)):
+                answer = tested and _is_short(node) and (_is_answer(item.value) or self._is_object(item.value))
+                if item.value is not None and (answer or self._is_chosen(item.value) or self.carries(item.value)):
                     self._found.words.add(node.name)
             elif isinstance(item, ast.If | ast.Assert | ast.Match):
                 asked = item.subject if isinstance(item, ast.Match) else item.test
@@ -218,6 +228,24 @@ class _Walk:
             self._found.words.add(node.name)
         self._found.words |= written & self._local
         self._closure[qualname] = self._local
+
+    def _is_chosen(self, value: ast.expr) -> bool:
+        """One of two texts or objects, by a test of the device."""
+        if not isinstance(value, ast.IfExp) or not self.carries(value.test):
+            return False
+        arms = (value.body, value.orelse)
+        return all(isinstance(getattr(one, "value", None), str) or self._is_object(one) for one in arms)
+
+    def _is_object(self, value: ast.expr | None) -> bool:
+        """A function or class of the file, something that it imports, or one of them with some arguments given."""
+        if isinstance(value, ast.Call) and dotted(value.func).rpartition(".")[2] == "partial" and value.args:
+            value = value.args[0]
+        if isinstance(value, ast.Attribute):
+            value = value.value  # a member of an enum
+        if not isinstance(value, ast.Name):
+            return False
+        known = self._definitions
+        return value.id in known.called or value.id in known.classes or value.id in known.imported
 
     def carries(self, node: ast.AST) -> bool:
         """Whether a value comes from a source, as far as it is known."""
@@ -232,8 +260,16 @@ class _Walk:
             if self.carries(node.func):
                 return True
             handed = [*node.args, *(keyword.value for keyword in node.keywords)]
-            made = name in CONVERTERS or name in self._definitions.classes or DEVICE.search(name) is not None
+            made = (
+                name in CONVERTERS
+                or name in PRINTING_CALLS
+                or name in ATTRIBUTE_CALLS
+                or name in self._definitions.classes
+                or DEVICE.search(name) is not None
+            )
             return made and any(self.carries(item) for item in handed)
+        if isinstance(node, ast.Constant):
+            return asks_smi(node.value)
         if isinstance(node, ast.IfExp) and not isinstance(getattr(node.body, "value", None), bool):
             return self.carries(node.body) or self.carries(node.orelse)  # a number that was picked is no capability
         return any(map(self.carries, ast.iter_child_nodes(node)))
@@ -248,6 +284,8 @@ class _Walk:
             if self.carries(node.value):
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                     self._take(target, shared)
+            elif isinstance(node, ast.Assign) and self._is_picked(node.value):
+                self._pick(node.targets)
         elif isinstance(node, ast.If) and self.carries(node.test):
             self._decided((*node.body, *node.orelse), shared)
         elif isinstance(node, ast.ImportFrom):
@@ -262,11 +300,24 @@ class _Walk:
             self._local |= {name for name in captured if name}
 
     def _decided(self, arms: Iterable[ast.stmt], shared: bool) -> None:
-        """Flags that the arms of a test set."""
+        """Flags that the arms of a test set, and attributes that they give a text or an object."""
         for one in arms:
+            if isinstance(one, ast.Assign) and not isinstance(getattr(one.value, "value", None), bool):
+                self._pick(one.targets)
             if isinstance(one, ast.Assign) and isinstance(getattr(one.value, "value", None), bool):
                 for target in one.targets:
                     self._take(target, shared)
+
+    def _pick(self, targets: Iterable[ast.expr]) -> None:
+        names = {dotted(one) for one in targets if isinstance(one, ast.Name | ast.Attribute)}
+        self._picked |= names
+        self._found.picked |= {name for name in names if name.startswith("self.")}
+
+    def _is_picked(self, node: ast.expr) -> bool:
+        """Whether a test of the device decides what a value is, which need be none of the device itself."""
+        if isinstance(node, ast.IfExp):
+            return self.carries(node.test)
+        return isinstance(node, ast.Name) and node.id in self._picked
 
     def _entered(self, items: Iterable[ast.withitem], shared: bool) -> None:
         for one in items:
@@ -284,14 +335,26 @@ class _Walk:
 
     def _handed(self, call: ast.Call) -> None:
         """Note the parameters, or the fields, that take what a call hands on."""
-        name = dotted(call.func).rpartition(".")[2]
-        known = self._definitions.called.get(name, ())
-        fields = self._fields(name) if name in self._definitions.classes and not known else []
+        last = dotted(call.func).rpartition(".")[2]
+        known = self._definitions.called.get(last, ())
+        fields = self._fields(last) if last in self._definitions.classes and not known else []
         if not known and not fields:
             return
-        carried = [index for index, item in enumerate(call.args) if self.carries(item)]
+        self._hand_on(call, known, fields, self.carries, self._found.parameters)
+        self._hand_on(call, known, [], self._is_picked, self._found.picked_parameters)
+
+    def _hand_on(
+        self,
+        call: ast.Call,
+        known: Sequence[tuple[str, _Function, bool]],
+        fields: Sequence[str],
+        is_given: Callable[[ast.expr], bool],
+        parameters: set[Parameter],
+    ) -> None:
+        name = dotted(call.func).rpartition(".")[2]
+        carried = [index for index, item in enumerate(call.args) if is_given(item)]
         spread = any(isinstance(call.args[index], ast.Starred) for index in carried)
-        named = {keyword.arg for keyword in call.keywords if keyword.arg and self.carries(keyword.value)}
+        named = {keyword.arg for keyword in call.keywords if keyword.arg and is_given(keyword.value)}
         if not carried and not named:
             return
         self._found.words |= {one for index, one in enumerate(fields) if index in carried or spread or one in named}
@@ -300,7 +363,7 @@ class _Walk:
             taken = {one for index, one in enumerate(places) if index in carried or (spread and index >= carried[0])}
             taken |= named & {a.arg for a in (*function.args.args, *function.args.kwonlyargs)}
             if taken:
-                self._found.parameters |= {(qualname, one) for one in taken}
+                parameters |= {(qualname, one) for one in taken}
                 self._found.lines.add(function.lineno)
                 if (qualname, places) not in self._found.takers.setdefault(name, []):
                     self._found.takers[name].append((qualname, places))

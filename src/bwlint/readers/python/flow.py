@@ -10,7 +10,18 @@ from dataclasses import replace
 
 from bwlint.evaluate.names import SKIPPING_MARKS
 from bwlint.model.expr import NONE, Expr, const, negate, unknown
-from bwlint.model.facts import HANDLER, MAX_RETURNS, Class, Function, GateKind, Operation, Path, Side, Use
+from bwlint.model.facts import (
+    HANDLER,
+    MAX_RETURNS,
+    Class,
+    Function,
+    GateKind,
+    Operation,
+    OperationKind,
+    Path,
+    Side,
+    Use,
+)
 from bwlint.readers.nodes import below
 from bwlint.readers.python import characters, choices, definitions, lists, patterns, sides
 from bwlint.readers.python.carriers import Carriers
@@ -97,16 +108,19 @@ class Flow:
         self.lowerer = Lowerer(self.slots)
         self.lowerer.on_conditional = self._conditional
         self.lowerer.on_lookup = self._lookup
-        self.lowerer.on_call = self._passes if carried.parameters else None
+        self._carried_parameters = carried.parameters | carried.picked_parameters
+        self.lowerer.on_call = self._passes if self._carried_parameters else None
+        self.lowerer.on_callee = self._picked
         self.lowerer.on_text = self._as_text
         self.passed: dict[tuple[str, str], tuple[Expr, ...]] = {}
         self._takers = carried.takers
-        self._carried_parameters = carried.parameters
         self.functions: dict[str, Function] = {}
         self.classes: dict[str, Class] = {}
         self.gates = Gates(lines, self.slots, carried)
+        self.gates.given = self._is_given_a_picked
         self.sizes = Sizes(self.gates)
-        self.texts: list[Operation] = []
+        self.noted: list[Operation] = []
+        """What is done with a value of the device: its text taken apart, what it picks called."""
         self.stars: list[str] = []
         self.imports = sides.Imports({}, package)
         self.returns: list[tuple[tuple[Expr, ...], Expr]] = []
@@ -180,8 +194,24 @@ class Flow:
             self._note_text(node, found)
 
     def _note_text(self, node: ast.expr, found: Expr) -> None:
+        self._note("as-text", node, found)
+
+    def _note(self, kind: OperationKind, node: ast.expr, found: Expr) -> None:
         path = tuple(self.path)
-        self.texts.append(Operation("as-text", ast.unparse(node), span(node), amounts=(found,), path=path))
+        self.noted.append(
+            Operation(kind, ast.unparse(node), span(node), amounts=(found,), path=path, qualname=self.qualname)
+        )
+
+    def _picked(self, node: ast.Call, function: Expr) -> None:
+        if function.op == "index" and not self.gates.depends(function.args[1]):
+            function = function.args[0]  # a kernel with its grid
+        if self.gates.picks(function):
+            self._note("picked", node.func, function)
+
+    def _is_given_a_picked(self, owner: str, name: str) -> bool:
+        """Whether the device decides what the methods of a class keep in an attribute."""
+        known = self.attributes.get((self.classes_open[-1], name), ()) if owner == "self" and self.classes_open else ()
+        return any(tests or self.gates.picks(value) for tests, value in known)
 
     def quietly(self, node: ast.expr) -> Expr:
         """Lower without side effects on gates and definitions: for looking at a side before its own walk."""
@@ -189,6 +219,7 @@ class Flow:
         hook, lowerer.on_conditional = lowerer.on_conditional, None
         asked, lowerer.on_lookup = lowerer.on_lookup, None
         passes, lowerer.on_call = lowerer.on_call, None
+        on_callee, lowerer.on_callee = lowerer.on_callee, None
         on_text, lowerer.on_text = lowerer.on_text, None
         env = lowerer.scope.env
         lowerer.scope.env = dict(env)
@@ -196,7 +227,7 @@ class Flow:
             return lowerer.lower(node)
         finally:
             lowerer.on_conditional, lowerer.on_lookup, lowerer.on_call = hook, asked, passes
-            lowerer.on_text = on_text
+            lowerer.on_callee, lowerer.on_text = on_callee, on_text
             lowerer.scope.env = env
 
     # -- statements
@@ -217,6 +248,8 @@ class Flow:
                 self._chain += 1
                 chain = self._chain
             self._condition(test, node.test, (node.body, node.orelse), rest, (chain, position))
+        elif test.op == "cmp" and self.gates.picks(test.args[1][0]):
+            self._condition(test, node.test, (node.body, node.orelse), rest, (0, 0), "choice")
         elif not position:
             self._choice(node)
         elif_ = node.orelse[0] if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If) else None
@@ -271,6 +304,7 @@ class Flow:
         arms: tuple[list[ast.stmt], list[ast.stmt]],
         rest: Sequence[ast.stmt],
         chain: tuple[int, int],
+        kind: GateKind = "condition",
     ) -> None:
         body, orelse = arms
         yes_leaves = sides.ending(body) != "fall"
@@ -282,7 +316,7 @@ class Flow:
             self._with_chosen(side, choices.of_arm(arm), arm[-1].end_lineno or 0) if arm else side
             for side, arm in ((yes, body), (no, orelse))
         )
-        self.add("condition", test, at, yes, no, "", chain)
+        self.add(kind, test, at, yes, no, "", chain)
 
     def _with_chosen(self, side: Side, chosen: Iterable[tuple[str, str]], line: int) -> Side:
         """A side with what is done below a line for the strings that it chooses."""

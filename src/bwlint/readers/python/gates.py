@@ -28,7 +28,7 @@ class Gates(Reads):
     """Collects gates of expressions that read the device."""
 
     def __init__(self, lines: Sequence[str], slots: Sequence[Expr], carried: Carriers) -> None:
-        super().__init__(slots, carried.words, carried.parameters)
+        super().__init__(slots, carried.words, carried.parameters, carried.picked_parameters)
         self.found: list[Gate] = []
         self._lines = lines
         self._seen: set[tuple[Span, GateKind]] = set()
@@ -45,7 +45,7 @@ class Gates(Reads):
     ) -> None:
         """Note a gate at `node`, once; `sides` are taken when its test holds and when it does not."""
         at = span(node)
-        if (at, kind) in self._seen or not self.reads(test):
+        if (at, kind) in self._seen or not (kind == "choice" or self.reads(test)):
             return
         self._seen.add((at, kind))
         text = ast.unparse(node)[:300] if isinstance(node, ast.expr) else ""

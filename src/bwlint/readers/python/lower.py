@@ -69,6 +69,9 @@ OnLookup = Callable[[ast.expr, Expr, Expr, bool], None]
 OnCall = Callable[[ast.Call, tuple[Expr, ...]], None]
 """Takes a call and its lowered arguments."""
 
+OnCallee = Callable[[ast.Call, Expr], None]
+"""Takes a call and what it calls."""
+
 OnText = Callable[[ast.expr, Expr], None]
 """Takes what may order a text, or take a part of one by its place."""
 
@@ -82,6 +85,7 @@ class Lowerer:
         self.on_conditional: OnConditional | None = None
         self.on_lookup: OnLookup | None = None
         self.on_call: OnCall | None = None
+        self.on_callee: OnCallee | None = None
         self.on_text: OnText | None = None
         self.late: frozenset[str] = frozenset()
         """Dotted names that are None until somebody has asked: whether they still are is not known."""
@@ -149,6 +153,8 @@ class Lowerer:
             self.on_lookup(node, function.args[0], arguments[0], False)
         if self.on_call is not None:
             self.on_call(node, tuple(arguments))
+        if self.on_callee is not None:
+            self.on_callee(node, function)
         return Expr("call", (function, tuple(arguments)), span(node))
 
     def condition(self, node: ast.expr) -> Expr:

@@ -62,6 +62,11 @@ def dotted(node: ast.AST) -> str:
             return ".".join(reversed(parts)) if parts else ""
 
 
+def called(node: ast.Call) -> ast.expr:
+    """What a call calls: of `kernel[grid](x)` the kernel."""
+    return node.func.value if isinstance(node.func, ast.Subscript) else node.func
+
+
 def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     """All statements of a block, nested blocks included, expressions left alone: far fewer than `ast.walk`."""
     for node in body:
@@ -327,7 +332,7 @@ class Collector:
         """One about a backend is no use of it."""
 
     def _call(self, node: ast.Call, sure: bool) -> None:
-        name = dotted(node.func)
+        name = dotted(called(node))
         last = name.rpartition(".")[2]
         if last in _SPEAKS or last in SKIPS:
             self._message(node)
@@ -338,6 +343,8 @@ class Collector:
             self._add(name, "call", node, sure)
         else:
             self.expression(node.func, sure)
+        if name and isinstance(node.func, ast.Subscript):
+            self.expression(node.func.slice, sure)
         outer = self._role, self._callee
         self._role = self._callee = last
         for argument in node.args:

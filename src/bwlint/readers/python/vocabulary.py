@@ -28,6 +28,8 @@ _LITERALS = (
     b"DeviceProperties",
     b"get_current_target",
     b"compute_version",
+    b"get_device_name",
+    b"DeviceGetName",
 )
 _LINE = re.compile(
     rb"apability|CAPABILITY|apabilities(?<=(?:orted|mpute)_capabilities)|ompute_cap|[sS][mM]_?(?:[789]|1[0-2])[\dxX]|sm_version"
@@ -35,7 +37,7 @@ _LINE = re.compile(
     rb"|major(?<![a-zA-Z]major)(?<!\b[a-z]_major)(?<!row_major)(?<!col_major)(?<!mn_major)"
     rb"(?=_version|s\b| *(?:[<>=!*,)\]]|not in|in\b|//))"
     rb"|\"1[02]\.[0137]\": |lackwell|[hH]opper|device_sm\b|device_cc\b|shared_memory_per_block"
-    rb"|get_device_properties|DeviceProperties\b|get_current_target|compute_version\b"
+    rb"|get_device_properties|DeviceProperties\b|get_current_target|compute_version\b|get_device_name|DeviceGetName"
 )
 
 

@@ -9,12 +9,14 @@ from dataclasses import replace
 from bwlint.chips import NONE, ChipSet, group, spelling
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
+from bwlint.evaluate.values import CHIPS, EnumMember
 from bwlint.judging import claims
+from bwlint.judging.chosen import Elsewhere, chooser
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.siblings import namesake
-from bwlint.model.expr import walk
+from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import ANSWERS, Side
 from bwlint.model.findings import Claim, NoFix
 from bwlint.rules.leak import RULE, generations, own_words, predicate, sisters
@@ -26,6 +28,8 @@ from bwlint.world.libraries import PROOF, Need
 
 _ONE_PART = re.compile(rf"(?:^|_)is_?{spelling.IN_NAMES}[0-9]{{1,3}}x?$", re.I)
 _OLD_NAMES = group("renamed")
+_NUMBERED = re.compile(r"[0-9]{2}|[0-9]\.[0-9]")
+"""What a text has that is the device's own, and no name that it chose."""
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -37,6 +41,11 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
 
 
 def _found(context: Context, judged: Judged) -> Iterator[Draft]:
+    if judged.gate.kind == "choice":
+        for side, need, wrong in leaks(context, judged):
+            if need.strength == PROOF:
+                yield _where_chosen(context, judged, draft(judged, side, need, wrong), wrong)
+        return
     tables = list(tensor_memory(context, judged))
     if tables:
         yield from tables
@@ -59,9 +68,40 @@ def _found(context: Context, judged: Judged) -> Iterator[Draft]:
         by_name_alone = need.use.how == "define" and judged.gate.is_a("predicate", "condition")
         if by_name_alone and _unasked(context, judged):
             one = replace(one, severity="note", confidence="low", remedy=None)
-        yield one
+        yield _where_chosen(context, judged, one, wrong)
     if not found:
         yield from list(misnamed(context, judged)) or own_words.open_bound(context, judged)
+
+
+def _where_chosen(context: Context, judged: Judged, found: Draft, wrong: ChipSet) -> Draft:
+    """A finding at a test for a text, where the text is chosen: there it is mended for all who ask."""
+    asked = _picked_in(context, judged)
+    if asked is None:
+        return found
+    try:
+        at = chooser(context.tree, judged.module, asked, CHIPS.index(next(iter(wrong))))
+    except Elsewhere:
+        at = None
+    if at is None or at == judged.at:
+        return found
+    use = RelatedSpan(judged.module, judged.at, "asked for here")
+    place, related = replace(found.place, at=at), (use, *found.related)
+    return replace(found, place=place, related=related, remedy=None, confidence="low")  # its own gate may say it better
+
+
+def _picked_in(context: Context, judged: Judged) -> Expr | None:
+    """What a test asks for that was chosen elsewhere: a parameter, or a text or member of an enum that it compares."""
+    test = judged.gate.test
+    if test.op == "param":
+        return test
+    asked = test.args[1][0] if test.op == "cmp" else None
+    lanes = context.tree.value(judged.module, asked).lanes if asked is not None else ()
+    return asked if any(map(_is_choice, lanes)) else None
+
+
+def _is_choice(lane: object) -> bool:
+    """A text with no number of a chip in it, or a member of an enum."""
+    return isinstance(lane, EnumMember) or (isinstance(lane, str) and not _NUMBERED.search(lane))
 
 
 def _evident(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -86,7 +126,7 @@ def _confirmed(context: Context, judged: Judged, found: Draft, wrong: ChipSet) -
 def _let_through_before(context: Context, judged: Judged, need: Need, wrong: ChipSet) -> Iterator[RelatedSpan]:
     """The tests further away that send the same chips to the same use: they are to be mended, too."""
     for other in context.judged[judged.module.path]:
-        if other.gate.qualname != judged.gate.qualname or other.gate is judged.gate:
+        if other.gate.qualname != judged.gate.qualname or other.gate is judged.gate or other.gate.kind == "choice":
             continue
         for side in (other.gate.yes, other.gate.no):
             if wrong & other.on(side) and other.on(side) != other.sets.live and _uses(side, need):
