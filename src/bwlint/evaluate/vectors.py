@@ -126,7 +126,11 @@ def bind(target: FunctionValue, args: list[Vec], keywords: dict[str, Vec]) -> di
     function = target.function
     if target.owner is not None and function.kind in BOUND:
         args = [Vec((target.owner,)), *args]
-    bound = {(function.qualname, name): value for name, value in zip(function.params, args, strict=False)}
+    bound = {
+        (function.qualname, name): value for name, value in zip(function.params, args[: function.spread], strict=False)
+    }
+    if function.spread is not None:
+        bound[(function.qualname, "*")] = zipped(lambda row: tuple(map(part, row)), args[function.spread :])
     for name, value in keywords.items():
         if name in function.params:
             bound[(function.qualname, name)] = value

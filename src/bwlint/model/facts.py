@@ -240,7 +240,8 @@ class Function:
     """A function as an expression: the first return whose conditions hold is its value.
 
     `exits` are its ways out in order, with the tests that lead to each: return, or raise with the place of the error.
-    C++ alone has them, and only where one is an error. `doc` is its docstring, as far as anybody reads it.
+    C++ alone has them, and only where one is an error. `doc` is its docstring, as far as anybody reads it. `spread` is
+    how many arguments by place come before those of a parameter `*names`, which is "*"; None where there is no such.
     """
 
     qualname: str
@@ -253,6 +254,7 @@ class Function:
     decorators: tuple[Expr, ...] = ()
     exits: tuple[tuple[Path, Exit, Span], ...] = ()
     doc: str = ""
+    spread: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

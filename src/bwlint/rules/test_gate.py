@@ -20,6 +20,7 @@ from bwlint.model.findings import NoFix, Severity
 from bwlint.model.rule import RuleTraits
 from bwlint.rules.excluded import gate as excluded
 from bwlint.rules.family_split import gate as family_split
+from bwlint.rules.family_split import reasons
 from bwlint.rules.leak import needs as leak
 from bwlint.rules.leak import own_words, predicate
 from bwlint.rules.message import EXCEPTION
@@ -95,7 +96,8 @@ def _split(context: Context, judged: Judged) -> Iterator[Draft]:
     missing = context.targets & judged.sets.live - judged.may
     api = admits(context, judged, missing) or suites.admits(context, judged, missing)
     if api is not None:
-        found = replace(_against(judged, missing, api), severity=_by_build(context, judged, missing, api))
+        told = "note" if reasons.untried(judged) else _by_build(context, judged, missing, api)
+        found = replace(_against(judged, missing, api), severity=told)
     elif (text := _naming(judged, missing)) is not None:
         found = _said_otherwise(judged, missing, text, "warning")
     elif parts is not None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from bwlint.evaluate.names import DEVICE
 from bwlint.evaluate.sources import ATTRIBUTE_CALLS, PRINTING_CALLS, asking_names, asks_smi
 from bwlint.readers.nodes import below
-from bwlint.readers.python.marking import skips_on
+from bwlint.readers.python.marking import is_decorator
 from bwlint.readers.python.sides import dotted, statements
 from bwlint.readers.python.vocabulary import lines_with
 from bwlint.readers.reads import CONVERTERS
@@ -224,7 +224,7 @@ class _Walk:
                 asked = item.subject if isinstance(item, ast.Match) else item.test
                 tested = tested or self.carries(asked)
             self._statement(item, shared=False)
-        if any(self.carries(test) for test, _ in skips_on(node)):
+        if is_decorator(node) and any(map(self.carries, node.body)):
             self._found.words.add(node.name)
         self._found.words |= written & self._local
         self._closure[qualname] = self._local

@@ -12,7 +12,7 @@ from bwlint.model.facts import Class, Function, FunctionKind, Path, Side
 from bwlint.readers.nodes import below
 from bwlint.readers.python import lists, sides
 from bwlint.readers.python.lower import LoweringScope
-from bwlint.readers.python.marking import skips_on
+from bwlint.readers.python.marking import is_decorator, marks_made, skips_of
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
 
@@ -66,17 +66,18 @@ def _function(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef, qualname
     saved = (lowerer.scope, flow.returns, flow.path, flow.qualname, flow.body)
     outer_yields, lowerer.yields = lowerer.yields, False
     lowerer.scope = LoweringScope(qualname, {p: Expr("param", (qualname, p)) for p in params}, saved[0])
-    for extra in (arguments.vararg, arguments.kwarg):
-        if extra is not None:
-            lowerer.scope.env[extra.arg] = unknown(f"*{extra.arg}")
+    if arguments.vararg is not None:
+        lowerer.scope.env[arguments.vararg.arg] = Expr("param", (qualname, "*"))
+    if arguments.kwarg is not None:
+        lowerer.scope.env[arguments.kwarg.arg] = unknown(f"**{arguments.kwarg.arg}")
     flow.returns, flow.path, flow.qualname, flow.body = [], [], qualname, node.body
     left = flow.block(node.body, ())
     if not left:
         flow.returning(NONE)
     if lowerer.yields:
         flow.returns = [((), unknown(f"{qualname} yields"))]
-    if marks := [flow.quietly(test) if not fails else negate(flow.quietly(test)) for test, fails in skips_on(node)]:
-        skips = marks[0] if len(marks) == 1 else Expr("or", (tuple(marks),), span(node))
+    if is_decorator(node) and (marks := _skipped_by(flow, node, qualname)):
+        skips = marks[0] if len(marks) == 1 else Expr("or", (marks,), span(node))
         flow.returns = [((), Expr("call", (_SKIPIF, (skips,)), span(node)))]
     result = Function(
         qualname,
@@ -86,10 +87,18 @@ def _function(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef, qualname
         tuple(flow.returns),
         span(node),
         doc=(ast.get_docstring(node) or "")[:_MAX_DOC],
+        spread=len(positional) if arguments.vararg is not None else None,
     )
     lowerer.scope, flow.returns, flow.path, flow.qualname, flow.body = saved
     lowerer.yields = outer_yields
     return result
+
+
+def _skipped_by(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef, qualname: str) -> tuple[Expr, ...]:
+    """The tests on which the decorator that is walked skips what it decorates."""
+    made = [negate(flow.quietly(test)) if fails else flow.quietly(test) for test, fails in marks_made(node)]
+    inner = (function for name, function in flow.functions.items() if name.startswith(f"{qualname}."))
+    return tuple(dict.fromkeys((*made, *(test for function in inner for test in skips_of(function, flow.slots)))))
 
 
 def _kind(flow: Flow, decorators: Sequence[str]) -> FunctionKind:

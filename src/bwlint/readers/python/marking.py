@@ -5,48 +5,62 @@ they put in front of the call.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from bwlint.evaluate.names import SKIPPING_MARKS
+from bwlint.model import facts
+from bwlint.model.expr import Expr, negate, walk
 from bwlint.readers.nodes import below
 from bwlint.readers.python.sides import SKIPS, dotted
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+_SKIPPING = (*SKIPPING_MARKS, *SKIPS)
+MAX_SLOTS = 20
+"""Names that are followed from what a decorator gives back."""
 
 
-def skips_on(node: Function) -> Iterator[tuple[ast.expr, bool]]:
-    """The tests on which a decorator skips what it decorates, each with whether it skips where the test fails; none
-    where a function is no such decorator.
-    """
-    wrappers = [item for item in node.body if isinstance(item, Function)]
-    names = {wrapper.name for wrapper in wrappers}
-    if node.name.startswith("test") or not any(_gives_back(item, names) for item in node.body):
-        return
-    for item in _calls(node):
-        if dotted(item.func).endswith(SKIPPING_MARKS) and item.args:
-            yield item.args[0], dotted(item.func).endswith("skipUnless")
-    for wrapper in wrappers:
-        yield from ((test, False) for test in _in_front(wrapper))
+def is_decorator(node: Function) -> bool:
+    """Whether a function returns a function that is defined in it, and something in it may skip."""
+    inner = {item.name for item in node.body if isinstance(item, Function)}
+    returned = (item.value for item in node.body if isinstance(item, ast.Return))
+    if node.name.startswith("test") or not any(isinstance(one, ast.Name) and one.id in inner for one in returned):
+        return False
+    return any(isinstance(one, ast.Name | ast.Attribute) and dotted(one).endswith(_SKIPPING) for one in below(node))
 
 
-def _gives_back(node: ast.stmt, names: set[str]) -> bool:
-    return isinstance(node, ast.Return) and isinstance(node.value, ast.Name) and node.value.id in names
-
-
-def _calls(node: Function) -> Iterator[ast.Call]:
+def marks_made(node: Function) -> Iterator[tuple[ast.expr, bool]]:
+    """The tests of the marks that a decorator makes, each with whether such a mark skips where the test fails."""
     for statement in node.body:
-        yield from (item for item in below(statement) if isinstance(item, ast.Call))
+        for item in below(statement) if not isinstance(statement, Function) else ():
+            if isinstance(item, ast.Call) and dotted(item.func).endswith(SKIPPING_MARKS) and item.args:
+                yield item.args[0], dotted(item.func).endswith("skipUnless")
 
 
-def _in_front(wrapper: Function) -> Iterator[ast.expr]:
-    """The tests of a wrapper, or of the one in it, that end in a skip."""
-    for item in wrapper.body:
-        if isinstance(item, Function):
-            yield from _in_front(item)
-        elif isinstance(item, ast.If) and any(_is_skip(inner) for inner in item.body):
-            yield item.test
+def skips_of(function: facts.Function, slots: Sequence[Expr]) -> Iterator[Expr]:
+    """The tests on which a function within a decorator skips, or hands on a mark that does."""
+    for path, value in function.returns:
+        for node in _through_names(value, slots):
+            name = _called(node)
+            if name in SKIPS and path:
+                yield path[0] if len(path) == 1 else Expr("and", (path,), value.at)
+            elif name.endswith(SKIPPING_MARKS) and node.args[1]:
+                yield negate(node.args[1][0]) if name.endswith("skipUnless") else node.args[1][0]
 
 
-def _is_skip(node: ast.stmt) -> bool:
-    call = node.value if isinstance(node, ast.Expr | ast.Return) else node.exc if isinstance(node, ast.Raise) else None
-    return isinstance(call, ast.Call) and dotted(call.func).rpartition(".")[2] in SKIPS
+def _called(node: Expr) -> str:
+    """The last name of what a call calls, or of what is raised."""
+    if node.op == "raise":
+        return str(node.args[0]).rpartition(".")[2]
+    target = node.args[0] if node.op == "call" else None
+    return str(target.args[1]) if target is not None and target.op in ("attr", "import") else ""
+
+
+def _through_names(value: Expr, slots: Sequence[Expr]) -> Iterator[Expr]:
+    waiting, seen = [value], set[int]()
+    while waiting and len(seen) < MAX_SLOTS:
+        for node in walk(waiting.pop()):
+            if node.op != "var":
+                yield node
+            elif node.args[0] not in seen:
+                seen.add(node.args[0])
+                waiting.append(slots[node.args[0]])
