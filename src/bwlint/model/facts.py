@@ -296,6 +296,7 @@ class Carry:
 
     `name` is the variable, function or flag, `sources` the files that it compiles, where the build says so. `toolkit`
     bounds the CUDA version: at least, and below ("" = any). Flags of one `group` are one list; "" is that of the file.
+    `host` is the one that it is for, x86_64 or aarch64, where the file says so.
     """
 
     kind: CarryKind
@@ -309,6 +310,7 @@ class Carry:
     qualname: str = ""
     text: str = ""
     group: str = ""
+    host: str = ""
 
     def is_a(self, *kinds: CarryKind) -> bool:
         return self.kind in kinds

@@ -144,12 +144,12 @@ _BY_SUFFIX = {
     ".mk": Comments("#", _make),
     ".yml": Comments("#", _yaml),
     ".yaml": Comments("#", _yaml),
-    ".toml": Comments("#", _toml),
+    **dict.fromkeys((".toml", ".bzl", ".bazel", ".build", ".options"), Comments("#", _toml)),
     ".cfg": Comments("#", _settings),
     ".hcl": Comments("//", _outside_heredocs(_hcl)),
     ".json": Comments("", _none),
 }
-_BY_STEM = {"CMakeLists": Comments("#", _cmake)} | dict.fromkeys(
+_BY_STEM = {"CMakeLists": Comments("#", _cmake), "BUILD": Comments("#", _toml)} | dict.fromkeys(
     ("Makefile", "makefile", "GNUmakefile"), Comments("#", _make)
 )
 

@@ -32,9 +32,9 @@ KINDS: tuple[Kind, ...] = (
         "build",
         suffixes=(
             *(".cmake", ".mk", ".sh", ".bash", ".dockerfile"),
-            *(".yml", ".yaml", ".hcl", ".json", ".toml"),
+            *(".yml", ".yaml", ".hcl", ".json", ".toml", ".bzl", ".bazel", ".bazelrc"),
         ),
-        names=("CMakeLists.txt", "setup.cfg"),
+        names=("CMakeLists.txt", "setup.cfg", "BUILD", "meson.build", "meson_options.txt", "meson.options"),
         stems=("Dockerfile", "Containerfile", "Makefile", "makefile", "GNUmakefile"),
         interpreters=("bash", "/sh", "env sh"),
     ),

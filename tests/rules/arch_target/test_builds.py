@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from bwlint.chips import ChipSet
@@ -71,6 +73,7 @@ def carry(kind: str, sass: str, ptx: str = "", *, line: int = 1, name: str = "X"
         ("match", "120a 121a", "", ["1 warning"]),
         ("match", "120a 121a 121f", "", []),
         ("match", "120 120a 121a", "", []),
+        ("match", "120 120a 121 121a", "", ["1 warning"]),
         ("match", "100a 103a", "", []),
         ("file", "", "120a", ["1 note"]),
         ("file", "", "121", ["1 note"]),
@@ -139,8 +142,22 @@ def test_pairs() -> None:
 
 
 def test_hosts() -> None:
-    assert levels(carry("request", "90 120a", name="x86_64_arch_list")) == []
-    assert levels(carry("request", "90 120a", name="aarch64_arch_list")) == ["1 warning"]
+    assert levels(carry("request", "90 120a", host="x86_64")) == []
+    assert levels(carry("request", "90 120a", host="aarch64")) == ["1 warning"]
+
+
+def test_lists_of_two_hosts_are_held_against_each_other() -> None:
+    x86, arm = carry("request", "90a 100a 120f", host="x86_64"), carry("request", "90a 100a", line=2, host="aarch64")
+    assert levels(x86, arm) == ["2 warning"]
+    assert levels(x86) == []
+    assert levels(arm) == []
+    assert levels(replace(arm, host="x86_64"), replace(x86, host="aarch64")) == []
+
+
+def test_one_list_in_several_places_is_one_finding() -> None:
+    first, again = carry("request", "80 120a"), carry("request", "80 120a", line=2)
+    assert levels(first, again) == ["1 warning"]
+    assert levels(first, replace(again, name="OTHER")) == ["1 warning", "2 warning"]
 
 
 def test_a_row_of_one_name_without_the_chips_that_another_has() -> None:

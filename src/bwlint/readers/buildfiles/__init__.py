@@ -29,5 +29,5 @@ def is_cmake(path: str) -> bool:
 
 def read(path: str, source: str, name: str, is_package: bool, own: frozenset[str] = frozenset()) -> Module:
     """Facts of one build file; never raises."""
-    carries = cmake.read(source) if is_cmake(path) else text.read(source)
+    carries = cmake.read(source) if is_cmake(path) else text.read(path, source)
     return Module(path=path, name=name, is_package=is_package, language="build", carries=carries)

@@ -14,6 +14,7 @@ from bwlint.readers.buildfiles.asked import ARCH_NAME, NAMES, Asked
 from bwlint.readers.buildfiles.cmake_syntax import Argument, Command, commands
 from bwlint.readers.buildfiles.conditions import on_toolkit, truth
 from bwlint.readers.buildfiles.flags import find_flags
+from bwlint.readers.buildfiles.hosts import host_of, of_condition, other
 from bwlint.readers.buildfiles.intersect import loose_intersection
 from bwlint.readers.buildfiles.places import Places
 from bwlint.readers.buildfiles.targets import Listed, parse_list
@@ -52,6 +53,7 @@ class _If:
     filter: int | None = None
     admits: frozenset[str] = frozenset()
     body: int = 0
+    host: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,9 @@ class _CmakeFile:
         else:
             self.chains += 1
             chain = self.chains
-        entry = _If(_BuildArm(chain, place, may), left, "if")
+        beside = other(before[0].host) if before and command.name == "else" else ""
+        host = beside or of_condition(" ".join(command.words))
+        entry = _If(_BuildArm(chain, place, may), left, "if", host=host)
         self.stack.append(entry)
         admits = self.asked.admitted(command.words, self.texts)
         if admits is not None:
@@ -347,7 +351,17 @@ class _CmakeFile:
             toolkits &= entry.arm.toolkits
         around = next((entry.name for entry in reversed(self.stack) if entry.name), "")
         self.carries.append(
-            Carry(kind, name, listed.sass, listed.ptx, at, toolkit=bounds(toolkits), qualname=around, text=text)
+            Carry(
+                kind,
+                name,
+                listed.sass,
+                listed.ptx,
+                at,
+                toolkit=bounds(toolkits),
+                qualname=around,
+                text=text,
+                host=next((entry.host for entry in reversed(self.stack) if entry.host), host_of(name)),
+            )
         )
 
 

@@ -71,7 +71,8 @@ def counts(name: str, listed: Listed, *, handed: bool = False) -> bool:
     """
     if _LIST_NAME.fullmatch(name) or handed:
         return listed.sure or "cuda" in name.lower() or _is_row(listed)
-    return _ROW_NAME.fullmatch(name) is not None and _is_row(listed)
+    built = any(name[-1:].isalpha() for name in listed.sass)  # chips have no suffix
+    return _ROW_NAME.fullmatch(name) is not None and (built or _is_row(listed))
 
 
 def _is_row(listed: Listed) -> bool:

@@ -1,7 +1,7 @@
-"""Makefiles, shell, Dockerfiles, workflows, HCL, JSON, TOML: lists of architectures and nvcc's flags, line by line.
+"""Makefiles, shell, Dockerfiles, workflows, Bazel, Meson, HCL, JSON, TOML: lists of architectures and nvcc's flags.
 
-No file is parsed as its format says: a list of targets looks the same in all of them, and text that expands (YAML's
-aliases) stays as it is.
+Read line by line; no file is parsed as its format says: a list of targets looks the same in all of them, and text that
+expands (YAML's aliases) stays as it is.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from bwlint.chips.toolkits import Toolkits, every_toolkit, runs
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, CarryKind
 from bwlint.readers.buildfiles.flags import find_flags
+from bwlint.readers.buildfiles.hosts import YamlPlace, host_of, other, yaml_place
+from bwlint.readers.buildfiles.hosts import of_condition as of_host
 from bwlint.readers.buildfiles.places import Places
 from bwlint.readers.buildfiles.targets import Listed, counts, list_names, parse_list
 from bwlint.readers.buildfiles.versions import StringChoice, choices, of_condition, of_image, of_patterns
@@ -31,7 +33,10 @@ _ARGUMENT = re.compile(r"\s*(?:ARG|ENV)[ \t]+(?P<name>\w{1,60})=[\"']?(?P<value>
 _FROM = re.compile(r"FROM[ \t]+(?:--\S{1,100}[ \t]+)?(?P<image>\S{1,400})(?:[ \t]+AS[ \t]+(?P<stage>\S{1,100}))?", re.I)
 _REFERENCE = re.compile(r"\$\{?(\w{1,60})\}?")
 _ADDED = re.compile(r"[ \t]*\.append\([ \t]*")
-_ASSIGNED = re.compile(r"[\"']?[ \t]*(?::=|\?=|\+=|=|:)[ \t]*")
+_ASSIGNED = re.compile(
+    r"[\"']?[ \t]*(?::=|\?=|\+=|=|:)[ \t]*|[\"'][ \t]*,[^()\n]{0,120}?\b(?:value|default)[ \t]*[:=][ \t]*"
+)
+""" "NAME = ", "NAME: ", and "option('NAME', type: 'array', value: " of Meson."""
 _NESTED = re.compile(r"[\"']?[ \t]*[=:]?[ \t]*\{[^{}]{0,200}?default[\"']?[ \t]*[=:][ \t]*")
 _QUOTED = re.compile(r"\\?([\"'])([^\"'\\\n]{0,400})\\?\1")
 _FALLBACK = re.compile(r"[\"']?\$\{\w+:?-([^}\"'$]{0,400})\}")
@@ -44,6 +49,8 @@ _OTHER_IF = re.compile(r":[ \t]*$|^[ \t-]*(?:if|else)[ \t]*:")
 _MAKE_ONLY = frozenset({"ifeq", "ifneq", "ifdef", "ifndef"})
 _CASE = re.compile(r"\bcase[ \t]+[\"']?\$\{?\w{0,40}CUDA\w{0,40}\}?[\"']?[ \t]+in\b", re.I)
 _ARM = re.compile(r"[ \t]*\(?([\"']?\d{1,2}\.[\w.*|\"' \t]{0,200}?)\)")
+_HOST_ARM = re.compile(r"[ \t]*\(?([\"']?(?:x86_64|amd64|aarch64|arm64|sbsa)[\w*|\"' \t-]{0,60})\)")
+_YAML = (".yml", ".yaml")
 _LONGEST_BARE = 400
 MAX_CHOICES = 100
 """Values that one expression of a workflow may pick from."""
@@ -59,6 +66,7 @@ class _Branch:
     may: Toolkits
     must: Toolkits
     left: Toolkits
+    host: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +80,7 @@ class _Setting:
 
 @dataclass(slots=True)
 class _LineReader:
+    path: str
     source: str
     places: Places
     handed: frozenset[str]
@@ -81,6 +90,10 @@ class _LineReader:
     opened: int = 0
     image: Toolkits = field(default_factory=every_toolkit)
     stages: dict[str, Toolkits] = field(default_factory=dict)
+    host: str = ""
+    """That of the container's image, or of the file by its name."""
+    lines: list[str] = field(default_factory=list)
+    number: int = 0
     defaults: dict[str, str] = field(default_factory=dict)
     in_case: bool = False
     arm: int = 0
@@ -88,7 +101,10 @@ class _LineReader:
 
     def read(self) -> tuple[Carry, ...]:
         offset = 0
-        for line in self.source.splitlines(keepends=True):
+        self.host = host_of(self.path.rpartition("/")[2])
+        self.lines = self.source.splitlines(keepends=True)
+        for number, line in enumerate(self.lines):
+            self.number = number
             if len(self.values) > _MOST:
                 break
             code = _COMMENT.sub("", line)
@@ -119,25 +135,26 @@ class _LineReader:
                 elif self.branches:
                     self._open(self.branches.pop().left, condition)
             elif word == "else" and self.branches:
-                left = self.branches.pop().left
+                last = self.branches.pop()
                 self.opened += 1
-                self.branches.append(_Branch(self.opened, left, left, frozenset()))
+                self.branches.append(_Branch(self.opened, last.left, last.left, frozenset(), other(last.host)))
             elif word in ("fi", "endif") and self.branches:
                 self.branches.pop()
 
     def _arms(self, code: str) -> None:
         """The arms of `case "$CUDA_VERSION" in 12.8.1) ... ;; 12.9.1|13.0.1) ... ;; esac`, each for its releases."""
         self.in_case = (self.in_case or _CASE.search(code) is not None) and "esac" not in code
-        patterns = _ARM.match(code) if self.in_case else None
+        patterns = _HOST_ARM.match(code) or (_ARM.match(code) if self.in_case else None)
         if patterns is None:
             return
         if self.arm:
             self._leave_arm()
-        named = of_patterns(patterns[1])
+        host = host_of(patterns[1])
+        named = every_toolkit() if host else of_patterns(patterns[1])
         if named:
             self.opened += 1
             self.arm = self.opened
-            self.branches.append(_Branch(self.opened, named, named, frozenset()))
+            self.branches.append(_Branch(self.opened, named, named, frozenset(), host))
 
     def _leave_arm(self) -> None:
         self.branches = [branch for branch in self.branches if branch.number != self.arm]
@@ -146,7 +163,8 @@ class _LineReader:
     def _open(self, still: Toolkits, condition: str = "") -> None:
         may, must = of_condition(condition)
         self.opened += 1
-        self.branches.append(_Branch(self.opened, still & may, still & must, still - must))
+        host = of_host(condition)
+        self.branches.append(_Branch(self.opened, still & may, still & must, still - must, host))
 
     def _image(self, code: str) -> None:
         """The toolkit of a container's image: `FROM nvidia/cuda:12.8.1-devel`, by the defaults of its arguments."""
@@ -155,6 +173,7 @@ class _LineReader:
         elif found := _FROM.match(code):
             image = _REFERENCE.sub(self._default, found["image"])
             self.image = self.stages.get(image) or of_image(image)
+            self.host = host_of(code) or self.host
             if found["stage"]:
                 self.stages[found["stage"]] = self.image
 
@@ -257,7 +276,11 @@ class _LineReader:
             self.values[place] = replace(value, toolkits=value.toolkits - taken)
 
     def _add(self, kind: CarryKind, name: str, listed: Listed, at: Span, toolkits: Toolkits, text: str = "") -> None:
-        carry = Carry(kind, name, listed.sass, listed.ptx, at, text=text)
+        place = yaml_place(self.lines, self.number) if self.path.endswith(_YAML) else YamlPlace((), ())
+        hosts = (*(branch.host for branch in reversed(self.branches)), host_of(name))
+        host = next(filter(None, (*hosts, host_of(" ".join((*place.keys, *place.beside))), self.host)), "")
+        qualname = ".".join(place.keys[:-1])
+        carry = Carry(kind, name, listed.sass, listed.ptx, at, text=text, qualname=qualname, host=host)
         self.values.append(_Setting(carry, tuple(self.branches), toolkits))
 
     def _toolkits(self) -> Toolkits:
@@ -267,10 +290,10 @@ class _LineReader:
         return found
 
 
-def read(source: str) -> tuple[Carry, ...]:
+def read(path: str, source: str) -> tuple[Carry, ...]:
     """The carries of a file of any of these kinds."""
     handed = _handed(source)
-    return _LineReader(source, Places(source), handed, list_names(handed)).read()
+    return _LineReader(path, source, Places(source), handed, list_names(handed)).read()
 
 
 def _handed(source: str) -> frozenset[str]:

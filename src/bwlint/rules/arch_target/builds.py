@@ -25,13 +25,15 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.compiled import elsewhere
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
+from bwlint.model.expr import Span
 from bwlint.model.facts import ACCEPTING, FLAGS, ONE_EXTENSION, Carry, CarryKind, Module
 from bwlint.model.findings import Claim, Confidence, NoFix, Severity
+from bwlint.readers.buildfiles.hosts import without_host
 from bwlint.rules.arch_target import RULE
 from bwlint.world.builds import named_for, pair_of, pairs_of
 
 _LISTS: frozenset[CarryKind] = frozenset({"list", "piece", "request"})
-_X86 = re.compile(r"x86|amd64", re.I)
+_X86, _ARM = "x86_64", "aarch64"
 _EXAMPLE = re.compile(r"(?:^|/)examples?/")
 _SPARSE_FP4 = re.compile(r"fp4.*sparse|sparse.*fp4", re.I)
 _OF_TORCH = re.compile(r"torch_cuda_arch_list", re.I)
@@ -40,9 +42,12 @@ _HOPPER = 90
 _CARDS = group("small-shared")
 _TRIES = re.compile(r"(?:^|[^a-z])(?:ci|tests?|lint|nightly|pre-?commit|checks?)(?![a-z])", re.I)
 """Files that say what a project tries out for itself, and not what it ships."""
+_WORKFLOW = ".github/workflows/"
 _OF_CI = re.compile(r"\.github/workflows/|(?:^|[^a-z])ci(?![a-z])", re.I)
 _SHIPS = re.compile(r"releas|publish|wheel|pypi|packag|deploy|upload", re.I)
 _FEW = 3
+_MOST_COPIES = 8
+_NOWHERE = Span(0, 0, 0, 0)
 _OF_ITS_MAKER = NoFix("for which chips a build is made is for its maker to say")
 
 
@@ -89,6 +94,8 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
     stated = (carry for carry in module.carries if carry.kind != "extension")  # made of the others
     file = _BuildFile(context, module, tuple(_Built(carry) for carry in stated))
     for built in file.built:
+        if file.copied(built):
+            continue
         yield from file.faults(built)
         if built.carry.kind in ACCEPTING:
             yield from file.refused(built)
@@ -108,10 +115,27 @@ class _BuildFile:
     def _place(self) -> str:
         return self.context.places.get(self.module.path, "")
 
-    @property
-    def _of_ci(self) -> bool:
-        """Whether the file builds for machines of the project itself, and ships nothing."""
-        return _OF_CI.search(self._place) is not None and not _SHIPS.search(self._place)
+    def copied(self, built: _Built) -> bool:
+        """Whether the list stands above under the same name: what is wrong with it is told there."""
+        return self._copies(built)[0] is not built
+
+    def _copies(self, built: _Built) -> Sequence[_Built]:
+        """The places of one list."""
+        return self._lists.get(replace(built.carry, at=_NOWHERE), ()) or (built,)
+
+    @cached_property
+    def _lists(self) -> dict[Carry, list[_Built]]:
+        """What is asked for by one name, where everything but the place is the same."""
+        found: dict[Carry, list[_Built]] = {}
+        for one in self.built:
+            if one.carry.kind == "request" and one.carry.name:
+                found.setdefault(replace(one.carry, at=_NOWHERE), []).append(one)
+        return found
+
+    def _of_ci(self, carry: Carry) -> bool:
+        """Whether the file builds for machines of the project itself, and ships nothing; one for all jobs may."""
+        told = self._place if _WORKFLOW in self._place else f"{self._place} {carry.qualname}"
+        return _OF_CI.search(self._place) is not None and not _SHIPS.search(told)
 
     def faults(self, built: _Built) -> Iterator[Draft]:
         """What no toolkit, or not every toolkit of the branch, compiles."""
@@ -304,7 +328,9 @@ class _BuildFile:
             mine = [target for target in built.every if target.chip in asked]
             wider = Target(min(chip.joined for chip in asked), "f")
             exact = {target.chip for target in mine if target.suffix == "a"}
-            if len(exact) < 2 or any(target.suffix == "f" for target in mine) or not asked <= wider.loads_on():
+            some_plain = len({target.chip for target in mine if not target.suffix}) == 1  # which loads on the other too
+            forgets = len(exact) > 1 and not some_plain and not any(target.suffix == "f" for target in mine)
+            if not forgets or not asked <= wider.loads_on():
                 continue
             sparse = any(_SPARSE_FP4.search(source) for source in built.carry.sources)
             message = f"holds for {_listed(mine)} and not for {_short(wider)}, which loads on {plain(asked)}: "
@@ -405,7 +431,7 @@ class _BuildFile:
             mine = [target for target in built.sass if target.loads_on() & present]
             if not mine or not _possible(missing, toolkits):
                 continue
-            if _X86.search(built.carry.name) and missing <= group("arm-hosts"):
+            if built.carry.host == _X86 and missing <= group("arm-hosts"):
                 continue
             alone = built.carry.kind == "request" and len(built.every) == 1
             compiled = missing & jits
@@ -464,10 +490,11 @@ class _BuildFile:
                 remedy=_OF_ITS_MAKER,
             )
             return
-        if not _for_everybody(built.carry, every) or self._older(built) or self._served(built):
+        beside = self._beside_x86(built)
+        if beside is None and (not _for_everybody(built.carry, every) or self._older(built) or self._served(built)):
             return
         decided = self._decided_by_flags(built)
-        expected = None if decided else self._expected(built, together, every)
+        expected = None if decided else beside or self._expected(built, together, every)
         if expected is None and built.carry.is_a("kernel", "filter"):
             return  # who offers a kernel knows what it needs
         highest = max(every, key=lambda target: target.number)
@@ -527,6 +554,16 @@ class _BuildFile:
         cards = [target for target in every if target.chip in _CARDS]
         if whole and carry.kind != "kernel" and len(cards) == len(_CARDS) and not _TRIES.search(self._place):
             return _AskedList(built, f"{_listed(cards)} are the cards before them")
+        return None
+
+    def _beside_x86(self, built: _Built) -> _AskedList | None:
+        """A list for aarch64 hosts, where the one for x86_64 has the asked chips."""
+        carry = built.carry
+        for one in self.built if carry.host == _ARM else ():
+            same = one.carry.kind == carry.kind and without_host(one.carry.name) == without_host(carry.name) != ""
+            if same and one.carry.host == _X86 and one.loads & self.context.targets and one.toolkits & built.toolkits:
+                hosts = plain(self.context.targets & group("arm-hosts"))
+                return _AskedList(built, f"line {one.carry.at[0]} has it for x86_64, and {hosts} is found on aarch64")
         return None
 
     def _decided_by_flags(self, built: _Built) -> bool:
@@ -643,17 +680,19 @@ class _BuildFile:
         remedy: Remedy | NoFix | None = None,
         related: tuple[RelatedSpan, ...] = (),
     ) -> Draft:
+        copies = self._copies(built)[1:_MOST_COPIES]
+        also = (RelatedSpan(self.module, one.carry.at, "the same list") for one in copies)
         return Draft(
             rule=RULE,
             category="test-gate" if self.context.in_test(self.module) else None,
             place=DraftPlace(module=self.module, at=built.carry.at, admitted=covered, certain=covered),
-            severity="note" if severity == "warning" and self._of_ci else severity,
+            severity="note" if severity == "warning" and self._of_ci(built.carry) else severity,
             confidence=confidence,
             message=message,
             label=label,
             advice=advice,
             remedy=remedy,
-            related=related,
+            related=(*related, *also),
             claims=(Claimed(claim, None if claim.kind == "instruction" else built.carry.at),),
         )
 
