@@ -218,9 +218,16 @@ def _imports_operation(line: str) -> bool:
 
 
 def _targets(source: str, tree: ast.Module) -> tuple[Prose, ...]:
-    """Strings that name a target for one chip alone: sm_120a, compute_120a. What is said in a sentence names none."""
+    """Strings that name a target for one chip alone: sm_120a, compute_120a. What is said in a sentence names none, and
+    a list that has the sibling's too is for both.
+    """
     found: list[Prose] = []
-    for node in below(tree) if "120a" in source else ():
+    nodes = below(tree) if "120a" in source else []
+    together = [node for node in nodes if isinstance(node, ast.List | ast.Tuple | ast.Set)] if "121a" in source else []
+    both = {id(part) for node in together if "121a" in ast.unparse(node) for part in below(node)}
+    for node in nodes:
+        if id(node) in both:
+            continue
         text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
         match = _EXACT_TARGET.search(text) if " " not in text or "=" in text else None
         if match and len(found) < MAX_TARGETS:
