@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import permutations
 
-from bwlint.chips import NONE, ChipSet, Target, TargetSet, known_targets, siblings, spelling
+from bwlint.chips import EVERY, NONE, ChipSet, Target, TargetSet, known_targets, siblings, spelling
 from bwlint.chips.wording import plain
 from bwlint.evaluate.values import CHIPS
 from bwlint.judging import claims
@@ -50,11 +50,14 @@ def _sent_to(context: Context, module: Module, at: Span) -> ChipSet:
 def _returned(context: Context, module: Module, path: Path, value: Expr) -> Iterator[Draft]:
     """The value of a function that names a target, on two chips of a family."""
     assert value.at is not None
-    reached = context.targets
+    reached = EVERY
     for test in path:
         reached &= context.tree.may(module, test)
-    picked = dict(zip(CHIPS, context.tree.value(module, value).spread(), strict=True))
-    for one, other in permutations(reached, 2):
+    found = context.tree.value(module, value)
+    if reached == EVERY and not found.device:
+        return  # a name that is given, whatever the chip
+    picked = dict(zip(CHIPS, found.spread(), strict=True))
+    for one, other in permutations(reached & context.targets, 2):
         mine, others = _target(picked[one]), _target(picked[other])
         if other not in siblings(one) or mine is None or others is None or one not in mine.loads_on():
             continue
