@@ -71,6 +71,12 @@ def skips() -> str:
 
 
 @cache
+def awaits() -> str:
+    """A piece for what is handed something to see it fail."""
+    return _any(_all("awaits"))
+
+
+@cache
 def sets_up() -> frozenset[str]:
     """Methods of a class of tests that run before each of them."""
     return frozenset(_all("sets_up"))

@@ -34,7 +34,7 @@ class Context:
     """Guards of the preprocessor that ask for the target, by module path, in file order."""
     builds: Builds = field(default_factory=lambda: Builds(()))
     preparations: Preparations | None = None
-    """What runs before the tests in Python."""
+    """What runs before the tests."""
     native: Native | None = None
     """The C++ half of the graph."""
     placed: dict[tuple[str, str], tuple[Any, ...]] = field(default_factory=dict)
@@ -76,8 +76,7 @@ class Context:
 
     def reach(self, judged: Judged, at: Span) -> ChipSet:
         """Chips that may reach a place through every gate around it, and in front of the test that it is in."""
-        before = judged.in_test and self.preparations is not None
-        reached = self.preparations.let_in(judged.module, at) if before and self.preparations is not None else EVERY
+        reached = self.preparations.let_in(judged.module, at) if judged.in_test and self.preparations else EVERY
         for other, side in self.around(judged, at):
             reached &= other.let_through(side)
         return reached

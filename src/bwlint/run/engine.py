@@ -101,7 +101,7 @@ def analyse(
     world = linked(collected, sources, budget, libraries)
     tree, builds, native = world.tree, world.builds, world.native
     evidence = Evidence(tree, world.definitions, world.graph, world.libraries, native, targets)
-    preparations = Preparations(tree, world.definitions, native.refusals)
+    preparations = Preparations(tree, world.definitions, native)
     context = Context(tree, targets, evidence, builds=builds, preparations=preparations, native=native)
     gates = 0
     for file, module in collected.modules:

@@ -17,10 +17,11 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Outline
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import module_name, package_root, project_folder
+from bwlint.world import suites
 from bwlint.world.definitions import Definitions
 from bwlint.world.gates import TEST_FILE
+from bwlint.world.native import Native
 from bwlint.world.proofs import Key, Node
-from bwlint.world.refusals import Refusals
 from bwlint.world.suites import MAX_TESTS, Prepared
 from bwlint.world.tree import Tree
 
@@ -31,19 +32,20 @@ MAX_FILES = 60
 
 
 class Preparations:
-    """What runs before the Python tests of one run."""
+    """What runs before the tests of one run."""
 
-    def __init__(self, tree: Tree, definitions: Definitions, refusals: Refusals) -> None:
+    def __init__(self, tree: Tree, definitions: Definitions, native: Native) -> None:
         self._tree = tree
         self._definitions = definitions
-        self._refusals = refusals
+        self._native = native
+        self._refusals = native.refusals
         self._let_in: dict[tuple[Key, Key | None], ChipSet] = {}
         self._before: dict[Key, tuple[Node, ...]] = {}
 
     def let_in(self, module: Module, at: Span) -> ChipSet:
         """The chips that nothing keeps from a place of a test before the test begins."""
         if module.language != "python":
-            return EVERY
+            return suites.let_in(self._native, module, at)
         outline = self._definitions.outline(module)
         chips = EVERY
         for test in _tests_of(outline, at) if outline is not None else ():

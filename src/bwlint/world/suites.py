@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bwlint.chips import EVERY, ChipSet, frameworks
-from bwlint.model.facts import Outline
+from bwlint.model.expr import Span
+from bwlint.model.facts import Module, Outline
 from bwlint.world.native import Native
 from bwlint.world.proofs import Node
 
@@ -36,6 +37,34 @@ def tests(native: Native, fixture: str, near: str) -> Iterator[Prepared]:
                 if heir not in known and _runs_setup_of_base(outline, heir):
                     known.add(heir)
                     waiting.append((heir, chips & _let_in(native, outline.path, *_setups(outline, heir))))
+
+
+def let_in(native: Native, module: Module, at: Span) -> ChipSet:
+    """The chips that no `SetUp` keeps from the test around a place of a file."""
+    outline = native.outline(module.path)
+    chips = EVERY
+    for qualname, place in outline.places.items() if outline is not None else ():
+        if outline is not None and place.holds(at) and outline.definitions[qualname].kind == "test":
+            chips &= _let_by(native, qualname.rpartition(".")[0], module.path)
+    return chips
+
+
+def _let_by(native: Native, fixture: str, near: str) -> ChipSet:
+    """The chips that the `SetUp` of a class of tests lets through, and those of its bases that it runs."""
+    waiting, known, chips = [fixture], {fixture}, EVERY
+    while waiting and len(known) < MAX_HEIRS:
+        name = waiting.pop()
+        for outline in filter(None, map(native.outline, native.paths_naming(name, near) if name else ())):
+            definition = outline.definitions.get(name)
+            if definition is None or definition.kind != "class":
+                continue
+            chips &= _let_in(native, outline.path, *_setups(outline, name))
+            bases = (
+                {base.rpartition(".")[2] for base in definition.bases} if _runs_setup_of_base(outline, name) else set()
+            )
+            waiting += sorted(bases - known)
+            known |= bases
+    return chips
 
 
 def _of_class(outline: Outline, name: str) -> Iterator[Node]:

@@ -66,12 +66,14 @@ _LONGEST_MACRO = 4000
 _NUMBERS = frozenset(chip.joined for chip in EVERY)
 _PAIRS = frozenset((chip.major, chip.minor) for chip in EVERY)
 _MAJORS = frozenset(chip.major for chip in EVERY)
+_ANY_NUMBER = "|".join(map(str, sorted(_NUMBERS)))
 COMPARED = (
-    rf"(?:[=!<>]=|[<>]|\bcase)\s*(?:{'|'.join(map(str, sorted(_NUMBERS)))})\b"
+    rf"(?:[=!<>]=|[<>]|\bcase)\s*(?:{_ANY_NUMBER})\b"
+    rf"|(?:SM|Sm|sm|ARCH|Arch|arch)[A-Za-z_]{{0,20}}\(\s*(?:{_ANY_NUMBER})\s*[,)]"
     rf"|\((?:{'|'.join(f'{major}, ?{minor}' for major, minor in sorted(_PAIRS))})[,)]"
 )
-"""A comparison with a number that a chip has, a call with its two numbers: what is asked may be the device, whatever
-it is called.
+"""A comparison with a number that a chip has, a call with its two numbers, or with the one where it is called after
+chips: what is asked may be the device, whatever it is called.
 """
 _COMPARED = re.compile(rf"{COMPARED}|==\s*(?:{'|'.join(map(str, sorted(_MAJORS)))}\s*&&|k[A-Z])")
 _TEMPLATE = re.compile(r"\btemplate\s*<")

@@ -6,12 +6,13 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
+from bwlint.chips import frameworks
 from bwlint.model.expr import Expr, const
-from bwlint.model.facts import Ends, How, Prose, Side, Use
+from bwlint.model.facts import ATTEMPTED, Ends, How, Prose, Side, Use
 from bwlint.readers.cuda.failures import FAILS, SKIPS
 from bwlint.readers.cuda.held import held
 from bwlint.readers.cuda.instances import given, member_of
-from bwlint.readers.cuda.lexer import Code
+from bwlint.readers.cuda.lexer import Code, matching
 from bwlint.readers.cuda.statements import Statement, statements
 from bwlint.readers.cuda.sure import Stretch, sure
 
@@ -35,6 +36,7 @@ NOT_USED = frozenset(
 )
 """Words that are no names of what is used."""
 _ENDS: dict[str, Ends] = {"return": "return", "throw": "raise", "continue": "continue", "break": "fall", "goto": "fall"}
+_AWAITS = re.compile(rf"\b{frameworks.awaits()}\s*\(")
 _DISABLES = re.compile(r"(?:^|[;{}])\s*[A-Za-z_][\w.>-]*\s*=\s*(?:false|nullptr)\s*(?:;|$)")
 _SETS = re.compile(r"[^=!<>+\-*/%&|^]=(?!=)")
 _FUNCTION = re.compile(r"\s*&?\s*(?P<name>[a-z_]\w*(?:::\w+)*)\s*(?:<[^<>;()]*>\s*)?$")
@@ -124,12 +126,14 @@ def uses(
     found: dict[str, Use] = {}
     starts = [first for first, _ in certain or ()]
     objects = held(text)
+    awaited = [(one.start(), matching(text, one.end() - 1, MAX_STRETCH)) for one in _AWAITS.finditer(text, start, end)]
     for match in _NAME.finditer(text, start, min(end, start + MAX_STRETCH)):
         following = text[match.end() : match.end() + 1]
         owner = objects.owner(match.start()) if following == "(" else None
         name = re.sub(r"\s+", "", match[0])
         name = f"{owner[0]}::{name}" if owner is not None else name
-        is_sure = certain is None or _within(match.start(), certain, starts)
+        attempt = any(first < match.start() < close for first, close in awaited)
+        is_sure = not attempt and (certain is None or _within(match.start(), certain, starts))
         known = found.get(name)
         if name in NOT_USED or len(name) < 3 or (known is not None and (known.sure or not is_sure)):
             continue
@@ -139,7 +143,8 @@ def uses(
         arguments, end = given(text, match.end()) if following == "<" else (owner[1] if owner else (), match.end())
         member = member_of(text, end) if arguments and owner is None else ""
         dotted = f"{name}::{member}" if member else name
-        found[name] = Use(dotted.replace("::", "."), how, code.span(*match.span()), sure=is_sure, given=arguments)
+        role, at = ATTEMPTED if attempt else "", code.span(*match.span())
+        found[name] = Use(dotted.replace("::", "."), how, at, sure=is_sure, role=role, given=arguments)
         if len(found) >= MAX_USES:
             break
     return tuple(found.values())
