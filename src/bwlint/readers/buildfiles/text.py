@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from bwlint.chips import ALL_TARGETS
 from bwlint.chips.toolkits import Toolkits, every_toolkit, runs
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, CarryKind
@@ -17,6 +18,7 @@ from bwlint.readers.buildfiles.flags import find_flags
 from bwlint.readers.buildfiles.hosts import YamlPlace, host_of, other, yaml_place
 from bwlint.readers.buildfiles.hosts import of_condition as of_host
 from bwlint.readers.buildfiles.places import Places
+from bwlint.readers.buildfiles.shell_tests import shell_tests
 from bwlint.readers.buildfiles.targets import Listed, counts, list_names, parse_list
 from bwlint.readers.buildfiles.versions import StringChoice, choices, of_condition, of_image, of_patterns
 
@@ -51,6 +53,7 @@ _CASE = re.compile(r"\bcase[ \t]+[\"']?\$\{?\w{0,40}CUDA\w{0,40}\}?[\"']?[ \t]+i
 _ARM = re.compile(r"[ \t]*\(?([\"']?\d{1,2}\.[\w.*|\"' \t]{0,200}?)\)")
 _HOST_ARM = re.compile(r"[ \t]*\(?([\"']?(?:x86_64|amd64|aarch64|arm64|sbsa)[\w*|\"' \t-]{0,60})\)")
 _YAML = (".yml", ".yaml")
+_CAPABILITY = re.compile(r"compute_?cap|(?:gpu|cuda|sm)_?(?:arch|version)", re.I)
 _LONGEST_BARE = 400
 MAX_CHOICES = 100
 """Values that one expression of a workflow may pick from."""
@@ -117,7 +120,17 @@ class _LineReader:
             if self.arm and ";;" in code:
                 self._leave_arm()
             offset += len(line)
+        self._tests()
         return tuple(replace(value.carry, toolkit=toolkit) for value in self.values for toolkit in runs(value.toolkits))
+
+    def _tests(self) -> None:
+        """What a script does for some capabilities alone: by all their names where it refuses the others."""
+        for test in shell_tests(self.source) if _CAPABILITY.search(self.source) else ():
+            targets = [target for target in ALL_TARGETS if target.number in test.chips]
+            names = [target.name.removeprefix("sm_") for target in targets if test.refuses or not target.suffix]
+            at = self.places.span(test.start, test.end)
+            carry = Carry("match", self.source[test.start : test.end], tuple(names), (), at)
+            self.values.append(_Setting(carry, (), every_toolkit()))
 
     def _follow(self, code: str, offset: int) -> None:
         """Keep the branches of a shell's or a makefile's conditions."""
