@@ -432,6 +432,7 @@ FUNCTIONS: dict[str, Builtin] = {
     "set": _plain(_sequence(frozenset)),
     "frozenset": _plain(_sequence(frozenset)),
     "sorted": _plain(_sequence(sorted)),
+    "next": _plain(lambda items, *rest: items[0] if isinstance(items, list) and items else Unknown()),
     "range": _plain(_range),
     "divmod": _plain(_divmod),
     "isinstance": _plain(_isinstance),

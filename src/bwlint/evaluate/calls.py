@@ -144,6 +144,8 @@ def _outside(run: Interpreter, target: Ref, args: list[Vec], keywords: dict[str,
         return _mark(last, args)
     if target.name.endswith("mark.skip"):
         return Vec((True,))
+    if last in ("max", "min", "sorted") and len(args) == 1 and "key" in keywords:
+        return vectors.each(args[0], lambda items: _ordered(run, last, items, keywords))
     if last in ("filter", "map") and len(args) == 2:
         return _higher(run, last, args)
     row = run.sources.find(target.name)
@@ -214,6 +216,19 @@ def _higher(run: Interpreter, name: str, args: list[Vec]) -> Vec:
         return vectors.zipped(list, results)
     results = [vectors.kept(lift(truth, keep), value) for keep, value in zip(results, values, strict=True)]
     return vectors.zipped(lambda row: vectors.collected(row, list), results)
+
+
+def _ordered(run: Interpreter, name: str, values: object, keywords: dict[str, Vec]) -> Vec:
+    """`max(values, key=f)` of plain values, where f gives a number for each."""
+    key, reverse = keywords["key"].only(), keywords.get("reverse", Vec((False,))).only()
+    if not isinstance(values, list | tuple) or not values or not isinstance(reverse, bool):
+        return vectors.UNKNOWN
+    ranks = [call(run, key, [Vec((value,))], {}).only() for value in values]
+    if not all(isinstance(rank, int | float) for rank in ranks):
+        return vectors.UNKNOWN
+    down = reverse or name == "max"
+    ordered = [value for _, value in sorted(zip(ranks, values, strict=True), key=lambda pair: pair[0], reverse=down)]
+    return Vec((ordered if name == "sorted" else ordered[0],))
 
 
 def _function(run: Interpreter, target: FunctionValue, args: list[Vec], keywords: dict[str, Vec]) -> Vec:

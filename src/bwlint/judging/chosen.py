@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bwlint.model.expr import Expr, Span
+from bwlint.model.expr import Expr, Span, const
 from bwlint.model.facts import Module
 from bwlint.world.tree import Tree
 
@@ -42,6 +42,8 @@ def chooser(tree: Tree, module: Module, node: Expr, chip: int, way: int = 0) -> 
         return further(node.args[0] if held is None else held)
     if node.op == "or":
         return further(node.args[0][-1])
+    if node.op == "comp":
+        return _element(tree, module, node, chip)
     if node.op == "param":
         return further(*module.passed.get(node.args, ()))
     if node.op == "cmp":
@@ -56,6 +58,19 @@ def chooser(tree: Tree, module: Module, node: Expr, chip: int, way: int = 0) -> 
     if function.op == "attr" and function.args[1] == "get" and arguments:
         return _row(tree, module, function.args[0], arguments[0], chip)
     return _in_function(tree, module, function, chip, way) or further(function, *arguments)
+
+
+def _element(tree: Tree, module: Module, node: Expr, chip: int) -> Span | None:
+    """The first element of a written sequence that passes the tests of a loop on a chip."""
+    kind, owner, names, iterable, tests, _ = node.args
+    written = next(_definitions(module, iterable), None)
+    for one in written.args[0] if written is not None and written.op in ("list", "tuple") else ():
+        alone = Expr("list", ((one,),), one.at)
+        passing = tree.value(module, Expr("comp", (kind, owner, names, alone, tests, const(True)), node.at))
+        if passing.spread()[chip] == [True]:
+            at: Span | None = one.at
+            return at
+    return None
 
 
 def _place(test: Expr) -> Span | None:

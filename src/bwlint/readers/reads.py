@@ -15,7 +15,7 @@ CONVERTERS = frozenset(
 )
 """Calls whose result reads the device when an argument does."""
 
-_PICKERS = frozenset({"getattr", "import_module", "get", "format"})
+_PICKERS = frozenset({"getattr", "import_module", "get", "format", "next", "max", "min", "sorted", "list"})
 """Calls whose result is picked by an argument."""
 
 
@@ -104,6 +104,8 @@ class Reads:
         if node.op == "attr":
             base, name = node.args
             return self.picks(base) or (base.op == "param" and self.given(base.args[1], name))
+        if node.op == "comp":
+            return any(map(self.depends, node.args[4]))
         if node.op in ("fstr", "bin"):
             return any(map(self.depends, _parts(node)))
         if node.op != "call":

@@ -38,6 +38,9 @@ _OPERATION = re.compile(
 )
 
 
+_CALLED = re.compile(r"\b\w+\.tcgen05_\w+\(")
+
+
 def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
     """The prefilter of a file: it may read the device, say what is compiled for it, enter another GPU's memory, or
     hold code of another language.
@@ -155,7 +158,7 @@ def _operations(tree: ast.Module, source: str, lines: Sequence[str]) -> dict[str
         for number, line in enumerate(lines, 1)
         if number not in prose and (match := _OPERATION.search(line)) and not line.lstrip().startswith("#")
     ]
-    if not places or not any(_imports_operation(line) for line in lines):
+    if not places or not any(_imports_operation(line) or _CALLED.search(line) for line in lines):
         return {}
     found: dict[str, tuple[Use, ...]] = {}
     starts = [node.lineno for node in tree.body]

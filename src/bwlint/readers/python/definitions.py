@@ -139,6 +139,9 @@ def _decorator(flow: Flow, decorator: ast.expr, node: ast.FunctionDef | ast.Asyn
     if name.endswith(SKIPPING_MARKS):
         mark(flow, decorator, node.name, behind)
         return
+    bounds = lists.bounds(decorator, flow.quietly)
+    if bounds is not None:
+        flow.add("assert", bounds, decorator, behind, Side(ends="raise"), node.name)
     for label, value in lists.arguments(decorator, flow.own):
         test = lists.declared(label, value, flow.lowerer.lower(value), flow.own)
         if test is not None:

@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from bwlint.evaluate.names import SKIPPING_MARKS
-from bwlint.model.expr import NONE, Expr, const, negate, unknown
+from bwlint.model.expr import NONE, Expr, const, negate, unknown, walk
 from bwlint.model.facts import (
     HANDLER,
     MAX_RETURNS,
+    REFUSING,
     Class,
     Function,
     GateKind,
@@ -38,6 +39,9 @@ MAX_TESTS = 8
 """Tests above an assignment to an attribute that are kept."""
 MAX_MARKED = 40
 """Tests that are looked at for what a mark of the file keeps from them."""
+_REFERENCE = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+:[A-Za-z_]\w*")
+LOOP_OWNER = "<loop>"
+"""Who has the names that a loop binds."""
 LOOP = "loop"
 """How the unknown test begins that stands for whether a loop runs."""
 
@@ -132,6 +136,8 @@ class Flow:
         self.classes_open: list[str] = []
         self.attributes: dict[tuple[str, str], list[tuple[Path, Expr]]] = defaultdict(list)
         self._chain = 0
+        self._loop_over: tuple[Expr, Sequence[str], int] | None = None
+        """What the loop around here runs over, the names that it binds, and how many tests stand above its body."""
         self._caught = 0
         """How many `try` around here catch an error of a lookup."""
         self._shared: dict[str, list[Expr]] = {name: [] for name in _written_globals(lines)}
@@ -203,10 +209,34 @@ class Flow:
         )
 
     def _picked(self, node: ast.Call, function: Expr) -> None:
+        self._picked_in_loop(node.func, function)
         if function.op == "index" and not self.gates.depends(function.args[1]):
             function = function.args[0]  # a kernel with its grid
         if self.gates.picks(function):
             self._note("picked", node.func, function)
+
+    def _picked_in_loop(self, node: ast.expr, found: Expr) -> None:
+        """`for low, run in TABLE: if sm >= low: return run(x)` calls the first one that passes."""
+        if self._loop_over is None:
+            return
+        iterable, names, depth = self._loop_over
+        tests = tuple(self.path[depth:])
+        calls = (one.args[0] for test in tests for one in walk(test) if one.op == "call")
+        if any(self._names_any(one, names) for one in calls):
+            return  # what is picked answers for itself
+        if any(map(self.gates.depends, tests)) and self._names_any(found, names):
+            bound = tuple(const(name) for name in names)
+            passing = Expr("comp", ("list", LOOP_OWNER, bound, iterable, tests, found), found.at)
+            self._note("picked", node, Expr("index", (passing, const(0)), found.at))
+
+    def _names_any(self, found: Expr, names: Sequence[str]) -> bool:
+        """Whether an expression is made of what a loop binds."""
+        for node in walk(found):
+            if node.op == "param" and node.args[0] == LOOP_OWNER and node.args[1] in names:
+                return True
+            if node.op == "var" and self._names_any(self.slots[node.args[0]], names):
+                return True
+        return False
 
     def _is_given_a_picked(self, owner: str, name: str) -> bool:
         """Whether the device decides what the methods of a class keep in an attribute."""
@@ -248,6 +278,7 @@ class Flow:
                 self._chain += 1
                 chain = self._chain
             self._condition(test, node.test, (node.body, node.orelse), rest, (chain, position))
+            self._guards_a_way(node, rest)
         elif test.op == "cmp" and self.gates.picks(test.args[1][0]):
             self._condition(test, node.test, (node.body, node.orelse), rest, (0, 0), "choice")
         elif not position:
@@ -258,6 +289,22 @@ class Flow:
             return self._if(elif_, rest, chain, position + 1) if elif_ else self.block(node.orelse, rest)
 
         return self._arms(test, lambda: self.block(node.body, rest), otherwise)
+
+    def _guards_a_way(self, node: ast.If, rest: Sequence[ast.stmt]) -> None:
+        """`if way == "fast" and sm < 90: raise`, and further down `if way == "fast":` is behind the guard."""
+        if not isinstance(node.test, ast.BoolOp) or not isinstance(node.test.op, ast.And):
+            return
+        asking = [one for one in node.test.values if self.gates.reads(self.quietly(one))]
+        ways = {ast.dump(one): one for one in node.test.values if one not in asking}
+        if len(asking) != 1 or not ways or sides.ending(node.body) not in REFUSING:
+            return
+        later = [one for one in rest if isinstance(one, ast.If) and ast.dump(one.test) in ways]
+        refusing = sides.block(node.body, self.imports, self.quietly)
+        for one in later[:1]:
+            self.path.append(self.quietly(one.test))
+            behind = replace(sides.block(one.body, self.imports, self.quietly), rest=False)
+            self.add("condition", self.quietly(asking[0]), asking[0], refusing, behind)
+            self.path.pop()
 
     def _arms(self, test: Expr, then: Callable[[], bool], otherwise: Callable[[], bool]) -> bool:
         """Walk the two ways that a test parts; True when neither falls through."""
@@ -347,7 +394,7 @@ class Flow:
         self._target = sides.role_of(node.targets[0])
         value = self.lowerer.lower(node.value)
         self._target = ""
-        if node.lineno in self.hits or isinstance(node.value, ast.Call):
+        if node.lineno in self.hits or isinstance(node.value, ast.Call | ast.List | ast.Tuple | ast.Dict):
             self._call_lists(node.value, rest)
         for target in node.targets:
             self._bind(target, value, node)
@@ -553,6 +600,7 @@ class Flow:
         for item in below(node):
             if not isinstance(item, ast.Call):
                 continue
+            self._bounded(item)
             for name, value in lists.arguments(item, self.own):
                 test = lists.declared(name, value, self.lowerer.lower(value), self.own)
                 if test is not None:
@@ -562,6 +610,20 @@ class Flow:
                     behind = replace(behind, uses=(*behind.uses, function))
                     at = item if isinstance(node, ast.Call) and node is item and not item.keywords else value
                     self.add("list", test, at, behind, Side(ends="raise"), name)
+
+    def _bounded(self, node: ast.Call) -> None:
+        """A record that says for which chips something is that it names: `Kernel("pkg.module:run", min_sm=90)`."""
+        named = [Use(name, "call", span(one)) for one in arguments_of(node) if (name := self._reference(one))]
+        test = lists.bounds(node, self.quietly) if named else None
+        if test is not None:
+            self.add("assert", test, node, Side(ends="fall", uses=tuple(named)), Side(ends="raise"))
+
+    def _reference(self, node: ast.expr) -> str:
+        """The name of a function or class that is handed on, also as "module:name"; "" of anything else."""
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            return node.value.replace(":", ".") if _REFERENCE.fullmatch(node.value) else ""
+        root, dot, rest = dotted(node).partition(".") if isinstance(node, ast.Name | ast.Attribute) else ("", "", "")
+        return self.imports.names.get(root, root) + dot + rest
 
     def _answers(self, node: ast.Call) -> None:
         """`Features(fp4=capability == (12, 0))`: a flag under the name that it is passed as."""
@@ -582,11 +644,12 @@ class Flow:
     def _return(self, node: ast.Return, rest: Sequence[ast.stmt]) -> bool:
         value = self.lowerer.lower(node.value)
         if node.value is not None:
+            self._picked_in_loop(node.value, value)
             if _is_question(node.value) and self.gates.reads(value):
                 name = self.qualname.rpartition(".")[2]
                 self.add("predicate", value, node.value, Side(ends="return"), Side(ends="return"), name)
             self._call_lists(node.value, rest)
-            self._bound(self.qualname.rpartition(".")[2], node.value, value)
+            self._declared(self.qualname.rpartition(".")[2], node.value, value)
             if self.path or value.op == "if":
                 self.sizes.picked(self.qualname.rpartition(".")[2], value, node, tuple(self.path), self.qualname)
         self.returning(value)
@@ -609,7 +672,7 @@ class Flow:
         changed = {name: unknown(f"{name}, assigned in a loop") for name in sides.bound_names([node])}
         if not isinstance(node, ast.While):
             # what a loop runs over may be called like a capability: its use decides, as for a parameter
-            changed |= {name: Expr("param", ("<loop>", name)) for name in sides.target_names(node.target)}
+            changed |= {name: Expr("param", (LOOP_OWNER, name)) for name in sides.target_names(node.target)}
         self.lowerer.scope.env.update(changed)
         if isinstance(node, ast.While):
             self.lowerer.lower(node.test)
@@ -621,7 +684,11 @@ class Flow:
                 self.lowerer.scope.env[target] = held.args[0][0]
         depth = len(self.path)
         self.path.append(unknown(f"{LOOP} at line {node.lineno}"))
+        around, self._loop_over = self._loop_over, None
+        if not isinstance(node, ast.While):
+            self._loop_over = self.quietly(node.iter), sides.target_names(node.target), len(self.path)
         self.block(node.body, ())
+        self._loop_over = around
         del self.path[depth:]
         self.lowerer.scope.env.update(changed)
         self.block(node.orelse, ())
@@ -721,6 +788,12 @@ class Flow:
             self.lowerer.scope.env[local] = Expr("import", (module, alias.name), span(node))
             self.imports.bind(local, f"{module}.{alias.name}")
         return False
+
+
+def arguments_of(node: ast.Call) -> Iterator[ast.expr]:
+    """What a call hands on, by place and by name."""
+    yield from node.args
+    yield from (one.value for one in node.keywords)
 
 
 def _as_read(target: ast.expr) -> ast.expr:

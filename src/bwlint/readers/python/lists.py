@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from bwlint.model.expr import Expr
 from bwlint.readers.python.sides import dotted
@@ -19,6 +19,8 @@ from bwlint.readers.python.vocabulary import (
 from bwlint.readers.spans import span
 
 MIN_ROWS = 2
+_NO_BOUND = 200
+"""A capability in joined digits that no chip will have soon."""
 
 
 def declared(name: str, node: ast.expr, value: Expr, own: frozenset[str]) -> Expr | None:
@@ -45,11 +47,48 @@ def declared(name: str, node: ast.expr, value: Expr, own: frozenset[str]) -> Exp
 
 def bound(name: str, node: ast.expr | None, value: Expr) -> Expr | None:
     """The test that a declared oldest or newest capability stands for: `get_min_capability() -> 90`, `MAX_SM = 90`."""
-    order = ">=" if MINIMUM_NAME.search(name) else "<=" if MAXIMUM_NAME.search(name) else ""
-    form = _spelling(node) if node is not None and order else None
-    if form not in ("joined", "tuple"):
+    order = _order(name)
+    form = _bound_form(node) if node is not None and order else ""
+    if not form:
         return None
     return Expr("cmp", (order, (Expr("source", (form,)), value)), value.at)
+
+
+def _order(name: str) -> str:
+    """How a device is compared with what a name holds that says "oldest" or "newest"; "" of other names."""
+    return ">=" if MINIMUM_NAME.search(name) else "<=" if MAXIMUM_NAME.search(name) else ""
+
+
+def _bound_form(node: ast.expr) -> str:
+    """How a bound spells a capability, which need be none of a chip: 109, (10, 9); "" of anything else."""
+    value = node.value if isinstance(node, ast.Constant) else None
+    if isinstance(value, int):
+        return "joined" if min(JOINED) <= value < _NO_BOUND and value not in MAJORS else ""
+    if not isinstance(node, ast.Tuple) or len(node.elts) != 2:
+        return ""
+    parts = [one.value for one in node.elts if isinstance(one, ast.Constant) and isinstance(one.value, int)]
+    return "tuple" if len(parts) == 2 and min(MAJORS) <= parts[0] <= max(MAJORS) else ""
+
+
+def _is_open(node: ast.expr) -> bool:
+    """Whether a bound is none: 999, None, (99, 9)."""
+    first = node.elts[0] if isinstance(node, ast.Tuple) and node.elts else node
+    value = first.value if isinstance(first, ast.Constant) else 0
+    limit = _NO_BOUND if first is node else max(MAJORS) + 1
+    return value is None or (isinstance(value, int) and value >= limit)
+
+
+def bounds(call: ast.Call, lower: Callable[[ast.expr], Expr]) -> Expr | None:
+    """The oldest and the newest capability that a call names: `Kernel(run, min_sm=90, max_sm=103)`."""
+    known: tuple[Expr, ...] = ()
+    for one in call.keywords:
+        order = _order(one.arg or "")
+        if order and not _is_open(one.value):
+            test = bound(one.arg or "", one.value, lower(one.value))
+            if test is None:
+                return None
+            known += (test,)
+    return None if not known else known[0] if len(known) == 1 else Expr("and", (known,), span(call))
 
 
 def arguments(call: ast.Call, own: frozenset[str]) -> Iterator[tuple[str, ast.expr]]:

@@ -339,7 +339,9 @@ class Collector:
             return
         if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call):
             self._call(node.func.value, sure)
-        if name:
+        if isinstance(node.func, ast.Call):
+            self._call(node.func, sure)
+        elif name:
             self._add(name, "call", node, sure)
         else:
             self.expression(node.func, sure)

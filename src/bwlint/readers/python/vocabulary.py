@@ -38,6 +38,8 @@ _LINE = re.compile(
     rb"(?=_version|s\b| *(?:[<>=!*,)\]]|not in|in\b|//))"
     rb"|\"1[02]\.[0137]\": |lackwell|[hH]opper|device_sm\b|device_cc\b|shared_memory_per_block"
     rb"|get_device_properties|DeviceProperties\b|get_current_target|compute_version\b|get_device_name|DeviceGetName"
+    rb"|\bARCHS?\b *(?::[^=\n]*)?=|_ARCHS?\b *(?::[^=\n]*)?=|\b(?:min|max)_(?:sm|cc|cap)\b"
+    rb"|\b(?:sm|cc|cap)(?:\[0\])? *(?:[<>=!]=?|not in\b|in\b) *[\[({]*\d"
 )
 
 

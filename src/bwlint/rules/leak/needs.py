@@ -79,11 +79,17 @@ def _need(context: Context, judged: Judged, side: Side) -> Need | None:
     alone = (judged.gate.kind in ANSWERS and not inside_kernel) or refuses(judged.other)
     of_one_test = judged.gate.kind == "skipif" and bool(judged.working.uses)  # what the others of the file do is theirs
     if alone and not of_one_test and context.only_question(judged):
-        near = next(context.evidence.near_needs(judged.module, at), None)
+        near = next((one for one in context.evidence.near_needs(judged.module, at) if _of_class(judged, one)), None)
         if near is not None:
             return near
     named = instruction(judged.gate.comment, at) or _instruction_in(judged)
     return named if named is not None and named.strength == PROOF else found or named
+
+
+def _of_class(judged: Judged, need: Need) -> bool:
+    """Whether an operation is in the class that a gate answers for, where it answers for one alone."""
+    body = judged.module.classes.get(judged.gate.qualname.partition(".")[0])
+    return body is None or need.use in judged.module.uses.get(body.qualname, ())
 
 
 def _leaves(side: Side) -> bool:
