@@ -169,7 +169,7 @@ def test_a_build_promises_less_than_what_the_function_refuses(tmp_path: Path, re
 
 SCRIPT = (
     f"def {{first}}():\n    if {CAP}[0] < 9:\n        pytest.skip('needs 9.0')\n    kernel(1)\n\n\n"
-    f"def test_two():\n    if {CAP}[0] != 10:\n        pytest.skip('needs 10.x')\n    kernel(2)\n\n\n"
+    f"def test_two():\n    if {CAP}[0] != 10:\n        raise OSError('needs 10.x')\n    kernel(2)\n\n\n"
     "if __name__ == '__main__':\n    {first}()\n    test_two()\n"
 )
 

@@ -230,7 +230,7 @@ class Definitions:
                 yield NeedProof(
                     row.chips, "operation", row.what, f"{use.name} in {module.name}.{name}", (hop,), where=name
                 )
-        for refusal in self._refusals.of(module, name):
+        for refusal in (one for one in self._refusals.of(module, name) if one.kind != "skip"):
             hop = Hop(module.path, refusal.at, refusal.text)
             says = refused_but if refusal.kind == "gate" else plain
             what = _WORDS[refusal.kind].format(says(refusal.legal))

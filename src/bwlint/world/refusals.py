@@ -9,19 +9,20 @@ from dataclasses import dataclass
 from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.chips.wording import plain, refused_but
 from bwlint.model.expr import Span, negate
-from bwlint.model.facts import MAX_RETURNS, Exit, Function, Gate, Module, Path
+from bwlint.model.facts import MAX_RETURNS, Function, Gate, Module, Path
 from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import is_question
-from bwlint.world.tree import Tree
+from bwlint.world.tree import Tree, is_skip
 
-_WORDS = {"list": "this list names", "build": "this is built for", "gate": "this refuses"}
+_WORDS = {"list": "this list names", "build": "this is built for", "gate": "this refuses", "skip": "this skips"}
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """A definition works on `legal` at most, by what stands at `at`.
 
-    `kind` is list (its decorator names the chips), build (it passes a list to what builds a kernel) or gate (an error).
+    `kind` is list (its decorator names the chips), build (it passes a list to what builds a kernel), gate (an error) or
+    skip (of the test that comes to it: whoever is skipped needs nothing).
     """
 
     legal: ChipSet
@@ -31,7 +32,7 @@ class Refusal:
     @property
     def text(self) -> str:
         """A sentence for reports."""
-        says = refused_but if self.kind == "gate" else plain
+        says = refused_but if self.kind in ("gate", "skip") else plain
         return f"{_WORDS[self.kind]} {says(self.legal)}"
 
 
@@ -112,11 +113,11 @@ class Refusals:
             left -= here
             if here and here != EVERY:
                 tests = [test.at for test in path if test.at is not None]
-                yield Refusal(EVERY - here, at if function.exits or not tests else tests[-1], "gate")
+                yield Refusal(EVERY - here, at if function.exits or not tests else tests[-1], ends)
         for test in (test for path, _, _ in ways for test in path if test.op == "completes"):
             out = left - self._tree.may(module, test)  # a helper that does not return leaves no way out
             if out not in (NONE, EVERY) and test.at is not None:
-                yield Refusal(EVERY - out, test.at, "gate")
+                yield Refusal(EVERY - out, test.at, "skip" if self._tree.skips(module, test) else "gate")
             left -= out
 
     def _all(self, sets: Iterable[ChipSet]) -> ChipSet:
@@ -128,13 +129,13 @@ class Refusals:
         return found
 
 
-def _ways_out(function: Function) -> Iterator[tuple[Path, Exit, Span]]:
-    """The ways out of a function in order, with the tests that lead to each."""
-    if function.exits:
-        yield from function.exits
-        return
-    for path, value in function.returns:
-        yield path, "raise" if value.op == "raise" else "return", value.at or function.at
+def _ways_out(function: Function) -> Iterator[tuple[Path, str, Span]]:
+    """The ways out of a function in order, with the tests that lead to each: by a return, or as what refusal."""
+    for path, ends, at in function.exits:
+        yield path, "gate" if ends == "raise" else "return", at
+    for path, value in function.returns if not function.exits else ():
+        refused = "skip" if value.op == "raise" and is_skip(str(value.args[0])) else "gate"
+        yield path, refused if value.op == "raise" else "return", value.at or function.at
 
 
 def _owner(gate: Gate) -> str:

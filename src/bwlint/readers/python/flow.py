@@ -28,7 +28,7 @@ from bwlint.readers.python import characters, choices, definitions, lists, patte
 from bwlint.readers.python.carriers import Carriers
 from bwlint.readers.python.gates import Gates, Where
 from bwlint.readers.python.lower import Lowerer, is_arch
-from bwlint.readers.python.sides import SKIPS, dotted
+from bwlint.readers.python.sides import SKIPS, dotted, marks_of_all
 from bwlint.readers.python.sizes import Sizes
 from bwlint.readers.python.vocabulary import arch_text
 from bwlint.readers.spans import span
@@ -143,12 +143,7 @@ class Flow:
         self._shared: dict[str, list[Expr]] = {name: [] for name in _written_globals(lines)}
         self.lowerer.late = frozenset(self._shared)
         self._globals: set[tuple[str, str]] = set()
-        self._tests = [
-            node
-            for top in tree.body
-            for node in (top.body if isinstance(top, ast.ClassDef) else (top,))
-            if isinstance(node, ast.FunctionDef)
-        ]
+        self._tests = list(_with_marks(tree.body))
         self.block(tree.body, tree.body)
         self.names = self.lowerer.scope.env
         self.names.update({name: _any_of(name, values) for name, values in self._shared.items() if values})
@@ -492,7 +487,7 @@ class Flow:
 
     def _marked(self, mark: str) -> Side:
         """What stands behind a mark that has a name: all that the tests of the file do which bear it."""
-        bearing = [test for test in self._tests if mark == "pytestmark" or mark in map(dotted, test.decorator_list)]
+        bearing = [test for test, marks in self._tests if mark == "pytestmark" or mark in marks]
         bodies = (sides.block(test.body, self.imports, self.quietly) for test in bearing[:MAX_MARKED])
         return Side(ends="fall", uses=tuple(use for body in bodies for use in body.uses))
 
@@ -794,6 +789,18 @@ def arguments_of(node: ast.Call) -> Iterator[ast.expr]:
     """What a call hands on, by place and by name."""
     yield from node.args
     yield from (one.value for one in node.keywords)
+
+
+def _with_marks(
+    body: Sequence[ast.stmt], around: frozenset[str] = frozenset()
+) -> Iterator[tuple[ast.FunctionDef, frozenset[str]]]:
+    """The functions of a file and of its classes with the names of the marks that they bear."""
+    around |= {dotted(one) for node in body for one in marks_of_all(node)}
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            yield from _with_marks(node.body, around.union(map(dotted, node.decorator_list)))
+        elif isinstance(node, ast.FunctionDef):
+            yield node, around.union(map(dotted, node.decorator_list))
 
 
 def _as_read(target: ast.expr) -> ast.expr:

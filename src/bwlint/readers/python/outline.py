@@ -11,7 +11,7 @@ from bwlint.chips import frameworks
 from bwlint.model.facts import Definition, Outline
 from bwlint.readers.ondemand import OnDemand
 from bwlint.readers.python import parse
-from bwlint.readers.python.sides import Collector, Imports, dotted, imported, statements
+from bwlint.readers.python.sides import Collector, Imports, dotted, imported, marks_of_all, statements
 from bwlint.readers.spans import span
 from bwlint.sources.errors import ReadError
 
@@ -93,7 +93,7 @@ def _written(
 ) -> Iterator[tuple[str, _Written]]:
     """Functions and classes of a block, and those within them, outer ones first, by qualified name."""
     statements = list(_outside_definitions(body))
-    around = (*around, *(mark for node in statements for mark in _marks_of_all(node)))
+    around = (*around, *(mark for node in statements for mark in marks_of_all(node)))
     for node in statements:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             qualname = f"{owner}.{node.name}" if owner else node.name
@@ -101,13 +101,6 @@ def _written(
             marks = (*node.decorator_list, *around)
             yield qualname, _Written(node, imports, inner, marks)
             yield from _written(node.body, qualname, imports, inner, marks if isinstance(node, ast.ClassDef) else ())
-
-
-def _marks_of_all(node: ast.stmt) -> Sequence[ast.expr]:
-    """`pytestmark = ...`: the marks of every test of a file or a class."""
-    if not isinstance(node, ast.Assign) or dotted(node.targets[0]) != "pytestmark":
-        return ()
-    return node.value.elts if isinstance(node.value, ast.List | ast.Tuple) else (node.value,)
 
 
 def _made(body: Sequence[ast.stmt]) -> dict[str, str]:

@@ -21,6 +21,8 @@ SKIPS = frozenset({"skip", "skipTest", "SkipTest", "xfail"})
 _AWAITS_ERROR = frozenset({"raises", "assertRaises", "assertRaisesRegex", "suppress"})
 """What is around a block that is there to fail."""
 _IMPORTING = frozenset({"importorskip", "import_module"})
+_RUNNERS = frozenset({"spawn", "start_processes", "Process", "Thread", "submit", "starmap", "apply_async"})
+"""What runs the function that it is handed."""
 _EXITS = frozenset({"exit", "_exit", "quit", "SystemExit"})
 _SPEAKS = frozenset(
     [
@@ -110,6 +112,13 @@ def imported(node: ast.Assign) -> tuple[str, str] | None:
     return (target.id, str(module)) if made else None
 
 
+def marks_of_all(node: ast.stmt) -> Sequence[ast.expr]:
+    """`pytestmark = ...`: the marks of every test of a file or a class."""
+    if not isinstance(node, ast.Assign) or dotted(node.targets[0]) != "pytestmark":
+        return ()
+    return node.value.elts if isinstance(node.value, ast.List | ast.Tuple) else (node.value,)
+
+
 def target_names(target: ast.expr) -> list[str]:
     """Names that a loop binds."""
     if isinstance(target, ast.Name):
@@ -171,6 +180,7 @@ class Collector:
         self._past_exits = past_exits
         self._made = made or {}
         self.texts: list[Prose] = []
+        self._awaiting: set[str] = set()
         self._nodes = self._depth = 0
         self._nested = True
         self._role = role
@@ -225,9 +235,11 @@ class Collector:
     def _with(self, node: ast.With | ast.AsyncWith, sure: bool) -> None:
         for item in node.items:
             self.expression(item.context_expr, sure)
-        self._tried(
-            node.body, sure, any(dotted(item.context_expr).rpartition(".")[2] in _AWAITS_ERROR for item in node.items)
-        )
+        self._tried(node.body, sure, any(self._awaits_error(item.context_expr) for item in node.items))
+
+    def _awaits_error(self, context: ast.expr) -> bool:
+        """`pytest.raises(...)`, or a name that may stand for it."""
+        return dotted(context).rpartition(".")[2] in _AWAITS_ERROR or dotted(context) in self._awaiting
 
     def _try(self, node: ast.Try, sure: bool) -> None:
         skips = [handler.type for handler in node.handlers if ending(handler.body) == "skip"]
@@ -279,6 +291,10 @@ class Collector:
 
     def _assign(self, node: ast.Assign | ast.AnnAssign, sure: bool) -> None:
         self._role = role_of(node.targets[0] if isinstance(node, ast.Assign) else node.target)
+        value = node.value
+        for one in (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,):
+            if isinstance(one, ast.Call) and self._awaits_error(one):
+                self._awaiting.add(self._role)
         self._parts(node, sure)
 
     def expression(self, node: ast.expr, sure: bool) -> None:
@@ -347,6 +363,8 @@ class Collector:
             self.expression(node.func, sure)
         if name and isinstance(node.func, ast.Subscript):
             self.expression(node.func.slice, sure)
+        for run in _run_by(node) if last in _RUNNERS else ():
+            self._add(dotted(run), "call", run, sure)
         outer = self._role, self._callee
         self._role = self._callee = last
         for argument in node.args:
@@ -402,6 +420,12 @@ _EXPRESSIONS: dict[type, Callable[[Collector, Any, bool], None]] = {
     ast.IfExp: Collector._conditional,
     ast.Compare: Collector._question,
 }
+
+
+def _run_by(node: ast.Call) -> Iterator[ast.expr]:
+    """The functions that are handed by their names to what runs them."""
+    given = [*node.args[:1], *(one.value for one in node.keywords if one.arg in ("target", "fn", "func"))]
+    yield from (one for one in given if isinstance(one, ast.Name | ast.Attribute))
 
 
 def _is_of_imports(error: ast.expr) -> bool:
