@@ -42,13 +42,10 @@ class _World:
         return self.spelling if ARCH_NAME.search(name) and re.fullmatch(r"\w+", name) else None
 
 
-def _worlds(dotted: bool) -> tuple[_World, ...]:
-    return tuple(_World(name, _spelled(name, dotted)) for name in NAMES)
-
-
-def _spelled(name: str, dotted: bool) -> str:
+def dotted(name: str) -> str:
+    """120a as 12.0a."""
     number = name.rstrip("af")
-    return f"{number[:-1]}.{number[-1]}{name[len(number) :]}" if dotted else name
+    return f"{number[:-1]}.{number[-1]}{name[len(number) :]}"
 
 
 NAMES = tuple(target.name.removeprefix("sm_") for target in ALL_TARGETS)
@@ -58,8 +55,8 @@ NAMES = tuple(target.name.removeprefix("sm_") for target in ALL_TARGETS)
 class Asked:
     """The variables of a file for each target that may be asked for."""
 
-    joined: tuple[_World, ...] = field(default_factory=lambda: _worlds(dotted=False))
-    dotted: tuple[_World, ...] = field(default_factory=lambda: _worlds(dotted=True))
+    joined: tuple[_World, ...] = field(default_factory=lambda: tuple(_World(name, name) for name in NAMES))
+    dotted: tuple[_World, ...] = field(default_factory=lambda: tuple(_World(name, dotted(name)) for name in NAMES))
 
     def loop(self, words: Sequence[str]) -> None:
         """`foreach(arch IN LISTS ARCHS)`: a loop over names that are written out asks for nothing."""

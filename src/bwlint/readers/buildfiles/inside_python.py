@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from bwlint.chips.spelling import IN_NAMES, NUMBER, member
 from bwlint.chips.toolkits import version
 from bwlint.model.facts import ONE_EXTENSION, Carry, CarryKind
+from bwlint.readers.buildfiles.asked_in_python import admitted, loop_variables
 from bwlint.readers.buildfiles.extensions import extensions, made
 from bwlint.readers.buildfiles.flags import find_flags
 from bwlint.readers.buildfiles.targets import Listed, counts, parse_list
@@ -30,6 +31,8 @@ _FLAGS_NAME = re.compile(
 _PART = "\N{WORD JOINER}"
 """Stands for a value in an f-string: no flag has it."""
 _FLAG_STRING = re.compile(r"\s*(?:-|arch=)")
+_DEFINED = re.compile(r"-D(?P<name>\w*CUDA_ARCH\w*)=(?P<value>[^$]+)")
+_BUILDS = re.compile(r"CUDAExtension|gencode|arch=compute_|CMAKE_CUDA_ARCHITECTURES")
 _MOST = 500
 _READING = frozenset({"replace", "removeprefix", "removesuffix", "startswith", "endswith", "split", "strip", "lstrip"})
 """Methods that take a name of an architecture apart and make none."""
@@ -50,6 +53,7 @@ def carries_of_python(tree: ast.Module, source: str) -> tuple[Carry, ...]:
         open=_open(tree),
         lists=_begun_again(tree),
         accepted=_accepted(tree),
+        variables=loop_variables(tree) if _BUILDS.search(source) else None,
     )
     try:
         found.body(tree.body, "")
@@ -115,6 +119,8 @@ class _Python:
     """The variables that hold one list of flags after another, with the number of the list that is written."""
     accepted: frozenset[str] = frozenset()
     """Names of lists that what is asked for is looked up in."""
+    variables: frozenset[str] | None = None
+    """The names that stand for a target that is asked for; None in a file that builds nothing."""
     group: str = ""
     toolkit: tuple[str, str] = ("", "")
 
@@ -141,7 +147,12 @@ class _Python:
             self._setting(_name_of(node.target), node.value, qualname, kind="piece")
         elif isinstance(node, ast.JoinedStr) and self._parts(node, qualname):
             return
-        elif isinstance(node, ast.If) and (release := _asked_release(node.test)):
+        if isinstance(node, ast.If | ast.IfExp) and self.variables is not None:
+            names = admitted(node.test, self.variables)
+            if names:
+                listed = Listed(tuple(sorted(names)), (), True)
+                self._add("match", ast.unparse(node.test), listed, node.test, qualname)
+        if isinstance(node, ast.If) and (release := _asked_release(node.test)):
             self._arms(node, release, qualname)
             return
         for name, value in _settings(node):
@@ -174,6 +185,8 @@ class _Python:
     def _string(self, node: ast.Constant, text: str, qualname: str) -> None:
         if not _FLAG_STRING.match(text):
             return
+        if defined := _DEFINED.fullmatch(text):
+            self._setting(defined["name"], ast.copy_location(ast.Constant(defined["value"]), node), qualname)
         for flag in find_flags(text):
             self._add("gencode", "", Listed(flag.sass, flag.ptx, True), node, qualname, flag.arch)
 

@@ -1,0 +1,89 @@
+"""What a Python file that builds does for some of the targets that are asked for: `if "12.0a" in archs:`.
+
+In: a test. Out: the targets for which it may hold, tried on every name in both spellings; none where it asks for no
+exact target.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from bwlint.chips.spelling import spelled
+from bwlint.readers.buildfiles.asked import NAMES, dotted
+from bwlint.readers.nodes import below
+
+_LIST = re.compile(r"(?i)(?:^|_)arch(?:es|s|itectures)?(?:_?list)?(?:_env)?$")
+_OF_TEXTS = {"startswith": str.startswith, "endswith": str.endswith}
+
+Truth = bool | None
+
+
+def loop_variables(tree: ast.Module) -> frozenset[str]:
+    """The names that stand for one target of a list."""
+    loops = [node for node in below(tree) if isinstance(node, ast.For | ast.comprehension)]
+    return frozenset(node.target.id for node in loops if isinstance(node.target, ast.Name) and _is_list(node.iter))
+
+
+def admitted(test: ast.expr, variables: frozenset[str]) -> frozenset[str]:
+    """The targets that pass a test over a list of architectures, or over one of it."""
+    texts = [node.value for node in below(test) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    exact = [found for text in texts if (found := spelled(text)) is not None and found.suffix]
+    if not exact:
+        return frozenset()
+    for spelling in (dotted, str):
+        answers = {name: _holds(test, spelling(name), variables) for name in NAMES}
+        if len(set(answers.values())) > 1:
+            return frozenset(name for name, answer in answers.items() if answer is not False)
+    return frozenset()
+
+
+def _is_list(node: ast.expr) -> bool:
+    """Whether an expression is called a list of architectures, or is one taken apart."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        node = node.func.value
+    name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+    return _LIST.search(name) is not None
+
+
+def _holds(test: ast.expr, asked: str, variables: frozenset[str]) -> Truth:
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = _holds(test.operand, asked, variables)
+        return None if inner is None else not inner
+    if isinstance(test, ast.BoolOp):
+        return _joined([_holds(part, asked, variables) for part in test.values], isinstance(test.op, ast.Or))
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        return _compared(test, asked, variables)
+    if not isinstance(test, ast.Call) or not test.args:
+        return None
+    if isinstance(test.func, ast.Name) and test.func.id == "any" and isinstance(test.args[0], ast.GeneratorExp):
+        return _holds(test.args[0].elt, asked, variables)
+    if isinstance(test.func, ast.Attribute) and _is_one(test.func.value, variables):
+        method, part = _OF_TEXTS.get(test.func.attr), test.args[0]
+        if method is not None and isinstance(part, ast.Constant) and isinstance(part.value, str):
+            return method(asked, part.value)
+    return None
+
+
+def _joined(answers: list[Truth], any_of_them: bool) -> Truth:
+    if any_of_them in answers:
+        return any_of_them
+    return None if None in answers else not any_of_them
+
+
+def _compared(test: ast.Compare, asked: str, variables: frozenset[str]) -> Truth:
+    left, right, operator = test.left, test.comparators[0], test.ops[0]
+    denied = isinstance(operator, ast.NotIn | ast.NotEq)
+    if isinstance(left, ast.Constant) and isinstance(operator, ast.In | ast.NotIn):
+        text = isinstance(left.value, str) and (_is_list(right) or _is_one(right, variables))
+        return (str(left.value) in asked) != denied if text else None
+    if not _is_one(left, variables):
+        return None
+    parts = right.elts if isinstance(right, ast.Tuple | ast.List | ast.Set) else [right]
+    if not all(isinstance(part, ast.Constant) for part in parts):
+        return None
+    return (asked in [part.value for part in parts if isinstance(part, ast.Constant)]) != denied
+
+
+def _is_one(node: ast.expr, variables: frozenset[str]) -> bool:
+    return isinstance(node, ast.Name) and node.id in variables
