@@ -37,6 +37,7 @@ _OLD_NAMES = group("renamed")
 _FAMILY, _SECOND = group("consumer-blackwell"), group("second-consumer")
 _REFUSED = re.compile(words.said("refusal"), re.I)
 _ASKED = re.compile(words.said("demand"), re.I)
+_TAKES_BACK = re.compile(rf"\bnot?\b|\bonly\b|{words.said('refusal')}", re.I)
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -203,7 +204,7 @@ def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
         said = mentioned(text.text)
         if EXCEPTION.search(text.text):
             return
-        asks = not said.open_ended and _ASKED.search(text.text) and not _REFUSED.search(text.text)
+        asks = not said.open_ended and _ASKED.search(text.text) and not _TAKES_BACK.search(text.text)
         if judged.admitted & said.named and (out & said.named if asks else said.open_ended and out <= said.named):
             found = _said_otherwise(judged, out, text, "warning" if asks else "note")
             yield replace(found, remedy=_as_said(context, judged, text.text, f"the reason it gives names {said.named}"))
