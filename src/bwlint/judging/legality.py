@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from bwlint.chips import EVERY_TARGET, NONE, ChipSet, Target, TargetSet, group, known_targets
@@ -285,6 +285,8 @@ def _without_slow_paths(found: list[_Placed]) -> list[_Placed]:
 def _placed(context: Context, module: Module, operation: Operation) -> Iterator[_Placed]:
     if operation.kind == "atom" and _is_own(context, module, operation.name):
         return
+    asked = (test for test in operation.tests if context.tree.asks_target(module, test))
+    operation = replace(operation, path=(*operation.path, *asked))
     native = TargetSet.native(context.targets & context.let_to(module, operation.at))
     if native <= legal(operation) and not charges_of(operation, native):
         return

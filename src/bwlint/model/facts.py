@@ -276,7 +276,8 @@ class Operation:
 
     `name` is its normal form in the table of its kind, `amounts` are the numbers it asks for (bytes; cluster x, y, z;
     threads, blocks; of a table chips and sizes by turns). `path` are the preprocessor's tests above, of a size in
-    Python those of the program, `qualname` the function around.
+    Python those of the program, `tests` those of C++ around an instruction, which the compiler decides where they ask
+    for the target, `qualname` the function around.
     `checked` says that its result is looked at, or the limit asked for, within reach.
     """
 
@@ -286,6 +287,7 @@ class Operation:
     _: KW_ONLY
     amounts: tuple[Expr, ...] = ()
     path: Path = ()
+    tests: Path = ()
     qualname: str = ""
     checked: bool = True
 

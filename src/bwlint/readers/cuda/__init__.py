@@ -8,6 +8,7 @@ from dataclasses import replace
 from bwlint.model.facts import Module
 from bwlint.readers import prune
 from bwlint.readers.cuda import assembly, bodies, given, launches, peers
+from bwlint.readers.cuda.compiletime import CompileTime
 from bwlint.readers.cuda.lexer import clean
 from bwlint.readers.cuda.preprocessor import directives
 from bwlint.readers.cuda.program import COMPARED, program
@@ -69,7 +70,7 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
         name=name,
         names={**host.names, **amounts},
         slots=prune.slots(host.slots, host.gates, host.names, host.functions, {}),
-        functions={**host.functions, **found.macros},
+        functions={**host.functions, **CompileTime(code, text, places, found).definitions(), **found.macros},
         gates=tuple(sorted(host.gates, key=lambda gate: gate.at)),
         language="cuda",
         guards=tuple(replace(guard, qualname=places.qualname(code.offset(*guard.at[:2]))) for guard in found.guards),

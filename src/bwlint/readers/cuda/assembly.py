@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from bwlint.chips import atoms, instructions
 from bwlint.model.facts import Function, Operation, OperationKind
 from bwlint.readers import ptx
+from bwlint.readers.cuda.compiletime import CompileTime
 from bwlint.readers.cuda.lexer import Code, matching
 from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import Scopes
@@ -24,12 +25,20 @@ _COMPARES = re.compile(r"\bis_(?:same|base_of)(?:_v)?\s*<")
 
 def operations(code: Code, text: str, found: Directives, places: Scopes) -> tuple[Operation, ...]:
     """Instructions and atoms in the order of the file. `text` is the blanked text without directives."""
+    decided = CompileTime(code, text, places, found)
     result: list[Operation] = []
     for kind, name, start, end in _needs(code, text, found.macros):
         if len(result) >= MAX_OPERATIONS:
             break
         result.append(
-            Operation(kind, name, code.span(start, end), path=found.path(start), qualname=places.qualname(start))
+            Operation(
+                kind,
+                name,
+                code.span(start, end),
+                path=found.path(start),
+                tests=decided.tests(start),
+                qualname=places.qualname(start),
+            )
         )
     return tuple(sorted(result, key=lambda one: one.at))
 

@@ -25,6 +25,7 @@ _MEMBER = re.compile(r"\b(?P<name>[A-Za-z_]\w*)[ ]?(?:=(?!=)|\{)[ ]?(?P<value>[^
 _DECLARED = re.compile(rf"\b{queries.structures()}\b(?:\s*(?:\*|&|const\b))*\s*(?P<name>[A-Za-z_]\w*)\s*(?=[;,)={{]|$)")
 _INITIALISERS = re.compile(r"\)\s{0,40}:(?!:)")
 _INITIALISED = re.compile(r"[:,]\s*(?P<name>\w+)\s*[({]")
+_PARAMETER = re.compile(r"([A-Za-z_]\w*)\s*(?:=[^,]*)?$")
 _UNSHARED = re.compile(r"\bstatic\b|^\s*#")
 _NAMELESS = re.compile(r"\bnamespace\s*\{")
 
@@ -158,3 +159,19 @@ def arguments(text: str, start: int, end: int) -> list[tuple[int, int]]:
             begin = at + 1
     found.append((begin, end))
     return found
+
+
+def plain_name(scope: CodeScope) -> str:
+    """How others call a function or a macro."""
+    return scope.name.rpartition("::")[2].partition("#")[0].removesuffix("()")
+
+
+def parameters(text: str, scope: CodeScope) -> list[str]:
+    """The names of a function's parameters, as far as they are plain."""
+    opening = text.find(plain_name(scope), scope.header, scope.open)
+    opening = text.find("(", opening, scope.open) if opening >= 0 else -1
+    close = matching(text, opening, scope.open - opening + 1) if opening >= 0 else -1
+    if close < 0:
+        return []
+    names = [_PARAMETER.search(text[begin:end]) for begin, end in arguments(text, opening + 1, close)]
+    return [found[1] if found else "" for found in names] if text[opening + 1 : close].strip() else []

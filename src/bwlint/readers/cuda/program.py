@@ -56,7 +56,6 @@ _IDENTIFIER = re.compile(
 _TAG = re.compile(
     rf"(?:\w+::)*is_same(?:_v)?<(?P<name>[\w:]+),(?:\w+::)*{IN_NAMES}(?P<number>{NUMBER}){SUFFIX}>(?:::value)?$"
 )
-_PARAMETER = re.compile(r"([A-Za-z_]\w*)\s*(?:=[^,]*)?$")
 _QUALIFIES = re.compile(r"\s*(?:::|<(?![<=\s]))")
 _OF_ONE = re.compile(rf"{IN_NAMES}{NUMBER}_\w*(?!\w)(?!\s*\()")
 """SM90_TMA_LOAD, SM80_gemm_test: what is called after the chip that it is for."""
@@ -128,7 +127,7 @@ def program(code: Code, text: str, scopes: Scopes, directives: Directives) -> Ho
         asks = scope.open in asking or _COMPARED.search(body, scope.open, scope.close) is not None
         asks = asks or (scope.kind == "macro" and FAILS.search(body, scope.open, scope.close) is not None)
         if asks or found.uses_carrier(body, scope.header, scope.close):
-            one = _apart(scope, len(_parameters(body, scope)), params)
+            one = _apart(scope, len(given.parameters(body, scope)), params)
             _HostWalk(code, body, one, found, reads, directives, _tags(text, scopes, scope)).run()
     for name in _of_several_classes(found):
         del found.names[name]
@@ -177,11 +176,6 @@ def last(name: str) -> str:
     return name.rpartition("::")[2]
 
 
-def plain_name(scope: CodeScope) -> str:
-    """How others call a function or a macro."""
-    return last(scope.name).partition("#")[0].removesuffix("()")
-
-
 def _asks(text: str, start: int, end: int) -> bool:
     """Whether a stretch has an identifier that may read the device; of namespaces and types it is a part."""
     return any(
@@ -223,8 +217,8 @@ class _HostWalk:
         self.scope = scope
         self.found = found
         self.reads = reads
-        self.params = _parameters(text, scope)
-        self.name = plain_name(scope)
+        self.params = given.parameters(text, scope)
+        self.name = given.plain_name(scope)
         self.tags = tags
         self.lambdas: dict[int, Expr] = {}
         """What is returned by the lambdas of the statement that is read, by their braces."""
@@ -726,17 +720,6 @@ def _cases(statement: Statement) -> list[tuple[list[tuple[int, int] | None], tup
         else:
             found.append(([entry.test], []))
     return [(labels, tuple(entries)) for labels, entries in found]
-
-
-def _parameters(text: str, scope: CodeScope) -> list[str]:
-    """The names of a function's parameters, as far as they are plain."""
-    opening = text.find(plain_name(scope), scope.header, scope.open)
-    opening = text.find("(", opening, scope.open) if opening >= 0 else -1
-    close = matching(text, opening, scope.open - opening + 1) if opening >= 0 else -1
-    if close < 0:
-        return []
-    names = [_PARAMETER.search(text[begin:end]) for begin, end in given.arguments(text, opening + 1, close)]
-    return [found[1] if found else "" for found in names] if text[opening + 1 : close].strip() else []
 
 
 def _is_question(name: str) -> bool:
