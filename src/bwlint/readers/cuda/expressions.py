@@ -129,7 +129,7 @@ class _ExpressionParser:
                 return left
             self.at += 1
             right = self._binary(power + 1)
-            left = _joined(op, left, right, self._span(first))
+            left = joined(op, left, right, self._span(first))
 
     def _unary(self) -> Expr:
         self.depth += 1
@@ -325,7 +325,7 @@ def _called(function: Expr, arguments: tuple[Expr, ...], at: Span) -> Expr:
 _SUCCESS = frozenset(form for name in queries.successes() for form in (name, spoken(name)))
 
 
-def _joined(op: str, left: Expr, right: Expr, at: Span) -> Expr:
+def joined(op: str, left: Expr, right: Expr, at: Span) -> Expr:
     if op == "&&":
         return Expr("and", ((*(left.args[0] if left.op == "and" else (left,)), right),), at)
     if op == "||":

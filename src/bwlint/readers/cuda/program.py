@@ -16,7 +16,7 @@ from bwlint.model.expr import TAG, Expr, Span, const, negate, unknown, walk
 from bwlint.model.facts import Exit, Function, Gate, GateKind, Path, Side
 from bwlint.model.naming import spoken
 from bwlint.readers.cuda import containers, given, ways
-from bwlint.readers.cuda.expressions import lower
+from bwlint.readers.cuda.expressions import joined, lower
 from bwlint.readers.cuda.failures import FAILS, SKIPS, fails
 from bwlint.readers.cuda.lexer import Code, matching
 from bwlint.readers.cuda.preprocessor import Directives
@@ -36,6 +36,9 @@ MAX_REST = 200
 _ASSIGN = re.compile(r"(?:[\w:<>,\s*&]*[\s*&>])?(?P<name>[A-Za-z_]\w*)\s*(?:=(?!=)|\{)")
 _BINDING = re.compile(r"(?:\w+\s+)?auto\b[\s\w&]*\[(?P<auto>[\w\s,]+)\]\s*=|std::tie\s*\((?P<tie>[\w\s,]+)\)\s*=(?!=)")
 _FIELD = re.compile(r"[\w\s()*\[\]]{1,80}(?:(?:\.|->)\s*\w+)*?(?:\.|->)\s*(?P<name>\w+)\s*=(?!=)")
+_COMPOUND = re.compile(r"(?P<name>[A-Za-z_]\w*)\s*(?P<op>[-+*/%&|])=(?!=)")
+_LOGICAL = {"&": "&&", "|": "||"}
+"""Of answers, which these keep, one is as good as the other."""
 _TARGET = re.compile(r"\**\s*(?P<name>\w+)\s*=(?!=)")
 _ROW = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*\[[^\[\]=;]{0,80}\]\s*=(?!=)")
 _NEW_PROPERTIES = re.compile(rf"\s*new\s+{queries.structures()}\b")
@@ -411,7 +414,7 @@ class _HostWalk:
         if kind == "if":
             self._if(statement, rest)
         elif kind == "switch":
-            self._switch(statement)
+            self._switch(statement, rest)
         elif kind == "loop" and self.text.startswith("do", statement.start):
             self.block(statement.body)
         elif kind == "loop" or (kind == "block" and self.text.startswith("try", statement.start)):
@@ -511,8 +514,11 @@ class _HostWalk:
     def _is_method(self) -> bool:
         return bool(self.scope.parent) or "::" in self.scope.name
 
-    def _switch(self, statement: Statement) -> None:
-        """`switch (x)` as a chain of membership tests; a case without a break runs into the next."""
+    def _switch(self, statement: Statement, rest: tuple[Statement, ...]) -> None:
+        """`switch (x)` as a chain of membership tests; a case without a break runs into the next.
+
+        What has no case, and no default, goes on behind it.
+        """
         assert statement.test is not None
         asked = self.lower(*statement.test)
         cases = _cases(statement)
@@ -525,9 +531,9 @@ class _HostWalk:
             test = Expr("cmp", ("in", (asked, Expr("tuple", (values,), values[0].at if values else None))), asked.at)
             if reads and values and values[0].at and values[-1].at:
                 at = values[0].at.through(values[-1].at)
-                others = tuple(entry for _, other in cases[position + 1 : position + 1 + MAX_REST] for entry in other)
+                behind = tuple(entry for _, other in cases[position + 1 : position + 1 + MAX_REST] for entry in other)
                 default = next((other for names, other in cases if None in names), None)
-                no = self._side(default) if default is not None else self._rest(self._side(body), others)
+                no = self._side(default) if default is not None else self._rest(self._side(body), rest or behind)
                 self._note("condition", test._replace(at=at), at, self._side(body), no, "", (self.chain, position))
             others_of = Expr("cmp", ("not in", (asked, Expr("tuple", (labelled,)))))
             self.path.append(test if values else others_of)
@@ -618,6 +624,8 @@ class _HostWalk:
                 self.found.rows[spoken(row["name"])] = self._slot(row["name"], value)
             return
         assign = _ASSIGN.match(self.text, start, end) or _TARGET.match(self.text, start, end)
+        if assign is None and self._compound(start, end):
+            return
         if assign is None:
             owned = _FIELD.match(self.text, start, end)
             if owned is not None:
@@ -633,6 +641,17 @@ class _HostWalk:
         if value.op in ("cmp", "and", "or", "not") and value.at is not None and self._asks(value):
             self._note("flag", value, value.at, ways.answer(True), ways.answer(False), name)
         self.env[name] = self._slot(name, value)
+
+    def _compound(self, start: int, end: int) -> bool:
+        """`ok &= test;`, `option += "a";`: what a name was, and more."""
+        found = _COMPOUND.match(self.text, start, end)
+        before = self.env.get(found["name"]) if found is not None else None
+        if found is None or before is None:
+            return False
+        at = self.code.span(start, end)
+        value = joined(_LOGICAL.get(found["op"], found["op"]), before, self._value(found.end(), end), at)
+        self.env[found["name"]] = self._slot(found["name"], value)
+        return True
 
     def _check(self, check: re.Match[str], end: int) -> None:
         """`CHECK(a >= b, "text")`, `CHECK_GE(a, b)`: an assertion with its message."""
