@@ -462,6 +462,10 @@ class Interpreter:
 
     def _call_node(self, node: Expr, frame: EvaluationFrame) -> Vec:
         function, arguments = node.args
+        if function.op == "static":
+            found = macros.static(self, function.args[0], (*function.args[1], *arguments), frame)
+            if vectors.tells(found):
+                return found
         target = self.evaluate(function, frame)
         args: list[Vec] = []
         keywords: dict[str, Vec] = {}
@@ -511,6 +515,9 @@ _DISPATCH: dict[str, Callable[[Interpreter, Expr, EvaluationFrame], Vec]] = {
     "raise": Interpreter._raise,
     "macro": macros.value,
     "defined": macros.defined,
+    "member": macros.member,
+    "fold": macros.fold,
+    "static": lambda run, node, frame: run.global_name(frame.module, node.args[2]),
     "source": Interpreter._source,
     "flag": Interpreter._flag,
     "name": Interpreter._name,

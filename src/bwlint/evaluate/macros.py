@@ -18,8 +18,8 @@ from bwlint.data import table
 from bwlint.evaluate import vectors
 from bwlint.evaluate.names import DEVICE, guess
 from bwlint.evaluate.objects import EvaluationFrame
-from bwlint.evaluate.values import Guess, Unknown, Vec, lift
-from bwlint.model.expr import Expr, Span
+from bwlint.evaluate.values import Guess, Unknown, Vec, lift, truth
+from bwlint.model.expr import Expr, Span, const
 from bwlint.model.facts import Function, Module, Path
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 MAX_NESTED = 60
 MAX_DEFINITIONS = 60
+_TYPE = re.compile(r"(?:\w+::)*(?P<name>\w+)(?:<(?P<given>[^<>]*)>)?$")
 _UNDEFINED = None
 """The lane of a macro that is not defined."""
 
@@ -74,7 +75,7 @@ def expand(
 ) -> Vec:
     """The lanes of a macro as it stands at a place; `arguments` are those of a function-like one."""
     if not run.compile_time:
-        return Vec((Unknown(f"macro:{name}"),))
+        return static(run, name, arguments or (), frame)
     row = _known().get(name) or _feature(name)
     if row is not None and row.asks:
         asked = arguments[0].args[0] if arguments and arguments[0].op == "macro" else ""
@@ -94,6 +95,43 @@ def expand(
         lanes = [Guess(*divmod(target.number, 10), name) for target in ALL_TARGETS]
         return Vec(lanes, device=True, guessed=True)
     return Vec((Unknown(f"macro:{name}"),))
+
+
+def static(run: Interpreter, key: str, arguments: tuple[Expr, ...], frame: EvaluationFrame) -> Vec:
+    """A static member or a function template of C++, which chips are asked for as targets are."""
+    own = frame.module.functions.get(key)
+    found = [frame.module] if own is not None and own.kind == "macro" else run.world.definers(frame.module, key)
+    if not found or not ("::" in key or key.endswith("<>")):
+        return Vec((Unknown(f"macro:{key}"),))
+    return _of_file(run, found[0], found[0].functions[key], arguments, 0, frame)
+
+
+def member(run: Interpreter, node: Expr, frame: EvaluationFrame) -> Vec:
+    """`T::holds(x)`, where T is a type that was given."""
+    of, name, arguments = node.args
+    named = _TYPE.match(str(run.evaluate(of, frame).only()))
+    if named is None:
+        return vectors.UNKNOWN
+    given = [one.strip() for one in (named["given"] or "").split(",") if one.strip()]
+    own = tuple(const(int(one) if one.isdigit() else one) for one in given)
+    return expand(run, f"{named['name']}::{name}", (*own, *arguments), None, frame)
+
+
+def fold(run: Interpreter, node: Expr, frame: EvaluationFrame) -> Vec:
+    op, pack, element = node.args
+    given = run.evaluate(pack, frame).only()
+    if not isinstance(given, tuple):
+        return vectors.UNKNOWN
+    made = Vec((op == "and",))
+    for one in given:
+        inner = EvaluationFrame(frame.module, {**frame.args, pack.args: Vec((one,))}, line=frame.line)
+        value = lift(truth, run.evaluate(element, inner))
+        made = vectors.both(made, value) if op == "and" else _not(vectors.both(_not(made), _not(value)))
+    return made
+
+
+def _not(value: Vec) -> Vec:
+    return lift(lambda lane: not lane, value)
 
 
 def _of_file(
@@ -178,7 +216,20 @@ def _bound(
     run: Interpreter, macro: Function, arguments: tuple[Expr, ...] | None, frame: EvaluationFrame
 ) -> dict[tuple[str, str], Vec]:
     values = [run.evaluate(argument, frame) for argument in arguments or ()]
+    if any(param.endswith("...") for param in macro.params):
+        return _with_pack(macro, values)
     return {(macro.qualname, name): vec for name, vec in zip(macro.params, values, strict=False)}
+
+
+def _with_pack(macro: Function, values: list[Vec]) -> dict[tuple[str, str], Vec]:
+    place = next(place for place, param in enumerate(macro.params) if param.endswith("..."))
+    behind = len(values) - (len(macro.params) - place - 1)
+    pack = Vec((tuple(value.only() for value in values[place:behind]),))
+    names = (*macro.params[:place], macro.params[place].removesuffix("..."), *macro.params[place + 1 :])
+    return {
+        (macro.qualname, name): value
+        for name, value in zip(names, [*values[:place], pack, *values[behind:]], strict=False)
+    }
 
 
 def known_macro(name: str) -> bool:

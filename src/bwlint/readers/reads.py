@@ -55,8 +55,8 @@ class Reads:
                 self._reads[slot] = False
                 self._reads[slot] = self.reads(self._slots[slot])
             return self._reads[slot]
-        if node.op == "name":
-            return self.device_word(node.args[0])
+        if node.op in ("name", "static"):
+            return self.device_word(node.args[-1])
         if node.op == "param" and node.args in self._parameters:
             return True
         if node.op in ("param", "attr"):

@@ -167,7 +167,10 @@ def _compares(node: Expr) -> bool:
     if node.op == "not":
         return _compares(node.args[0])
     literal = ("const", "tuple", "list", "set")
-    return node.op == "call" and any(arg.op in literal or _compares(arg) for arg in node.args[1])
+    if node.op != "call":
+        return False
+    of_template = node.args[0].args[1] if node.args[0].op == "static" else ()
+    return any(arg.op in literal or _compares(arg) for arg in (*of_template, *node.args[1]))
 
 
 def refuses(side: Side) -> bool:

@@ -36,6 +36,7 @@ _REFUSES = re.compile(
 """A macro that may end in an error."""
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
 
+_TEMPLATE = re.compile(r"\btemplate\s*<\s*(?:int|unsigned|bool|auto|size_t|\w+_t|(?:class|typename)\s*\.\.\.)")
 _TESTED_DEFINE = re.compile(
     r"^[ \t]*#[ \t]*(?:el)?if(?:def)?\b[^\n]*\n(?:[^\n#]*\n){0,20}[ \t]*#[ \t]*define\b", re.MULTILINE
 )
@@ -58,9 +59,10 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
     text = without_directives(code.text, found)
     places = scopes(text, found)
     host = program(code, text, places, found)
+    decided = CompileTime(code, text, places, found)
     launched, amounts = launches.operations(code, found, places)
     needed = (
-        *assembly.operations(code, text, found, places),
+        *assembly.operations(code, text, found, places, decided),
         *bodies.operations(code, text, found, places),
         *launched,
         *peers.operations(code, found, places),
@@ -70,7 +72,7 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
         name=name,
         names={**host.names, **amounts},
         slots=prune.slots(host.slots, host.gates, host.names, host.functions, {}),
-        functions={**host.functions, **CompileTime(code, text, places, found).definitions(), **found.macros},
+        functions={**host.functions, **decided.definitions(), **found.macros},
         gates=tuple(sorted(host.gates, key=lambda gate: gate.at)),
         language="cuda",
         guards=tuple(replace(guard, qualname=places.qualname(code.offset(*guard.at[:2]))) for guard in found.guards),
@@ -82,5 +84,10 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
 def read_includes(path: str, source: str) -> Module:
     """What a header without a word of interest leads to, the numbers that it names, and its macros that are tested."""
     includes = tuple(dict.fromkeys(_INCLUDE.findall(source)))
-    macros = directives(clean(source)).macros if _TESTED_DEFINE.search(source) else {}
+    code = clean(source)
+    found = directives(code)
+    macros = found.macros if _TESTED_DEFINE.search(source) else {}
+    if _TEMPLATE.search(source) is not None:
+        text = without_directives(code.text, found)
+        macros = {**CompileTime(code, text, scopes(text, found), found).definitions(), **macros}
     return Module(path=path, language="cuda", names=given.constants(source), includes=includes, functions=macros)

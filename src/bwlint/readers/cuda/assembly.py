@@ -23,9 +23,13 @@ _DECLARES = re.compile(r"\b(?:struct|class|using\s+\w+\s*=|namespace)\b")
 _COMPARES = re.compile(r"\bis_(?:same|base_of)(?:_v)?\s*<")
 
 
-def operations(code: Code, text: str, found: Directives, places: Scopes) -> tuple[Operation, ...]:
-    """Instructions and atoms in the order of the file. `text` is the blanked text without directives."""
-    decided = CompileTime(code, text, places, found)
+def operations(
+    code: Code, text: str, found: Directives, places: Scopes, decided: CompileTime | None = None
+) -> tuple[Operation, ...]:
+    """Instructions and atoms in the order of the file, with the tests that are `decided` around them.
+
+    `text` is the blanked text without directives.
+    """
     result: list[Operation] = []
     for kind, name, start, end in _needs(code, text, found.macros):
         if len(result) >= MAX_OPERATIONS:
@@ -36,7 +40,7 @@ def operations(code: Code, text: str, found: Directives, places: Scopes) -> tupl
                 name,
                 code.span(start, end),
                 path=found.path(start),
-                tests=decided.tests(start),
+                tests=decided.tests(start) if decided is not None else (),
                 qualname=places.qualname(start),
             )
         )

@@ -13,11 +13,12 @@ from typing import Any
 
 from bwlint.model.expr import Expr, Span, negate
 from bwlint.model.facts import Function, Path
+from bwlint.readers.cuda import statics
 from bwlint.readers.cuda.expressions import Resolve, lower
 from bwlint.readers.cuda.given import parameters
 from bwlint.readers.cuda.lexer import Code
 from bwlint.readers.cuda.preprocessor import Directives
-from bwlint.readers.cuda.scopes import CodeScope, Scopes
+from bwlint.readers.cuda.scopes import CodeScope, Scopes, aliases
 from bwlint.readers.cuda.statements import Statement, leaves, statements
 
 MAX_BODY = 1500
@@ -25,7 +26,10 @@ MAX_FOUND = 200
 _TARGET = re.compile(r"\b\w*(?:CUDA_ARCH|ARCH_FEAT)\w*")
 _CONSTANT = re.compile(r"\bconstexpr\b[^;={}()]{0,80}?\b(?P<name>[A-Za-z_]\w*)\s*=(?!=)\s*(?P<value>[^;{}]{1,300});")
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_DECIDED = re.compile(r"\b(?:constexpr|consteval|__device__)\b")
+_DECIDES = re.compile(r"\b(?:constexpr|consteval|__device__|template\s*<[^>]{1,200}>\s*(?:inline\s+|static\s+)*bool)\b")
+_FOLD = re.compile(
+    r"\s*\(\s*(?:\.\.\.\s*(?P<first>\|\||&&)\s*)?(?P<body>.*?)(?:\s*(?P<last>\|\||&&)\s*\.\.\.\s*)?\)\s*$", re.DOTALL
+)
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,8 @@ class CompileTime:
     scopes: Scopes
     found: Directives
     _bodies: dict[int, tuple[Statement, ...]] = field(default_factory=dict)
+    _locals: dict[int, list[re.Match[str]]] = field(default_factory=dict)
+    _tests: dict[tuple[int, int], Expr] = field(default_factory=dict)
 
     def definitions(self) -> dict[str, Function]:
         """The constants and the short functions of a file that hang on the target, under their last names."""
@@ -44,6 +50,8 @@ class CompileTime:
         constants = (one for one in _CONSTANT.finditer(self.text) if self.scopes.outside(one.start()))
         steps = [(one.start(), partial(self._constant, one)) for one in constants]
         steps += [(one.header, partial(self._function, one)) for one in self.scopes.functions if self._may_decide(one)]
+        types = (*(one for one in self.scopes.all if one.kind == "class"), *aliases(self.text, self.scopes))
+        steps += [(one.header, partial(self._class, one)) for one in types]
         for _, define in sorted(steps, key=lambda step: step[0])[:MAX_FOUND]:
             define(known)
         return known
@@ -61,18 +69,24 @@ class CompileTime:
         for statement in body:
             if statement.start <= offset < statement.end:
                 if statement.kind == "if" and statement.test is not None:
-                    test = self._lowered(*statement.test, (), scope)
+                    test = self._test(statement.test, scope)
                     yield from (test,) if _holds(statement.body, offset) else ()
                     yield from (negate(test),) if _holds(statement.orelse, offset) else ()
                 for inner in (statement.body, statement.orelse, *statement.inner):
                     yield from self._around(inner, offset, scope)
                 return
             if statement.kind == "if" and statement.test is not None and leaves(statement.body):
-                yield negate(self._lowered(*statement.test, (), scope))
+                yield negate(self._test(statement.test, scope))
+
+    def _test(self, at: tuple[int, int], scope: CodeScope) -> Expr:
+        if at not in self._tests:
+            self._tests[at] = self._lowered(*at, (), scope)
+        return self._tests[at]
 
     def _may_decide(self, scope: CodeScope) -> bool:
-        short = not scope.parent and not scope.kernel and scope.close - scope.open < MAX_BODY
-        return short and _DECIDED.search(self.text, scope.header, scope.open) is not None
+        if scope.parent or scope.kernel or scope.close - scope.open > MAX_BODY:
+            return False
+        return _DECIDES.search(self.text, scope.header, scope.open) is not None
 
     def _hangs(self, text: str, known: dict[str, Function]) -> bool:
         words = set(_WORD.findall(text))
@@ -86,23 +100,84 @@ class CompileTime:
     def _function(self, scope: CodeScope, known: dict[str, Function]) -> None:
         """A function that only returns: the first way out whose tests hold is the last that counts as a macro."""
         name = scope.name.rpartition("::")[2]
-        if name in known or not self._hangs(self.code.text[scope.open : scope.close], known):
+        head = statics.template(self.text, scope, name)
+        name = f"{name}<>" if head.params else name
+        if name in known or not (head.params or self._hangs(self.code.text[scope.open : scope.close], known)):
             return
-        params = tuple(parameters(self.text, scope))
+        params = (*head.params, *parameters(self.text, scope))
         ways = list(self._ways(statements(self.text, scope.open + 1, scope.close), params, ()))
         if ways:
             known[name] = self._macro(name, params, ways[::-1], known, scope.open)
 
+    def _class(self, scope: CodeScope, known: dict[str, Function]) -> None:
+        """The static members of a class that is a template, or is made of one that this file has."""
+        head = statics.template(self.text, scope, scope.name)
+        made_of = statics.base(self.text, scope)
+        for key in [one for one in known if made_of is not None and one.startswith(f"{made_of[0]}::")]:
+            self._inherited(scope, key, known, made_of[1] if made_of is not None else ())
+        if not head.params and not head.special:
+            return
+        inside = [one for one in self.scopes.functions if scope.open < one.open < scope.close]
+        for method in inside:
+            short = method.close - method.open < MAX_BODY
+            if short and re.search(r"\bstatic\b", self.text[method.header : method.open]):
+                params = tuple(parameters(self.text, method))
+                body = statements(self.text, method.open + 1, method.close)
+                self._static(scope, method.name, head, list(self._ways(body, params, ())), params, known)
+        for start, end in self.scopes.members(scope):
+            for one in _CONSTANT.finditer(self.text, start, end):
+                self._static(scope, one["name"], head, [((), self._lowered(*one.span("value"), ()))], (), known)
+
+    def _static(
+        self,
+        scope: CodeScope,
+        name: str,
+        head: statics.Template,
+        ways: list[tuple[Path, Expr]],
+        params: tuple[str, ...],
+        known: dict[str, Function],
+    ) -> None:
+        """A member that has one value; one of a specialisation goes before what there was."""
+        key = f"{scope.name}::{name}"
+        before = known.get(key)
+        if len(ways) != 1 or (before is None) == bool(head.special):
+            return
+        owner = before.params[: len(head.special)] if before is not None else head.params
+        value = _bound(ways[0][1], key, (*owner, *params))
+        if before is not None:
+            meant = zip(owner, head.special, strict=False)
+            at = value.at or Span(1, 0, 1, 0)
+            tests = [Expr("cmp", ("==", (_param(key, one), statics.argument(of, at, _macro_of)))) for one, of in meant]
+            value = Expr("if", (Expr("and", (tuple(tests),)), value, before.returns[-1][1]))
+        at_name = self.code.span(scope.open, scope.open + 1)
+        known[key] = Function(key, "macro", (*owner, *params), (), (((), value._replace(at=None)),), at_name)
+
+    def _inherited(self, scope: CodeScope, key: str, known: dict[str, Function], given_: tuple[str, ...]) -> None:
+        own, rest = f"{scope.name}::{key.partition('::')[2]}", known[key].params[len(given_) :]
+        at = self.code.span(scope.open, scope.open + 1)
+        arguments = (*(statics.argument(one, at, _macro_of) for one in given_), *(_param(own, one) for one in rest))
+        known[own] = Function(own, "macro", rest, (), (((), Expr("macro", (key, arguments))),), at)
+
     def _ways(self, body: tuple[Statement, ...], params: tuple[str, ...], path: Path) -> Iterator[tuple[Path, Expr]]:
         for statement in body:
             if statement.kind == "return" and statement.test is not None:
-                yield (*self.found.path(statement.start), *path), self._lowered(*statement.test, params)
+                yield (*self.found.path(statement.start), *path), self._returned(*statement.test, params)
             elif statement.kind == "block":
                 yield from self._ways(statement.body, params, path)
             elif statement.kind == "if" and statement.test is not None and not params:
                 test = self._lowered(*statement.test, params)
                 yield from self._ways(statement.body, params, (*path, test))
                 yield from self._ways(statement.orelse, params, (*path, negate(test)))
+
+    def _returned(self, start: int, end: int, params: tuple[str, ...]) -> Expr:
+        """What is returned; `(Ts::holds() || ...)` is said of each of a pack."""
+        fold = _FOLD.match(self.text[start:end]) if "..." in self.text[start:end] else None
+        if fold is None:
+            return self._lowered(start, end, params)
+        body = self._lowered(start + fold.start("body"), start + fold.end("body"), params)
+        op = "or" if (fold["first"] or fold["last"]) == "||" else "and"
+        pack = next((one[:-3] for one in params if one.endswith("...")), "")
+        return Expr("fold", (op, pack, body), self.code.span(start, end))
 
     def _macro(
         self, name: str, params: tuple[str, ...], ways: list[tuple[Path, Expr]], known: dict[str, Function], at: int
@@ -117,17 +192,27 @@ class CompileTime:
 
     def _resolver(self, scope: CodeScope | None, before: int) -> Resolve:
         """Names as macros; constants of the function around with what they are."""
-        local = {
-            one["name"]: one.span("value")
-            for one in (_CONSTANT.finditer(self.text, scope.open, before) if scope is not None else ())
-        }
+        if scope is not None and scope.open not in self._locals:
+            self._locals[scope.open] = list(_CONSTANT.finditer(self.text, scope.open, scope.close))
+        constants = self._locals[scope.open] if scope is not None else ()
+        local = {one["name"]: one.span("value") for one in constants if one.end() <= before}
 
         def resolve(name: str, at: Span) -> Expr:
             if name in local:
                 return self._lowered(*local.pop(name), (), scope)
-            return Expr("name", (name.rpartition("::")[2],), at)
+            found = statics.asked(name, at, resolve)
+            short = name.partition("<")[0].rpartition("::")[2]
+            return Expr("static", (*found, short), at) if found is not None else Expr("name", (short,), at)
 
         return resolve
+
+
+def _param(owner: str, name: str) -> Expr:
+    return Expr("param", (owner, name))
+
+
+def _macro_of(name: str, at: Span | None) -> Expr:
+    return Expr("macro", (name, ()), at)
 
 
 def _holds(body: tuple[Statement, ...], offset: int) -> bool:
@@ -141,7 +226,12 @@ def _as_macros(item: Any) -> Any:
     if not isinstance(item, Expr):
         return item
     if item.op == "name":
-        return Expr("macro", (item.args[0], ()), item.at)
+        return _macro_of(item.args[0], item.at)
+    if item.op == "static":
+        return Expr("macro", (item.args[0], _as_macros(item.args[1])), item.at)
+    if item.op == "call" and item.args[0].op == "static":
+        key, given_, _ = item.args[0].args
+        return Expr("macro", (key, _as_macros((*given_, *item.args[1]))), item.at)
     if item.op == "call" and item.args[0].op == "name":
         return Expr("macro", (item.args[0].args[0], _as_macros(item.args[1])), item.at)
     return item._replace(args=_as_macros(item.args))
@@ -153,6 +243,13 @@ def _bound(item: Any, owner: str, params: tuple[str, ...]) -> Any:
         return tuple(_bound(one, owner, params) for one in item)
     if not isinstance(item, Expr):
         return item
-    if item.op == "macro" and item.args[0] in params:
-        return Expr("param", (owner, item.args[0]), item.at)
+    plain = {one.removesuffix("...") for one in params}
+    if item.op == "macro" and item.args[0] in plain:
+        return _param(owner, item.args[0])
+    if item.op == "macro" and item.args[0].partition("::")[0] in plain:
+        of, _, name = item.args[0].partition("::")
+        return Expr("member", (_param(owner, of), name, _bound(item.args[1], owner, params)), item.at)
+    if item.op == "fold":
+        op, pack, body = item.args
+        return Expr("fold", (op, _param(owner, pack), _bound(body, owner, params)), item.at)
     return item._replace(args=_bound(item.args, owner, params))

@@ -52,6 +52,8 @@ class Held:
 
     def owner(self, start: int) -> tuple[str, Given] | None:
         """The class, and the arguments of its template, of the object whose member begins at an offset."""
+        if not self.text.endswith((".", "->"), 0, start):
+            return None
         begin = max(0, start - 300)
         fresh = _TEMPORARY.search(self.text, begin, start)
         if fresh is not None:

@@ -131,7 +131,7 @@ def instance(
     if not all(map(_PLAIN.match, arguments)):
         return None
     heads = list(_TEMPLATE.finditer(text, scope.header, scope.open))
-    names = _parameters(text, heads[-1].end()) if heads else None
+    names = template_parameters(text, heads[-1].end()) if heads else None
     if names is None:
         return None
     special, _ = given(text, max(text.rfind(name, scope.header, scope.open), scope.header) + len(name))
@@ -152,7 +152,7 @@ def is_special(text: str, scope: CodeScope, name: str) -> bool:
     return bool(given(text, max(text.rfind(name, scope.header, scope.open), scope.header) + len(name))[0])
 
 
-def _parameters(text: str, opening: int) -> dict[str, str] | None:
+def template_parameters(text: str, opening: int) -> dict[str, str] | None:
     """The names of the parameters of a template in order, each with its default or nothing."""
     found: dict[str, str] = {}
     for start, end in arguments(text, opening, MAX_GIVEN * 4) or ():

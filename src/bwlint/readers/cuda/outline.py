@@ -19,7 +19,7 @@ from bwlint.readers.cuda.instances import Decide, Given, GivenTemplate, given, i
 from bwlint.readers.cuda.lexer import Code, clean
 from bwlint.readers.cuda.preprocessor import Directives, directives
 from bwlint.readers.cuda.program import last
-from bwlint.readers.cuda.scopes import CodeScope, Scopes, scopes, without_directives
+from bwlint.readers.cuda.scopes import CodeScope, Scopes, aliases, scopes, without_directives
 from bwlint.readers.cuda.statements import statements
 from bwlint.readers.cuda.sure import Stretch, sure
 from bwlint.readers.cuda.ways import NOT_USED
@@ -36,7 +36,6 @@ _INSTANTIATED = re.compile(r"<(?![<= \t])")
 _MEMBER = (".", "->")
 _ARGUMENT = re.compile(r"[<,]\s*(?:typename\s+)?\Z")
 _ENDS_ARGUMENT = re.compile(r"\s*(?:::\s*\w+\s*)?[,>]")
-_ALIAS = re.compile(r"\busing\s+(?P<name>[A-Za-z_]\w*)\s*=")
 _CHOSEN = re.compile(r"\bconditional(?:_t)?\s*<")
 _BUILDS_FOR = re.compile(r"\s*<\s*(?P<tag>[A-Za-z_][\w:]*)\s*,\s*(?P<operator>[\w:]*)")
 _WORDS = frozenset(
@@ -51,7 +50,6 @@ _SYMBOL = re.compile(rf"&\s*(?P<name>[A-Za-z_][\w:]*)|\b{frameworks.boxes()}\s*\
 _TYPED = re.compile(r"\s*(?P<op>[A-Za-z_]\w*)\s*,\s*(?P<name>[A-Za-z_][\w:]*)\s*\)")
 _LIBRARY = re.compile(rf"\b{frameworks.registers()}\s*\(\s*(?P<name>\w+)")
 _LONGEST_BINDING = 4000
-_LONGEST_ALIAS = 4000
 _FARTHEST_TAG = 20_000
 
 
@@ -68,7 +66,7 @@ def outline(path: str, source: str) -> Outline:
     places = scopes(text, found)
     file = _CutText(code, text, found, places)
     written: dict[str, CodeScope] = {}
-    for scope in (*places.all[:MAX_DEFINITIONS], *islice(_aliases(text, places), MAX_DEFINITIONS)):
+    for scope in (*places.all[:MAX_DEFINITIONS], *islice(aliases(text, places), MAX_DEFINITIONS)):
         if scope.kind in ("function", "class"):
             written[_free(_qualname(scope), written)] = scope
     return Outline(
@@ -116,14 +114,6 @@ class _CutText:
     @cached_property
     def needs(self) -> tuple[Operation, ...]:
         return assembly.operations(self.code, self.text, self.found, self.places)
-
-
-def _aliases(text: str, places: Scopes) -> Iterator[CodeScope]:
-    """The types that a file names outside of everything, `using Gemm = Kernel<half>;`, as classes of their own."""
-    for match in _ALIAS.finditer(text):
-        end = text.find(";", match.end(), match.end() + _LONGEST_ALIAS)
-        if end >= 0 and places.outside(match.start()):
-            yield CodeScope("class", match["name"], match.start(), match.end() - 1, end)
 
 
 def _qualname(scope: CodeScope) -> str:

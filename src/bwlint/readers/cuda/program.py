@@ -15,7 +15,7 @@ from bwlint.evaluate.names import DEVICE
 from bwlint.model.expr import TAG, Expr, Span, const, negate, unknown, walk
 from bwlint.model.facts import Exit, Function, Gate, GateKind, Path, Side
 from bwlint.model.naming import spoken
-from bwlint.readers.cuda import containers, given, ways
+from bwlint.readers.cuda import containers, given, statics, ways
 from bwlint.readers.cuda.expressions import joined, lower
 from bwlint.readers.cuda.failures import FAILS, SKIPS, fails
 from bwlint.readers.cuda.lexer import Code, matching
@@ -382,9 +382,12 @@ class _HostWalk:
         if name in self.params:
             return Expr("param", (self.scope.qualname, spoken(name)), at)
         short = last(name.partition("<")[0])
+        key = statics.asked(name, at, self._resolve) if self._is_called(at) else None
+        if short in self.found.carriers or _is_question(short):
+            self.reads.know(short)
+        if key is not None and not _is_question(short):
+            return Expr("static", (*key, short), at)
         if short in self.found.names or _is_question(short):
-            if short in self.found.carriers or _is_question(short):
-                self.reads.know(short)
             return Expr("name", (short,), at)
         if self._is_called(at) or short.isupper() or _CONSTANT.match(short):
             return Expr("name", (short,), at)

@@ -24,6 +24,8 @@ _TAIL = re.compile(
 _CONTROL = frozenset({"if", "for", "while", "switch", "catch", "return", "sizeof", "decltype", "alignas", "defined"})
 _KERNEL = re.compile(r"\b__global__\b")
 _TEST = re.compile(rf"(?:^|\s){frameworks.tests()}\s*\(\s*(?P<suite>\w+)\s*,\s*(?P<name>\w+)\s*\)\s*$")
+_ALIAS = re.compile(r"\busing\s+(?P<name>[A-Za-z_]\w*)\s*=")
+_LONGEST_ALIAS = 4000
 _LONGEST_HEADER = 4000
 _LONGEST_NAME = 1000
 
@@ -123,6 +125,14 @@ class _Open:
     kernel: bool = False
     test: bool = False
     in_function: bool = False
+
+
+def aliases(text: str, places: Scopes) -> Iterator[CodeScope]:
+    """The types that a file names outside of everything, `using Gemm = Kernel<half>;`, as classes of their own."""
+    for match in _ALIAS.finditer(text):
+        end = text.find(";", match.end(), match.end() + _LONGEST_ALIAS)
+        if end >= 0 and places.outside(match.start()):
+            yield CodeScope("class", match["name"], match.start(), match.end() - 1, end)
 
 
 def scopes(text: str, directives: Directives) -> Scopes:
