@@ -179,13 +179,14 @@ def _at_origins(context: Context, module: Module, drafts: Sequence[Draft]) -> li
     uses: dict[Span, int] = defaultdict(int)
     for origin in origins.values():
         uses[origin.at] += 1
+    told = {(draft.rule.name, draft.gate.at) for draft in drafts if draft.gate is not None and draft.severity != "note"}
     grouped: dict[tuple[str, Span], list[Draft]] = defaultdict(list)
     kept: list[Draft] = []
     for draft in drafts:
         origin = origins.get(id(draft.gate)) if draft.gate is not None else None
         too_broad = context.targets <= draft.place.admitted  # the helper may be right, and this use of it wrong
         asked = draft.gate is not None and (draft.gate.kind == "helper-call" or (origin and origin.kind == "predicate"))
-        at_use = asked and too_broad
+        at_use = asked and too_broad and (draft.rule.name, origin and origin.at) not in told
         if origin is None or draft.gate is None or at_use:
             kept.append(draft)
         else:

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from bwlint.chips import EVERY, NONE, ChipSet
+from bwlint.evaluate.objects import ClassValue
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module
 from bwlint.readers.python.occurrences import Index, NameScope, Occurrence, index
@@ -46,6 +47,8 @@ _HARMLESS = frozenset(
     | {"runtime_checkable", "total_ordering", "setter", "enable_grad", "disable", "typing_extensions"}
 )
 """Decorators that hand nothing on to anybody else."""
+MAX_BASES = 8
+"""Bases of a class whose constructors are looked at."""
 _MAKING = ("__init__", "__post_init__")
 _PLAIN_BASES = frozenset({"object", "ABC", "Protocol", "Generic"})
 
@@ -235,11 +238,25 @@ class Arrivals:
         if module is None or module.path != file.real:
             return ANY
         chips, stops = EVERY, list[Stop]()
-        for making in owner.methods.intersection(_MAKING):
-            for refusal in self._refusals.of(module, f"{owner.qualname}.{making}"):
+        for home, making in self._constructors(file, module, owner):
+            for refusal in self._refusals.of(home, making):
                 chips &= refusal.legal
-                stops += [] if self._targets <= refusal.legal else [Stop(module.path, refusal.at, module)]
+                stops += [] if self._targets <= refusal.legal else [Stop(home.path, refusal.at, home)]
         return Arrival(chips, tuple(sorted(stops, key=lambda stop: stop.at)))
+
+    def _constructors(self, file: _MentioningFile, module: Module, owner: NameScope) -> Iterator[tuple[Module, str]]:
+        """What runs when an object of a class is made, by its file and its name: of bases that it asks, too."""
+        own = [f"{owner.qualname}.{making}" for making in sorted(owner.methods.intersection(_MAKING))]
+        yield from ((module, making) for making in own)
+        body = module.classes.get(owner.qualname)
+        if body is None or not all(_asks_base(file, making) for making in own):
+            return
+        known = [(module, body)]
+        for home, one in known:
+            bases = (self._tree.value(home, base).only() for base in one.bases)
+            for base in (value for value in bases if isinstance(value, ClassValue) and len(known) <= MAX_BASES):
+                known.append((base.module, base.body))
+                yield from ((base.module, f"{base.body.qualname}.{making}") for making in _MAKING)
 
     def _together(self, uses: Iterator[tuple[_MentioningFile, Occurrence]]) -> Arrival:
         """What all uses let through; every chip where one of them does, or where there is none to be seen."""
@@ -458,3 +475,10 @@ def _called_by_name_alone(file: _MentioningFile, name: str, owner: NameScope) ->
     if name.startswith("__") or any(name.startswith(start) for start in file.index.built):
         return False
     return name.startswith("_") or all(base.rpartition(".")[2] in _PLAIN_BASES for base in owner.bases)
+
+
+def _asks_base(file: _MentioningFile, making: str) -> bool:
+    """Whether a constructor calls that of a base."""
+    at = file.index.scopes[making].at if making in file.index.scopes else None
+    lines = file.source.splitlines()[at[0] : at[2]] if at is not None else []
+    return any("super()" in line or ".__init__(" in line for line in lines)

@@ -212,11 +212,14 @@ class _Walk:
             self._local |= around
             self._found.lines.add(node.lineno)
         written: set[str] = set()
-        tested = False
+        tested = refuses = returns = False
         for item in statements_here(node.body):
             if isinstance(item, ast.Global | ast.Nonlocal):
                 written |= set(item.names)
+            elif isinstance(item, ast.Raise):
+                refuses = refuses or tested
             elif isinstance(item, ast.Return):
+                returns = returns or item.value is not None
                 answer = tested and _is_short(node) and (_is_answer(item.value) or self._is_object(item.value))
                 if item.value is not None and (answer or self._is_chosen(item.value) or self.carries(item.value)):
                     self._found.words.add(node.name)
@@ -224,7 +227,8 @@ class _Walk:
                 asked = item.subject if isinstance(item, ast.Match) else item.test
                 tested = tested or self.carries(asked)
             self._statement(item, shared=False)
-        if is_decorator(node) and any(map(self.carries, node.body)):
+        checks = refuses and not returns and _is_short(node) and not node.name.startswith("__")
+        if checks or (is_decorator(node) and any(map(self.carries, node.body))):
             self._found.words.add(node.name)
         self._found.words |= written & self._local
         self._closure[qualname] = self._local
