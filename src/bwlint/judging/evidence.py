@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import reduce
 
 from bwlint.chips import NO_TARGET, ChipSet, TargetSet
 from bwlint.chips.atoms import atom
@@ -27,7 +28,7 @@ from bwlint.world.native import Native, admits
 from bwlint.world.proofs import RANK, NeedProof, Node
 from bwlint.world.tree import Tree
 
-_NAMES = frozenset({"name", "import", "function", "class", "opaque", "attr"})
+_NAMES = frozenset({"name", "import", "function", "class", "opaque", "attr", "param"})
 
 
 class Evidence:
@@ -57,6 +58,19 @@ class Evidence:
                 found = self.of_use(module, use)
                 if found is not None:
                     yield found
+        shared = self._of_choices(module, side)
+        if shared is not None:
+            yield shared
+
+    def _of_choices(self, module: Module, side: Side) -> Need | None:
+        """What all that a side may end in needs: it works where one of them does."""
+        needs = [self.of_use(module, use) for use in side.choices]
+        found = [need for need in needs if need is not None]
+        if not found or len(found) < len(needs):
+            return None
+        legal = reduce(ChipSet.__or__, (need.legal for need in found))
+        weakest = next((need for need in found if need.strength != PROOF), found[0])
+        return replace(weakest, legal=legal)
 
     def of_use(self, module: Module, use: Use) -> Need | None:
         """What a use needs; a need that all targets meet says that its author admits them."""

@@ -187,7 +187,8 @@ class Side:
 
     `value` is what it returns or assigns, where that is one expression. `empty` means that it does nothing at all,
     `tuning` that it only assigns literals, `rest` that it is what follows the statement and no branch of its own,
-    `disables` that something is made false or None somewhere in it, whatever else it does.
+    `disables` that something is made false or None somewhere in it, whatever else it does. `choices` are calls and
+    bare names of which every way through it ends in one.
     """
 
     ends: Ends
@@ -199,6 +200,7 @@ class Side:
     tuning: bool = False
     rest: bool = False
     disables: bool = False
+    choices: tuple[Use, ...] = ()
 
     def ends_in(self, *ends: Ends) -> bool:
         return self.ends in ends
@@ -357,7 +359,8 @@ class Definition:
     `uses` are names in the order of the body; a sure one stands under no test:
     loops, `with`, `try` and checks that end in an error are none. `bases` are dotted names, `marks` what the decorators
     of a test use, those of its class and the marks of its file included, with the strings that they are given.
-    `parameters` are the names that it takes.
+    `parameters` are the names that it takes, `choices` calls and bare names of which every way through it ends in one.
+    `stub`: all that it does is to end in an error.
     """
 
     qualname: str
@@ -368,6 +371,8 @@ class Definition:
     bases: tuple[str, ...] = ()
     marks: tuple[Use, ...] = ()
     parameters: tuple[str, ...] = ()
+    choices: tuple[Use, ...] = ()
+    stub: bool = False
 
 
 Instances = Callable[[str, tuple[str, ...], Callable[[Expr], bool | None]], tuple[Definition, ...]]

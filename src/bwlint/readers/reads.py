@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from bwlint.evaluate.names import DEVICE, SKIPPING_MARKS
 from bwlint.evaluate.sources import PRINTING_CALLS, asks_smi
 from bwlint.model.expr import Expr, Span
+from bwlint.model.naming import spoken
 
 CONVERTERS = frozenset(
     {"int", "str", "any", "all", "min", "max", "divmod", "getattr", "join", "map", "float", "bool", "next", "filter"}
@@ -122,7 +123,7 @@ class Reads:
     def device_word(self, name: str) -> bool:
         found = self._words.get(name)
         if found is None:
-            found = self._words[name] = bool(DEVICE.search(name) or name in self._helpers)
+            found = self._words[name] = bool(DEVICE.search(spoken(name)) or name in self._helpers)
         return found
 
     def know(self, word: str) -> None:

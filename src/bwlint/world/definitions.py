@@ -138,6 +138,11 @@ class Definitions:
             if after:
                 hop = Hop(node.outline.path, use.at, f"`{node.definition.qualname}` uses `{use.name}`")
                 found.append(Edge(after, hop, self._passing(node, use.at)))
+        chosen = node.definition.choices
+        ends = [self._after(node, use) for use in chosen]
+        if ends and all(ends):
+            hop = Hop(node.outline.path, chosen[0].at, f"`{node.definition.qualname}` ends in one of {len(ends)}")
+            found.append(Edge(tuple(one for end in ends for one in end), hop))
         made = self._made(node)
         return (*found, Edge((made,))) if made is not None else tuple(found)
 

@@ -95,7 +95,11 @@ class Native:
         self, name: str, near: str, given: tuple[str, ...] = (), at: Span | None = None
     ) -> tuple[Node, ...]:
         """The definitions that a name may mean, those of the file that uses it first; of a template at what it is
+<<<<<<< HEAD
         `given`, and in a method those of its class (`at`: where the name stands).
+=======
+        `given`. One that only ends in an error stands in for the others, and counts where it is alone.
+>>>>>>> b862438 (Where every way ends in another call, what all of them need counts; a lambda is what it returns; a stub stands in for nothing)
 
         In Python it means what is registered under it.
         """
@@ -103,6 +107,7 @@ class Native:
         found = tuple(file.around(name, at)) if file is not None and at is not None else ()
         found = found or (self._instances(name, near, given) if given else ())
         found = found or self._meant(name, near)
+        found = tuple(node for node in found if not node.definition.stub) or found
         return found if len(found) <= MAX_DEFINITIONS else ()
 
     def _instances(self, name: str, near: str, given: tuple[str, ...]) -> tuple[Node, ...]:
@@ -155,8 +160,15 @@ class Native:
             self._named[key] = self._bound(parts[-1], near)
         elif key not in self._named:
             here = tuple(self._in_file(parts[-1], near))
-            self._named[key] = here if here or short else tuple(self._anywhere(parts[-1], near))
+            found = here if here or short else tuple(self._anywhere(parts[-1], near))
+            self._named[key] = self._included(found, near) or found
         return self._named[key]
+
+    def _included(self, found: tuple[Node, ...], near: str) -> tuple[Node, ...]:
+        """Those of several definitions that stand in headers which the user of the name includes itself."""
+        module = self.tree.headers.at(near) if len(found) > 1 else None
+        headers = self.tree.headers.direct(module) if module is not None else ()
+        return tuple(node for node in found if node.outline.path in headers)
 
     def compiled(self, name: str, near: str) -> tuple[Node, ...]:
         """What is registered under the last part of a name, where the rest is a module that the project compiles."""
@@ -315,6 +327,7 @@ class Native:
             after = self.definitions(use.name, node.outline.path, use.given, use.at) if is_call else ()
             if after:
                 hop = Hop(node.outline.path, use.at, f"`{node.definition.qualname}` uses `{use.name}`")
+<<<<<<< HEAD
                 yield Edge(after, hop, self._passing(node, use.at))
 
     def _methods(self, node: Node) -> Iterator[Node]:
@@ -328,6 +341,15 @@ class Native:
         """The chips that the gates within a definition may let come to a place in it."""
         module = self._facts(node.outline.path)
         return EVERY if module is None else self.refusals.passing(module, at)
+=======
+                found.append(Edge(after, hop))
+        chosen = node.definition.choices
+        ends = [self.definitions(use.name, node.outline.path, use.given) for use in chosen]
+        if ends and all(ends):
+            hop = Hop(node.outline.path, chosen[0].at, f"`{node.definition.qualname}` ends in one of {len(ends)}")
+            found.append(Edge(tuple(one for end in ends for one in end), hop))
+        return tuple(found)
+>>>>>>> b862438 (Where every way ends in another call, what all of them need counts; a lambda is what it returns; a stub stands in for nothing)
 
     def _refusal(self, place: Node) -> Iterator[NeedProof]:
         """The error that a function surely ends in on some chips."""

@@ -11,7 +11,7 @@ from bwlint.readers.cuda import assembly, bodies, given, launches, peers
 from bwlint.readers.cuda.compiletime import CompileTime
 from bwlint.readers.cuda.lexer import clean
 from bwlint.readers.cuda.preprocessor import directives
-from bwlint.readers.cuda.program import COMPARED, program
+from bwlint.readers.cuda.program import ASKED, COMPARED, program
 from bwlint.readers.cuda.scopes import scopes, without_directives
 
 _PLAIN_WORDS = tuple(
@@ -26,7 +26,7 @@ _PLAIN_WORDS = tuple(
 )
 _WORDS = re.compile(
     rb"(?<![A-Za-z0-9])[Ss][Mm]_?\d\d|\basm\b|_system\s*\(|\b(?:major|minor)\b|[Cc]uda_?[Aa]rch"
-    rb"|(?i:smem_?(?:limit|budget|capacity))|" + COMPARED.encode()
+    rb"|(?i:smem_?(?:limit|budget|capacity))|" + COMPARED.encode() + rb"|" + ASKED.encode()
 )
 
 _REFUSES = re.compile(

@@ -26,7 +26,7 @@ _LAST_PART = re.compile(r"(?:\w+::)*(\w+)$")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _SAME = re.compile(r"(?:std::)?is_same(?:_v)?<(?P<one>[\w:]+),(?P<other>[\w:]+)>(?:::value)?$")
 _LOCAL = re.compile(r"\bconstexpr\s+(?:static\s+)?[\w:]+\s+(?P<name>\w+)\s*=(?!=)\s*(?P<value>[^;{}]{1,200});")
-_CHOICE = re.compile(r"\b(?:std::)?conditional(?:_t)?\s*(?=<)")
+_CHOICE = re.compile(r"\b(?:\w+::){0,4}conditional(?:_t)?\s*(?=<)")
 _MEMBER = re.compile(r"\s*::\s*(?:template\s+)?(?P<name>[A-Za-z_]\w*)(?=\s*\()")
 _ALIAS = re.compile(r"\busing\s+(?P<name>\w+)\s*=\s*(?:typename\s+)?$")
 

@@ -21,7 +21,7 @@ from bwlint.readers.cuda.preprocessor import Directives, directives
 from bwlint.readers.cuda.program import last
 from bwlint.readers.cuda.scopes import CodeScope, Scopes, aliases, scopes, without_directives
 from bwlint.readers.cuda.statements import statements
-from bwlint.readers.cuda.sure import Stretch, sure
+from bwlint.readers.cuda.sure import Stretch, only_refuses, sure
 from bwlint.readers.cuda.ways import NOT_USED
 from bwlint.readers.ondemand import OnDemand
 
@@ -140,17 +140,25 @@ def _definition(file: _CutText, scope: CodeScope, bound: GivenTemplate | None = 
         made = tuple(_names(file, scope, stretches, bound, _INSTANTIATED))
         return Definition(qualname, "class", at, made[:MAX_USES], bases=_bases(text, scope))
     around = found.path(scope.open)
+<<<<<<< HEAD
     runs = list(sure(text, bound.settled(statements(text, scope.open + 1, scope.close))))
     certain = sorted(
         (start, end) for start, end in (*runs, *_called_lambdas(text, runs)) if found.path(start) == around
     )
+=======
+    body = bound.settled(statements(text, scope.open + 1, scope.close))
+    certain = sorted((start, end) for start, end in sure(text, body) if found.path(start) == around)
+>>>>>>> b862438 (Where every way ends in another call, what all of them need counts; a lambda is what it returns; a stub stands in for nothing)
     used = [*_names(file, scope, certain, bound), *_operations(code, certain, file.needs, at)]
     if scope.test:
         # what it is about may be an argument or a member
         used += ways.uses(code, text, scope.open, scope.close, certain)
         return Definition(qualname, "test", at, tuple(used[:MAX_USES]))
     kind: DefinitionKind = "kernel" if scope.kernel else "function"
-    return Definition(qualname, kind, at, tuple(sorted(used, key=lambda use: use.at))[:MAX_USES])
+    ends = () if scope.kernel else ways.choices(code, text, body)
+    chosen = tuple(replace(use, given=bound.written(use.given)) for use in ends)
+    in_order = tuple(sorted(used, key=lambda use: use.at))[:MAX_USES]
+    return Definition(qualname, kind, at, in_order, choices=chosen, stub=only_refuses(text, body))
 
 
 def _called_lambdas(text: str, runs: list[Stretch]) -> Iterator[Stretch]:

@@ -77,7 +77,10 @@ COMPARED = (
 """A comparison with a number that a chip has, a call with its two numbers, or with the one where it is called after
 chips: what is asked may be the device, whatever it is called.
 """
-_COMPARED = re.compile(rf"{COMPARED}|==\s*(?:{'|'.join(map(str, sorted(_MAJORS)))}\s*&&|k[A-Z])")
+_MAJOR = rf"(?:{'|'.join(map(str, sorted(_MAJORS)))})\b"
+ASKED = rf"(?i:arch|\bsm|capability)\w{{0,20}}(?:\(\))?\s*(?:[=!<>]=|[<>])\s*{_MAJOR}"
+"""A comparison with a major of something that is called after the device."""
+_COMPARED = re.compile(rf"{COMPARED}|{ASKED}|==\s*(?:{'|'.join(map(str, sorted(_MAJORS)))}\s*&&|k[A-Z])")
 _TEMPLATE = re.compile(r"\btemplate\s*<")
 _TEMPLATE_PARAMETER = re.compile(r"\b(?:typename|class|int|unsigned|bool|auto|size_t|\w+_t)\b[\s.]*(\w+)\s*(?=[,>=])")
 _DEFINE = re.compile(r"[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)(?P<params>\([^()]*\))?")
@@ -438,7 +441,7 @@ class _HostWalk:
         elif kind == "expression" and statement.test:
             self.doubts += bool(statement.inner)
             self.following = rest
-            self._expression(*statement.test)
+            self._expression(*statement.test, statement.inner)
             self.doubts -= bool(statement.inner)
 
     def _lambdas(self, statement: Statement) -> None:
@@ -543,8 +546,10 @@ class _HostWalk:
             self.block(body)
             self.path.pop()
 
-    def _expression(self, start: int, end: int) -> None:
+    def _expression(self, start: int, end: int, inner: tuple[tuple[Statement, ...], ...] = ()) -> None:
         check = _CHECK.search(self.text, start, end) if _CHECKS.search(self.text, start, end) else None
+        if check is not None and any(body and body[0].start <= check.start() < body[-1].end for body in inner):
+            check = None  # a lambda's own, and read with it
         if self._helper(start, end):
             return
         if check is not None:

@@ -12,6 +12,8 @@ Stretch = tuple[int, int]
 _NAMED = re.compile(r"(?<!\w)(?P<name>[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*)(?:<(?![<=\s])|\s*\()")
 _CALL = re.compile(r"[A-Za-z_]\w*\s*[(<]")
 _STD = re.compile(r"\breturn\b|std\s*::\s*\w+")
+_FRESH = re.compile(r"return\s+(?:at|torch)\s*::\s*(?:empty|zeros|ones|full)(?:_like)?\s*\(")
+"""A new tensor, with nothing computed."""
 _CHOICE = re.compile(r"\?|&&|\|\|")
 _DEVICE = re.compile(r"[Ss][Mm]|[Aa]rch|[Cc]apab|[Mm]ajor|[Mm]inor|version|[Cc][Cc]\b|[Dd]evice")
 _NAMES_A_LAMBDA = re.compile(r"\s*(?:const\s+)?auto\s*&{0,2}\s*\w+\s*=\s*\[")
@@ -45,6 +47,37 @@ def sure(text: str, body: tuple[Statement, ...]) -> Iterator[Stretch]:
             yield from _expression(text, statement)
             if statement.kind in _EXITS:
                 return
+
+
+def last_ones(text: str, body: tuple[Statement, ...]) -> list[Stretch] | None:
+    """The expressions in which the ways through a body end, errors left out; None where one ends in nothing."""
+    if not body:
+        return None
+    *before, last = body
+    found: list[Stretch] = []
+    for statement in before:
+        if statement.kind != "if":
+            if _exits(statement):
+                return None
+            continue
+        for side in (statement.body, statement.orelse):
+            ends = last_ones(text, side) if leaves(side) and not _refuses(text, side) else []
+            if ends is None or (_exits_in(side) and not leaves(side)):
+                return None
+            found += ends
+    ends = _ends_of(text, last)
+    return None if ends is None else found + ends
+
+
+def _ends_of(text: str, last: Statement) -> list[Stretch] | None:
+    if _refuses(text, (last,)):
+        return []
+    if last.kind == "block":
+        return last_ones(text, last.body)
+    if last.kind == "if" and last.orelse:
+        sides = [last_ones(text, side) for side in (last.body, last.orelse) if not _refuses(text, side)]
+        return None if None in sides else [end for side in sides for end in side or ()]
+    return [last.test] if last.kind in ("return", "expression") and last.test is not None else None
 
 
 def _branches(text: str, statement: Statement) -> Iterator[Stretch]:
@@ -115,8 +148,15 @@ def _goes_home(text: str, statement: Statement, side: tuple[Statement, ...]) -> 
     while len(side) == 1 and side[0].kind == "block":
         side = side[0].body
     test = statement.test
-    plain = len(side) == 1 and side[0].kind == "return" and not _CALL.search(text, side[0].start, side[0].end)
-    return plain and test is not None and not _DEVICE.search(text, *test)
+    if len(side) != 1 or side[0].kind != "return":
+        return False
+    plain = _FRESH.match(text, side[0].start) or not _CALL.search(text, side[0].start, side[0].end)
+    return bool(plain) and test is not None and not _DEVICE.search(text, *test)
+
+
+def only_refuses(text: str, body: tuple[Statement, ...]) -> bool:
+    """Whether no way through a body ends in anything but an error."""
+    return _refuses(text, body) and not _exits_in(body)
 
 
 def _refuses(text: str, body: tuple[Statement, ...]) -> bool:

@@ -10,11 +10,18 @@ from bwlint.chips import frameworks
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import ATTEMPTED, Ends, How, Prose, Side, Use
 from bwlint.readers.cuda.failures import FAILS, SKIPS
+<<<<<<< HEAD
 from bwlint.readers.cuda.held import held
 from bwlint.readers.cuda.instances import given, member_of
 from bwlint.readers.cuda.lexer import Code, matching
 from bwlint.readers.cuda.statements import Statement, statements
 from bwlint.readers.cuda.sure import Stretch, sure
+=======
+from bwlint.readers.cuda.instances import Given, given, member_of
+from bwlint.readers.cuda.lexer import Code
+from bwlint.readers.cuda.statements import Statement
+from bwlint.readers.cuda.sure import Stretch, last_ones, sure
+>>>>>>> b862438 (Where every way ends in another call, what all of them need counts; a lambda is what it returns; a stub stands in for nothing)
 
 MAX_USES = 60
 MAX_STRETCH = 6000
@@ -25,6 +32,8 @@ Lower = Callable[[int, int], Expr]
 _COMPLAINS = re.compile(r"\b(?:std::)?c(?:err|out)\s*<<|\b(?:f?printf|fputs|puts)\s*\(")
 _DEMANDS = re.compile(r"\b(?:requires?|must|only|need\w*|(?:not|un)\s?supported|at least)\b", re.I)
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*")
+_LAST = re.compile(r"\s*&?\s*(?:::\s*)?([A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*)\s*")
+_COLON = re.compile(r"(?<!:):(?!:)")
 _GENERATION = re.compile(r"[Ss][Mm]_?\d{2,3}")
 """Names of kernels and tables for one generation count as used wherever they stand."""
 NOT_USED = frozenset(
@@ -67,7 +76,35 @@ def side(code: Code, text: str, body: tuple[Statement, ...], lower: Lower) -> Si
     certain = sorted(sure(text, flat))
     named = tuple(_with_lambdas(code, text, uses(code, text, start, end, certain, given_at)))
     off = _DISABLES.search(stretch) is not None
-    return Side(ends=ends, at=at, value=value, uses=named, texts=said, tuning=tuning, disables=off)
+    chosen = choices(code, text, flat)
+    return Side(ends=ends, at=at, value=value, uses=named, texts=said, tuning=tuning, disables=off, choices=chosen)
+
+
+def choices(code: Code, text: str, body: tuple[Statement, ...]) -> tuple[Use, ...]:
+    """The functions of which every way through a body calls one at its end, or hands one out by its bare name."""
+    found: dict[tuple[str, Given], Use] = {}
+    for start, end in (arm for one in last_ones(text, body) or () for arm in _arms(text, *one)):
+        match = _LAST.match(text, start, end)
+        if match is None:
+            return ()
+        arguments, stop = given(text, match.end()) if text.startswith("<", match.end()) else ((), match.end())
+        following = text[stop:end].lstrip()[:1]
+        name = re.sub(r"\s*::\s*", ".", match[1])
+        if following not in ("(", "") or match[1] in NOT_USED:
+            return ()
+        found[name, arguments] = Use(name, "call", code.span(*match.span(1)), sure=False, given=arguments)
+    return tuple(found.values()) if len(found) > 1 else ()
+
+
+def _arms(text: str, start: int, end: int) -> Iterator[Stretch]:
+    """An expression, or what each arm of a `?:` gives."""
+    mark = text.find("?", start, end)
+    colon = _COLON.search(text, mark, end) if mark >= 0 else None
+    if colon is None:
+        yield start, end
+        return
+    yield mark + 1, colon.start()
+    yield from _arms(text, colon.end(), end)
 
 
 def _with_lambdas(code: Code, text: str, named: tuple[Use, ...]) -> Iterator[Use]:
