@@ -95,11 +95,8 @@ class Native:
         self, name: str, near: str, given: tuple[str, ...] = (), at: Span | None = None
     ) -> tuple[Node, ...]:
         """The definitions that a name may mean, those of the file that uses it first; of a template at what it is
-<<<<<<< HEAD
-        `given`, and in a method those of its class (`at`: where the name stands).
-=======
-        `given`. One that only ends in an error stands in for the others, and counts where it is alone.
->>>>>>> b862438 (Where every way ends in another call, what all of them need counts; a lambda is what it returns; a stub stands in for nothing)
+        `given`, and in a method those of its class (`at`: where the name stands). One that only ends in an error
+        stands in for the others, and counts where it is alone.
 
         In Python it means what is registered under it.
         """
@@ -327,8 +324,12 @@ class Native:
             after = self.definitions(use.name, node.outline.path, use.given, use.at) if is_call else ()
             if after:
                 hop = Hop(node.outline.path, use.at, f"`{node.definition.qualname}` uses `{use.name}`")
-<<<<<<< HEAD
                 yield Edge(after, hop, self._passing(node, use.at))
+        chosen = node.definition.choices
+        ends = [self.definitions(use.name, node.outline.path, use.given, use.at) for use in chosen]
+        if ends and all(ends):
+            hop = Hop(node.outline.path, chosen[0].at, f"`{node.definition.qualname}` ends in one of {len(ends)}")
+            yield Edge(tuple(one for end in ends for one in end), hop)
 
     def _methods(self, node: Node) -> Iterator[Node]:
         """The methods of a class that show something or call anything: what an object of it is made for."""
@@ -341,15 +342,6 @@ class Native:
         """The chips that the gates within a definition may let come to a place in it."""
         module = self._facts(node.outline.path)
         return EVERY if module is None else self.refusals.passing(module, at)
-=======
-                found.append(Edge(after, hop))
-        chosen = node.definition.choices
-        ends = [self.definitions(use.name, node.outline.path, use.given) for use in chosen]
-        if ends and all(ends):
-            hop = Hop(node.outline.path, chosen[0].at, f"`{node.definition.qualname}` ends in one of {len(ends)}")
-            found.append(Edge(tuple(one for end in ends for one in end), hop))
-        return tuple(found)
->>>>>>> b862438 (Where every way ends in another call, what all of them need counts; a lambda is what it returns; a stub stands in for nothing)
 
     def _refusal(self, place: Node) -> Iterator[NeedProof]:
         """The error that a function surely ends in on some chips."""

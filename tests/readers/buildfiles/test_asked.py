@@ -59,7 +59,7 @@ def test_filters_keep_targets() -> None:
     asked = Asked()
     asked.run("set", ["MINE", "${ARCHS}"], EVERY)
     kept = asked.run("list", ["FILTER", "MINE", "INCLUDE", "REGEX", "^120"], EVERY)
-    assert kept == {"120", "120a", "120f"}
+    assert sorted(kept or ()) == ["120", "120a", "120f"]
     assert asked.run("list", ["FILTER", "OTHER", "INCLUDE", "REGEX", "^120"], EVERY) is None
 
 

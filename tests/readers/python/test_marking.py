@@ -8,9 +8,13 @@ from bwlint.model.expr import Expr
 from bwlint.readers.python import read
 
 ASKED = "cap = torch.cuda.get_device_capability()"
-MARKS = "def d(n):\n    {asked}\n    m = [pytest.mark.skipif({})]\n    def inner(f):\n        return m[0](f)\n    return {}\n"
+MARKS = (
+    "def d(n):\n    {asked}\n    m = [pytest.mark.skipif({})]\n"
+    "    def inner(f):\n        return m[0](f)\n    return {}\n"
+)
 WRAPS = (
-    "def d(n):\n    def wrap(f):\n        def run(*a):\n            {asked}\n            if cap < n:\n                {}\n"
+    "def d(n):\n    def wrap(f):\n        def run(*a):\n"
+    "            {asked}\n            if cap < n:\n                {}\n"
     "            return f(*a)\n        return run\n    return wrap\n"
 )
 LATE = (

@@ -140,15 +140,11 @@ def _definition(file: _CutText, scope: CodeScope, bound: GivenTemplate | None = 
         made = tuple(_names(file, scope, stretches, bound, _INSTANTIATED))
         return Definition(qualname, "class", at, made[:MAX_USES], bases=_bases(text, scope))
     around = found.path(scope.open)
-<<<<<<< HEAD
-    runs = list(sure(text, bound.settled(statements(text, scope.open + 1, scope.close))))
+    body = bound.settled(statements(text, scope.open + 1, scope.close))
+    runs = list(sure(text, body))
     certain = sorted(
         (start, end) for start, end in (*runs, *_called_lambdas(text, runs)) if found.path(start) == around
     )
-=======
-    body = bound.settled(statements(text, scope.open + 1, scope.close))
-    certain = sorted((start, end) for start, end in sure(text, body) if found.path(start) == around)
->>>>>>> b862438 (Where every way ends in another call, what all of them need counts; a lambda is what it returns; a stub stands in for nothing)
     used = [*_names(file, scope, certain, bound), *_operations(code, certain, file.needs, at)]
     if scope.test:
         # what it is about may be an argument or a member

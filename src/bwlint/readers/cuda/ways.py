@@ -10,18 +10,11 @@ from bwlint.chips import frameworks
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import ATTEMPTED, Ends, How, Prose, Side, Use
 from bwlint.readers.cuda.failures import FAILS, SKIPS
-<<<<<<< HEAD
 from bwlint.readers.cuda.held import held
-from bwlint.readers.cuda.instances import given, member_of
+from bwlint.readers.cuda.instances import Given, given, member_of
 from bwlint.readers.cuda.lexer import Code, matching
 from bwlint.readers.cuda.statements import Statement, statements
-from bwlint.readers.cuda.sure import Stretch, sure
-=======
-from bwlint.readers.cuda.instances import Given, given, member_of
-from bwlint.readers.cuda.lexer import Code
-from bwlint.readers.cuda.statements import Statement
 from bwlint.readers.cuda.sure import Stretch, last_ones, sure
->>>>>>> b862438 (Where every way ends in another call, what all of them need counts; a lambda is what it returns; a stub stands in for nothing)
 
 MAX_USES = 60
 MAX_STRETCH = 6000

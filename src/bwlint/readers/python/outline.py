@@ -11,12 +11,8 @@ from bwlint.chips import frameworks
 from bwlint.model.facts import Definition, Outline
 from bwlint.readers.ondemand import OnDemand
 from bwlint.readers.python import parse
-<<<<<<< HEAD
-from bwlint.readers.python.sides import Collector, Imports, dotted, imported, marks_of_all, statements
-=======
 from bwlint.readers.python.endings import choices
-from bwlint.readers.python.sides import Collector, Imports, dotted, imported, statements
->>>>>>> b862438 (Where every way ends in another call, what all of them need counts; a lambda is what it returns; a stub stands in for nothing)
+from bwlint.readers.python.sides import Collector, Imports, dotted, imported, marks_of_all, statements
 from bwlint.readers.spans import span
 from bwlint.sources.errors import ReadError
 
