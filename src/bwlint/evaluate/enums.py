@@ -25,10 +25,10 @@ def kind_of(run: Interpreter, owner: ClassValue) -> str:
 
 
 def member(body: Class, kind: str, name: str, value: Any) -> Any:
-    if isinstance(value, Unknown) or name.startswith("_"):
+    if name.startswith("_"):
         return value
-    if kind not in _NUMBERS:
-        return EnumMember(body.qualname, name, value)
+    if kind not in _NUMBERS:  # one whose value is not known is itself all the same
+        return EnumMember(body.qualname, name, name if isinstance(value, Unknown) else value)
     if not isinstance(value, int):
         return Unknown()
     number = Number(value)

@@ -494,13 +494,13 @@ def _is_globals(node: Expr) -> bool:
 
 
 def _is_for_none(node: Expr) -> bool:
-    """Whether a choice is between a value and what stands in for it where it is None."""
+    """Whether a choice is between a value and what stands in for it where it is None, or "auto"."""
     test, _, otherwise = node.args
     if test.op != "cmp" or test.args[0] not in ("is", "=="):
         return False
     value, none = test.args[1]
     same = value.op == "param" and (value.op, value.args) == (otherwise.op, otherwise.args)
-    return same and none.op == "const" and none.args[0] is None
+    return same and none.op == "const" and none.args[0] in (None, "auto")
 
 
 _BUILD: dict[str, Callable[[Sequence[Any]], Any]] = {
