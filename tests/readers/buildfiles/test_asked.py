@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from bwlint.readers.buildfiles.asked import NAMES, Asked
+from bwlint.readers.buildfiles.asked import NAMES, AskedTargets
 
 EVERY = frozenset(NAMES)
 
 
-def admitted(asked: Asked, condition: str) -> str:
+def admitted(asked: AskedTargets, condition: str) -> str:
     found = asked.admitted(condition.split(), {})
     return "-" if found is None else " ".join(sorted(name for name in found if name.startswith("12")))
 
@@ -29,7 +29,7 @@ def admitted(asked: Asked, condition: str) -> str:
     ],
 )
 def test_conditions(condition: str, expected: str) -> None:
-    asked = Asked()
+    asked = AskedTargets()
     asked.loop(["arch", "IN", "LISTS", "CMAKE_CUDA_ARCHITECTURES"])
     assert admitted(asked, condition) == expected
 
@@ -48,7 +48,7 @@ def test_conditions(condition: str, expected: str) -> None:
     ],
 )
 def test_what_is_made_of_a_name(command: str, condition: str, expected: str) -> None:
-    asked = Asked()
+    asked = AskedTargets()
     asked.loop(["arch", "${ARCHS}"])
     name, *words = command.split()
     asked.run(name, ["" if word == "{}" else word for word in words], EVERY)
@@ -56,7 +56,7 @@ def test_what_is_made_of_a_name(command: str, condition: str, expected: str) -> 
 
 
 def test_filters_keep_targets() -> None:
-    asked = Asked()
+    asked = AskedTargets()
     asked.run("set", ["MINE", "${ARCHS}"], EVERY)
     kept = asked.run("list", ["FILTER", "MINE", "INCLUDE", "REGEX", "^120"], EVERY)
     assert sorted(kept or ()) == ["120", "120a", "120f"]
@@ -64,6 +64,6 @@ def test_filters_keep_targets() -> None:
 
 
 def test_a_loop_over_numbers_asks_for_nothing() -> None:
-    asked = Asked()
+    asked = AskedTargets()
     asked.loop(["n", "80", "120"])
     assert admitted(asked, "n EQUAL 120") == "-"

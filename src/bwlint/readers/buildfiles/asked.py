@@ -52,7 +52,7 @@ NAMES = tuple(target.name.removeprefix("sm_") for target in ALL_TARGETS)
 
 
 @dataclass(slots=True)
-class Asked:
+class AskedTargets:
     """The variables of a file for each target that may be asked for."""
 
     joined: tuple[_World, ...] = field(default_factory=lambda: tuple(_World(name, name) for name in NAMES))

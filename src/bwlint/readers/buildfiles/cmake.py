@@ -10,7 +10,7 @@ from bwlint.chips import all_chips
 from bwlint.chips.toolkits import Toolkits, bounds, every_toolkit
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, CarryKind
-from bwlint.readers.buildfiles.asked import ARCH_NAME, NAMES, Asked
+from bwlint.readers.buildfiles.asked import ARCH_NAME, NAMES, AskedTargets
 from bwlint.readers.buildfiles.cmake_syntax import Argument, Command, commands
 from bwlint.readers.buildfiles.conditions import on_toolkit, truth
 from bwlint.readers.buildfiles.flags import find_flags
@@ -88,7 +88,7 @@ class _CmakeFile:
     """Lists that something unknown was added to."""
     offered: set[str] = field(default_factory=set)
     kernels: set[str] = field(default_factory=set)
-    asked: Asked = field(default_factory=Asked)
+    asked: AskedTargets = field(default_factory=AskedTargets)
     made: dict[str, _Made] = field(default_factory=dict)
     default: int | None = None
     """The carry of the list that targets get which are made here, `_NO_LIST` for none; None: not known."""
