@@ -51,7 +51,7 @@ def test_in_a_function(tmp_path: Path, body: str, test: str, expected: list[str]
         (f"struct GemmKernel {{\n{HOPPER}}};\n", "run_kernel<GemmKernel>(n)", ["5 warning"]),
         (f"template <class T> struct GemmKernel {{\n{HOPPER}}};\n", "run_kernel<GemmKernel<half>>(n)", ["5 warning"]),
         (HOPPER.replace("  using Loop", "using GemmKernel"), "run_kernel<GemmKernel>(n)", ["5 warning"]),
-        (f"struct GemmKernel {{\n  void run() {{\n{HOPPER}  }}\n}};\n", "run_kernel<GemmKernel>(n)", []),
+        (f"struct GemmKernel {{\n  void run() {{\n{HOPPER}  }}\n}};\n", "run_kernel<GemmKernel>(n)", ["5 warning"]),
         ("struct GemmKernel {};\n", "run_kernel<GemmKernel>(n)", []),
     ],
 )
