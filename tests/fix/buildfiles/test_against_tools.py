@@ -17,7 +17,7 @@ import pytest
 from toolkit import Toolkit
 
 from bwlint.chips import NONE, Target
-from bwlint.readers.buildfiles.flags import find_flags
+from bwlint.chips.flags import find_flags
 from bwlint.readers.buildfiles.targets import parse_list
 
 from .conftest import Mend

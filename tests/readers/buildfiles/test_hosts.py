@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from bwlint.chips.hosts import host_of, of_condition, other, without_host
 from bwlint.readers.buildfiles import read
-from bwlint.readers.buildfiles.hosts import host_of, of_condition, other, without_host, yaml_place
+from bwlint.readers.buildfiles.yaml import yaml_place
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bwlint.readers.buildfiles.flags import find_flags
+from bwlint.chips.flags import find_flags
 from bwlint.readers.buildfiles.targets import parse_list
 
 

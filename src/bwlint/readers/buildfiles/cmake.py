@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from bwlint.chips import all_chips
+from bwlint.chips.flags import find_flags
+from bwlint.chips.hosts import host_of, of_condition, other
 from bwlint.chips.toolkits import Toolkits, bounds, every_toolkit
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, CarryKind
 from bwlint.readers.buildfiles.asked import ARCH_NAME, NAMES, AskedTargets
 from bwlint.readers.buildfiles.cmake_syntax import Argument, Command, commands
 from bwlint.readers.buildfiles.conditions import on_toolkit, truth
-from bwlint.readers.buildfiles.flags import find_flags
-from bwlint.readers.buildfiles.hosts import host_of, of_condition, other
 from bwlint.readers.buildfiles.intersect import loose_intersection
 from bwlint.readers.buildfiles.places import Places
 from bwlint.readers.buildfiles.targets import Listed, parse_list

@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from bwlint.chips.flags import find_flags
 from bwlint.chips.spelling import IN_NAMES, NUMBER, member
 from bwlint.chips.toolkits import version
 from bwlint.model.facts import ONE_EXTENSION, Carry, CarryKind
 from bwlint.readers.buildfiles.asked_in_python import admitted, loop_variables
 from bwlint.readers.buildfiles.extensions import extensions, made
-from bwlint.readers.buildfiles.flags import find_flags
 from bwlint.readers.buildfiles.targets import Listed, counts, parse_list
 from bwlint.readers.kernels import source_name
 from bwlint.readers.nodes import below

@@ -11,16 +11,17 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from bwlint.chips import ALL_TARGETS
+from bwlint.chips.flags import find_flags
+from bwlint.chips.hosts import host_of, other
+from bwlint.chips.hosts import of_condition as of_host
 from bwlint.chips.toolkits import Toolkits, every_toolkit, runs
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, CarryKind
-from bwlint.readers.buildfiles.flags import find_flags
-from bwlint.readers.buildfiles.hosts import YamlPlace, host_of, other, yaml_place
-from bwlint.readers.buildfiles.hosts import of_condition as of_host
 from bwlint.readers.buildfiles.places import Places
 from bwlint.readers.buildfiles.shell_tests import shell_tests
 from bwlint.readers.buildfiles.targets import Listed, counts, list_names, parse_list
 from bwlint.readers.buildfiles.versions import StringChoice, choices, of_condition, of_image, of_patterns
+from bwlint.readers.buildfiles.yaml import YamlPlace, yaml_place
 
 _HANDED = re.compile(
     r"(?:arch_?list|archs|architectures|capabilit(?:y|ies))[\w-]{0,40}[\"']?[ \t]*(?::|=|:=)[ \t]*"

@@ -17,6 +17,7 @@ from bwlint.chips import (
     siblings,
     targets_of,
 )
+from bwlint.chips.hosts import without_host
 from bwlint.chips.pairs import refusal, same_cubin
 from bwlint.chips.toolkits import Toolkits, first_toolkit, version, within
 from bwlint.chips.wording import plain
@@ -28,7 +29,6 @@ from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.model.expr import Span
 from bwlint.model.facts import ACCEPTING, FLAGS, ONE_EXTENSION, Carry, CarryKind, Module
 from bwlint.model.findings import Claim, Confidence, NoFix, Severity
-from bwlint.readers.buildfiles.hosts import without_host
 from bwlint.rules.arch_target import RULE
 from bwlint.world.builds import named_for, pair_of, pairs_of
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import permutations
 
 from bwlint.chips import EVERY, NONE, ChipSet, Target, TargetSet, known_targets, siblings, spelling
+from bwlint.chips.flags import find_flags
 from bwlint.chips.wording import plain
 from bwlint.evaluate.values import CHIPS
 from bwlint.judging import claims
@@ -16,7 +17,6 @@ from bwlint.judging.drafts import Draft, DraftPlace
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Function, Module, Path
 from bwlint.model.findings import NoFix
-from bwlint.readers.buildfiles.flags import find_flags
 from bwlint.rules.arch_target import RULE
 from bwlint.world.builds import pair_of
 
