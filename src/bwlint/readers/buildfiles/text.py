@@ -18,7 +18,7 @@ from bwlint.chips.toolkits import Toolkits, every_toolkit, runs
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, CarryKind
 from bwlint.readers.buildfiles.places import Places
-from bwlint.readers.buildfiles.shell_tests import shell_tests
+from bwlint.readers.buildfiles.shell_conditions import shell_conditions
 from bwlint.readers.buildfiles.targets import Listed, counts, list_names, parse_list
 from bwlint.readers.buildfiles.versions import StringChoice, choices, of_condition, of_image, of_patterns
 from bwlint.readers.buildfiles.yaml import YamlPlace, yaml_place
@@ -126,7 +126,7 @@ class _LineReader:
 
     def _tests(self) -> None:
         """What a script does for some capabilities alone: by all their names where it refuses the others."""
-        for test in shell_tests(self.source) if _CAPABILITY.search(self.source) else ():
+        for test in shell_conditions(self.source) if _CAPABILITY.search(self.source) else ():
             targets = [target for target in ALL_TARGETS if target.number in test.chips]
             names = [target.name.removeprefix("sm_") for target in targets if test.refuses or not target.suffix]
             at = self.places.span(test.start, test.end)

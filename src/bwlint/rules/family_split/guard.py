@@ -115,7 +115,8 @@ def _remedy(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) ->
 
 def _doubt(context: Context, guarded: Guarded, lost: ChipSet, twins: TargetSet, evidence: str) -> str | None:
     """Why a person should look at a wider guard; None where the sibling has nothing to lose by it."""
-    if _level(context, guarded, lost, twins)[0] == "note":
+    chosen = not _instructions(guarded) and _own_way(guarded, _landing(context, guarded, twins))
+    if chosen or _level(context, guarded, lost, twins)[0] == "note":
         return "the exact test may be meant"
     if name := tuned(guarded):
         return f"`{name}` may be chosen for this part"
@@ -203,14 +204,24 @@ def _level(context: Context, guarded: Guarded, lost: ChipSet, twins: TargetSet) 
         return "warning", sure, f"; code built for {plain(lost)} ends in the error beside it"
     if landing.empty:
         return "warning", sure, f"; for {plain(lost)} nothing is left of it"
-    behind = [one.name for one in guarded.operations() if one.kind == "instruction"]
+    behind = _instructions(guarded)
     if behind and all(twins <= verdict(name).legal for name in behind):
         return "warning", "medium", f"; {plain(lost)} takes another way, though `{behind[0]}` assembles for it too"
+    own = "" if behind else _own_way(guarded, landing)
+    return (
+        ("warning", "medium", f"; {plain(lost)} goes another way, without `{own}`") if own else ("note", "medium", "")
+    )
+
+
+def _instructions(guarded: Guarded) -> list[str]:
+    return [one.name for one in guarded.operations() if one.kind == "instruction"]
+
+
+def _own_way(guarded: Guarded, landing: Side) -> str:
+    """A function that is called behind the guard, and not where the sibling lands, which calls something else."""
     there = {use.name for use in landing.uses}
-    own = next((use.name for use in guarded.working.uses if use.how == "call" and use.name not in there), None)
-    if own is not None and not behind and landing.uses:
-        return "warning", "medium", f"; {plain(lost)} goes another way, without `{own}`"
-    return "note", "medium", ""
+    mine = (use.name for use in guarded.working.uses if use.how == "call" and use.name not in there)
+    return next(mine, "") if there else ""
 
 
 def _landing(context: Context, guarded: Guarded, twins: TargetSet) -> Side:

@@ -46,7 +46,7 @@ class ShellTest:
     refuses: bool
 
 
-def shell_tests(source: str) -> Iterator[ShellTest]:
+def shell_conditions(source: str) -> Iterator[ShellTest]:
     """The tests of a capability that tell chips apart."""
     asked = set(islice((match[1] for match in _ASKED.finditer(source)), _MOST))
     for match in islice(_IF.finditer(source), _MOST):

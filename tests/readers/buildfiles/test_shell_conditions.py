@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from bwlint.readers.buildfiles.shell_tests import shell_tests
+from bwlint.readers.buildfiles.shell_conditions import shell_conditions
 
 ASKED = "cap=$(nvidia-smi --query-gpu=compute_cap --format=csv)\n"
 
 
 def twelves(source: str) -> list[tuple[tuple[int, ...], bool]]:
-    return [(tuple(sorted(test.chips & {120, 121})), test.refuses) for test in shell_tests(ASKED + source)]
+    return [(tuple(sorted(test.chips & {120, 121})), test.refuses) for test in shell_conditions(ASKED + source)]
 
 
 @pytest.mark.parametrize(
