@@ -262,4 +262,5 @@ def _draft(judged: Judged, text: Prose, *, severity: Severity, message: str, adv
         related=(RelatedSpan(judged.module, judged.at, f"the test admits {judged.admitted}"),),
         remedy=NoFix("nothing here says which is wrong, the text or the test"),
         rests_on=(judged.gate,),
+        cause=(judged.module.path, f"{message}: {text.text}"),
     )

@@ -70,10 +70,12 @@ def _rank(draft: Draft) -> int:
 def _same_fault(first: Draft, second: Draft) -> bool:
     if first.module is not second.module:
         return False
+    same_cause = first.cause is not None and first.cause == second.cause
     if first.rule.follows or second.rule.follows:
-        return first.rule != second.rule and (_rests_on(first, second) or _rests_on(second, first))
+        if first.rule == second.rule:
+            return same_cause
+        return _rests_on(first, second) or _rests_on(second, first)
     if first.rule == second.rule:
-        same_cause = first.cause is not None and first.cause == second.cause
         return same_cause or second.at.holds(first.at) or first.at.holds(second.at)
     if _stands_apart(first) or _stands_apart(second):
         return False
@@ -92,7 +94,8 @@ def _rests_on(dependent: Draft, other: Draft) -> bool:
     if dependent.rule.follows == "unless-severer" and _rank(dependent) > _rank(other):
         return False  # the text is what is surely wrong
     test = dependent.related[0].at
-    return test == other.at or (other.gate is not None and test == other.gate.at)
+    told = (other.at, *(related.at for related in other.related if related.module is other.module))
+    return test in told or (other.gate is not None and test == other.gate.at)
 
 
 def _with_related(kept: Draft, other: Draft) -> Draft:
