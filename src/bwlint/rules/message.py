@@ -59,7 +59,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             yield Draft(
                 rule=RULE,
                 place=DraftPlace(module=module, at=one.at, admitted=wrong, certain=wrong),
-                severity="warning",
+                severity="note",
                 confidence="high",
                 message=f"the text gives {plain(wrong)} {kib(size)} of shared memory; {plain(wrong)} {have(wrong)}",
                 label="this text",

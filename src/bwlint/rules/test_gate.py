@@ -192,6 +192,8 @@ def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
     out = context.targets & judged.sets.live - judged.may
     if out != context.targets & judged.sets.live or not out:
         return
+    if any(EXCEPTION.search(text.text) and out & mentioned(text.text).named for text in judged.other.texts[:1]):
+        return  # who is kept out is named
     api = admits(context, judged, out) or suites.admits(context, judged, out)
     if api is not None:
         if out <= api.chips:

@@ -33,6 +33,7 @@ from bwlint.rules.arch_target import RULE
 from bwlint.world.builds import named_for, pair_of, pairs_of
 
 _LISTS: frozenset[CarryKind] = frozenset({"list", "piece", "request"})
+_NUMBERS = re.compile(r"\d+[af]?")
 _X86, _ARM = "x86_64", "aarch64"
 _EXAMPLE = re.compile(r"(?:^|/)examples?/")
 _SPARSE_FP4 = re.compile(r"fp4.*sparse|sparse.*fp4", re.I)
@@ -261,7 +262,7 @@ class _BuildFile:
             mine = [target for target in built.every if target.chip in present]
             if not mine or not _possible(missing, built.toolkits) or self._earlier(built, group_of, present):
                 continue
-            if built.carry.kind == "match" and self._asked_apart(present, missing):
+            if built.carry.kind == "match" and self._asked_apart(built, present, missing):
                 continue
             exact = any(target.suffix for one in group_of for target in one.every if target.chip in present)
             verb = "holds for" if built.carry.kind == "match" else "accepts"
@@ -380,11 +381,14 @@ class _BuildFile:
         place = self.context.places.get(self.module.path, "")
         return self.context.in_test(self.module) or _EXAMPLE.search(place) is not None
 
-    def _asked_apart(self, present: ChipSet, missing: ChipSet) -> bool:
+    def _asked_apart(self, built: _Built, present: ChipSet, missing: ChipSet) -> bool:
         """Whether another condition of the file holds for the others, so that each has one of its own."""
         for one in self.built:
             named = _union(ChipSet.of(target.chip.name) for target in one.every)
-            if one.carry.kind == "match" and missing <= named and not present & named:
+            same = one.carry.kind == "match" and _NUMBERS.sub("#", one.carry.name) == _NUMBERS.sub(
+                "#", built.carry.name
+            )
+            if same and missing <= named and not present & named:
                 return True
         return False
 
