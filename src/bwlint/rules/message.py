@@ -191,7 +191,8 @@ def _misleading(context: Context, judged: Judged, text: Prose, side: Side) -> It
         return  # a skip's reason misleads nobody's users
     if out != context.targets:
         return  # the test splits the family; it is mended, and the text is right then
-    advice = f"one of the two is wrong: name {EVERY - judged.on(side)} in the text, or admit {plain(out)} too"
+    would_do = str(EVERY - judged.on(side)) if judged.may == judged.must else "who would do"
+    advice = f"one of the two is wrong: name {would_do} in the text, or admit {plain(out)} too"
     yield _draft(
         judged,
         text,
@@ -259,8 +260,12 @@ def _draft(judged: Judged, text: Prose, *, severity: Severity, message: str, adv
         message=message,
         label="this text",
         advice=advice,
-        related=(RelatedSpan(judged.module, judged.at, f"the test admits {judged.admitted}"),),
+        related=(RelatedSpan(judged.module, judged.at, _admits(judged)),),
         remedy=NoFix("nothing here says which is wrong, the text or the test"),
         rests_on=(judged.gate,),
         cause=(judged.module.path, f"{message}: {text.text}"),
     )
+
+
+def _admits(judged: Judged) -> str:
+    return f"the test admits {judged.admitted}" if judged.may == judged.must else "the test"

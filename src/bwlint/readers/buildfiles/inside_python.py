@@ -13,7 +13,7 @@ from bwlint.chips.toolkits import version
 from bwlint.model.facts import ONE_EXTENSION, Carry, CarryKind
 from bwlint.readers.buildfiles.asked_in_python import admitted, loop_variables
 from bwlint.readers.buildfiles.extensions import extensions, made
-from bwlint.readers.buildfiles.targets import Listed, counts, parse_list
+from bwlint.readers.buildfiles.targets import Listed, bare_is_both, counts, parse_list
 from bwlint.readers.kernels import source_name
 from bwlint.readers.nodes import below
 from bwlint.readers.spans import span
@@ -239,7 +239,7 @@ class _Python:
 
     def _setting(self, name: str, value: ast.expr, qualname: str, kind: CarryKind = "request") -> None:
         text = _text_of(value)
-        listed = parse_list(text, with_ptx="CUDA_ARCHITECTURES" in name) if text else None
+        listed = parse_list(text, with_ptx=bare_is_both(name)) if text else None
         if listed is not None and counts(name, listed):
             self._add("filter" if name in self.accepted else kind, name, listed, value, qualname)
 

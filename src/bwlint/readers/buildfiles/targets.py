@@ -34,6 +34,14 @@ class Listed:
         return bool(self.sass or self.ptx)
 
 
+def bare_is_both(name: str) -> bool:
+    """Whether "10.0" in a list of that name stands for a cubin and PTX.
+
+    So it does in CMake's own variable, and in TensorFlow's and rules_cuda's, which make `compute_100` of it.
+    """
+    return "CUDA_ARCHITECTURES" in name or "CUDA_COMPUTE_CAPABILITIES" in name
+
+
 def parse_list(text: str, *, with_ptx: bool = False) -> Listed | None:
     """The targets of a list whose elements all are such, else None; "" is None too.
 
@@ -54,7 +62,8 @@ def parse_list(text: str, *, with_ptx: bool = False) -> Listed | None:
         sure = sure or not element.isdigit()
         if form != "-virtual":
             sass[name] = None
-        if form in ("-virtual", "+ptx") or (with_ptx and not form):
+        is_virtual = element.lower().startswith("compute_") and with_ptx
+        if form in ("-virtual", "+ptx") or is_virtual or (with_ptx and not form and not element[:1].isalpha()):
             ptx[name] = None
     return Listed(tuple(sass), tuple(ptx), sure)
 

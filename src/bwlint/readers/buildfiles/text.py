@@ -19,7 +19,7 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, CarryKind
 from bwlint.readers.buildfiles.places import Places
 from bwlint.readers.buildfiles.shell_conditions import shell_conditions
-from bwlint.readers.buildfiles.targets import Listed, counts, list_names, parse_list
+from bwlint.readers.buildfiles.targets import Listed, bare_is_both, counts, list_names, parse_list
 from bwlint.readers.buildfiles.versions import StringChoice, choices, of_condition, of_image, of_patterns
 from bwlint.readers.buildfiles.yaml import YamlPlace, yaml_place
 
@@ -271,7 +271,7 @@ class _LineReader:
         self._listed(kind, name, choice.text, offset + choice.start, choice.toolkits & self._toolkits())
 
     def _listed(self, kind: CarryKind, name: str, text: str, start: int, toolkits: Toolkits) -> None:
-        listed = parse_list(text, with_ptx="CUDA_ARCHITECTURES" in name)
+        listed = parse_list(text, with_ptx=bare_is_both(name))
         if listed is None or not counts(name, listed, handed=name in self.handed):
             return
         at = self.places.span(start, start + len(text.rstrip()))
