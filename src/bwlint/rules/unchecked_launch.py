@@ -24,12 +24,12 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         if one.operation.name != "attribute" or one.meant in (BUILT, THEIRS):
             continue
         sizes = {chip: one.number(one.operation.amounts[0], chip) for chip in one.targets.chips}
-        doubtful = [chip for chip, size in sizes.items() if size is None or size > (chip.smem_per_block_default or 0)]
+        over = [chip for chip, size in sizes.items() if size is not None and size > (chip.smem_per_block_optin or size)]
+        doubtful = over or [chip for chip, size in sizes.items() if size is None]
         if not doubtful:
             continue
-        over = [chip for chip, size in sizes.items() if size is not None and size > (chip.smem_per_block_optin or size)]
         size = max((size or 0 for size in sizes.values()), default=0)
-        claim = claims.unchecked(ChipSet.joining(over or doubtful), size if over else None)
+        claim = claims.unchecked(ChipSet.joining(doubtful), size if over else None)
         yield _draft(one, ChipSet.joining(over), size, Claimed(claim, one.operation.at))
 
 

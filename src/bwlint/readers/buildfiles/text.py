@@ -54,6 +54,8 @@ _CASE = re.compile(r"\bcase[ \t]+[\"']?\$\{?\w{0,40}CUDA\w{0,40}\}?[\"']?[ \t]+i
 _ARM = re.compile(r"[ \t]*\(?([\"']?\d{1,2}\.[\w.*|\"' \t]{0,200}?)\)")
 _HOST_ARM = re.compile(r"[ \t]*\(?([\"']?(?:x86_64|amd64|aarch64|arm64|sbsa)[\w*|\"' \t-]{0,60})\)")
 _YAML = (".yml", ".yaml")
+_SHELL = (".sh", ".bash")
+_PRINTS = re.compile(r"\s*(?:echo|printf)\b")
 _CAPABILITY = re.compile(r"compute_?cap|(?:gpu|cuda|sm)_?(?:arch|version)", re.I)
 _LONGEST_BARE = 400
 MAX_CHOICES = 100
@@ -272,12 +274,18 @@ class _LineReader:
 
     def _listed(self, kind: CarryKind, name: str, text: str, start: int, toolkits: Toolkits) -> None:
         listed = parse_list(text, with_ptx=bare_is_both(name))
-        if listed is None or not counts(name, listed, handed=name in self.handed):
+        if listed is None or not counts(name, listed, handed=name in self.handed) or self._only_said(name):
             return
         at = self.places.span(start, start + len(text.rstrip()))
         if kind == "request":
             self._replace(name)
         self._add(kind, name, listed, at, toolkits)
+
+    def _only_said(self, name: str) -> bool:
+        """Whether a script prints a variable, and does nothing else with it."""
+        named = re.compile(rf"\$\{{?{re.escape(name)}\b|\b(?:export|declare -x)\b[^=]*\b{re.escape(name)}\b")
+        lines = [line for line in self.lines if named.search(line)] if self.path.endswith(_SHELL) else []
+        return bool(lines) and all(map(_PRINTS.match, lines))
 
     def _replace(self, name: str) -> None:
         """What a variable had before is gone where the branch must be taken in which it gets another value."""

@@ -51,7 +51,7 @@ def _found(context: Context, judged: Judged) -> Iterator[Draft]:
         yield from tables
         return
     found = [one for one in leaks(context, judged) if not predicate.tells(context, judged, one)]
-    if judged.in_test:
+    if judged.in_test and judged.gate.qualname == "<module>":
         found = [one for one in found if one[1].use.how != "import"]  # what uses it there has tests of its own
     if not any(need.strength == PROOF for _, need, _ in found):
         evident = next(_evident(context, judged), None)
