@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bwlint.sources.tree import module_name, package_root
+from bwlint.sources.tree import _above, checkout_folder, module_name, package_root, project_folder
 
 
 def test_package_root(tmp_path: Path) -> None:
@@ -34,3 +34,14 @@ def test_module_name(path: str, root: str, name: str) -> None:
 def test_a_module_outside_of_the_root_has_no_name() -> None:
     with pytest.raises(ValueError, match="not below"):
         module_name("/root2/a.py", "/root")
+
+
+def test_a_checkout_holds_the_projects_in_it(tmp_path: Path) -> None:
+    inner = tmp_path / "tests" / "extension"
+    inner.mkdir(parents=True)
+    (inner / "setup.py").touch()
+    assert project_folder(str(inner)) == checkout_folder(str(inner)) == str(inner)
+    (tmp_path / ".git").mkdir()
+    _above.cache_clear()
+    assert project_folder(str(inner)) == str(inner)
+    assert checkout_folder(str(inner)) == str(tmp_path)

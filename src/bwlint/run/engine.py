@@ -20,13 +20,13 @@ from bwlint.model.findings import CONFIDENCES, SEVERITIES, Confidence
 from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.run.merging import one_each
 from bwlint.sources.read import Unread, read_bytes
-from bwlint.sources.tree import project_folder
+from bwlint.sources.tree import checkout_folder, project_folder
 from bwlint.sources.walk import SourceFile
 from bwlint.world.budget import Budget
 from bwlint.world.builds import Builds
 from bwlint.world.collect import Collected, load
 from bwlint.world.definitions import Definitions, Outlines
-from bwlint.world.gates import Judged
+from bwlint.world.gates import TEST_FILE, Judged
 from bwlint.world.graph import Graph
 from bwlint.world.libraries import Libraries
 from bwlint.world.native import Native
@@ -106,7 +106,7 @@ def analyse(
     gates = 0
     for file, module in collected.modules:
         gates += len(module.gates)
-        place = module.path.removeprefix(project_folder(file.root)).lstrip(os.sep).replace(os.sep, "/")
+        place = _place(file.root, module.path)
         context.places[module.path] = place
         context.judged[module.path] = [
             Judged(part, gate, sets, place)
@@ -242,3 +242,12 @@ def _origin(module: Module, judged: Sequence[Judged], entry: Judged) -> Gate | N
 def _same_owner(declared: Gate, user: Gate) -> bool:
     """A list of the module, or of the class in which a gate stands."""
     return declared.qualname == "<module>" or user.qualname.startswith(f"{declared.qualname}.")
+
+
+def _place(root: str, path: str) -> str:
+    """The path of a file within its project; within the checkout, where the project is one of the checkout's tests."""
+    within, whole = (
+        path.removeprefix(folder).lstrip(os.sep).replace(os.sep, "/")
+        for folder in (project_folder(root), checkout_folder(root))
+    )
+    return whole if TEST_FILE.search(whole) else within

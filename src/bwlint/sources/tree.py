@@ -102,11 +102,20 @@ def project_folder(root: str) -> str:
     return _project(root) or root
 
 
-@cache
+def checkout_folder(root: str) -> str:
+    """The checkout that a project is part of, `tests/extension` of a larger one too; else the project's folder."""
+    return _above(root, (".git",)) or project_folder(root)
+
+
 def _project(root: str) -> str | None:
+    return _above(root, _PROJECT_MARKS)
+
+
+@cache
+def _above(root: str, marks: tuple[str, ...]) -> str | None:
     folder = root
     for _ in range(_MAX_CLIMB):
-        if _is_marked(folder):
+        if any(os.path.exists(os.path.join(folder, mark)) for mark in marks):
             return folder
         parent = os.path.dirname(folder)
         if parent == folder:
