@@ -219,7 +219,7 @@ def _instructions(guarded: Guarded) -> list[str]:
 
 def _own_way(guarded: Guarded, landing: Side) -> str:
     """A function that is called behind the guard, and not where the sibling lands, which calls something else."""
-    there = {use.name for use in landing.uses}
+    there = {use.name for use in landing.uses} if landing.ends != "raise" else set()
     mine = (use.name for use in guarded.working.uses if use.how == "call" and use.name not in there)
     return next(mine, "") if there else ""
 
