@@ -55,7 +55,10 @@ _ARM = re.compile(r"[ \t]*\(?([\"']?\d{1,2}\.[\w.*|\"' \t]{0,200}?)\)")
 _HOST_ARM = re.compile(r"[ \t]*\(?([\"']?(?:x86_64|amd64|aarch64|arm64|sbsa)[\w*|\"' \t-]{0,60})\)")
 _YAML = (".yml", ".yaml")
 _SHELL = (".sh", ".bash")
-_PRINTS = re.compile(r"\s*(?:echo|printf)\b")
+_PRINTS = re.compile(r"(?:echo|printf)\b")
+_EXPORTS = ("export ", "declare -x ")
+_LONGEST_SCRIPT = 100_000
+"""Characters: a longer one is no script that somebody wrote."""
 _CAPABILITY = re.compile(r"compute_?cap|(?:gpu|cuda|sm)_?(?:arch|version)", re.I)
 _LONGEST_BARE = 400
 MAX_CHOICES = 100
@@ -104,6 +107,8 @@ class _LineReader:
     in_case: bool = False
     arm: int = 0
     """The number of the open arm of a `case`."""
+    said: dict[str, bool] = field(default_factory=dict)
+    """Which variables are printed, and nothing else."""
 
     def read(self) -> tuple[Carry, ...]:
         offset = 0
@@ -283,9 +288,14 @@ class _LineReader:
 
     def _only_said(self, name: str) -> bool:
         """Whether a script prints a variable, and does nothing else with it."""
-        named = re.compile(rf"\$\{{?{re.escape(name)}\b|\b(?:export|declare -x)\b[^=]*\b{re.escape(name)}\b")
-        lines = [line for line in self.lines if named.search(line)] if self.path.endswith(_SHELL) else []
-        return bool(lines) and all(map(_PRINTS.match, lines))
+        if not self.path.endswith(_SHELL) or len(self.source) > _LONGEST_SCRIPT:
+            return False
+        if name not in self.said:
+            expanded = (f"${name}", f"${{{name}")
+            lines = [line.lstrip() for line in self.lines if name in line]
+            used = [line for line in lines if any(one in line for one in expanded) or line.startswith(_EXPORTS)]
+            self.said[name] = bool(used) and all(map(_PRINTS.match, used))
+        return self.said[name]
 
     def _replace(self, name: str) -> None:
         """What a variable had before is gone where the branch must be taken in which it gets another value."""
