@@ -21,6 +21,9 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     meant = judged.core & context.targets
     if not meant or judged.core & judged.sets.live or not judged.core - judged.sets.raises:
         return
+    taking = tuple(_taking(context, judged, meant))
+    if not taking:
+        return  # what is above the chain keeps them out
     yield Draft(
         rule=RULE,
         place=DraftPlace(
@@ -32,7 +35,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         label="never reached",
         advice=f"test {judged.core} first",
         remedy=NoFix("arms of a chain are not put in another order"),
-        rests_on=tuple(_taking(context, judged, meant)),
+        rests_on=taking,
     )
 
 

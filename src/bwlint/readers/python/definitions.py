@@ -206,16 +206,19 @@ def define_class(flow: Flow, node: ast.ClassDef, rest: Sequence[ast.stmt]) -> bo
     names = dict(lowerer.scope.env)
     lowerer.scope, flow.qualname, flow.path = saved
     local = _locals(node)
+    fields = tuple(dotted(item.target) for item in node.body if isinstance(item, ast.AnnAssign))
+    handed = fields if _is_record(node) else ()  # who makes one gives them
     for attribute, values in given.items():
         value = values[0]
-        if len(values) > 1 or value is None or attribute in names or _uses_any(value, local):
+        if attribute in handed:
+            names[attribute] = unknown(f"self.{attribute}")
+        elif len(values) > 1 or value is None or attribute in names or _uses_any(value, local):
             known = flow.attributes.get((qualname, attribute), [])
             whole = len(known) == len(values) <= MAX_VALUES and None not in values
             default = names.get(attribute)
             names[attribute] = _one_of(attribute, known, default) if whole else unknown(f"self.{attribute}")
         else:
             names[attribute] = _self_value(flow, qualname, value)
-    fields = tuple(dotted(item.target) for item in node.body if isinstance(item, ast.AnnAssign))
     flow.classes[qualname] = Class(qualname, bases, names, fields)
     lowerer.scope.env[node.name] = Expr("class", (qualname,), span(node))
     return False
