@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bwlint.sources.tree import _above, checkout_folder, module_name, package_root, project_folder
+from bwlint.sources.tree import _above, _is_marked, checkout_folder, module_name, package_root, project_folder
 
 
 def test_package_root(tmp_path: Path) -> None:
@@ -43,5 +43,6 @@ def test_a_checkout_holds_the_projects_in_it(tmp_path: Path) -> None:
     assert project_folder(str(inner)) == checkout_folder(str(inner)) == str(inner)
     (tmp_path / ".git").mkdir()
     _above.cache_clear()
+    _is_marked.cache_clear()
     assert project_folder(str(inner)) == str(inner)
     assert checkout_folder(str(inner)) == str(tmp_path)

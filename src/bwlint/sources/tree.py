@@ -33,7 +33,7 @@ def folder_root(folder: str) -> str:
             break
         if _is_package(current):
             root = parent
-        elif _is_marked(current):
+        elif _is_marked(current, _PROJECT_MARKS):
             break
         current = parent
     return root
@@ -45,8 +45,8 @@ def _is_package(folder: str) -> bool:
 
 
 @cache
-def _is_marked(folder: str) -> bool:
-    return any(os.path.exists(os.path.join(folder, mark)) for mark in _PROJECT_MARKS)
+def _is_marked(folder: str, marks: tuple[str, ...]) -> bool:
+    return any(os.path.exists(os.path.join(folder, mark)) for mark in marks)
 
 
 def module_name(path: str, root: str) -> str:
@@ -115,7 +115,7 @@ def _project(root: str) -> str | None:
 def _above(root: str, marks: tuple[str, ...]) -> str | None:
     folder = root
     for _ in range(_MAX_CLIMB):
-        if any(os.path.exists(os.path.join(folder, mark)) for mark in marks):
+        if _is_marked(folder, marks):
             return folder
         parent = os.path.dirname(folder)
         if parent == folder:

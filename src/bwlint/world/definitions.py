@@ -27,7 +27,7 @@ from bwlint.sources.tree import module_name, package_root
 from bwlint.world.gates import Judged
 from bwlint.world.libraries import PROOF, Libraries, operation
 from bwlint.world.operations import Behind, registered
-from bwlint.world.proofs import Edge, Key, NeedProof, Node
+from bwlint.world.proofs import Edge, Key, NeedProof, Node, one_of
 from bwlint.world.tree import Tree
 
 if TYPE_CHECKING:
@@ -138,11 +138,7 @@ class Definitions:
             if after:
                 hop = Hop(node.outline.path, use.at, f"`{node.definition.qualname}` uses `{use.name}`")
                 found.append(Edge(after, hop, self._passing(node, use.at)))
-        chosen = node.definition.choices
-        ends = [self._after(node, use) for use in chosen]
-        if ends and all(ends):
-            hop = Hop(node.outline.path, chosen[0].at, f"`{node.definition.qualname}` ends in one of {len(ends)}")
-            found.append(Edge(tuple(one for end in ends for one in end), hop))
+        found.extend(one_of(node, [self._after(node, use) for use in node.definition.choices]))
         made = self._made(node)
         return (*found, Edge((made,))) if made is not None else tuple(found)
 

@@ -23,7 +23,7 @@ from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.search import Search, search_of
 from bwlint.sources.tree import package_root
 from bwlint.world.builds import Builds, ends_in, pairs_of, runs_on
-from bwlint.world.proofs import Edge, NeedProof, Node
+from bwlint.world.proofs import Edge, NeedProof, Node, one_of
 from bwlint.world.refusals import Refusals
 from bwlint.world.tree import Tree
 
@@ -325,11 +325,8 @@ class Native:
             if after:
                 hop = Hop(node.outline.path, use.at, f"`{node.definition.qualname}` uses `{use.name}`")
                 yield Edge(after, hop, self._passing(node, use.at))
-        chosen = node.definition.choices
-        ends = [self.definitions(use.name, node.outline.path, use.given, use.at) for use in chosen]
-        if ends and all(ends):
-            hop = Hop(node.outline.path, chosen[0].at, f"`{node.definition.qualname}` ends in one of {len(ends)}")
-            yield Edge(tuple(one for end in ends for one in end), hop)
+        ends = (self.definitions(use.name, node.outline.path, use.given, use.at) for use in node.definition.choices)
+        yield from one_of(node, list(ends))
 
     def _methods(self, node: Node) -> Iterator[Node]:
         """The methods of a class that show something or call anything: what an object of it is made for."""

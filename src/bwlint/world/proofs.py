@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bwlint.chips import EVERY, ChipSet
@@ -63,3 +64,11 @@ class Edge:
     after: tuple[Node, ...]
     hop: Hop | None = None
     chips: ChipSet = EVERY
+
+
+def one_of(node: Node, ends: Sequence[tuple[Node, ...]]) -> Iterator[Edge]:
+    """The edge to what a definition ends in one of, `ends` in the order of its choices; none where one is unknown."""
+    if ends and all(ends):
+        at = node.definition.choices[0].at
+        hop = Hop(node.outline.path, at, f"`{node.definition.qualname}` ends in one of {len(ends)}")
+        yield Edge(tuple(one for end in ends for one in end), hop)

@@ -17,7 +17,7 @@ from bwlint.chips import (
     siblings,
     targets_of,
 )
-from bwlint.chips.hosts import without_host
+from bwlint.chips.hosts import ARM, X86, without_host
 from bwlint.chips.pairs import refusal, same_cubin
 from bwlint.chips.toolkits import Toolkits, first_toolkit, version, within
 from bwlint.chips.wording import plain
@@ -34,7 +34,6 @@ from bwlint.world.builds import named_for, pair_of, pairs_of
 
 _LISTS: frozenset[CarryKind] = frozenset({"list", "piece", "request"})
 _NUMBERS = re.compile(r"\d+[af]?")
-_X86, _ARM = "x86_64", "aarch64"
 _EXAMPLE = re.compile(r"(?:^|/)examples?/")
 _SPARSE_FP4 = re.compile(r"fp4.*sparse|sparse.*fp4", re.I)
 _OF_TORCH = re.compile(r"torch_cuda_arch_list", re.I)
@@ -435,7 +434,7 @@ class _BuildFile:
             mine = [target for target in built.sass if target.loads_on() & present]
             if not mine or not _possible(missing, toolkits):
                 continue
-            if built.carry.host == _X86 and missing <= group("arm-hosts"):
+            if built.carry.host == X86 and missing <= group("arm-hosts"):
                 continue
             alone = built.carry.kind == "request" and len(built.every) == 1
             compiled = missing & jits
@@ -563,9 +562,9 @@ class _BuildFile:
     def _beside_x86(self, built: _Built) -> _AskedList | None:
         """A list for aarch64 hosts, where the one for x86_64 has the asked chips."""
         carry = built.carry
-        for one in self.built if carry.host == _ARM else ():
+        for one in self.built if carry.host == ARM else ():
             same = one.carry.kind == carry.kind and without_host(one.carry.name) == without_host(carry.name) != ""
-            if same and one.carry.host == _X86 and one.loads & self.context.targets and one.toolkits & built.toolkits:
+            if same and one.carry.host == X86 and one.loads & self.context.targets and one.toolkits & built.toolkits:
                 hosts = plain(self.context.targets & group("arm-hosts"))
                 return _AskedList(built, f"line {one.carry.at[0]} has it for x86_64, and {hosts} is found on aarch64")
         return None
