@@ -93,6 +93,18 @@ def test_what_asks_for_no_device(source: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("enumerators", "expected"),
+    [
+        ("SM_89 = 89, SM_90 = 90, SM_120 = 120", ["12.0 only"]),
+        (", ".join([*(f"MODEL_{i}" for i in range(120)), "SM_120"]), []),
+    ],
+)
+def test_an_enumerator_that_is_only_counted_is_no_capability(enumerators: str, expected: list[str]) -> None:
+    found = gates(f"enum Arch {{ {enumerators} }}; void f(int arch) {{ if (arch == SM_120) a(); }}")
+    assert [one.passes for one in found] == expected
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("cudaDeviceProp p; cudaGetDeviceProperties(&p, 0); if (p.major == 12) a();", "12.x"),
@@ -231,3 +243,15 @@ def test_helpers_of_the_file() -> None:
 def test_a_name_assigned_in_one_branch_only() -> None:
     found = passing(body("int tile = 1; if (sm == 120) tile = 2; if (tile == 2 && sm >= 90) a();"))
     assert found[-1] == ("tile == 2 && sm >= 90", "12.0 only")
+
+
+def test_every_function_has_a_default_for_each_parameter_or_none() -> None:
+    source = (
+        "#define WIDE(cc, least) ((cc) >= (least))\n"
+        "constexpr int highest(int arch) { return arch; }\n"
+        "template <int A, int B> struct Pair { static constexpr bool same = A == B; };\n"
+        "bool fits(int cc) { return WIDE(cc, 100) && highest(cc) >= 100; }\n"
+    )
+    functions = read("/tree/a.cpp", source).functions
+    assert {"WIDE", "highest", "fits"} <= functions.keys()
+    assert all(len(one.params) == len(one.defaults) for one in functions.values())

@@ -17,7 +17,7 @@ from bwlint.readers.cuda import statics
 from bwlint.readers.cuda.expressions import Resolve, lower
 from bwlint.readers.cuda.given import parameters
 from bwlint.readers.cuda.lexer import Code
-from bwlint.readers.cuda.preprocessor import Directives
+from bwlint.readers.cuda.preprocessor import Directives, macro
 from bwlint.readers.cuda.scopes import CodeScope, Scopes, aliases
 from bwlint.readers.cuda.statements import Statement, leaves, statements
 
@@ -150,13 +150,13 @@ class CompileTime:
             tests = [Expr("cmp", ("==", (_param(key, one), statics.argument(of, at, _macro_of)))) for one, of in meant]
             value = Expr("if", (Expr("and", (tuple(tests),)), value, before.returns[-1][1]))
         at_name = self.code.span(scope.open, scope.open + 1)
-        known[key] = Function(key, "macro", (*owner, *params), (), (((), value._replace(at=None)),), at_name)
+        known[key] = macro(key, (*owner, *params), (((), value._replace(at=None)),), at_name)
 
     def _inherited(self, scope: CodeScope, key: str, known: dict[str, Function], given_: tuple[str, ...]) -> None:
         own, rest = f"{scope.name}::{key.partition('::')[2]}", known[key].params[len(given_) :]
         at = self.code.span(scope.open, scope.open + 1)
         arguments = (*(statics.argument(one, at, _macro_of) for one in given_), *(_param(own, one) for one in rest))
-        known[own] = Function(own, "macro", rest, (), (((), Expr("macro", (key, arguments))),), at)
+        known[own] = macro(own, rest, (((), Expr("macro", (key, arguments))),), at)
 
     def _ways(self, body: tuple[Statement, ...], params: tuple[str, ...], path: Path) -> Iterator[tuple[Path, Expr]]:
         for statement in body:
@@ -184,7 +184,7 @@ class CompileTime:
     ) -> Function:
         before = known[name].returns if name in known else ()
         free = tuple((path, _bound(value, name, params)._replace(at=None)) for path, value in ways)
-        return Function(name, "macro", params, (), (*before, *free), self.code.span(at, at + 1))
+        return macro(name, params, (*before, *free), self.code.span(at, at + 1))
 
     def _lowered(self, start: int, end: int, params: tuple[str, ...], scope: CodeScope | None = None) -> Expr:
         found: Expr = _as_macros(lower(self.code, start, end, self._resolver(scope, start)))

@@ -19,6 +19,7 @@ MAX_SITES = 60
 _CONSTANT = re.compile(
     r"\b(?:constexpr|const)\b[^;={}()]{0,80}?\b(?P<name>[A-Za-z_]\w*)\s*[={]\s*(?P<value>\d{1,9})[uUlL]*\s*\}?\s*;"
 )
+_LEAST_CAPABILITY = 50
 _ENUM = re.compile(r"\benum\s+(?:(?:class|struct)\s+)?(?:\w+\s*)?(?::\s*[\w:]+\s*)?\{(?P<body>[^{}]{1,4000})\}")
 _ENUMERATOR = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*(?:=\s*(?P<value>-?\d{1,9})\s*)?")
 _MEMBER = re.compile(r"\b(?P<name>[A-Za-z_]\w*)[ ]?(?:=(?!=)|\{)[ ]?(?P<value>[^\s;{}=][^;{}=\n]{0,200})\}?;")
@@ -51,12 +52,15 @@ def _enumerators(text: str) -> dict[str, Expr]:
     """The numbers behind the names of enumerations, where a name has one."""
     found: dict[str, set[int]] = defaultdict(set)
     for one in _ENUM.finditer(text):
-        number = -1
+        number, counted = -1, True
         for part in one["body"].split(","):
             named = _ENUMERATOR.fullmatch(part)
             if named is None:
                 break  # what follows a value that is computed is not known
             number = int(named["value"] or number + 1)
+            counted = counted and not int(named["value"] or 0)
+            if counted and number >= _LEAST_CAPABILITY:
+                break  # the ninetieth of a long list is no Hopper
             found[named["name"]].add(number)
     return {name: const(min(numbers)) for name, numbers in found.items() if len(numbers) == 1}
 

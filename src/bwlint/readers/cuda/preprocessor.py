@@ -91,6 +91,11 @@ class Directives:
         return index >= 0 and offset < self.lines[index][1]
 
 
+def macro(name: str, params: tuple[str, ...], ways: tuple[tuple[Path, Expr], ...], at: Span) -> Function:
+    """What the preprocessor or the compiler puts in a name's place; none of its parameters has a default."""
+    return Function(name, "macro", params, (None,) * len(params), ways, at)
+
+
 class _DirectiveReader:
     def __init__(self, code: Code) -> None:
         self.code = code
@@ -123,7 +128,7 @@ class _DirectiveReader:
         while self.stack:
             self._close(self.stack.pop(), len(self.code.text), len(self.code.text))
         macros = {
-            name: Function(name, "macro", self.params[name], (), tuple(found), self.places[name])
+            name: macro(name, self.params[name], tuple(found), self.places[name])
             for name, found in self.returns.items()
         }
         return Directives(
