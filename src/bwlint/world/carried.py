@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -21,6 +21,7 @@ from bwlint.evaluate.sources import asking_names
 from bwlint.readers import ReadError
 from bwlint.readers.python import parse
 from bwlint.readers.python.carriers import SHORT, offered, trace
+from bwlint.readers.python.vocabulary import lines_with
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.tree import entries, find_module, import_roots, module_name, package_root
 
@@ -49,6 +50,25 @@ class _Import(NamedTuple):
 
 
 @dataclass
+class _Block:
+    """A top-level statement: its text, and how many lines are above it."""
+
+    text: str
+    above: int
+
+    @cached_property
+    def body(self) -> list[ast.stmt]:
+        """What it is parsed to, at its place in the file; nothing where it cannot be."""
+        try:
+            return parse("\n" * self.above + self.text).body
+        except (ReadError, RecursionError):
+            return []
+
+    def lines_with(self, words: Iterable[str]) -> Iterator[int]:
+        return (self.above + line for line in lines_with(words, self.text))
+
+
+@dataclass
 class _Source:
     """The text of a file, cut at its top-level definitions."""
 
@@ -74,21 +94,24 @@ class _Source:
         return tuple(name for name in asking_names() if name in self.text)
 
     @cached_property
-    def blocks(self) -> dict[str, str]:
-        found: dict[str, str] = {}
+    def blocks(self) -> dict[str, list[_Block]]:
+        """The statements that define a name: several where it is defined anew, or by parts."""
+        found: dict[str, list[_Block]] = {}
+        above = position = 0
         for match in _BLOCK.finditer(self.text):
-            block = match[0]
-            start = _DEFINED.match(block)
-            names = start.groups() if start else _DEFINED_WITHIN.findall(block) if _WITHIN.match(block) else ()
-            for name in filter(None, names):
-                found[name] = found.get(name, "") + block
+            above, position = above + self.text.count("\n", position, match.start()), match.start()
+            start = _DEFINED.match(match[0])
+            names = start.groups() if start else _DEFINED_WITHIN.findall(match[0]) if _WITHIN.match(match[0]) else ()
+            block = _Block(match[0], above)
+            for name in dict.fromkeys(filter(None, names)):
+                found.setdefault(name, []).append(block)
         return found
 
     def reach(self, name: str) -> tuple[frozenset[str], frozenset[str], bool]:
         """The definitions that one is made of, what else they name, and whether any asks the device."""
         todo, seen, outside, asks = [name], {name}, set[str](), False
         while todo and len(seen) <= MAX_BLOCKS:
-            block = self.blocks[todo.pop()]
+            block = "".join(part.text for part in self.blocks[todo.pop()])
             lines = block.count("\n")
             asks = asks or (lines < MAX_LINES and any(word in block for word in self.asking))
             long = block.startswith("class") or lines > SHORT
@@ -173,9 +196,9 @@ class _Carried:
             return _NOTHING
         key = (source.real, given, seen)
         if key not in self.offers:
-            self.offers[key] = _offers(tuple(dict.fromkeys(map(source.blocks.__getitem__, sorted(seen)))), given)
+            self.offers[key] = _offers([part for one in seen for part in source.blocks[one]], given)
         brought = self.offers[key].get(name, _NOTHING)
-        return brought | given if source.blocks[name].startswith("class") and given else brought
+        return brought | given if source.blocks[name][0].text.startswith("class") and given else brought
 
     def _leading(self, dotted: str, roots: tuple[str, ...], steps: int) -> str | None:
         """The file of a module, where it asks the device or imports one that does within so many steps."""
@@ -227,21 +250,16 @@ def carried(real: str, data: bytes) -> frozenset[str]:
     return _known.of_imports(source, None, MAX_STEPS) if source is not None else _NOTHING
 
 
-def _offers(blocks: tuple[str, ...], given: frozenset[str]) -> dict[str, frozenset[str]]:
+def _offers(blocks: Iterable[_Block], given: frozenset[str]) -> dict[str, frozenset[str]]:
     """What definitions bring to who imports them; words of a docstring look like one at times, and are left out."""
-    text = "\n".join(blocks)
-    tree = _parsed(text)
-    if tree is None:
-        text = "\n".join(block for block in blocks if _parsed(block) is not None)
-        tree = _parsed(text)
-    return offered(tree, trace(tree, text, set(), given).words) if tree is not None else {}
+    parts = sorted({block.above: block for block in blocks}.values(), key=lambda block: block.above)
+    tree = ast.Module([node for block in parts for node in block.body], [])
 
+    def lines(words: Iterable[str]) -> set[int]:
+        known = frozenset(words)
+        return {line for block in parts for line in block.lines_with(known)}
 
-def _parsed(text: str) -> ast.Module | None:
-    try:
-        return parse(text)
-    except (ReadError, RecursionError):
-        return None
+    return offered(tree, trace(tree, lines, set(), given).words)
 
 
 def _is_made(text: str, name: str) -> bool:

@@ -7,6 +7,7 @@ import bisect
 import re
 import warnings
 from collections.abc import Sequence
+from functools import partial
 
 from bwlint.chips.spelling import OF_TOOLS
 from bwlint.model.expr import Span
@@ -112,7 +113,7 @@ def _flow(
 ) -> Flow:
     hits = device_lines(source) | lines_with(own, source)
     try:
-        found = trace(tree, source, hits, own | carried)
+        found = trace(tree, partial(lines_with, source=source), hits, own | carried)
         hits |= found.lines | lines_with(found.words, source)
         hits |= _helpers(tree, lines, hits)
         return Flow(tree, lines, package, frozenset(hits), found, own)

@@ -15,7 +15,6 @@ from bwlint.evaluate.sources import ATTRIBUTE_CALLS, PRINTING_CALLS, asking_name
 from bwlint.readers.nodes import below
 from bwlint.readers.python.marking import is_decorator
 from bwlint.readers.python.sides import dotted, statements
-from bwlint.readers.python.vocabulary import lines_with
 from bwlint.readers.reads import CONVERTERS
 
 MAX_ROUNDS = 5
@@ -27,6 +26,8 @@ _OTHER_FACTS = re.compile(r"count|memory|size|name|clock|bytes|gcn")
 """Parts of a device's properties that say nothing of its capability."""
 Parameter = tuple[str, str]
 """A function's qualified name, and what it calls the parameter."""
+LinesWith = Callable[[Iterable[str]], set[int]]
+"""The 1-based numbers of the lines that name one of some words."""
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _QUESTIONS = ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Call
 
@@ -74,21 +75,21 @@ class _Definitions:
         return name in self.called or name in self.classes
 
 
-def trace(tree: ast.Module, source: str, hits: set[int], given: frozenset[str]) -> Carriers:
+def trace(tree: ast.Module, lines_with: LinesWith, hits: set[int], given: frozenset[str]) -> Carriers:
     """The carriers of a file. `hits` are its lines with a device word, `given` the names that it imports carrying."""
     found = Carriers(_helper_words(tree, hits) | given)
-    asking = lines_with(asking_names() | given, source)
+    asking = lines_with(asking_names() | given)
     if not asking:
         return found
     definitions = _definitions(tree)
-    lines = asking | lines_with(found.words, source)
+    lines = asking | lines_with(found.words)
     for _ in range(MAX_ROUNDS):
         before = len(found.words), len(found.parameters), len(found.picked_parameters)
         _Walk(definitions, found).module(tree, lines | found.lines)
         if (len(found.words), len(found.parameters), len(found.picked_parameters)) == before:
             break
-        lines = asking | lines_with(found.words, source)
-    found.lines |= lines_with(found.picked, source)
+        lines = asking | lines_with(found.words)
+    found.lines |= lines_with(found.picked)
     return found
 
 
@@ -142,26 +143,26 @@ def _leaves(target: ast.expr) -> Iterator[ast.expr]:
 
 def _definitions(tree: ast.Module) -> _Definitions:
     found = _Definitions()
-
-    def enter(body: Sequence[ast.stmt], owner: str, of_class: str) -> None:
-        for node in statements_here(body):
-            if isinstance(node, ast.ClassDef):
-                qualname = f"{owner}.{node.name}".lstrip(".")
-                found.classes[node.name] = node
-                enter(node.body, qualname, node.name)
-            elif isinstance(node, _Function):
-                qualname = f"{owner}.{node.name}".lstrip(".")
-                found.functions.append((qualname, node, of_class))
-                static = any(dotted(one).endswith("staticmethod") for one in node.decorator_list)
-                name = of_class if of_class and node.name == "__init__" else node.name
-                found.called.setdefault(name, []).append((qualname, node, bool(of_class) and not static))
-                enter(node.body, qualname, "")
-
-    enter(tree.body, _MODULE, "")
+    _enter(found, tree.body, _MODULE, "")
     found.imported = {
         alias.asname or alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names
     }
     return found
+
+
+def _enter(found: _Definitions, body: Sequence[ast.stmt], owner: str, of_class: str) -> None:
+    for node in statements_here(body):
+        if isinstance(node, ast.ClassDef):
+            qualname = f"{owner}.{node.name}".lstrip(".")
+            found.classes[node.name] = node
+            _enter(found, node.body, qualname, node.name)
+        elif isinstance(node, _Function):
+            qualname = f"{owner}.{node.name}".lstrip(".")
+            found.functions.append((qualname, node, of_class))
+            static = any(dotted(one).endswith("staticmethod") for one in node.decorator_list)
+            name = of_class if of_class and node.name == "__init__" else node.name
+            found.called.setdefault(name, []).append((qualname, node, bool(of_class) and not static))
+            _enter(found, node.body, qualname, "")
 
 
 def statements_here(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
@@ -383,7 +384,7 @@ def _values(node: ast.stmt) -> Iterator[ast.expr]:
 
 
 def _meets(node: ast.stmt, lines: set[int]) -> bool:
-    return any(line in lines for line in range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return not lines.isdisjoint(range(node.lineno, (node.end_lineno or node.lineno) + 1))
 
 
 def _helper_words(tree: ast.Module, hits: set[int]) -> set[str]:
