@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -48,6 +49,16 @@ def finish(
     fixes: bool,
 ) -> Finished:
     """The findings of a run. `marked` are the files with comments of bwlint; `fixes` asks for repairs too."""
+    gc.freeze()  # the run itself stays: after each proof only what that has made is looked through
+    try:
+        return _finish(analysis, marked, texts, names, enabled, fixes)
+    finally:
+        gc.unfreeze()
+
+
+def _finish(
+    analysis: Analysis, marked: Sequence[SourceFile], texts: Texts, names: Names, enabled: Enabled, fixes: bool
+) -> Finished:
     drafts = {file.real: found for file, found in analysis.drafts}
     files = {file.real: file for file in (*(file for file, _ in analysis.drafts), *marked)}
     findings: list[Finding] = []
@@ -180,6 +191,7 @@ class _ReportedFile:
 
         job = Job(self.analysis.context, draft, remedy, judged, self.file.root, self.text.source)
         proposed = propose(job)
+        gc.collect()
         if isinstance(proposed, NoFix):
             return proposed
         return replace(proposed, edits=tuple(self._reported(edit) for edit in proposed.edits))
