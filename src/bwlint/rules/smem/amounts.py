@@ -218,7 +218,9 @@ def _sum(one: Asked, chip: Chip) -> int:
 
 def _capacities(context: Context, module: Module) -> Iterator[Draft]:
     """More than the limit of a block, where that is meant: a multiprocessor's size, or another generation's."""
-    for one in asked(context, module, "capacity") if module.language != "python" else ():
+    limits = list(asked(context, module, "capacity")) if module.language != "python" else []
+    small = {one.operation.name for one in limits if one.operation.path and _fits(context, one)}
+    for one in limits:
         (amount,) = one.operation.amounts
         words = (one.operation.qualname, one.operation.name, str(amount.args[0]) if amount.op == "name" else "")
         named = mentioned(" ".join(words).replace("_", " ")).named
@@ -232,8 +234,18 @@ def _capacities(context: Context, module: Module) -> Iterator[Draft]:
         size = max(found.values(), default=0)
         if whole and (named or one.meant not in (BUILT, THEIRS) or (one.meant == THEIRS and not fitting(size))):
             yield _whole(one, whole, size)
+        elif one.operation.path and one.operation.name in small:
+            continue  # the build picks one of several, and another is for chips with less
         elif found and not named and not one.operation.checked and one.meant != BUILT:
             yield _budget(one, ChipSet.joining(found), size)
+
+
+def _fits(context: Context, one: Asked) -> bool:
+    sizes = [one.number(one.operation.amounts[0], chip) for chip in context.targets]
+    return all(
+        size is not None and size <= (chip.smem_per_block_optin or 0)
+        for chip, size in zip(context.targets, sizes, strict=True)
+    )
 
 
 def _values(one: Asked, chip: Chip) -> list[int]:
