@@ -25,11 +25,11 @@ CLOSED = "torch.cuda.get_device_capability()[0] != 10"
 @pytest.mark.parametrize(
     ("test", "text", "expected"),
     [
-        (OPEN, "needs SM100 or SM120", ["6 warning"]),
-        (OPEN, "needs SM100 or newer", ["6 warning"]),
+        (OPEN, "needs SM100 or SM120", ["6 note"]),
+        (OPEN, "needs SM100 or newer", ["6 note"]),
         (OPEN, "needs SM100", ["6 note"]),
         (OPEN, "needs a newer GPU", []),
-        (OPTION, "needs SM100 or SM120", ["6 warning"]),
+        (OPTION, "needs SM100 or SM120", ["6 note"]),
         (OPTION, "needs SM100", []),
         (CLOSED, "needs SM100 or SM103", []),
     ],

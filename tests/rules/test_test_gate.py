@@ -124,6 +124,7 @@ TCGEN05, WGMMA = "speaks of tcgen05 and tensor memory, which is for 10.0 to 11.0
         ("test_x.py", f"def test_wgmma():\n    if {CAP} < (9, 0):\n        pytest.skip('old')\n    kernel(1)\n", WGMMA),
         ("test_x.py", f"{NEWER.format(10)}{OLDER}def test_tcgen05_ld():\n    kernel(1)\n", None),
         ("test_x.py", f"{OLDER}{NEWER.format(10)}def test_tcgen05_ld():\n    kernel(1)\n", None),
+        ("test_x.py", f"{NEWER.format(9)}def test_layout_of_tcgen05():\n    kernel(1)\n", None),  # Hopper has none
         ("test_x.py", f"{NEWER.format(12)}def test_tcgen05_ld():\n    kernel(1)\n", None),
         ("test_x.py", f"{NEWER.format(9)}def test_without_wgmma():\n    kernel(1)\n", None),
         ("test_x.py", f"{NEWER.format(9)}def test_it():\n    assert 'wgmma' not in kernel(1)\n", None),

@@ -15,7 +15,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
 from bwlint.model.facts import Module, Prose, Side
-from bwlint.model.findings import NoFix, Severity
+from bwlint.model.findings import NoFix
 from bwlint.model.rule import RuleTraits
 from bwlint.rules.family_split import gate as family_split
 from bwlint.rules.leak import needs as leak
@@ -28,7 +28,6 @@ RULE = RuleTraits("message", follows="unless-severer")
 EXCEPTION = re.compile(words.said("exception"), re.I)
 _NEGATIVE = re.compile(words.said("refusal"), re.I)
 _CONDITION = re.compile(rf"\bonly\b|\bskip|{words.said('demand')}", re.I)
-_TRIAL = re.compile(r"(?:^|[/_])(?:bench(?:marks?)?|examples?)(?:[/_]|$)")
 _DEMAND = re.compile(words.said("demand"), re.I)
 _ONLY = re.compile(r"\bonly\b", re.I)
 _HOPPER = 90
@@ -82,7 +81,6 @@ def _refusal(context: Context, judged: Judged, text: Prose) -> Iterator[Draft]:
         yield _draft(
             judged,
             text,
-            severity="note",
             message=f"the text names {_only(said.named)}, the test admits {here} too",
             advice=advice,
         )
@@ -91,11 +89,9 @@ def _refusal(context: Context, judged: Judged, text: Prose) -> Iterator[Draft]:
     elif here == context.targets and _names_one_sibling(context, text.text, said) and len(here) > 1:
         one = context.targets & said.exact
         advice = "name the family, or every chip"
-        severity: Severity = "warning" if _ONLY.search(text.text) else "note"
         found = _draft(
             judged,
             text,
-            severity=severity,
             message=f"the text names {_only(one)}, the test admits {here}",
             advice=advice,
         )
@@ -145,7 +141,6 @@ def _repeats(context: Context, judged: Judged, text: Prose, said: Mention) -> It
     found = _draft(
         judged,
         text,
-        severity="note",
         message=message,
         advice="name the family in the test and here",
     )
@@ -164,7 +159,6 @@ def _promises(context: Context, judged: Judged, text: Prose, said: Mention) -> I
             found = _draft(
                 judged,
                 text,
-                severity="warning",
                 message=message,
                 advice=f"name {need.legal}",
             )
@@ -176,7 +170,6 @@ def _promises(context: Context, judged: Judged, text: Prose, said: Mention) -> I
         found = _draft(
             judged,
             text,
-            severity="note",
             message=message,
             advice="name the chips that it was written for",
         )
@@ -196,7 +189,6 @@ def _misleading(context: Context, judged: Judged, text: Prose, side: Side) -> It
     yield _draft(
         judged,
         text,
-        severity="note" if _TRIAL.search(judged.place) else "warning",
         message=f"the text reads as if {out} would do, the test refuses it",
         advice=advice,
     )
@@ -228,7 +220,6 @@ def _announcements(context: Context, judged: Judged) -> Iterator[Draft]:
             yield _draft(
                 judged,
                 text,
-                severity="note",
                 message=message,
                 advice=f"tell {here} something else",
             )
@@ -240,7 +231,6 @@ def _announcements(context: Context, judged: Judged) -> Iterator[Draft]:
             yield _draft(
                 judged,
                 text,
-                severity="note",
                 message=f"the text says {said.named}, the test admits {here} too",
                 advice=advice,
             )
@@ -251,11 +241,11 @@ def _only(chips: ChipSet) -> str:
     return words if words.endswith("only") else f"{words} only"
 
 
-def _draft(judged: Judged, text: Prose, *, severity: Severity, message: str, advice: str) -> Draft:
+def _draft(judged: Judged, text: Prose, *, message: str, advice: str) -> Draft:
     return Draft(
         rule=RULE,
         place=DraftPlace(module=judged.module, at=text.at, admitted=judged.may, certain=judged.must),
-        severity=severity,
+        severity="note",
         confidence="medium",
         message=message,
         label="this text",

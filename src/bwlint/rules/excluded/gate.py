@@ -111,10 +111,18 @@ def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet) -
     small = _SMALL_SHARED & context.tree.live(judged.module, arms[0]) - (judged.sets.live - judged.core)
     if judged.gate is not arms[-1] or not small or any(refuses(arm.yes) or answers_no(arm.yes) for arm in arms):
         return None
+    if all(_is_data(arm.yes.value) for arm in arms):
+        return None  # a table of what was measured or is written on the box: nothing runs in it
     if judged.sets.guessed and not _spelled_out(judged.gate.test):
         return None  # a number that is only called like a device may be another's, whose code these chips run
     reason = f"there is an arm for {plain(small)}, and what runs there runs on {plain(out)}; here it ends in an error"
     return Kept(out, "warning", "medium", reason, at=judged.gate.no.at)
+
+
+def _is_data(value: Expr | None) -> bool:
+    """A number, or the path of a file; the name of a backend is none."""
+    known = value.args[0] if value is not None and value.op == "const" else None
+    return isinstance(known, int | float) or (isinstance(known, str) and "/" in known)
 
 
 def _spelled_out(test: Expr) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bwlint.chips import EVERY, NONE, ChipSet, group, spelling, words
+from bwlint.chips.queries import names_model
 from bwlint.chips.wording import called
 from bwlint.judging.context import Context
 from bwlint.judging.siblings import admission, calls, users
@@ -206,6 +207,13 @@ def _switched(context: Context, cut: Cut) -> Weight | None:
     return Weight("warning", "medium") if cut.switched_off and not cut.judged.sets.guessed else None
 
 
+def _one_card(context: Context, cut: Cut) -> Weight | None:
+    """What a card calls itself parts cards: others of the same capability go the way of the twin."""
+    constants = (node.args[0] for node in walk(cut.judged.gate.test) if node.op == "const")
+    named = any(isinstance(one, str) and spelling.spelled(one) is None and names_model(one) for one in constants)
+    return Weight("note", "low", " (one card of several)") if named else None
+
+
 def _tuned(context: Context, cut: Cut) -> Weight | None:
     gate = cut.judged.gate
     reckoned = gate.yes.value is not None and gate.yes.value.op == "bin" and gate.no.empty and gate.yes.ends == "fall"
@@ -277,6 +285,7 @@ _RULES: tuple[Callable[[Context, Cut], Weight | None], ...] = (
     _own_arm,
     _decided,
     _switched,
+    _one_card,
     _tuned,
     _generation,
     _other_way,

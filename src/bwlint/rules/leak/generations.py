@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from bwlint.chips import NONE, ChipSet, group, spelling
@@ -16,6 +17,7 @@ from bwlint.rules.leak import RULE
 from bwlint.world.gates import Judged, refuses
 
 _HOPPER = group("hopper")
+_TUNED = re.compile(r"config|tun(?:e|ing)|tile", re.I)
 
 
 def taken_for_older(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -26,6 +28,8 @@ def taken_for_older(context: Context, judged: Judged) -> Iterator[Draft]:
         if refuses(beside) or judged.on(side) >= judged.sets.live:
             continue
         for use in _named(side):
+            if _only_tunes(judged, use):
+                continue
             wrong = judged.on(side) & context.targets & context.reach(judged, use.at)
             other = _partner(use, beside)
             if wrong and other is not None and _of(use) == _HOPPER and not _of(other) & wrong:
@@ -37,6 +41,11 @@ def _named(side: Side) -> Iterator[Use]:
     for use in handed_out(side):
         if use.sure and use.how in ("call", "name", "text") and _of(use):
             yield use
+
+
+def _only_tunes(judged: Judged, use: Use) -> bool:
+    """Whether a name is that of sizes that are tried; in C++ a configuration is the type of a kernel."""
+    return judged.module.language == "python" and _TUNED.search(use.name.rpartition(".")[2]) is not None
 
 
 def _of(use: Use) -> ChipSet:

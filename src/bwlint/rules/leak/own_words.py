@@ -123,6 +123,8 @@ def instruction_tested(context: Context, judged: Judged) -> Iterator[Draft]:
         coming = wrong & context.reach(judged, last if at == judged.at else at) if need is not None else NONE
         if need is None or not coming - need.legal or not judged.admitted & need.legal:
             continue
+        if judged.admitted & _older(need.legal):
+            continue  # it was made to run before there was such an instruction: the name says what it is about
         found = _draft(
             judged,
             coming - need.legal,
@@ -134,6 +136,11 @@ def instruction_tested(context: Context, judged: Judged) -> Iterator[Draft]:
         )
         yield replace(found, cause=(judged.module.path, need.what))  # the tests of a file are bounded together
         return
+
+
+def _older(chips: ChipSet) -> ChipSet:
+    oldest = min(chip.joined for chip in chips)
+    return ChipSet.where(lambda chip: chip.joined < oldest)
 
 
 def _is_attempt(judged: Judged) -> bool:
