@@ -11,7 +11,7 @@ from bwlint.chips.queries import names_model
 from bwlint.chips.wording import called
 from bwlint.judging.context import Context
 from bwlint.judging.siblings import admission, calls, users
-from bwlint.model.expr import walk
+from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import ANSWERS, LISTED, Side
 from bwlint.model.findings import Confidence, Severity
 from bwlint.rules.family_split import reasons
@@ -23,6 +23,7 @@ _FAMILY_NAME = re.compile(words.families(_CONSUMER), re.I)
 _PART_NAME = re.compile(rf"{spelling.IN_NAMES}120(?![A-Za-z0-9])")
 _TAG = re.compile(r"[\d.]+\Z")
 _TUNING = re.compile(r"\btun(?:ing|ed)\b", re.I)
+_VERSION = re.compile(r"(?:\b|_)ver(?:sions?)?(?:\b|_)", re.I)
 _TURNED_AWAY = re.compile(rf"{words.said('demand', 'refusal', 'fallback')}", re.I)
 
 
@@ -155,6 +156,21 @@ def _meant(context: Context, cut: Cut) -> Weight | None:
     return None
 
 
+def _of_one_version(context: Context, cut: Cut) -> Weight | None:
+    """What was seen with one version of a tool on one part is not known of the twin."""
+    tests = (cut.judged.gate.test, *cut.judged.gate.path)
+    exact = (node for test in tests for node in walk(test) if node.op == "cmp" and node.args[0] in ("==", "!="))
+    if any(_is_of_version(node) for node in exact):
+        return Weight("note", "low", " (beside one version of a tool)")
+    return None
+
+
+def _is_of_version(comparison: Expr) -> bool:
+    parts = list(walk(comparison))
+    named = any(isinstance(word, str) and _VERSION.search(word) for part in parts for word in part.args)
+    return named and any(part.op == "const" and part.args[0] for part in parts)
+
+
 def _table(context: Context, cut: Cut) -> Weight | None:
     gate = cut.judged.gate
     if gate.kind != "table":
@@ -280,6 +296,7 @@ _NAMES = frozenset({"attr", "import", "function", "name"})
 _RULES: tuple[Callable[[Context, Cut], Weight | None], ...] = (
     _exact_build,
     _meant,
+    _of_one_version,
     _table,
     _answer,
     _own_arm,
