@@ -386,6 +386,7 @@ class Outline:
     `definitions` are by qualified name, and `places` where each of them stands; `imports` map a local name to the
     dotted name or path it stands for; names that the file loads when they are asked for (`"name": "module:attribute"`)
     are imports too. `stars` are modules of which every name is handed on. `instances` has the templates of C++.
+    `picked` has, for `Class.name`, the classes and functions of which its methods give `self.name` one, by their names.
     """
 
     path: str
@@ -397,3 +398,4 @@ class Outline:
     imports: dict[str, str]
     stars: tuple[str, ...] = ()
     instances: Instances | None = None
+    picked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -140,7 +140,8 @@ class Definitions:
                 found.append(Edge(after, hop, self._passing(node, use.at)))
         found.extend(one_of(node, [self._after(node, use) for use in node.definition.choices]))
         made = self._made(node)
-        return (*found, Edge((made,))) if made is not None else tuple(found)
+        parts = (made, *self._inherited(node)) if made is not None else tuple(self._inherited(node))
+        return (*found, *(Edge((part,)) for part in parts))
 
     def may_lead(self, start: Node) -> Iterator[Node]:
         """A definition and those that it may lead to, surely or not, nearest first."""
@@ -165,6 +166,17 @@ class Definitions:
         """What runs when a class is called."""
         return self._member(node, "__init__") if node.definition.kind == "class" else None
 
+    def _inherited(self, node: Node) -> Iterator[Node]:
+        """The bases of a class that does what they do: none of their methods is another one in it."""
+        for base in node.definition.bases if node.definition.kind == "class" else ():
+            owner = self._named(node.outline, base)
+            if owner is not None and owner.key != node.key and not self._overrides(node, owner):
+                yield owner
+
+    def _overrides(self, node: Node, owner: Node) -> bool:
+        own, its = (_methods(one) for one in (node, owner))
+        return bool(own & its - {"__init__"})
+
     def bound(self, path: str, use: Use) -> tuple[Node, ...]:
         """What is behind an operation of torch (`torch.ops.ns.op`), in either language, or in a compiled module."""
         if use.how != "call" or "." not in use.name:
@@ -187,7 +199,17 @@ class Definitions:
 
     def _after(self, node: Node, use: Use) -> tuple[Node, ...]:
         after = self._resolved(node.outline, use.name, use.at) if use.how == "call" else None
-        return self.bound(node.outline.path, self._held(node, use)) if after is None else (after,)
+        if after is not None:
+            return (after,)
+        return self._picked(node, use) or self.bound(node.outline.path, self._held(node, use))
+
+    def _picked(self, node: Node, use: Use) -> tuple[Node, ...]:
+        """What `self.kernel(...)` makes or calls, where its class gives the name one of several."""
+        root, _, name = use.name.partition(".")
+        owner = node.definition.qualname.rpartition(".")[0]
+        names = node.outline.picked.get(f"{owner}.{name}", ()) if root == "self" else ()
+        found = [self._named(node.outline, one) for one in names]
+        return tuple(one for one in found if one is not None) if all(found) else ()
 
     def _held(self, node: Node, use: Use) -> Use:
         """`cls.kernel` by the name of the operation that the class holds under it."""
@@ -330,6 +352,13 @@ class Definitions:
     def _named(self, outline: Outline, name: str) -> Node | None:
         """What a name of a file's top level, or an absolute one, stands for."""
         return self._resolved(outline, name, None, 1) or self._absolute(name, 1)
+
+
+def _methods(owner: Node) -> frozenset[str]:
+    """The names of the methods that a class defines itself."""
+    around = f"{owner.definition.qualname}."
+    within = (name for name in owner.outline.places if name.startswith(around))
+    return frozenset(name[len(around) :] for name in within if "." not in name[len(around) :])
 
 
 def _sure(node: Node) -> Iterator[Use]:

@@ -116,3 +116,105 @@ CALLED = "\n    @classmethod\n    def forward(cls, q):\n        return cls.kerne
 def test_a_class_comes_to_what_its_attributes_hold(tmp_path: Path, kernel: str, base: str, expected: list[str]) -> None:
     files = {"backend.py": HELD.format(kernel=kernel, base=base) + CALLED, "kernels.py": KERNELS}
     assert levels(drafts(tmp_path, files, "leak")) == expected
+
+
+KERNELS_OF_CLASSES = """import cutlass.cute as cute
+from cutlass.cute.nvgpu import tcgen05, warp
+
+
+class Dense:
+    def __init__(self, dtype):
+        self.dtype = dtype
+
+    @cute.jit
+    def __call__(self, a, b):
+        op = tcgen05.MmaF16BF16Op(self.dtype, self.dtype, (128, 128, 16), tcgen05.CtaGroup.ONE)
+        self.kernel(op, a, b).launch(grid=(1, 1, 1), block=(128, 1, 1))
+
+
+class Scaled(Dense):
+    limit = 3
+
+
+class Rebuilt(Dense):
+    @cute.jit
+    def __call__(self, a, b):
+        self.kernel(warp.MmaF16BF16Op(self.dtype, self.dtype, (16, 8, 16)), a, b).launch(grid=(1, 1, 1))
+
+
+class Warp:
+    @cute.jit
+    def __call__(self, a, b):
+        self.kernel(warp.MmaF16BF16Op(self.dtype, self.dtype, (16, 8, 16)), a, b).launch(grid=(1, 1, 1))
+"""
+OPERATION = """import torch
+import cutlass.cute as cute
+from kernels import Dense, Rebuilt, Scaled, Warp
+
+
+class Operation:
+    def __init__(self, scale):
+        self._compiled = None
+{picks}
+
+    def _runtime_error_if(self, wrong, text):
+        if wrong:
+            raise RuntimeError(text)
+
+    def check_support(self):
+        major, minor = torch.cuda.get_device_capability()
+        capability = major * 10 + minor
+{checks}
+        return True
+
+    def compile(self):
+        if self._compiled is not None:
+            return
+{makes}
+        self._compiled = cute.compile(made)
+
+
+def run(scale):
+    operation = Operation(scale)
+    assert operation.check_support(), "unsupported"
+    operation.compile()
+"""
+ONE = "        self._kernel = Dense"
+EITHER = "        self._kernel = {} if scale is None else {}"
+BELOW = "        if capability < 100:\n            raise RuntimeError('needs SM100 or newer')"
+BETWEEN = "        if not 100 <= capability < 120:\n            raise RuntimeError('needs SM100')"
+HANDED = "        self._runtime_error_if(capability < 100, 'needs SM100 or newer')"
+MADE = "        made = self._kernel(self.dtype)"
+BY_IDENTITY = (
+    "        if self._kernel is Dense:\n            made = self._kernel(1)\n"
+    "        elif self._kernel is Scaled:\n            made = self._kernel(2)"
+)
+BY_OPTION = (
+    "        if self.wide:\n            made = self._kernel(1)\n        elif self.narrow:\n            made = other()"
+)
+
+
+@pytest.mark.parametrize(
+    ("picks", "checks", "makes", "expected"),
+    [
+        (ONE, BELOW, MADE, ["18 warning"]),
+        (ONE, HANDED, MADE, ["18 warning"]),
+        (ONE, HANDED.replace("_if(", "_unless(").replace("<", ">="), MADE, ["18 warning"]),
+        (ONE, BELOW, "        made = Dense(1)", ["18 warning"]),
+        (EITHER.format("Dense", "Scaled"), BELOW, MADE, ["18 warning"]),
+        (EITHER.format("Dense", "Scaled"), BELOW, BY_IDENTITY, ["18 warning"]),
+        (ONE, BETWEEN, MADE, []),
+        (ONE, HANDED.replace("capability < 100", "not 100 <= capability < 120"), MADE, []),
+        (EITHER.format("Dense", "Warp"), BELOW, MADE, ["18 note"]),
+        (EITHER.format("Dense", "Rebuilt"), BELOW, MADE, ["18 note"]),
+        (EITHER.format("Dense", "made_of(scale)"), BELOW, MADE, ["18 note"]),
+        (ONE, BELOW, BY_OPTION, ["18 note"]),
+    ],
+)
+def test_a_class_comes_to_the_kernel_that_it_makes(
+    tmp_path: Path, picks: str, checks: str, makes: str, expected: list[str]
+) -> None:
+    """What is told of the class is not told again of who asks it."""
+    code = OPERATION.format(picks=picks, checks=checks, makes=makes)
+    found = drafts(tmp_path, {"operation.py": code, "kernels.py": KERNELS_OF_CLASSES}, "leak")
+    assert levels(found) == expected

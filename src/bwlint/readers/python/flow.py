@@ -33,6 +33,8 @@ from bwlint.readers.python.sizes import Sizes
 from bwlint.readers.python.vocabulary import arch_text
 from bwlint.readers.spans import span
 
+_RAISES_IF = re.compile(r"(?:^|_)(?:error|raise|fail|abort|reject)s?_if$")
+_RAISES_UNLESS = re.compile(r"(?:^|_)(?:error|raise|fail|abort|reject)s?_(?:unless|if_not)$|^torch\._check(?:_\w+)?$")
 _CATCHES = re.compile(r"\b(?:KeyError|LookupError|Exception|BaseException)\b")
 _QUESTION = re.compile(r"capability_geq|^(?:is|has)_device_capability|^is_family_of$|at_least|_geq$")
 MAX_TESTS = 8
@@ -521,6 +523,8 @@ class Flow:
             return True
         self._mutates(value)
         self._call_lists(value, rest)
+        if value.args and (_RAISES_IF.search(last) or _RAISES_UNLESS.search(name)):
+            return self._check(value, rest, _RAISES_UNLESS.search(name) is None)
         if self.gates.device_word(last) and isinstance(value.func, ast.Name | ast.Attribute):
             self._helper_call(value, lowered, last, rest)
         return False
@@ -628,10 +632,20 @@ class Flow:
                 self.add("flag", value, keyword.value, Side(ends="fall"), Side(ends="fall"), keyword.arg)
 
     def _assert(self, node: ast.Assert, rest: Sequence[ast.stmt]) -> bool:
-        test = self.lowerer.lower(node.test)
+        return self._asserted(node, self.lowerer.lower(node.test), node.test, node.msg, rest)
+
+    def _check(self, node: ast.Call, rest: Sequence[ast.stmt], on_yes: bool) -> bool:
+        """`raise_if(test, "text")`, and `torch._check(test, lambda: "text")`, which raises where the test fails."""
+        test = self.lowerer.lower(node.args[0])
+        text = node.args[1] if len(node.args) > 1 else None
+        return self._asserted(node, negate(test) if on_yes else test, node.args[0], text, rest)
+
+    def _asserted(
+        self, node: ast.stmt | ast.expr, test: Expr, at: ast.expr, text: ast.expr | None, rest: Sequence[ast.stmt]
+    ) -> bool:
         if self.gates.reads(test):
             after = sides.block((), self.imports, self.quietly, rest[:60])
-            self.add("assert", test, node.test, after, sides.message(node.msg, "raise"))
+            self.add("assert", test, at, after, sides.message(text, "raise"))
         self.returns.append(((*self.path, negate(test)), Expr("raise", ("AssertionError",), span(node))))
         self.path.append(test)
         return False

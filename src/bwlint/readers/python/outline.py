@@ -66,6 +66,7 @@ def _outlined(tree: ast.Module, path: str, name: str, is_package: bool) -> Outli
         places={name: span(one.node) for name, one in written.items()},
         imports=imports.names,
         stars=tuple(stars),
+        picked=dict(_picked(tree.body)),
     )
 
 
@@ -169,6 +170,36 @@ def _attributes(body: Sequence[ast.stmt], imports: Imports) -> Iterator[tuple[st
             for name, called in _made([one for method in methods for one in method.body]).items():
                 if name.startswith("self.") and name.count(".") == 1:
                     yield f"{node.name}.{name[5:]}", _absolute(called, imports)
+
+
+def _picked(body: Sequence[ast.stmt]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """`Class.name` for each `self.name` that is only ever given classes and functions, and these."""
+    for node in statements(body):
+        if not isinstance(node, ast.ClassDef):
+            continue
+        found: dict[str, dict[str, None]] = {}
+        for method in node.body:
+            if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef):
+                for name, value in _given_to_self(method):
+                    found.setdefault(name, {}).update(dict.fromkeys(_chosen(value)))
+        for name, values in found.items():
+            if "" not in values:
+                yield f"{node.name}.{name}", tuple(values)
+
+
+def _given_to_self(method: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[str, ast.expr]]:
+    for node in _outside_definitions(method.body):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                if isinstance(target, ast.Attribute) and dotted(target.value) == "self":
+                    yield target.attr, node.value
+
+
+def _chosen(value: ast.expr) -> tuple[str, ...]:
+    """The names that a value is one of; "" among them where it is something else."""
+    if isinstance(value, ast.IfExp):
+        return (*_chosen(value.body), *_chosen(value.orelse))
+    return (dotted(value) if isinstance(value, ast.Name | ast.Attribute) else "",)
 
 
 def _absolute(name: str, imports: Imports) -> str:

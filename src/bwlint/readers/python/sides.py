@@ -183,6 +183,7 @@ class Collector:
         self._awaiting: set[str] = set()
         self._nodes = self._depth = 0
         self._nested = True
+        self._asked = ""
         self._role = role
         self._callee = ""
 
@@ -218,10 +219,15 @@ class Collector:
 
     def _if(self, node: ast.If, sure: bool) -> None:
         texts, start = len(self.texts), len(self.uses)
+        asked_before, asked = self._asked, _held_against(node.test)
+        is_last = bool(asked) and asked == asked_before and not node.orelse
+        self._asked = ""
         self.statements(node.body, sure, self._nested)
         middle = len(self.uses)
+        self._asked = asked
         self.statements(node.orelse, sure, self._nested)
-        if sure and not self._nested:
+        self._asked = asked_before
+        if sure and not self._nested and not is_last:
             then, otherwise = self.uses[start:middle], self.uses[middle:]
             both = _called(then) & _called(otherwise)
             then = then if _fails(node.orelse) else [_doubted(use, both) for use in then]
@@ -463,6 +469,13 @@ def _is_member(node: ast.expr) -> bool:
 def leaves(body: Sequence[ast.stmt]) -> bool:
     """Whether a block ends in a way out."""
     return bool(body) and isinstance(body[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
+
+
+def _held_against(test: ast.expr) -> str:
+    """`self.kernel` of `self.kernel is Wide`: a chain of such tests has an arm for each that it may be."""
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Is):
+        return ""
+    return dotted(test.left) if isinstance(test.comparators[0], ast.Name | ast.Attribute) else ""
 
 
 def _called(uses: Sequence[Use]) -> set[str]:

@@ -24,6 +24,7 @@ _PART_NAME = re.compile(rf"{spelling.IN_NAMES}120(?![A-Za-z0-9])")
 _TAG = re.compile(r"[\d.]+\Z")
 _TUNING = re.compile(r"\btun(?:ing|ed)\b", re.I)
 _VERSION = re.compile(r"(?:\b|_)ver(?:sions?)?(?:\b|_)", re.I)
+_OF_DEVICE = re.compile(r"(?:sm|arch|architecture|compute|capability|device|cc)_?ver", re.I)
 _TURNED_AWAY = re.compile(rf"{words.said('demand', 'refusal', 'fallback')}", re.I)
 
 
@@ -167,7 +168,8 @@ def _of_one_version(context: Context, cut: Cut) -> Weight | None:
 
 def _is_of_version(comparison: Expr) -> bool:
     parts = list(walk(comparison))
-    named = any(isinstance(word, str) and _VERSION.search(word) for part in parts for word in part.args)
+    said = [word for part in parts for word in part.args if isinstance(word, str) and _VERSION.search(word)]
+    named = bool(said) and not any(_OF_DEVICE.search(word) for word in said)
     return named and any(part.op == "const" and part.args[0] for part in parts)
 
 

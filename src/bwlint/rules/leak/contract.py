@@ -11,6 +11,7 @@ from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.model.expr import walk
 from bwlint.model.facts import Function, Module
 from bwlint.model.naming import spoken
 from bwlint.rules.leak import RULE
@@ -20,7 +21,7 @@ from bwlint.world.gates import Judged
 from bwlint.world.proofs import NeedProof
 
 _ASKED = re.compile(
-    r"_*(?:get_)?(?:cuda_)?(?:(?:is_)?(?:supports?|supported|available|usable|eligible|compatible)|can|min(?:imum)?|max(?:imum)?)(?:_\w+)?$",
+    r"_*(?:get_)?(?:cuda_)?(?:(?:is_)?(?:supports?|supported|available|usable|eligible|compatible)|can|min(?:imum)?|max(?:imum)?|(?:check|ensure|verify|validate)_(?:is_)?support(?:s|ed)?)(?:_\w+)?$",
     re.I,
 )
 """What a class answers for all of its methods."""
@@ -29,28 +30,44 @@ _ASKED = re.compile(
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
     if module.language not in ("python", "cuda") or context.in_test(module):
         return
-    gates = [one for one in context.judged.get(module.path, ()) if one.module is module]
-    for owner, answered in _contracts(module, gates).items():
-        admitted = EVERY
-        for asked in answered.values():
-            admitted &= _admitted(context, module, asked)
-        for name in _besides(module, owner, answered) if admitted != EVERY else ():
-            admitted &= _saying_yes(context, module, module.functions[name])
-        proof = _broken(context, module, owner, admitted) if admitted != EVERY else None
-        if proof is not None:
-            wrong = context.targets & admitted & proof.against
-            said = [asked[-1] for asked in answered.values()]
-            judged = next((one for one in said if one.gate.kind == "predicate"), said[0])
-            yield _draft(judged, owner, admitted, proof, wrong)
+    for owner, answered in _contracts(context, module).items():
+        yield from _of_class(context, module, owner, answered)
 
 
-def _contracts(module: Module, gates: list[Judged]) -> dict[str, dict[str, list[Judged]]]:
+def tells(context: Context, judged: Judged) -> bool:
+    """Whether what is found behind a gate is told of the class that the gate asks: `if kernel.can_implement():`."""
+    for node in walk(judged.gate.test):
+        found = context.tree.function(judged.module, node.args[0]) if node.op == "call" else None
+        if found is None or not _is_asked(found.function.qualname):
+            continue
+        owner = found.function.qualname.rpartition(".")[0]
+        answered = _contracts(context, found.module).get(owner, {}) if owner else {}
+        if answered and any(_of_class(context, found.module, owner, answered)):
+            return True
+    return False
+
+
+def _of_class(context: Context, module: Module, owner: str, answered: dict[str, list[Judged]]) -> Iterator[Draft]:
+    admitted = EVERY
+    for asked in answered.values():
+        admitted &= _admitted(context, module, asked)
+    for name in _besides(module, owner, answered) if admitted != EVERY else ():
+        admitted &= _saying_yes(context, module, module.functions[name])
+    proof = _broken(context, module, owner, admitted) if admitted != EVERY else None
+    if proof is not None:
+        wrong = context.targets & admitted & proof.against
+        said = [asked[-1] for asked in answered.values()]
+        judged = next((one for one in said if one.gate.kind == "predicate"), said[0])
+        yield _draft(judged, owner, admitted, proof, wrong)
+
+
+def _contracts(context: Context, module: Module) -> dict[str, dict[str, list[Judged]]]:
     """The classes of a file that answer for which chips they are: each of these answers with the gates in it.
 
     Whoever picks such a class asks them all.
     """
     found: dict[str, dict[str, list[Judged]]] = {}
-    for judged in gates:
+    for judged in (one for one in context.judged.get(module.path, ()) if one.module is module):
         owner, _, name = _answered(judged).rpartition(".")
         if owner and (owner in module.classes or module.language == "cuda") and _is_asked(name):
             found.setdefault(owner, {}).setdefault(name, []).append(judged)

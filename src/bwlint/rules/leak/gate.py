@@ -19,8 +19,8 @@ from bwlint.judging.siblings import namesake
 from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import ANSWERS, Side
 from bwlint.model.findings import Claim, NoFix
-from bwlint.rules.leak import RULE, generations, own_words, predicate, sisters
-from bwlint.rules.leak.needs import draft, leaks, with_remedy
+from bwlint.rules.leak import RULE, contract, generations, own_words, predicate, sisters
+from bwlint.rules.leak.needs import draft, leaks, only_imported, with_remedy
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root
 from bwlint.world.gates import Judged, refuses
@@ -51,6 +51,9 @@ def _found(context: Context, judged: Judged) -> Iterator[Draft]:
         yield from tables
         return
     found = [one for one in leaks(context, judged) if not predicate.tells(context, judged, one)]
+    found = [one for one in found if not only_imported(judged, one[1])]
+    if found and contract.tells(context, judged):
+        return
     if judged.in_test and judged.gate.qualname == "<module>":
         found = [one for one in found if one[1].use.how != "import"]  # what uses it there has tests of its own
     if not any(need.strength == PROOF for _, need, _ in found):

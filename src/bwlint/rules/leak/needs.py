@@ -224,6 +224,14 @@ def _said(need: Need, named: str, wrong: ChipSet) -> str:
     return f"lets {plain(wrong)} through to `{named}`{further}: {need.what}"
 
 
+def only_imported(judged: Judged, need: Need) -> bool:
+    """Whether something of the tree is imported and not used behind a gate: nothing of it runs before it is called."""
+    name = need.use.name.rpartition(".")[2]
+    used = (use for use in judged.working.uses if use.how != "import")
+    of_tree = need.use.how == "import" and need.kind != "library"
+    return of_tree and not any(name in use.name.split(".") for use in used)
+
+
 def with_remedy(judged: Judged, side: Side, need: Need, found: Draft) -> Draft:
     """An open bound in front of what was read there ends below the chips that lack it, and keeps all others."""
     if found.severity == "note" or need.strength != PROOF or not judged.owns_comparison:
