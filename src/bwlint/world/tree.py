@@ -77,6 +77,8 @@ class Tree:
         self._literals: dict[tuple[str, str], frozenset[str]] = {}
         self._elsewhere: dict[tuple[str, str], Module | None] = {}
         self._passed: dict[tuple[int, str, Span | None], ChipSet] = {}
+        self._sets: dict[tuple[int, int], tuple[Gate, Sets | None]] = {}
+        self._afresh: tuple[Module, Tree] | None = None
         self.interpreter = Interpreter(self, sources)
         self.compiler = Interpreter(self, sources, compile_time=True)
         self.headers = Headers(lambda path: load(path, ""))
@@ -101,6 +103,12 @@ class Tree:
         other._files, other._roots, other.headers = self._files, self._roots, self.headers.edited(module)
         other._modules = {**self._modules, module.name: module} if module.language == "python" else self._modules
         return other
+
+    def afresh(self, module: Module) -> Tree:
+        """This tree as it is, in interpreters that have evaluated that file alone; one is kept for who asks again."""
+        if self._afresh is None or self._afresh[0] is not module:
+            self._afresh = (module, self.edited(module))
+        return self._afresh[1]
 
     def module(self, dotted: str) -> Module | None:
         if dotted not in self._modules:
@@ -230,7 +238,13 @@ class Tree:
         return found
 
     def sets(self, module: Module, gate: Gate) -> Sets | None:
-        """Evaluate a gate; None when it does not read the device or nothing is decided on any chip."""
+        """A gate on every chip; None when it does not read the device or nothing is decided on any chip."""
+        key = (id(module), id(gate))
+        if key not in self._sets:
+            self._sets[key] = (gate, self._evaluated(module, gate))
+        return self._sets[key][1]
+
+    def _evaluated(self, module: Module, gate: Gate) -> Sets | None:
         run = self.interpreter
         frame = self.frame(module)
         run.start()
