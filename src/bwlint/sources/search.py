@@ -7,8 +7,9 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.walk import Discovery, SourceFile, discover
@@ -40,6 +41,30 @@ class _Pool:
     starts: tuple[int, ...]
     data: bytes
     complete: bool
+
+    def places(self, word: bytes) -> Iterator[int]:
+        """Where a whole word stands in all the bytes."""
+        find, at = self.data.find, self.data.find(word)
+        while word and at >= 0:
+            end = at + len(word)
+            if not _IN_WORD.match(self.data, at - 1, at) and not _IN_WORD.match(self.data, end, end + 1):
+                yield at
+            at = find(word, end)
+
+    def hits(self, places: Iterable[int]) -> Iterator[Hit]:
+        """What stands at some places, which are in order."""
+        index, line, counted = -1, 0, 0
+        for at in places:
+            if self.file_at(at) != index:
+                index = self.file_at(at)
+                line, counted = 1, self.starts[index]
+            line, counted = line + self.data.count(b"\n", counted, at), at
+            start, stop = self.data.rfind(b"\n", 0, at) + 1, self.data.find(b"\n", at)
+            yield Hit(self.files[index], line, self.data[start:stop].decode("utf-8", "replace"))
+
+    def file_at(self, place: int) -> int:
+        """The index of the file that has a place."""
+        return bisect_right(self.starts, place) - 1
 
 
 @dataclass(slots=True)
@@ -73,37 +98,21 @@ class Search:
         """Where a whole word stands in the files of a kind, in order; none where it stands in too many places."""
         key = (kind, name)
         if key not in self._hits:
-            found: list[Hit] = []
-            for hit in self._find(self._pool(kind), name.encode()):
-                found.append(hit)
-                if len(found) > MAX_HITS:
-                    found = []
-                    break
-            self._hits[key] = tuple(found)
+            pool, word = self._pool(kind), name.encode()
+            found = list(islice(pool.places(word), MAX_HITS + 1))
+            self._hits[key] = tuple(pool.hits(found)) if len(found) <= MAX_HITS else ()
         return self._hits[key]
 
     def matches(self, kind: str, pattern: re.Pattern[bytes]) -> Iterator[tuple[SourceFile, re.Match[bytes]]]:
         """Where an expression matches in the files of a kind, in order."""
         pool = self._pool(kind)
         for match in pattern.finditer(pool.data):
-            yield pool.files[bisect_right(pool.starts, match.start()) - 1], match
+            yield pool.files[pool.file_at(match.start())], match
 
     def _discovery(self) -> Discovery:
         if self._found is None:
             self._found = discover([self.folder], most_entries=MAX_ENTRIES)
         return self._found
-
-    def _find(self, pool: _Pool, word: bytes) -> Iterator[Hit]:
-        data, at = pool.data, pool.data.find(word)
-        while word and at >= 0:
-            end = at + len(word)
-            if not _IN_WORD.match(data[at - 1 : at]) and not _IN_WORD.match(data[end : end + 1]):
-                index = bisect_right(pool.starts, at) - 1
-                start = data.rfind(b"\n", 0, at) + 1
-                stop = data.find(b"\n", at)
-                line = data.count(b"\n", pool.starts[index], at) + 1
-                yield Hit(pool.files[index], line, data[start:stop].decode("utf-8", "replace"))
-            at = data.find(word, end)
 
     def _pool(self, kind: str) -> _Pool:
         if kind not in self._pools:

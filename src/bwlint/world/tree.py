@@ -67,7 +67,7 @@ class TargetSets:
 class Tree:
     """Modules of one run. Those that the prefilter passed are added; others are read when an import asks."""
 
-    def __init__(self, sources: Sources, load: Loader) -> None:
+    def __init__(self, sources: Sources, load: Loader, searches: dict[str, Search] | None = None) -> None:
         self._modules: dict[str, Module | None] = {}
         self._placed: dict[str, Module | None] = {}
         self._files: dict[str, str | None] = {}
@@ -82,7 +82,7 @@ class Tree:
         self.interpreter = Interpreter(self, sources)
         self.compiler = Interpreter(self, sources, compile_time=True)
         self.headers = Headers(lambda path: load(path, ""))
-        self.searches: dict[str, Search] = {}
+        self.searches: dict[str, Search] = {} if searches is None else searches
         self._tags = Tags(self.searches)
         self._compiled: dict[tuple[int, Expr], tuple[TargetSet, TargetSet, bool]] = {}
 
@@ -99,7 +99,7 @@ class Tree:
 
     def edited(self, module: Module) -> Tree:
         """This tree with a file in another state, in interpreters that have evaluated nothing yet."""
-        other = Tree(self.interpreter.sources, self._load)
+        other = Tree(self.interpreter.sources, self._load, self.searches)
         other._files, other._roots, other.headers = self._files, self._roots, self.headers.edited(module)
         other._modules = {**self._modules, module.name: module} if module.language == "python" else self._modules
         return other
