@@ -7,8 +7,10 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 
 from bwlint.sources.read import Unread, read_bytes
@@ -22,6 +24,9 @@ MAX_HITS = 200
 """How many places of one name are given: a name that stands in more is nobody's own."""
 _BORDER = b"\n\0\n"
 _IN_WORD = re.compile(rb"\w")
+_WORD = re.compile(rb"\w+")
+_FEW = 100
+"""How many words are looked for one by one: an index of all of them takes about as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +38,7 @@ class Hit:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Pool:
     """All files of one kind, one after the other; `starts` are their places in `data`."""
 
@@ -42,14 +47,34 @@ class _Pool:
     data: bytes
     complete: bool
 
-    def places(self, word: bytes) -> Iterator[int]:
-        """Where a whole word stands in all the bytes."""
-        find, at = self.data.find, self.data.find(word)
+    def places(self, word: bytes, indexed: bool) -> Iterator[int]:
+        """Where a whole word stands in all the bytes, by an index of the words of each file or without one."""
+        if not (indexed and _WORD.fullmatch(word)):
+            yield from self._between(word, 0, len(self.data))
+            return
+        for index in self._files_with.get(word, ()):
+            yield from self._between(word, *self._stretches[index])
+
+    def _between(self, word: bytes, start: int, stop: int) -> Iterator[int]:
+        find, at = self.data.find, self.data.find(word, start, stop)
         while word and at >= 0:
             end = at + len(word)
             if not _IN_WORD.match(self.data, at - 1, at) and not _IN_WORD.match(self.data, end, end + 1):
                 yield at
-            at = find(word, end)
+            at = find(word, end, stop)
+
+    @cached_property
+    def _stretches(self) -> list[tuple[int, int]]:
+        return list(zip(self.starts, (*self.starts[1:], len(self.data)), strict=True))
+
+    @cached_property
+    def _files_with(self) -> Mapping[bytes, Sequence[int]]:
+        """The files that have a word, by their places in `files`."""
+        found: defaultdict[bytes, list[int]] = defaultdict(list)
+        for index, stretch in enumerate(self._stretches):
+            for word in set(_WORD.findall(self.data, *stretch)):
+                found[word].append(index)
+        return found
 
     def hits(self, places: Iterable[int]) -> Iterator[Hit]:
         """What stands at some places, which are in order."""
@@ -74,7 +99,7 @@ class Search:
     folder: str
     _found: Discovery | None = None
     _pools: dict[str, _Pool] = field(default_factory=dict)
-    _hits: dict[tuple[str, str], tuple[Hit, ...]] = field(default_factory=dict)
+    _hits: defaultdict[str, dict[str, tuple[Hit, ...]]] = field(default_factory=lambda: defaultdict(dict))
     _tops: frozenset[str] | None = None
 
     def files(self, kind: str) -> tuple[SourceFile, ...]:
@@ -96,12 +121,12 @@ class Search:
 
     def word(self, kind: str, name: str) -> tuple[Hit, ...]:
         """Where a whole word stands in the files of a kind, in order; none where it stands in too many places."""
-        key = (kind, name)
-        if key not in self._hits:
-            pool, word = self._pool(kind), name.encode()
-            found = list(islice(pool.places(word), MAX_HITS + 1))
-            self._hits[key] = tuple(pool.hits(found)) if len(found) <= MAX_HITS else ()
-        return self._hits[key]
+        known = self._hits[kind]
+        if name not in known:
+            pool = self._pool(kind)
+            found = list(islice(pool.places(name.encode(), indexed=len(known) > _FEW), MAX_HITS + 1))
+            known[name] = tuple(pool.hits(found)) if len(found) <= MAX_HITS else ()
+        return known[name]
 
     def matches(self, kind: str, pattern: re.Pattern[bytes]) -> Iterator[tuple[SourceFile, re.Match[bytes]]]:
         """Where an expression matches in the files of a kind, in order."""
