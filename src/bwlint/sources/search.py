@@ -25,7 +25,7 @@ MAX_HITS = 200
 _BORDER = b"\n\0\n"
 _IN_WORD = re.compile(rb"\w")
 _WORD = re.compile(rb"\w+")
-_FEW = 100
+_FEW = 40
 """How many words are looked for one by one: an index of all of them takes about as long."""
 
 
