@@ -614,10 +614,9 @@ def test_one_broken_file_leaves_the_others(tmp_path: Path) -> None:
 CHILD = """
 import json, re, resource, sys
 from pathlib import Path
-from bwlint.cli import main
-sys.argv = ["bwlint", "inspect", "--verbose", *sys.argv[1:]]
+from bwlint.cli import run
 try:
-    main()
+    sys.exit(run(["inspect", "--verbose", *sys.argv[1:]]))
 finally:
     # getrusage would count what the parent had in memory when it started this process; of time it knows better.
     most = re.search(r"VmHWM:\\s*(\\d+) kB", Path("/proc/self/status").read_text())

@@ -39,7 +39,7 @@ _APART = re.compile(r"[.;](?!\d)|\bor\b", re.I)
 _SINCE = re.compile(
     rf"\b({'|'.join(dict.fromkeys(chip.generation for chip in EVERY))})\b(?:\s+\w+){{0,2}}?\s*(?:\+|{_NEWER})", re.I
 )
-SIZE = re.compile(r"(?<![\d.])(?P<kib>\d{3})(?: |-)?Ki?B\b", re.I)
+SIZE = re.compile(r"(?P<kib>\d\d\d)(?<![\d.]\d\d\d)(?: |-)?Ki?B\b", re.I)
 _SHARED = re.compile(r"shared mem|smem", re.I)
 _OF_OTHER_MEMORY = re.compile(r"\b(?:l1|l2|cache|unified|combined|registers?|tmem|tensor|tiles?)\b", re.I)
 _OF_NEXT = re.compile(r"(?:\s+of\s+(?:shared memory|smem))?\s+(?:on|for)\b", re.I)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from bwlint.chips.spelling import IN_NAMES
 from bwlint.chips.words import said
@@ -29,6 +30,7 @@ _WHOLE = re.compile(
 _NO_CAPABILITY = re.compile(said("other-numbers"))
 
 
+@cache
 def guess(name: str) -> Vec | None:
     """The sixteen guesses for a name that is called like a capability, or None."""
     name = name.lower()

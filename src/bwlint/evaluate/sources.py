@@ -108,6 +108,7 @@ class Sources:
             name: CapabilitySource(kind, "", None, False, "configuration") for name, kind in (own or {}).items()
         }
         self._release = release
+        self._rows: dict[str, CapabilitySource | None] = {}
 
     def at(self, release: str) -> Sources:
         """The same rows, where the toolkit is of one release."""
@@ -117,7 +118,9 @@ class Sources:
 
     def find(self, dotted: str) -> CapabilitySource | None:
         """The row for a dotted name: the whole name, then ever shorter tails of it."""
-        found = self._find(dotted)
+        if dotted not in self._rows:
+            self._rows[dotted] = self._find(dotted)
+        found = self._rows[dotted]
         if found is None or not found.assumed or not self._release:
             return found
         asks = found.returns in _CONSTANTS

@@ -6,6 +6,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from bwlint.chips import ChipSet
 from bwlint.evaluate.sources import Sources
@@ -67,6 +68,7 @@ def linked(
     """The world around the collected modules. The arguments are those of `analyse`."""
     known = libraries or Libraries()
 
+    @cache
     def found(real: str, dotted: str = "") -> Module | None:
         return load(real, dotted) if budget.allows(real) else None
 

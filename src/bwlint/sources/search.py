@@ -7,8 +7,11 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
 
 from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.walk import Discovery, SourceFile, discover
@@ -21,6 +24,9 @@ MAX_HITS = 200
 """How many places of one name are given: a name that stands in more is nobody's own."""
 _BORDER = b"\n\0\n"
 _IN_WORD = re.compile(rb"\w")
+_WORD = re.compile(rb"\w+")
+_FEW = 40
+"""How many words are looked for one by one: an index of all of them takes about as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +38,7 @@ class Hit:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Pool:
     """All files of one kind, one after the other; `starts` are their places in `data`."""
 
@@ -40,6 +46,50 @@ class _Pool:
     starts: tuple[int, ...]
     data: bytes
     complete: bool
+
+    def places(self, word: bytes, indexed: bool) -> Iterator[int]:
+        """Where a whole word stands in all the bytes, by an index of the words of each file or without one."""
+        if not (indexed and _WORD.fullmatch(word)):
+            yield from self._between(word, 0, len(self.data))
+            return
+        for index in self._files_with.get(word, ()):
+            yield from self._between(word, *self._stretches[index])
+
+    def _between(self, word: bytes, start: int, stop: int) -> Iterator[int]:
+        find, at = self.data.find, self.data.find(word, start, stop)
+        while word and at >= 0:
+            end = at + len(word)
+            if not _IN_WORD.match(self.data, at - 1, at) and not _IN_WORD.match(self.data, end, end + 1):
+                yield at
+            at = find(word, end, stop)
+
+    @cached_property
+    def _stretches(self) -> list[tuple[int, int]]:
+        return list(zip(self.starts, (*self.starts[1:], len(self.data)), strict=True))
+
+    @cached_property
+    def _files_with(self) -> Mapping[bytes, Sequence[int]]:
+        """The files that have a word, by their places in `files`."""
+        found: defaultdict[bytes, list[int]] = defaultdict(list)
+        for index, stretch in enumerate(self._stretches):
+            for word in set(_WORD.findall(self.data, *stretch)):
+                found[word].append(index)
+        return found
+
+    def hits(self, places: Iterable[int]) -> Iterator[Hit]:
+        """What stands at some places, which are in order."""
+        index, line, counted = -1, 0, 0
+        for at in places:
+            if self.file_at(at) != index:
+                index = self.file_at(at)
+                line, counted = 1, self.starts[index]
+            line, counted = line + self.data.count(b"\n", counted, at), at
+            start, stop = self.data.rfind(b"\n", 0, at) + 1, self.data.find(b"\n", at)
+            yield Hit(self.files[index], line, self.data[start:stop].decode("utf-8", "replace"))
+
+    def file_at(self, place: int) -> int:
+        """The index of the file that has a place."""
+        return bisect_right(self.starts, place) - 1
 
 
 @dataclass(slots=True)
@@ -49,7 +99,7 @@ class Search:
     folder: str
     _found: Discovery | None = None
     _pools: dict[str, _Pool] = field(default_factory=dict)
-    _hits: dict[tuple[str, str], tuple[Hit, ...]] = field(default_factory=dict)
+    _hits: defaultdict[str, dict[str, tuple[Hit, ...]]] = field(default_factory=lambda: defaultdict(dict))
     _tops: frozenset[str] | None = None
 
     def files(self, kind: str) -> tuple[SourceFile, ...]:
@@ -71,39 +121,23 @@ class Search:
 
     def word(self, kind: str, name: str) -> tuple[Hit, ...]:
         """Where a whole word stands in the files of a kind, in order; none where it stands in too many places."""
-        key = (kind, name)
-        if key not in self._hits:
-            found: list[Hit] = []
-            for hit in self._find(self._pool(kind), name.encode()):
-                found.append(hit)
-                if len(found) > MAX_HITS:
-                    found = []
-                    break
-            self._hits[key] = tuple(found)
-        return self._hits[key]
+        known = self._hits[kind]
+        if name not in known:
+            pool = self._pool(kind)
+            found = list(islice(pool.places(name.encode(), indexed=len(known) > _FEW), MAX_HITS + 1))
+            known[name] = tuple(pool.hits(found)) if len(found) <= MAX_HITS else ()
+        return known[name]
 
     def matches(self, kind: str, pattern: re.Pattern[bytes]) -> Iterator[tuple[SourceFile, re.Match[bytes]]]:
         """Where an expression matches in the files of a kind, in order."""
         pool = self._pool(kind)
         for match in pattern.finditer(pool.data):
-            yield pool.files[bisect_right(pool.starts, match.start()) - 1], match
+            yield pool.files[pool.file_at(match.start())], match
 
     def _discovery(self) -> Discovery:
         if self._found is None:
             self._found = discover([self.folder], most_entries=MAX_ENTRIES)
         return self._found
-
-    def _find(self, pool: _Pool, word: bytes) -> Iterator[Hit]:
-        data, at = pool.data, pool.data.find(word)
-        while word and at >= 0:
-            end = at + len(word)
-            if not _IN_WORD.match(data[at - 1 : at]) and not _IN_WORD.match(data[end : end + 1]):
-                index = bisect_right(pool.starts, at) - 1
-                start = data.rfind(b"\n", 0, at) + 1
-                stop = data.find(b"\n", at)
-                line = data.count(b"\n", pool.starts[index], at) + 1
-                yield Hit(pool.files[index], line, data[start:stop].decode("utf-8", "replace"))
-            at = data.find(word, end)
 
     def _pool(self, kind: str) -> _Pool:
         if kind not in self._pools:

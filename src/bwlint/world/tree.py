@@ -67,7 +67,7 @@ class TargetSets:
 class Tree:
     """Modules of one run. Those that the prefilter passed are added; others are read when an import asks."""
 
-    def __init__(self, sources: Sources, load: Loader) -> None:
+    def __init__(self, sources: Sources, load: Loader, searches: dict[str, Search] | None = None) -> None:
         self._modules: dict[str, Module | None] = {}
         self._placed: dict[str, Module | None] = {}
         self._files: dict[str, str | None] = {}
@@ -77,10 +77,12 @@ class Tree:
         self._literals: dict[tuple[str, str], frozenset[str]] = {}
         self._elsewhere: dict[tuple[str, str], Module | None] = {}
         self._passed: dict[tuple[int, str, Span | None], ChipSet] = {}
+        self._sets: dict[tuple[int, int], tuple[Gate, Sets | None]] = {}
+        self._afresh: tuple[Module, Tree] | None = None
         self.interpreter = Interpreter(self, sources)
         self.compiler = Interpreter(self, sources, compile_time=True)
         self.headers = Headers(lambda path: load(path, ""))
-        self.searches: dict[str, Search] = {}
+        self.searches: dict[str, Search] = {} if searches is None else searches
         self._tags = Tags(self.searches)
         self._compiled: dict[tuple[int, Expr], tuple[TargetSet, TargetSet, bool]] = {}
 
@@ -97,10 +99,16 @@ class Tree:
 
     def edited(self, module: Module) -> Tree:
         """This tree with a file in another state, in interpreters that have evaluated nothing yet."""
-        other = Tree(self.interpreter.sources, self._load)
+        other = Tree(self.interpreter.sources, self._load, self.searches)
         other._files, other._roots, other.headers = self._files, self._roots, self.headers.edited(module)
         other._modules = {**self._modules, module.name: module} if module.language == "python" else self._modules
         return other
+
+    def afresh(self, module: Module) -> Tree:
+        """This tree as it is, in interpreters that have evaluated that file alone; one is kept for who asks again."""
+        if self._afresh is None or self._afresh[0] is not module:
+            self._afresh = (module, self.edited(module))
+        return self._afresh[1]
 
     def module(self, dotted: str) -> Module | None:
         if dotted not in self._modules:
@@ -230,7 +238,13 @@ class Tree:
         return found
 
     def sets(self, module: Module, gate: Gate) -> Sets | None:
-        """Evaluate a gate; None when it does not read the device or nothing is decided on any chip."""
+        """A gate on every chip; None when it does not read the device or nothing is decided on any chip."""
+        key = (id(module), id(gate))
+        if key not in self._sets:
+            self._sets[key] = (gate, self._evaluated(module, gate))
+        return self._sets[key][1]
+
+    def _evaluated(self, module: Module, gate: Gate) -> Sets | None:
         run = self.interpreter
         frame = self.frame(module)
         run.start()

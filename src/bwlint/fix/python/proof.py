@@ -90,7 +90,7 @@ class GateChecker:
     def _others(self, edited: Module, pairs: Sequence[tuple[Gate, Gate]]) -> NoFix | None:
         """Other gates stay as they are, save the uses of a flag or list that is edited at its definition."""
         module = self.place.module
-        tree, tree_after = self.place.tree.edited(module), self.place.tree.edited(edited)
+        tree, tree_after = self.place.tree.afresh(module), self.place.tree.edited(edited)
         for gate, gate_after in pairs:
             old, new = tree.sets(module, gate), tree_after.sets(edited, gate_after)
             if gate == self.place.gate or old == new:

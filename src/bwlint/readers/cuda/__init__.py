@@ -25,8 +25,13 @@ _PLAIN_WORDS = tuple(
     )
 )
 _WORDS = re.compile(
-    rb"(?<![A-Za-z0-9])[Ss][Mm]_?\d\d|\basm\b|_system\s*\(|\b(?:major|minor)\b|[Cc]uda_?[Aa]rch"
-    rb"|(?i:smem_?(?:limit|budget|capacity))|" + COMPARED.encode() + rb"|" + ASKED.encode()
+    # Each alternative begins with a plain character, as in COMPARED.
+    rb"s(?<![A-Za-z0-9]s)[Mm]_?\d\d|S(?<![A-Za-z0-9]S)[Mm]_?\d\d|asm(?<!\wasm)\b|_system\s*\("
+    rb"|major(?<!\wmajor)\b|minor(?<!\wminor)\b|cuda_?[Aa]rch|Cuda_?[Aa]rch"
+    rb"|s(?i:mem_?(?:limit|budget|capacity))|S(?i:mem_?(?:limit|budget|capacity))|"
+    + COMPARED.encode()
+    + rb"|"
+    + ASKED.encode()
 )
 
 _REFUSES = re.compile(

@@ -16,7 +16,7 @@ from bwlint.readers.cuda.scopes import Scopes
 MAX_OPERATIONS = 3000
 MAX_TEMPLATE = 60_000
 MAX_ARGUMENTS = 2000
-ASM = re.compile(r"\b(?:asm|__asm__|__asm)\s*(?:(?:volatile|__volatile__|inline|goto)\s*)*\(")
+ASM = re.compile(r"(?:asm(?<!\wasm)|__asm(?<!\w__asm)(?:__)?)\s*(?:(?:volatile|__volatile__|inline|goto)\s*)*\(")
 _KEYWORDS = frozenset({"asm", "__asm__", "__asm"})
 _PIECE = re.compile(r'"|:(?!:)|[A-Za-z_]\w*|[(){}\[\]]')
 _DECLARES = re.compile(r"\b(?:struct|class|using\s+\w+\s*=|namespace)\b")

@@ -24,7 +24,9 @@ from bwlint.readers.cuda.statements import Statement, leaves, statements
 MAX_BODY = 1500
 MAX_FOUND = 200
 _TARGET = re.compile(r"\b\w*(?:CUDA_ARCH|ARCH_FEAT)\w*")
-_CONSTANT = re.compile(r"\bconstexpr\b[^;={}()]{0,80}?\b(?P<name>[A-Za-z_]\w*)\s*=(?!=)\s*(?P<value>[^;{}]{1,300});")
+_CONSTANT = re.compile(
+    r"constexpr(?<!\wconstexpr)\b[^;={}()]{0,80}?\b(?P<name>[A-Za-z_]\w*)\s*=(?!=)\s*(?P<value>[^;{}]{1,300});"
+)
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _DECIDES = re.compile(r"\b(?:constexpr|consteval|__device__|template\s*<[^>]{1,200}>\s*(?:inline\s+|static\s+)*bool)\b")
 _FOLD = re.compile(

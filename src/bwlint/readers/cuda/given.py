@@ -17,10 +17,12 @@ from bwlint.readers.cuda.scopes import CodeScope, Scopes
 MAX_VALUES = 8
 MAX_SITES = 60
 _CONSTANT = re.compile(
-    r"\b(?:constexpr|const)\b[^;={}()]{0,80}?\b(?P<name>[A-Za-z_]\w*)\s*[={]\s*(?P<value>\d{1,9})[uUlL]*\s*\}?\s*;"
+    r"const(?<!\wconst)(?:expr)?\b[^;={}()]{0,80}?\b(?P<name>[A-Za-z_]\w*)\s*[={]\s*(?P<value>\d{1,9})[uUlL]*\s*\}?\s*;"
 )
 _LEAST_CAPABILITY = 50
-_ENUM = re.compile(r"\benum\s+(?:(?:class|struct)\s+)?(?:\w+\s*)?(?::\s*[\w:]+\s*)?\{(?P<body>[^{}]{1,4000})\}")
+_ENUM = re.compile(
+    r"enum(?<!\wenum)\s+(?:(?:class|struct)\s+)?(?:\w+\s*)?(?::\s*[\w:]+\s*)?\{(?P<body>[^{}]{1,4000})\}"
+)
 _ENUMERATOR = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*(?:=\s*(?P<value>-?\d{1,9})\s*)?")
 _MEMBER = re.compile(r"\b(?P<name>[A-Za-z_]\w*)[ ]?(?:=(?!=)|\{)[ ]?(?P<value>[^\s;{}=][^;{}=\n]{0,200})\}?;")
 _DECLARED = re.compile(rf"\b{queries.structures()}\b(?:\s*(?:\*|&|const\b))*\s*(?P<name>[A-Za-z_]\w*)\s*(?=[;,)={{]|$)")

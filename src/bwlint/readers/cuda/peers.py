@@ -42,10 +42,15 @@ from bwlint.readers.cuda.pointers import (
 from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import CodeScope, Scopes
 
+# Each alternative begins with a plain character: that lets the engine skip to the next candidate.
+_FAR = "|".join(rf"{word}(?<=[^A-Z]{word})_?[a-zA-Z]" for word in ("peer", "Peer", "remote", "Remote", "symm"))
+_SHARED = "|".join(
+    rf"{word}s?_?ptrs\b" for word in ("signal", "barrier", "flag", "buf", "buffer", "data", "rank", "comm")
+)
 _INTEREST = re.compile(
     r"_system\w*\s*\(|thread_scope_system|\.sys\b|volatile\.|\.volatile|multimem|IpcOpenMemHandle|EnablePeerAccess"
     rf"|cuMulticast|TYPE_FABRIC|gpuDirectRDMACapable|{remote_pointers()}|NativeAtomic|NATIVE_ATOMIC|P2PAtomic"
-    r"|(?<=[^A-Z])(?:[pP]eer|[rR]emote|symm)_?[a-zA-Z]|(?:signal|barrier|flag|buf|buffer|data|rank|comm)s?_?ptrs\b"
+    rf"|{_FAR}|{_SHARED}"
 )
 _ROUNDS = 5
 _NEAR = 48

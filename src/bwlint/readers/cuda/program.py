@@ -69,16 +69,25 @@ _NUMBERS = frozenset(chip.joined for chip in EVERY)
 _PAIRS = frozenset((chip.major, chip.minor) for chip in EVERY)
 _MAJORS = frozenset(chip.major for chip in EVERY)
 _ANY_NUMBER = "|".join(map(str, sorted(_NUMBERS)))
-COMPARED = (
-    rf"(?:[=!<>]=|[<>]|\bcase)\s*(?:{_ANY_NUMBER})\b"
-    rf"|(?:SM|Sm|sm|ARCH|Arch|arch)[A-Za-z_]{{0,20}}\(\s*(?:{_ANY_NUMBER})\s*[,)]"
-    rf"|\((?:{'|'.join(f'{major}, ?{minor}' for major, minor in sorted(_PAIRS))})[,)]"
+# Each alternative begins with a plain character: that lets the engine skip to the next candidate.
+COMPARED = "|".join(
+    (
+        *(rf"{operator}\s*(?:{_ANY_NUMBER})\b" for operator in ("==", "!=", "<=?", ">=?", r"case(?<!\wcase)")),
+        *(
+            rf"{word}[A-Za-z_]{{0,20}}\(\s*(?:{_ANY_NUMBER})\s*[,)]"
+            for word in ("SM", "Sm", "sm", "ARCH", "Arch", "arch")
+        ),
+        rf"\((?:{'|'.join(f'{major}, ?{minor}' for major, minor in sorted(_PAIRS))})[,)]",
+    )
 )
 """A comparison with a number that a chip has, a call with its two numbers, or with the one where it is called after
 chips: what is asked may be the device, whatever it is called.
 """
 _MAJOR = rf"(?:{'|'.join(map(str, sorted(_MAJORS)))})\b"
-ASKED = rf"(?i:arch|\bsm|capability)\w{{0,20}}(?:\(\))?\s*(?:[=!<>]=|[<>])\s*{_MAJOR}"
+ASKED = "|".join(
+    rf"{word}\w{{0,20}}(?:\(\))?\s*(?:[=!<>]=|[<>])\s*{_MAJOR}"
+    for word in ("a(?i:rch)", "A(?i:rch)", r"s(?<!\ws)(?i:m)", r"S(?<!\wS)(?i:m)", "c(?i:apability)", "C(?i:apability)")
+)
 """A comparison with a major of something that is called after the device."""
 _COMPARED = re.compile(rf"{COMPARED}|{ASKED}|==\s*(?:{'|'.join(map(str, sorted(_MAJORS)))}\s*&&|k[A-Z])")
 _TEMPLATE = re.compile(r"\btemplate\s*<")

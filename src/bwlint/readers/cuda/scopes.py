@@ -24,7 +24,7 @@ _TAIL = re.compile(
 _CONTROL = frozenset({"if", "for", "while", "switch", "catch", "return", "sizeof", "decltype", "alignas", "defined"})
 _KERNEL = re.compile(r"\b__global__\b")
 _TEST = re.compile(rf"(?:^|\s){frameworks.tests()}\s*\(\s*(?P<suite>\w+)\s*,\s*(?P<name>\w+)\s*\)\s*$")
-_ALIAS = re.compile(r"\busing\s+(?P<name>[A-Za-z_]\w*)\s*=")
+_ALIAS = re.compile(r"using(?<!\wusing)\s+(?P<name>[A-Za-z_]\w*)\s*=")
 _LONGEST_ALIAS = 4000
 _LONGEST_HEADER = 4000
 _LONGEST_NAME = 1000

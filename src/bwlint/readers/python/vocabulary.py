@@ -31,15 +31,20 @@ _LITERALS = (
     b"get_device_name",
     b"DeviceGetName",
 )
+_NUMBER = rb"[mM]_?(?:[789]|1[0-2])[\dxX]"
+_COMPARED = rb"(?:\[0\])? *(?:[<>=!]=?|not in\b|in\b) *[\[({]*\d"
 _LINE = re.compile(
-    rb"apability|CAPABILITY|apabilities(?<=(?:orted|mpute)_capabilities)|ompute_cap|[sS][mM]_?(?:[789]|1[0-2])[\dxX]|sm_version"
+    # Each alternative begins with a plain character: that lets the engine skip to the next candidate.
+    rb"apability|CAPABILITY|apabilities(?<=(?:orted|mpute)_capabilities)|ompute_cap"
+    rb"|s" + _NUMBER + rb"|S" + _NUMBER + rb"|sm_version"
     rb"|arch(?<![a-zA-Z]arch)(?<!cute\.arch)s?(?![a-zA-Z])(?! *\()|Arch\."
     rb"|major(?<![a-zA-Z]major)(?<!\b[a-z]_major)(?<!row_major)(?<!col_major)(?<!mn_major)"
     rb"(?=_version|s\b| *(?:[<>=!*,)\]]|not in|in\b|//))"
-    rb"|\"1[02]\.[0137]\": |lackwell|[hH]opper|device_sm\b|device_cc\b|shared_memory_per_block"
+    rb"|\"1[02]\.[0137]\": |lackwell|hopper|Hopper|device_sm\b|device_cc\b|shared_memory_per_block"
     rb"|get_device_properties|DeviceProperties\b|get_current_target|compute_version\b|get_device_name|DeviceGetName"
-    rb"|\bARCHS?\b *(?::[^=\n]*)?=|_ARCHS?\b *(?::[^=\n]*)?=|\b(?:min|max)_(?:sm|cc|cap)\b"
-    rb"|\b(?:sm|cc|cap)(?:\[0\])? *(?:[<>=!]=?|not in\b|in\b) *[\[({]*\d"
+    rb"|ARCH(?<!\wARCH)S?\b *(?::[^=\n]*)?=|_ARCHS?\b *(?::[^=\n]*)?="
+    rb"|min_(?<!\wmin_)(?:sm|cc|cap)\b|max_(?<!\wmax_)(?:sm|cc|cap)\b"
+    rb"|sm(?<!\wsm)" + _COMPARED + rb"|cc(?<!\wcc)" + _COMPARED + rb"|cap(?<!\wcap)" + _COMPARED
 )
 
 
