@@ -16,6 +16,8 @@ from bwlint.model.naming import spoken
 from bwlint.world.tree import Sets
 
 _OF_DEVICES = re.compile(words.said("of-devices"), re.I)
+_ASKED_OF_IT = re.compile(r"^_*(?:device|gpu|platform|hardware)_(?:supports|can|has)_(?=[a-z])", re.I)
+"""What `device_supports_nvfp4` says before it comes to what it is for."""
 TEST_FILE = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.(?:py|cpp|cc|cu|cuh|h)$")
 
 
@@ -119,7 +121,7 @@ class Judged:
     @property
     def named_after_chips(self) -> bool:
         """Whether it is called after the chips that it asks for, and not after what it is for."""
-        name = self.gate.name
+        name = _ASKED_OF_IT.sub("", self.gate.name)
         return _OF_DEVICES.search(spoken(name)) is not None or bool(mentioned(name.replace("_", " ")).named)
 
     @cached_property

@@ -106,15 +106,20 @@ def _written(
 
 
 def _made(body: Sequence[ast.stmt]) -> dict[str, str]:
-    """Names, `self.name` too, that are given an instance of one class and nothing else, and that class by its name."""
+    """Names, `self.name` too, that are given an instance of one class and no other, and that class by its name."""
     found: dict[str, str] = {}
     for node in _outside_definitions(body):
-        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None and not _is_kept(node.value):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 name = dotted(target) if isinstance(target, ast.Name | ast.Attribute) else ""
                 called = dotted(node.value.func) if isinstance(node.value, ast.Call) else ""
                 found[name] = called if found.get(name, called) == called else ""
     return {name: called for name, called in found.items() if name and called.rpartition(".")[2][:1].isupper()}
+
+
+def _is_kept(value: ast.expr) -> bool:
+    """Nothing yet, or what was kept earlier: `made[key]`."""
+    return isinstance(value, ast.Subscript) or (isinstance(value, ast.Constant) and value.value is None)
 
 
 def _outside_definitions(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:

@@ -230,8 +230,10 @@ class Collector:
         if sure and not self._nested and not is_last:
             then, otherwise = self.uses[start:middle], self.uses[middle:]
             both = _called(then) & _called(otherwise)
-            then = then if _fails(node.orelse) else [_doubted(use, both) for use in then]
-            otherwise = otherwise if _fails(node.body) else [_doubted(use, both) for use in otherwise]
+            filled = _filled(node)
+            then = then if _fails(node.orelse) or filled is node.body else [_doubted(use, both) for use in then]
+            kept = _fails(node.body) or filled is node.orelse
+            otherwise = otherwise if kept else [_doubted(use, both) for use in otherwise]
             self.uses[start:] = [*then, *otherwise]
         del self.texts[texts:]  # said under a further condition
 
@@ -469,6 +471,33 @@ def _is_member(node: ast.expr) -> bool:
 def leaves(body: Sequence[ast.stmt]) -> bool:
     """Whether a block ends in a way out."""
     return bool(body) and isinstance(body[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
+
+
+def _filled(node: ast.If) -> list[ast.stmt] | None:
+    """The side that is taken the first time, for it fills what the test asks: `if key not in made: made[key] = ...`."""
+    test = node.test
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+        return None
+    op, right = test.ops[0], test.comparators[0]
+    if isinstance(op, ast.In | ast.NotIn):
+        side = node.body if isinstance(op, ast.NotIn) else node.orelse
+        return (
+            side if any(isinstance(one, ast.Subscript) and _same(one.value, right) for one in _targets(side)) else None
+        )
+    if isinstance(op, ast.Is | ast.IsNot) and isinstance(right, ast.Constant) and right.value is None:
+        side = node.body if isinstance(op, ast.Is) else node.orelse
+        return side if any(_same(one, test.left) for one in _targets(side)) else None
+    return None
+
+
+def _targets(body: Iterable[ast.stmt]) -> Iterator[ast.expr]:
+    for node in body:
+        if isinstance(node, ast.Assign):
+            yield from node.targets
+
+
+def _same(left: ast.expr, right: ast.expr) -> bool:
+    return bool(dotted(left)) and dotted(left) == dotted(right)
 
 
 def _held_against(test: ast.expr) -> str:

@@ -266,7 +266,7 @@ def parts_ways(judged: Judged) -> bool:
 
 def _ways(side: Side) -> set[str]:
     value = side.value.op if side.value is not None else ""
-    found = {use.name for use in side.uses if use.is_a("call", "text")}
+    found = {use.name for use in side.uses if use.is_a("call", "import", "text")}
     found |= {use.name for use in side.uses if use.how == "name" and (value in _NAMES or _scoped(value, use.name))}
     return {name.rpartition(".")[2] for name in found if not _TAG.match(name) and spelling.spelled(name) is None}
 
