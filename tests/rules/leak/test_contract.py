@@ -218,3 +218,41 @@ def test_a_class_comes_to_the_kernel_that_it_makes(
     code = OPERATION.format(picks=picks, checks=checks, makes=makes)
     found = drafts(tmp_path, {"operation.py": code, "kernels.py": KERNELS_OF_CLASSES}, "leak")
     assert levels(found) == expected
+
+
+KEPT = """import torch
+from operation import Operation
+
+_made = {{}}
+
+
+def device_supports_wide():
+    return torch.cuda.get_device_capability()[0] >= 10
+
+
+def wide(scale):
+{body}
+    return operation.compile()
+
+
+def run(scale):
+    use_wide = scale > 3 and device_supports_wide()
+    if use_wide:
+        return wide(scale)
+    return scale
+"""
+PLAIN = OPERATION.format(picks=ONE, checks="        pass", makes=MADE)
+IN_CACHE = (
+    "    if scale in _made:\n        operation = _made[scale]\n    else:\n"
+    "        operation = Operation(scale)\n        _made[scale] = operation"
+)
+NOT_IN_CACHE = "    if scale not in _made:\n        _made[scale] = Operation(scale)\n    operation = Operation(scale)"
+BY_SCALE = "    if scale > 8:\n        operation = Operation(scale)\n    else:\n        operation = other(scale)"
+
+
+@pytest.mark.parametrize(("body", "expected"), [(IN_CACHE, 1), (NOT_IN_CACHE, 1), (BY_SCALE, 0)])
+def test_what_fills_a_cache_is_made_the_first_time(tmp_path: Path, body: str, expected: int) -> None:
+    """It is told of the predicate that a flag is made of, and not where the flag is asked."""
+    files = {"use.py": KEPT.format(body=body), "operation.py": PLAIN, "kernels.py": KERNELS_OF_CLASSES}
+    found = [draft for draft in drafts(tmp_path, files, "leak") if draft.severity == "warning"]
+    assert [draft.at[0] for draft in found] == [8] * expected
