@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 from bwlint.chips import NONE, ChipSet, Target, TargetSet, all_chips, group, known_targets, spelling
+from bwlint.chips.frameworks import refuses_family
 from bwlint.model.facts import Carry, Module
 from bwlint.sources.tree import folder_root, project_folder
 from bwlint.world.headers import Headers
@@ -162,6 +163,17 @@ def runs_on(carries: Iterable[Carry]) -> ChipSet:
 def built(carry: Carry) -> TargetSet:
     """The targets that a build compiles device code for: those of its cubins, and of its PTX."""
     return TargetSet.joining(known_targets((*carry.sass, *carry.ptx)))
+
+
+def of_framework(carry: Carry) -> bool:
+    """Whether a list is for a framework's own reader, which has a grammar of its own."""
+    return refuses_family(carry.name) or refuses_family(carry.handed)
+
+
+def takes_family(module: Module, carry: Carry) -> bool:
+    """Whether a list may name a family target: one of the framework's that has some is read by another program."""
+    lists = (one for one in module.carries if one.name == carry.name)
+    return not of_framework(carry) or any(name.endswith("f") for one in lists for name in (*one.sass, *one.ptx))
 
 
 def named_for(carry: Carry) -> ChipSet:

@@ -12,6 +12,7 @@ from itertools import islice
 
 from bwlint.chips import ALL_TARGETS
 from bwlint.chips.flags import find_flags
+from bwlint.chips.frameworks import refuses_family
 from bwlint.chips.hosts import host_of, other
 from bwlint.chips.hosts import of_condition as of_host
 from bwlint.chips.toolkits import Toolkits, every_toolkit, runs
@@ -28,6 +29,12 @@ _HANDED = re.compile(
     r"\\?[\"']{0,2}\$\{?(?P<value>\w{1,60})|(?:compute|sm)_\$[{(]?(?P<part>\w{1,60})",
     re.I,
 )
+_HANDED_ON = re.compile(
+    r"(?P<receiver>arch_?list)[\"']?[ \t]*(?::|=|:=)[ \t]*\\?[\"']{0,2}\$[{(]{0,2}[ \t]*"
+    r"(?:\w{1,60}\.)?(?P<value>[\w-]{1,60})",
+    re.I,
+)
+_LAST_WORD = re.compile(r"[\w-]*$")
 _LOOP = re.compile(r"\bfor[ \t]+(\w{1,60})[ \t]+in[ \t]+[\"']?\$\{?(\w{1,60})")
 _LOOPED = re.compile(r"[ \t]+in[ \t]+([^;\n$]{1,400})")
 _CONDITION = re.compile(r"((?:[^\n;]|\|\|[ \t]*\n|&&[ \t]*\n|\\\n){0,600}?)(?:;|\n)\s{0,40}then\b")
@@ -65,6 +72,7 @@ MAX_CHOICES = 100
 """Values that one expression of a workflow may pick from."""
 _MOST = 2000
 _MOST_HANDED = 50
+_LONGEST_NAME = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +115,8 @@ class _LineReader:
     in_case: bool = False
     arm: int = 0
     """The number of the open arm of a `case`."""
+    receivers: dict[str, str] = field(default_factory=dict)
+    """The variables of a framework that others are handed on to, by the names of these."""
     said: dict[str, bool] = field(default_factory=dict)
     """Which variables are printed, and nothing else."""
 
@@ -312,7 +322,8 @@ class _LineReader:
         hosts = (*(branch.host for branch in reversed(self.branches)), host_of(name))
         host = next(filter(None, (*hosts, host_of(" ".join((*place.keys, *place.beside))), self.host)), "")
         qualname = ".".join(place.keys[:-1])
-        carry = Carry(kind, name, listed.sass, listed.ptx, at, text=text, qualname=qualname, host=host)
+        handed = self.receivers.get(name.lower(), "")
+        carry = Carry(kind, name, listed.sass, listed.ptx, at, text=text, qualname=qualname, host=host, handed=handed)
         self.values.append(_Setting(carry, tuple(self.branches), toolkits))
 
     def _toolkits(self) -> Toolkits:
@@ -325,7 +336,7 @@ class _LineReader:
 def read(path: str, source: str) -> tuple[Carry, ...]:
     """The carries of a file of any of these kinds."""
     handed = _handed(source)
-    return _LineReader(path, source, Places(source), handed, list_names(handed)).read()
+    return _LineReader(path, source, Places(source), handed, list_names(handed), receivers=_receivers(source)).read()
 
 
 def _handed(source: str) -> frozenset[str]:
@@ -334,3 +345,14 @@ def _handed(source: str) -> frozenset[str]:
     for loop in islice(_LOOP.finditer(source), _MOST):
         found |= {loop[2]} if loop[1] in found else set()
     return frozenset(islice(sorted(found), _MOST_HANDED))
+
+
+def _receivers(source: str) -> dict[str, str]:
+    """What others are handed on to, by their names in lower case, where a framework's own reader takes it."""
+    found: dict[str, str] = {}
+    for match in islice(_HANDED_ON.finditer(source), _MOST):
+        before = _LAST_WORD.search(source[max(0, match.start() - _LONGEST_NAME) : match.start()])
+        receiver = f"{before[0] if before else ''}{match['receiver']}"
+        if refuses_family(receiver):
+            found.setdefault(match["value"].lower(), receiver)
+    return found

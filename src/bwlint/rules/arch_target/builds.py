@@ -9,6 +9,7 @@ from functools import cached_property
 
 from bwlint.chips import (
     NONE,
+    Chip,
     ChipSet,
     Target,
     TargetSet,
@@ -30,7 +31,7 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import ACCEPTING, FLAGS, ONE_EXTENSION, Carry, CarryKind, Module
 from bwlint.model.findings import Claim, Confidence, NoFix, Severity
 from bwlint.rules.arch_target import RULE
-from bwlint.world.builds import named_for, pair_of, pairs_of
+from bwlint.world.builds import named_for, of_framework, pair_of, pairs_of, takes_family
 
 _LISTS: frozenset[CarryKind] = frozenset({"list", "piece", "request"})
 _NUMBERS = re.compile(r"\d+[af]?")
@@ -400,7 +401,7 @@ class _BuildFile:
         """A file of PTX, which a driver compiles."""
         for _, present, missing in _split(self.context.targets, built.jits):
             message = f"PTX for {_listed(built.ptx)} is compiled on {plain(present)} only, and not on {plain(missing)}"
-            advice = _wider(built.ptx, missing)
+            advice = self._wider(built, built.ptx, missing)
             remedy = NoFix("PTX is written by a compiler, which has to be asked for another target")
             label = f"for {plain(present)} only"
             claim = claims.image(missing)
@@ -447,7 +448,7 @@ class _BuildFile:
                 confidence="high" if built.carry.kind == "kernel" else "medium",
                 message=f"{_listed(mine)} is loaded by {plain(present)} only: {left}",
                 label=f"for {plain(present)} only",
-                advice=_wider(mine, missing),
+                advice=self._wider(built, mine, missing),
                 claim=claims.build((pair for one in active for pair in pairs_of(one.carry, ptx=not compiled)), missing),
                 covered=loads | jits,
                 remedy=self._completing(built, missing, alone=alone),
@@ -487,7 +488,7 @@ class _BuildFile:
                 confidence="medium",
                 message=message,
                 label="by JIT only",
-                advice=_native(asked),
+                advice=self._native(built, asked),
                 claim=claim,
                 covered=jits,
                 remedy=_OF_ITS_MAKER,
@@ -512,7 +513,7 @@ class _BuildFile:
             confidence="medium" if expected else "low",
             message=f"{message}; {expected.why}" if expected else message,
             label=f"nothing for {plain(asked)}",
-            advice=_native(asked),
+            advice=self._native(built, asked),
             claim=claims.build((pair for one in together for pair in pairs_of(one.carry)), asked - jits),
             covered=loads | jits,
             remedy=_OF_ITS_MAKER,
@@ -610,7 +611,9 @@ class _BuildFile:
             f"{_listed(here)} is plain where {_listed(others)} have their suffix: setmaxnreg, tensormap.replace "
             f"and FP4 mma need one on {plain(chips)} too"
         )
-        advice = "write the family target (12.0f) if the kernels use such instructions; the plain one loads on both"
+        exact = _spelled(built.carry, _relatives(chips) & self.context.targets, "a")
+        suffixed = "the family target (12.0f)" if takes_family(self.module, built.carry) else exact
+        advice = f"write {suffixed} if the kernels use such instructions; the plain one loads on both"
         unsafe = "the suffix costs the PTX for later chips, and whether these kernels need it is not shown"
         remedy = Remedy("carry", built.loads, unsafe=unsafe)
         label = "without a suffix"
@@ -656,6 +659,26 @@ class _BuildFile:
             remedy=remedy,
         )
         yield replace(found, cause=(self.module.path, sources[0]))
+
+    def _native(self, built: _Built, chips: ChipSet) -> str:
+        """What to write for chips for which there is nothing."""
+        carry, first = built.carry, next(iter(chips))
+        loads = plain(Target(first.joined).loads_on())
+        family = takes_family(self.module, carry)
+        suffixed = _spelled(carry, [first], "f") if family else _spelled(carry, chips, "a")
+        return f"add {_spelled(carry, [first])} (loads on {loads}), or {suffixed} where a suffix is needed"
+
+    def _wider(self, built: _Built, mine: Sequence[Target], missing: ChipSet) -> str:
+        """What to write so that the other chip loads it too."""
+        carry = built.carry
+        own = f"add {_spelled(carry, missing, 'a' if mine[0].suffix else '')}"
+        lower = min(mine, key=lambda target: target.number)
+        if not missing <= Target(lower.number).loads_on() or not takes_family(self.module, carry):
+            return own
+        needs = first_toolkit(Target(lower.number, "f")) if lower.chip.family else None
+        if needs is None:
+            return own
+        return f"write {_spelled(carry, [lower.chip], 'f')} (CUDA {needs} or newer), or {own}"
 
     def _together(self, built: _Built) -> tuple[_Built, ...]:
         """The carries that add up with one: flags of a file, pieces of a list under a common toolkit."""
@@ -823,19 +846,7 @@ def _family(one: Target, other: Target) -> str:
     return _short(one if one.suffix else other)
 
 
-def _native(chips: ChipSet) -> str:
-    first = next(iter(chips))
-    loads = plain(Target(first.joined).loads_on())
-    return f"add {first.joined} (loads on {loads}), or {first.joined}f where a suffix is needed"
-
-
-def _wider(mine: Sequence[Target], missing: ChipSet) -> str:
-    """What to write so that the other chip loads it too."""
-    own = " and ".join(f"{chip.joined}{'a' if mine[0].suffix else ''}" for chip in missing)
-    lower = min(mine, key=lambda target: target.number)
-    if not missing <= Target(lower.number).loads_on():
-        return f"add {own}"
-    needs = first_toolkit(Target(lower.number, "f")) if lower.chip.family else None
-    if needs is None:
-        return f"add {own}"
-    return f"write {lower.number}f (CUDA {needs} or newer), or add {own}"
+def _spelled(carry: Carry, chips: Iterable[Chip], suffix: str = "") -> str:
+    """Targets as a list has them: the framework's own reader knows names with a dot alone."""
+    dotted = of_framework(carry)
+    return " and ".join(f"{chip.name if dotted else chip.joined}{suffix}" for chip in chips)
