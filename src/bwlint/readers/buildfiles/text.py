@@ -13,7 +13,7 @@ from itertools import islice
 from bwlint.chips import ALL_TARGETS
 from bwlint.chips.flags import find_flags
 from bwlint.chips.frameworks import refuses_family
-from bwlint.chips.hosts import host_of, other
+from bwlint.chips.hosts import host_of, of_denied, of_job
 from bwlint.chips.hosts import of_condition as of_host
 from bwlint.chips.toolkits import Toolkits, every_toolkit, runs
 from bwlint.model.expr import Span
@@ -22,7 +22,7 @@ from bwlint.readers.buildfiles.places import Places
 from bwlint.readers.buildfiles.shell_conditions import shell_conditions
 from bwlint.readers.buildfiles.targets import Listed, bare_is_both, counts, list_names, parse_list
 from bwlint.readers.buildfiles.versions import StringChoice, choices, of_condition, of_image, of_patterns
-from bwlint.readers.buildfiles.yaml import YamlPlace, yaml_place
+from bwlint.readers.buildfiles.yaml import YamlPlace, job_lines, job_text, yaml_place
 
 _HANDED = re.compile(
     r"(?:arch_?list|archs|architectures|capabilit(?:y|ies))[\w-]{0,40}[\"']?[ \t]*(?::|=|:=)[ \t]*"
@@ -84,6 +84,8 @@ class _Branch:
     must: Toolkits
     left: Toolkits
     host: str = ""
+    rest: str = ""
+    """The host of the next branches, where they have one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,8 @@ class _LineReader:
     """The number of the open arm of a `case`."""
     receivers: dict[str, str] = field(default_factory=dict)
     """The variables of a framework that others are handed on to, by the names of these."""
+    jobs: tuple[tuple[range, str], ...] = ()
+    """The lines of each job of a workflow, with its host."""
     said: dict[str, bool] = field(default_factory=dict)
     """Which variables are printed, and nothing else."""
 
@@ -124,6 +128,8 @@ class _LineReader:
         offset = 0
         self.host = host_of(self.path.rpartition("/")[2])
         self.lines = self.source.splitlines(keepends=True)
+        if self.path.endswith(_YAML):
+            self.jobs = tuple((job, of_job(job_text(self.lines, job))) for job in job_lines(self.lines))
         for number, line in enumerate(self.lines):
             self.number = number
             if len(self.values) > _MOST:
@@ -164,11 +170,12 @@ class _LineReader:
                 if word == "if":
                     self._open(every_toolkit(), condition)
                 elif self.branches:
-                    self._open(self.branches.pop().left, condition)
+                    last = self.branches.pop()
+                    self._open(last.left, condition, last.rest)
             elif word == "else" and self.branches:
                 last = self.branches.pop()
                 self.opened += 1
-                self.branches.append(_Branch(self.opened, last.left, last.left, frozenset(), other(last.host)))
+                self.branches.append(_Branch(self.opened, last.left, last.left, frozenset(), last.rest))
             elif word in ("fi", "endif") and self.branches:
                 self.branches.pop()
 
@@ -191,11 +198,11 @@ class _LineReader:
         self.branches = [branch for branch in self.branches if branch.number != self.arm]
         self.arm = 0
 
-    def _open(self, still: Toolkits, condition: str = "") -> None:
+    def _open(self, still: Toolkits, condition: str = "", rest: str = "") -> None:
         may, must = of_condition(condition)
         self.opened += 1
-        host = of_host(condition)
-        self.branches.append(_Branch(self.opened, still & may, still & must, still - must, host))
+        host, rest = of_host(condition) or rest, rest or of_denied(condition)
+        self.branches.append(_Branch(self.opened, still & may, still & must, still - must, host, rest))
 
     def _image(self, code: str) -> None:
         """The toolkit of a container's image: `FROM nvidia/cuda:12.8.1-devel`, by the defaults of its arguments."""
@@ -319,8 +326,10 @@ class _LineReader:
 
     def _add(self, kind: CarryKind, name: str, listed: Listed, at: Span, toolkits: Toolkits, text: str = "") -> None:
         place = yaml_place(self.lines, self.number) if self.path.endswith(_YAML) else YamlPlace((), ())
-        hosts = (*(branch.host for branch in reversed(self.branches)), host_of(name))
-        host = next(filter(None, (*hosts, host_of(" ".join((*place.keys, *place.beside))), self.host)), "")
+        job = next((host for lines, host in self.jobs if self.number in lines), "")
+        row = of_job("\n".join((*place.keys, *place.beside)))
+        hosts = (*(branch.host for branch in reversed(self.branches)), host_of(name), row, job, self.host)
+        host = next(filter(None, hosts), "")
         qualname = ".".join(place.keys[:-1])
         handed = self.receivers.get(name.lower(), "")
         carry = Carry(kind, name, listed.sass, listed.ptx, at, text=text, qualname=qualname, host=host, handed=handed)

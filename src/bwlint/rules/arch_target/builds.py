@@ -120,6 +120,11 @@ class _BuildFile:
         """Whether the list stands above under the same name: what is wrong with it is told there."""
         return self._copies(built)[0] is not built
 
+    def _asked(self, built: _Built) -> ChipSet:
+        """The chips that something is asked for: who builds for x86_64 has none that aarch64 hosts alone have."""
+        left_out = group("arm-hosts") if built.carry.host == X86 else NONE
+        return self.context.targets - left_out
+
     def _copies(self, built: _Built) -> Sequence[_Built]:
         """The places of one list."""
         return self._lists.get(replace(built.carry, at=_NOWHERE), ()) or (built,)
@@ -258,7 +263,7 @@ class _BuildFile:
         yield from self._unfinished(built, group_of)
         if built.carry.kind == "filter":
             yield from self._nothing(built, group_of)
-        for family, present, missing in _split(self.context.targets, named):
+        for family, present, missing in _split(self._asked(built), named):
             mine = [target for target in built.every if target.chip in present]
             if not mine or not _possible(missing, built.toolkits) or self._earlier(built, group_of, present):
                 continue
@@ -399,7 +404,7 @@ class _BuildFile:
 
     def compiled(self, built: _Built) -> Iterator[Draft]:
         """A file of PTX, which a driver compiles."""
-        for _, present, missing in _split(self.context.targets, built.jits):
+        for _, present, missing in _split(self._asked(built), built.jits):
             message = f"PTX for {_listed(built.ptx)} is compiled on {plain(present)} only, and not on {plain(missing)}"
             advice = self._wider(built, built.ptx, missing)
             remedy = NoFix("PTX is written by a compiler, which has to be asked for another target")
@@ -431,11 +436,9 @@ class _BuildFile:
         """One chip of a family is served and the other not, by what is compiled together under some toolkits."""
         loads = _union(one.loads for one in active)
         jits = _union(one.jits for one in active)
-        for _, present, missing in _split(self.context.targets, loads):
+        for _, present, missing in _split(self._asked(built), loads):
             mine = [target for target in built.sass if target.loads_on() & present]
             if not mine or not _possible(missing, toolkits):
-                continue
-            if built.carry.host == X86 and missing <= group("arm-hosts"):
                 continue
             alone = built.carry.kind == "request" and len(built.every) == 1
             compiled = missing & jits
@@ -468,10 +471,10 @@ class _BuildFile:
 
     def _nothing(self, built: _Built, together: Sequence[_Built]) -> Iterator[Draft]:
         """A list for everybody that has nothing for the asked chips, or only PTX."""
-        asked = self.context.targets
+        asked = self._asked(built)
         loads = _union(one.loads for one in together)
         jits = _union(one.jits for one in together)
-        if loads & asked or built is not together[-1] or not _possible_plain(asked, built.toolkits):
+        if not asked or loads & asked or built is not together[-1] or not _possible_plain(asked, built.toolkits):
             return
         every = tuple(dict.fromkeys(target for one in together for target in one.every))
         if jits & asked == asked:
