@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -18,6 +19,7 @@ from bwlint.sources.tree import folder_root, project_folder
 from bwlint.world.headers import Headers
 
 _BUILD_FILES = ("CMakeLists.txt", "setup.py")
+_WORD_END = re.compile(r"[._-]")
 _MOST_FOLDERS = 30
 _MOST_FILES = 50
 
@@ -71,6 +73,15 @@ class Builds:
             self._found[real] = tuple(dict.fromkeys(self._matching(real.replace(os.sep, "/"))))
         return self._found[real]
 
+    def beside(self, real: str) -> Iterator[tuple[str, Module]]:
+        """The files of the folder whose names begin like that of a build file, with these: build.sh, build_5090.sh."""
+        folder, _, own = real.rpartition("/")
+        for name in _names(folder):
+            if name != own and _first_word(name) == _first_word(own):
+                module = self._load(os.path.join(folder, name))
+                if module is not None:
+                    yield name, module
+
     def _matching(self, path: str) -> Iterable[tuple[str, Carry]]:
         for origin, source, carry in self._by_name.get(path.rpartition("/")[2], ()):
             folder = os.path.dirname(origin)
@@ -114,11 +125,19 @@ class Builds:
 
 def _build_files(folder: str) -> list[str]:
     """The names of the build files of a folder that may name sources."""
+    return [name for name in _names(folder) if name in _BUILD_FILES or name.endswith(".cmake")][:_MOST_FILES]
+
+
+def _names(folder: str) -> list[str]:
     try:
-        names = sorted(os.listdir(folder))
+        return sorted(os.listdir(folder))
     except OSError:
         return []
-    return [name for name in names if name in _BUILD_FILES or name.endswith(".cmake")][:_MOST_FILES]
+
+
+def _first_word(name: str) -> str:
+    """What a file's name begins with: "build" of build_5090.sh."""
+    return _WORD_END.split(name, maxsplit=1)[0]
 
 
 def files(path: str) -> Iterable[str]:

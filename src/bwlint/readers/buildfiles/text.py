@@ -73,6 +73,7 @@ MAX_CHOICES = 100
 _MOST = 2000
 _MOST_HANDED = 50
 _LONGEST_NAME = 60
+_LONGEST_COMMENT = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,8 @@ class _LineReader:
     """The variables of a framework that others are handed on to, by the names of these."""
     jobs: tuple[tuple[range, str], ...] = ()
     """The lines of each job of a workflow, with its host."""
+    asides: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The targets that lists in comments give variables."""
     said: dict[str, bool] = field(default_factory=dict)
     """Which variables are printed, and nothing else."""
 
@@ -141,11 +144,28 @@ class _LineReader:
             self._flags(code, offset)
             if self.names.search(code):
                 self._guarded(code, offset)
+            elif not code.strip() and len(line) < _LONGEST_COMMENT:
+                self._aside(line)
             if self.arm and ";;" in code:
                 self._leave_arm()
             offset += len(line)
         self._tests()
-        return tuple(replace(value.carry, toolkit=toolkit) for value in self.values for toolkit in runs(value.toolkits))
+        told = (replace(value, carry=self._beside(value.carry)) for value in self.values)
+        return tuple(replace(value.carry, toolkit=toolkit) for value in told for toolkit in runs(value.toolkits))
+
+    def _aside(self, comment: str) -> None:
+        """`# NAME="12.0"`: what a variable may get instead."""
+        for match in self.names.finditer(comment):
+            assigned = _ASSIGNED.match(comment, match.end())
+            place = assigned.end() if assigned else len(comment)
+            found = _QUOTED.match(comment, place)
+            bare = None if found else _BARE.match(comment, place)
+            listed = parse_list(found[2] if found else bare[0] if bare else "")
+            if listed is not None:
+                self.asides[match[0]] = (*self.asides.get(match[0], ()), *listed.sass, *listed.ptx)
+
+    def _beside(self, carry: Carry) -> Carry:
+        return replace(carry, aside=self.asides[carry.name]) if carry.name in self.asides else carry
 
     def _tests(self) -> None:
         """What a script does for some capabilities alone: by all their names where it refuses the others."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 from bwlint.chips import (
     NONE,
@@ -22,9 +22,10 @@ from bwlint.chips.hosts import ARM, X86, without_host
 from bwlint.chips.pairs import refusal, same_cubin
 from bwlint.chips.toolkits import Toolkits, first_toolkit, version, within
 from bwlint.chips.wording import plain
+from bwlint.chips.words import families, nicknames, numbers
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
-from bwlint.judging.compiled import elsewhere
+from bwlint.judging.compiled import behind, elsewhere
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.model.expr import Span
@@ -443,6 +444,7 @@ class _BuildFile:
             alone = built.carry.kind == "request" and len(built.every) == 1
             compiled = missing & jits
             sure = not compiled and not alone and any(target.suffix == "a" for target in mine)
+            sure = sure and not self._served_by_later_toolkits(built, present | missing)
             left = f"{plain(missing)} is left to the JIT" if compiled else f"{plain(missing)} loads nothing of this"
             left += "" if toolkits == built.toolkits else f" under CUDA {_named(toolkits)}"
             yield self._draft(
@@ -456,6 +458,24 @@ class _BuildFile:
                 covered=loads | jits,
                 remedy=self._completing(built, missing, alone=alone),
             )
+
+    def _served_by_later_toolkits(self, built: _Built, chips: ChipSet) -> bool:
+        """Whether the arm for later toolkits gives the same variable something for all of a family."""
+        carry = built.carry
+        same = [one for one in self.built if (one.carry.kind, one.carry.name) == (carry.kind, carry.name)]
+        place, last = same.index(built), carry.toolkit[1]
+        beside = (*same[max(0, place - 1) : place], *same[place + 1 : place + 2])
+        return any(one.carry.name and one.carry.toolkit[0] == last != "" and chips <= one.loads for one in beside)
+
+    def _split_by_card(self, carry: Carry, asked: ChipSet) -> bool:
+        """Whether a comment of the file, or a file beside it that is called after a card, has the list for that."""
+        if _loading(carry.aside) & asked:
+            return True
+        card = _called(asked)
+        if not carry.name or card.search(self._place.rpartition("/")[2]):
+            return False
+        others = (module for name, module in self.context.builds.beside(self.module.path) if card.search(name))
+        return any(_loading(one.sass) & asked for module in others for one in module.carries if one.name == carry.name)
 
     def _completing(self, built: _Built, missing: ChipSet, *, alone: bool) -> Remedy:
         """Builds make code: that the other chip runs it has to be shown by another build of the same sources."""
@@ -512,9 +532,9 @@ class _BuildFile:
         message += "; the flags of its only extension decide, and not this list" if decided else ""
         yield self._draft(
             expected.place if expected else built,
-            severity="warning" if expected else "note",
+            severity="warning" if expected and not self._split_by_card(built.carry, asked) else "note",
             confidence="medium" if expected else "low",
-            message=f"{message}; {expected.why}" if expected else message,
+            message=f"{message}; {expected.why}" if expected and expected.why else message,
             label=f"nothing for {plain(asked)}",
             advice=self._native(built, asked),
             claim=claims.build((pair for one in together for pair in pairs_of(one.carry)), asked - jits),
@@ -557,11 +577,16 @@ class _BuildFile:
         whole = any(_is_whole(one.carry, every) for one in together)
         if whole and recent and _of_nobody_alone(every):
             why = f"what compiles for plain {_listed(recent)} has no instruction of that chip alone"
-            return _AskedList(built, why)
+            return _AskedList(built, why if self._compiles_as_it_stands(built) else "")
         cards = [target for target in every if target.chip in _CARDS]
         if whole and carry.kind != "kernel" and len(cards) == len(_CARDS) and not _TRIES.search(self._place):
             return _AskedList(built, f"{_listed(cards)} are the cards before them")
         return None
+
+    def _compiles_as_it_stands(self, built: _Built) -> bool:
+        """Whether the sources of a list are known in this tree, and so that no other name is made of its own."""
+        of_flags = (one for one in self.module.carries if one.kind == "extension" and built.carry.kind == "gencode")
+        return any(behind(self.context, self.module, one).modules for one in (built.carry, *of_flags))
 
     def _beside_x86(self, built: _Built) -> _AskedList | None:
         """A list for aarch64 hosts, where the one for x86_64 has the asked chips."""
@@ -738,6 +763,16 @@ def _without_cubins(together: Sequence[_Built], asked: ChipSet) -> Claim:
     """That cubins alone do not load, whatever the PTX beside them."""
     pairs = [pair for one in together for pair in pairs_of(one.carry, ptx=False)]
     return claims.build(pairs, asked) if pairs else claims.other(f"there is no cubin for {plain(asked)}", asked)
+
+
+def _loading(names: Iterable[str]) -> ChipSet:
+    return _union(target.loads_on() for target in known_targets(names))
+
+
+@cache
+def _called(chips: ChipSet) -> re.Pattern[str]:
+    """A name of some of the chips, in that of a file."""
+    return re.compile(rf"(?<![a-z0-9])(?:{nicknames(chips)}|{numbers(chips)}|{families(chips)})(?![a-z0-9])", re.I)
 
 
 def _own_chips(targets: Iterable[Target]) -> ChipSet:
