@@ -25,9 +25,10 @@ from bwlint.chips.wording import plain
 from bwlint.chips.words import families, nicknames, numbers
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
-from bwlint.judging.compiled import behind, elsewhere
+from bwlint.judging.compiled import behind, elsewhere, refused
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
+from bwlint.judging.legality import short
 from bwlint.model.expr import Span
 from bwlint.model.facts import ACCEPTING, FLAGS, ONE_EXTENSION, Carry, CarryKind, Module
 from bwlint.model.findings import Claim, Confidence, NoFix, Severity
@@ -674,12 +675,13 @@ class _BuildFile:
             "carry", built.loads - _union(target.loads_on() for target in wrong), evidence=evidence, unsafe=unsafe
         )
         label = f"reaches {plain(here)}"
+        broken = self._does_not_compile(built, wrong, meant)
         claim = claims.need(sources[0], here & lacking, NONE, f"{sources[0]} does not run on {plain(here & lacking)}")
         found = self._draft(
             built,
-            severity="warning",
+            severity="warning" if broken else "note",
             confidence="medium",
-            message=message,
+            message=f"{message}; {broken}" if broken else message,
             label=label,
             advice=advice,
             claim=claim,
@@ -707,6 +709,16 @@ class _BuildFile:
         if needs is None:
             return own
         return f"write {_spelled(carry, [lower.chip], 'f')} (CUDA {needs} or newer), or {own}"
+
+    def _does_not_compile(self, built: _Built, wrong: Sequence[Target], meant: ChipSet) -> str:
+        """What of the sources the wrong targets refuse, as a sentence: an image too many is else no harm by itself."""
+        code = behind(self.context, self.module, built.carry)
+        kept = [Target(chip.joined, "a") for chip in meant]
+        found = ((one, *first) for one in wrong for own in kept for first in refused(self.context, code, one, own))
+        for target, module, operation in found:
+            file = module.path.rpartition("/")[2]
+            return f"{target} has no `{short(operation)}`, which {file}:{operation.at[0]} needs"
+        return ""
 
     def _together(self, built: _Built) -> tuple[_Built, ...]:
         """The carries that add up with one: flags of a file, pieces of a list under a common toolkit."""
