@@ -17,11 +17,17 @@ GUARDED = """__global__ void f(int a) {
 #endif
 }
 """
+ATOM = "#include <cute/arch/tmem_allocator_sm100.hpp>\nusing Allocator = cute::TMEM::Allocator2Sm;\n"
 
 
 @pytest.mark.parametrize(
     ("source", "expected"),
-    [(BARE, ["1 warning"]), (GUARDED, ["1 note"]), ("__global__ void f(int a) {}\n", ["1 note"])],
+    [
+        (BARE, ["1 warning"]),
+        (GUARDED, ["1 note"]),
+        (ATOM, ["1 note"]),
+        ("__global__ void f(int a) {}\n", ["1 note"]),
+    ],
 )
 def test_an_image_too_many(tmp_path: Path, source: str, expected: list[str]) -> None:
     found = drafts(tmp_path, {"CMakeLists.txt": CMAKE, "mla_sm100.cu": source}, "arch-target")

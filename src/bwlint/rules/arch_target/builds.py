@@ -711,11 +711,11 @@ class _BuildFile:
         return f"write {_spelled(carry, [lower.chip], 'f')} (CUDA {needs} or newer), or {own}"
 
     def _does_not_compile(self, built: _Built, wrong: Sequence[Target], meant: ChipSet) -> str:
-        """What of the sources the wrong targets refuse, as a sentence: an image too many is else no harm by itself."""
+        """An instruction of the sources that the wrong targets refuse, as a sentence; a library's atom compiles."""
         code = behind(self.context, self.module, built.carry)
         kept = [Target(chip.joined, "a") for chip in meant]
         found = ((one, *first) for one in wrong for own in kept for first in refused(self.context, code, one, own))
-        for target, module, operation in found:
+        for target, module, operation in (one for one in found if one[2].kind == "instruction"):
             file = module.path.rpartition("/")[2]
             return f"{target} has no `{short(operation)}`, which {file}:{operation.at[0]} needs"
         return ""
