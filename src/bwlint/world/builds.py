@@ -73,14 +73,14 @@ class Builds:
             self._found[real] = tuple(dict.fromkeys(self._matching(real.replace(os.sep, "/"))))
         return self._found[real]
 
-    def beside(self, real: str) -> Iterator[tuple[str, Module]]:
-        """The files of the folder whose names begin like that of a build file, with these: build.sh, build_5090.sh."""
-        folder, _, own = real.rpartition("/")
-        for name in _names(folder):
-            if name != own and _first_word(name) == _first_word(own):
-                module = self._load(os.path.join(folder, name))
-                if module is not None:
-                    yield name, module
+    def beside(self, real: str, called: re.Pattern[str]) -> Iterator[Module]:
+        """The files beside a build file whose names begin like its own and have a word besides: build_5090.sh."""
+        folder, own = os.path.split(real)
+        names = (name for name in _names(folder) if name != own and _first_word(name) == _first_word(own))
+        for name in islice(filter(called.search, names), _MOST_FILES):
+            module = self._load(os.path.join(folder, name))
+            if module is not None:
+                yield module
 
     def _matching(self, path: str) -> Iterable[tuple[str, Carry]]:
         for origin, source, carry in self._by_name.get(path.rpartition("/")[2], ()):

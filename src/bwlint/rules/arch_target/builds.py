@@ -475,7 +475,7 @@ class _BuildFile:
         card = _called(asked)
         if not carry.name or card.search(self._place.rpartition("/")[2]):
             return False
-        others = (module for name, module in self.context.builds.beside(self.module.path) if card.search(name))
+        others = self.context.builds.beside(self.module.path, card)
         return any(_loading(one.sass) & asked for module in others for one in module.carries if one.name == carry.name)
 
     def _completing(self, built: _Built, missing: ChipSet, *, alone: bool) -> Remedy:
