@@ -300,7 +300,8 @@ class Carry:
 
     `name` is the variable, function or flag, `sources` the files that it compiles, where the build says so. `toolkit`
     bounds the CUDA version: at least, and below ("" = any). Flags of one `group` are one list; "" is that of the file.
-    `host` is the one that it is for, x86_64 or aarch64, where the file says so.
+    `host` is the one that it is for, x86_64 or aarch64, where the file says so. `handed` is the variable that gets it
+    where the file hands it on under another name, `aside` what comments of the file give its own one.
     """
 
     kind: CarryKind
@@ -315,6 +316,8 @@ class Carry:
     text: str = ""
     group: str = ""
     host: str = ""
+    handed: str = ""
+    aside: tuple[str, ...] = ()
 
     def is_a(self, *kinds: CarryKind) -> bool:
         return self.kind in kinds

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 from bwlint.chips import NONE, ChipSet, Target, TargetSet, all_chips, group, known_targets, spelling
+from bwlint.chips.frameworks import refuses_family
 from bwlint.model.facts import Carry, Module
 from bwlint.sources.tree import folder_root, project_folder
 from bwlint.world.headers import Headers
 
 _BUILD_FILES = ("CMakeLists.txt", "setup.py")
+_WORD_END = re.compile(r"[._-]")
 _MOST_FOLDERS = 30
 _MOST_FILES = 50
 
@@ -70,6 +73,15 @@ class Builds:
             self._found[real] = tuple(dict.fromkeys(self._matching(real.replace(os.sep, "/"))))
         return self._found[real]
 
+    def beside(self, real: str, called: re.Pattern[str]) -> Iterator[Module]:
+        """The files beside a build file whose names begin like its own and have a word besides: build_5090.sh."""
+        folder, own = os.path.split(real)
+        names = (name for name in _names(folder) if name != own and _first_word(name) == _first_word(own))
+        for name in islice(filter(called.search, names), _MOST_FILES):
+            module = self._load(os.path.join(folder, name))
+            if module is not None:
+                yield module
+
     def _matching(self, path: str) -> Iterable[tuple[str, Carry]]:
         for origin, source, carry in self._by_name.get(path.rpartition("/")[2], ()):
             folder = os.path.dirname(origin)
@@ -113,11 +125,19 @@ class Builds:
 
 def _build_files(folder: str) -> list[str]:
     """The names of the build files of a folder that may name sources."""
+    return [name for name in _names(folder) if name in _BUILD_FILES or name.endswith(".cmake")][:_MOST_FILES]
+
+
+def _names(folder: str) -> list[str]:
     try:
-        names = sorted(os.listdir(folder))
+        return sorted(os.listdir(folder))
     except OSError:
         return []
-    return [name for name in names if name in _BUILD_FILES or name.endswith(".cmake")][:_MOST_FILES]
+
+
+def _first_word(name: str) -> str:
+    """What a file's name begins with: "build" of build_5090.sh."""
+    return _WORD_END.split(name, maxsplit=1)[0]
 
 
 def files(path: str) -> Iterable[str]:
@@ -162,6 +182,17 @@ def runs_on(carries: Iterable[Carry]) -> ChipSet:
 def built(carry: Carry) -> TargetSet:
     """The targets that a build compiles device code for: those of its cubins, and of its PTX."""
     return TargetSet.joining(known_targets((*carry.sass, *carry.ptx)))
+
+
+def of_framework(carry: Carry) -> bool:
+    """Whether a list is for a framework's own reader, which has a grammar of its own."""
+    return refuses_family(carry.name) or refuses_family(carry.handed)
+
+
+def takes_family(module: Module, carry: Carry) -> bool:
+    """Whether a list may name a family target: one of the framework's that has some is read by another program."""
+    lists = (one for one in module.carries if one.name == carry.name)
+    return not of_framework(carry) or any(name.endswith("f") for one in lists for name in (*one.sass, *one.ptx))
 
 
 def named_for(carry: Carry) -> ChipSet:

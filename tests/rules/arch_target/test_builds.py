@@ -199,7 +199,7 @@ def test_sparse_fp4_is_for_exact_targets() -> None:
 
 
 def test_sources_named_for_another_part() -> None:
-    assert levels(carry("kernel", "100f 120f", sources=("mla_sm100.cu",))) == ["1 warning"]
+    assert levels(carry("kernel", "100f 120f", sources=("mla_sm100.cu",))) == ["1 note"]
     assert levels(carry("kernel", "100f 120f", sources=("mla_sm100.cu", "mla.cu"))) == []
     assert levels(carry("kernel", "90a 120f", sources=("gemm_sm90.cu",))) == []
     assert levels(carry("kernel", "100f 120f", sources=("gemm_sm100_sm120.cu",))) == []
@@ -311,8 +311,8 @@ def test_kernels_of_a_build_that_takes_no_asked_chip() -> None:
 @pytest.mark.parametrize(
     ("names", "sources", "expected"),
     [
-        (("120f", "120a 121a"), ("mla/sm100_kernel.cu",), ["1 warning"]),
-        (("100f", "120a 121a"), ("mla/sm100_kernel.cu",), ["2 warning"]),
+        (("120f", "120a 121a"), ("mla/sm100_kernel.cu",), ["1 note"]),
+        (("100f", "120a 121a"), ("mla/sm100_kernel.cu",), ["2 note"]),
         (("120f", "120a 121a"), ("mla/kernel.cu",), []),
         (("120f", "120a 121a"), ("mla/sm100_kernel.cu", "mla/common.cu"), []),
         (("100f", "100a"), ("mla/sm100_kernel.cu",), []),

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bwlint.chips import NONE, Chip, ChipSet, Target, known_targets, siblings
-from bwlint.chips.frameworks import refuses_family
 from bwlint.chips.toolkits import first_toolkit, version, within
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
@@ -20,6 +19,7 @@ from bwlint.model.facts import ACCEPTING, Carry
 from bwlint.model.findings import NoFix
 from bwlint.readers.buildfiles import is_cmake
 from bwlint.sources.read import SourceText
+from bwlint.world.builds import takes_family
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +94,8 @@ class CarryPlace:
         return f"{lacks}: plain {plain_ones} loads there"
 
     def reader_takes(self, target: Target) -> bool:
-        """A framework's own reader may refuse every f: a list that has some is read by another program."""
-        if target.suffix != "f" or not refuses_family(self.carry.name):
-            return True
-        lists = (one for one in self.stated if one.name == self.carry.name)
-        return any(other.suffix == "f" for one in lists for other in sass(one))
+        """A framework's own reader may refuse every f."""
+        return target.suffix != "f" or takes_family(self.job.module, self.carry)
 
     def outside(self) -> str:
         return f"{self.code.outside} is not in this tree" if self.code.outside else ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from bwlint.chips import all_chips
 from bwlint.chips.flags import find_flags
-from bwlint.chips.hosts import host_of, of_condition, other
+from bwlint.chips.hosts import host_of, of_condition, of_denied
 from bwlint.chips.toolkits import Toolkits, bounds, every_toolkit
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, CarryKind
@@ -54,6 +54,8 @@ class _If:
     admits: frozenset[str] = frozenset()
     body: int = 0
     host: str = ""
+    rest: str = ""
+    """The host of the next branches, where they have one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +142,10 @@ class _CmakeFile:
         else:
             self.chains += 1
             chain = self.chains
-        beside = other(before[0].host) if before and command.name == "else" else ""
-        host = beside or of_condition(" ".join(command.words))
-        entry = _If(_BuildArm(chain, place, may), left, "if", host=host)
+        condition = " ".join(command.words) if command.name != "else" else ""
+        rest = before[0].rest if before else ""
+        host = of_condition(condition) or rest
+        entry = _If(_BuildArm(chain, place, may), left, "if", host=host, rest=rest or of_denied(condition))
         self.stack.append(entry)
         admits = self.asked.admitted(command.words, self.texts)
         if admits is not None:

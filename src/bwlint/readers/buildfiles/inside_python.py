@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from bwlint.chips.flags import find_flags
+from bwlint.chips.hosts import host_of, of_condition, of_denied
 from bwlint.chips.spelling import IN_NAMES, NUMBER, member
 from bwlint.chips.toolkits import version
 from bwlint.model.facts import ONE_EXTENSION, Carry, CarryKind
@@ -123,6 +124,7 @@ class _Python:
     """The names that stand for a target that is asked for; None in a file that builds nothing."""
     group: str = ""
     toolkit: tuple[str, str] = ("", "")
+    host: str = ""
 
     def body(self, nodes: list[ast.stmt], qualname: str) -> None:
         for node in nodes:
@@ -155,6 +157,8 @@ class _Python:
         if isinstance(node, ast.If) and (release := _asked_release(node.test)):
             self._arms(node, release, qualname)
             return
+        if isinstance(node, ast.If) and self._on_hosts(node, qualname):
+            return
         for name, value in _settings(node):
             self._setting(name, value, qualname)
         outer, self.group = self.group, self._group_of(node) or self.group
@@ -169,6 +173,17 @@ class _Python:
             self.toolkit = bounds
             self.body(arm, qualname)
         self.toolkit = outer
+
+    def _on_hosts(self, node: ast.If, qualname: str) -> bool:
+        """`if platform.machine() == "x86_64":`: the host that takes each branch."""
+        test = ast.unparse(node.test)
+        taken, left = of_condition(test), of_denied(test)
+        outer = self.host
+        for arm, host in ((node.body, taken), (node.orelse, left)) if taken or left else ():
+            self.host = host or outer
+            self.body(arm, qualname)
+        self.host = outer
+        return bool(taken or left)
 
     def _group_of(self, node: ast.AST) -> str:
         """The list of flags that a statement begins or adds to, where its variable holds several in turn."""
@@ -256,6 +271,7 @@ class _Python:
                 qualname=qualname,
                 text=text,
                 group=group,
+                host=self.host or host_of(name),
             )
         )
 

@@ -12,7 +12,8 @@ from itertools import islice
 
 from bwlint.chips import ALL_TARGETS
 from bwlint.chips.flags import find_flags
-from bwlint.chips.hosts import host_of, other
+from bwlint.chips.frameworks import refuses_family
+from bwlint.chips.hosts import host_of, of_denied, of_job
 from bwlint.chips.hosts import of_condition as of_host
 from bwlint.chips.toolkits import Toolkits, every_toolkit, runs
 from bwlint.model.expr import Span
@@ -21,13 +22,19 @@ from bwlint.readers.buildfiles.places import Places
 from bwlint.readers.buildfiles.shell_conditions import shell_conditions
 from bwlint.readers.buildfiles.targets import Listed, bare_is_both, counts, list_names, parse_list
 from bwlint.readers.buildfiles.versions import StringChoice, choices, of_condition, of_image, of_patterns
-from bwlint.readers.buildfiles.yaml import YamlPlace, yaml_place
+from bwlint.readers.buildfiles.yaml import YamlPlace, job_lines, job_text, yaml_place
 
 _HANDED = re.compile(
     r"(?:arch_?list|archs|architectures|capabilit(?:y|ies))[\w-]{0,40}[\"']?[ \t]*(?::|=|:=)[ \t]*"
     r"\\?[\"']{0,2}\$\{?(?P<value>\w{1,60})|(?:compute|sm)_\$[{(]?(?P<part>\w{1,60})",
     re.I,
 )
+_HANDED_ON = re.compile(
+    r"(?P<receiver>arch_?list)[\"']?[ \t]*(?::|=|:=)[ \t]*\\?[\"']{0,2}\$[{(]{0,2}[ \t]*"
+    r"(?:\w{1,60}\.)?(?P<value>[\w-]{1,60})",
+    re.I,
+)
+_LAST_WORD = re.compile(r"[\w-]*$")
 _LOOP = re.compile(r"\bfor[ \t]+(\w{1,60})[ \t]+in[ \t]+[\"']?\$\{?(\w{1,60})")
 _LOOPED = re.compile(r"[ \t]+in[ \t]+([^;\n$]{1,400})")
 _CONDITION = re.compile(r"((?:[^\n;]|\|\|[ \t]*\n|&&[ \t]*\n|\\\n){0,600}?)(?:;|\n)\s{0,40}then\b")
@@ -65,6 +72,8 @@ MAX_CHOICES = 100
 """Values that one expression of a workflow may pick from."""
 _MOST = 2000
 _MOST_HANDED = 50
+_LONGEST_NAME = 60
+_LONGEST_COMMENT = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +85,8 @@ class _Branch:
     must: Toolkits
     left: Toolkits
     host: str = ""
+    rest: str = ""
+    """The host of the next branches, where they have one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +118,12 @@ class _LineReader:
     in_case: bool = False
     arm: int = 0
     """The number of the open arm of a `case`."""
+    receivers: dict[str, str] = field(default_factory=dict)
+    """The variables of a framework that others are handed on to, by the names of these."""
+    jobs: tuple[tuple[range, str], ...] = ()
+    """The lines of each job of a workflow, with its host."""
+    asides: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The targets that lists in comments give variables."""
     said: dict[str, bool] = field(default_factory=dict)
     """Which variables are printed, and nothing else."""
 
@@ -114,6 +131,8 @@ class _LineReader:
         offset = 0
         self.host = host_of(self.path.rpartition("/")[2])
         self.lines = self.source.splitlines(keepends=True)
+        if self.path.endswith(_YAML):
+            self.jobs = tuple((job, of_job(job_text(self.lines, job))) for job in job_lines(self.lines))
         for number, line in enumerate(self.lines):
             self.number = number
             if len(self.values) > _MOST:
@@ -125,11 +144,28 @@ class _LineReader:
             self._flags(code, offset)
             if self.names.search(code):
                 self._guarded(code, offset)
+            elif not code.strip() and len(line) < _LONGEST_COMMENT:
+                self._aside(line)
             if self.arm and ";;" in code:
                 self._leave_arm()
             offset += len(line)
         self._tests()
-        return tuple(replace(value.carry, toolkit=toolkit) for value in self.values for toolkit in runs(value.toolkits))
+        told = (replace(value, carry=self._beside(value.carry)) for value in self.values)
+        return tuple(replace(value.carry, toolkit=toolkit) for value in told for toolkit in runs(value.toolkits))
+
+    def _aside(self, comment: str) -> None:
+        """`# NAME="12.0"`: what a variable may get instead."""
+        for match in self.names.finditer(comment):
+            assigned = _ASSIGNED.match(comment, match.end())
+            place = assigned.end() if assigned else len(comment)
+            found = _QUOTED.match(comment, place)
+            bare = None if found else _BARE.match(comment, place)
+            listed = parse_list(found[2] if found else bare[0] if bare else "")
+            if listed is not None:
+                self.asides[match[0]] = (*self.asides.get(match[0], ()), *listed.sass, *listed.ptx)
+
+    def _beside(self, carry: Carry) -> Carry:
+        return replace(carry, aside=self.asides[carry.name]) if carry.name in self.asides else carry
 
     def _tests(self) -> None:
         """What a script does for some capabilities alone: by all their names where it refuses the others."""
@@ -154,11 +190,12 @@ class _LineReader:
                 if word == "if":
                     self._open(every_toolkit(), condition)
                 elif self.branches:
-                    self._open(self.branches.pop().left, condition)
+                    last = self.branches.pop()
+                    self._open(last.left, condition, last.rest)
             elif word == "else" and self.branches:
                 last = self.branches.pop()
                 self.opened += 1
-                self.branches.append(_Branch(self.opened, last.left, last.left, frozenset(), other(last.host)))
+                self.branches.append(_Branch(self.opened, last.left, last.left, frozenset(), last.rest))
             elif word in ("fi", "endif") and self.branches:
                 self.branches.pop()
 
@@ -181,11 +218,11 @@ class _LineReader:
         self.branches = [branch for branch in self.branches if branch.number != self.arm]
         self.arm = 0
 
-    def _open(self, still: Toolkits, condition: str = "") -> None:
+    def _open(self, still: Toolkits, condition: str = "", rest: str = "") -> None:
         may, must = of_condition(condition)
         self.opened += 1
-        host = of_host(condition)
-        self.branches.append(_Branch(self.opened, still & may, still & must, still - must, host))
+        host, rest = of_host(condition) or rest, rest or of_denied(condition)
+        self.branches.append(_Branch(self.opened, still & may, still & must, still - must, host, rest))
 
     def _image(self, code: str) -> None:
         """The toolkit of a container's image: `FROM nvidia/cuda:12.8.1-devel`, by the defaults of its arguments."""
@@ -309,10 +346,13 @@ class _LineReader:
 
     def _add(self, kind: CarryKind, name: str, listed: Listed, at: Span, toolkits: Toolkits, text: str = "") -> None:
         place = yaml_place(self.lines, self.number) if self.path.endswith(_YAML) else YamlPlace((), ())
-        hosts = (*(branch.host for branch in reversed(self.branches)), host_of(name))
-        host = next(filter(None, (*hosts, host_of(" ".join((*place.keys, *place.beside))), self.host)), "")
+        job = next((host for lines, host in self.jobs if self.number in lines), "")
+        row = of_job("\n".join((*place.keys, *place.beside)))
+        hosts = (*(branch.host for branch in reversed(self.branches)), host_of(name), row, job, self.host)
+        host = next(filter(None, hosts), "")
         qualname = ".".join(place.keys[:-1])
-        carry = Carry(kind, name, listed.sass, listed.ptx, at, text=text, qualname=qualname, host=host)
+        handed = self.receivers.get(name.lower(), "")
+        carry = Carry(kind, name, listed.sass, listed.ptx, at, text=text, qualname=qualname, host=host, handed=handed)
         self.values.append(_Setting(carry, tuple(self.branches), toolkits))
 
     def _toolkits(self) -> Toolkits:
@@ -325,7 +365,7 @@ class _LineReader:
 def read(path: str, source: str) -> tuple[Carry, ...]:
     """The carries of a file of any of these kinds."""
     handed = _handed(source)
-    return _LineReader(path, source, Places(source), handed, list_names(handed)).read()
+    return _LineReader(path, source, Places(source), handed, list_names(handed), receivers=_receivers(source)).read()
 
 
 def _handed(source: str) -> frozenset[str]:
@@ -334,3 +374,14 @@ def _handed(source: str) -> frozenset[str]:
     for loop in islice(_LOOP.finditer(source), _MOST):
         found |= {loop[2]} if loop[1] in found else set()
     return frozenset(islice(sorted(found), _MOST_HANDED))
+
+
+def _receivers(source: str) -> dict[str, str]:
+    """What others are handed on to, by their names in lower case, where a framework's own reader takes it."""
+    found: dict[str, str] = {}
+    for match in islice(_HANDED_ON.finditer(source), _MOST):
+        before = _LAST_WORD.search(source[max(0, match.start() - _LONGEST_NAME) : match.start()])
+        receiver = f"{before[0] if before else ''}{match['receiver']}"
+        if refuses_family(receiver):
+            found.setdefault(match["value"].lower(), receiver)
+    return found

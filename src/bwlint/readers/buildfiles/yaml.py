@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 _KEY = re.compile(r"(?P<indent>[ \t]*(?P<dash>- +)?)(?P<key>[\w.-]+)[ \t]*:")
 _MOST_LINES = 400
+_INDENT = re.compile(r"[ \t]*(?=[^\s#])")
+_LONGEST_LINE = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +53,26 @@ def _below(lines: Sequence[str], indent: int) -> list[str]:
         if len(match["indent"]) == indent:
             found.append(line)
     return found
+
+
+def job_lines(lines: Sequence[str]) -> Iterator[range]:
+    """The lines of each job of a workflow: those below each key of `jobs`."""
+    indents = [len(found[0]) if (found := _INDENT.match(line)) else None for line in lines]
+    outer = next((number for number, line in enumerate(lines) if line.startswith("jobs:")), len(lines))
+    begun: list[int] = []
+    depth = 0
+    for number in range(outer + 1, len(lines)):
+        indent = indents[number]
+        if indent == 0:
+            break
+        depth = depth or indent or 0
+        if indent is not None and indent <= depth:
+            begun.append(number)
+    else:
+        number = len(lines)
+    yield from (range(first, last) for first, last in pairwise([*begun, number]))
+
+
+def job_text(lines: Sequence[str], job: range) -> str:
+    """What a job says, without its comments."""
+    return "".join(lines[number][:_LONGEST_LINE] for number in job if not lines[number].lstrip().startswith("#"))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 from bwlint.chips import (
     NONE,
+    Chip,
     ChipSet,
     Target,
     TargetSet,
@@ -21,16 +22,18 @@ from bwlint.chips.hosts import ARM, X86, without_host
 from bwlint.chips.pairs import refusal, same_cubin
 from bwlint.chips.toolkits import Toolkits, first_toolkit, version, within
 from bwlint.chips.wording import plain
+from bwlint.chips.words import families, nicknames, numbers
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
-from bwlint.judging.compiled import elsewhere
+from bwlint.judging.compiled import behind, elsewhere, refused
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
+from bwlint.judging.legality import short
 from bwlint.model.expr import Span
 from bwlint.model.facts import ACCEPTING, FLAGS, ONE_EXTENSION, Carry, CarryKind, Module
 from bwlint.model.findings import Claim, Confidence, NoFix, Severity
 from bwlint.rules.arch_target import RULE
-from bwlint.world.builds import named_for, pair_of, pairs_of
+from bwlint.world.builds import named_for, of_framework, pair_of, pairs_of, takes_family
 
 _LISTS: frozenset[CarryKind] = frozenset({"list", "piece", "request"})
 _NUMBERS = re.compile(r"\d+[af]?")
@@ -118,6 +121,11 @@ class _BuildFile:
     def copied(self, built: _Built) -> bool:
         """Whether the list stands above under the same name: what is wrong with it is told there."""
         return self._copies(built)[0] is not built
+
+    def _asked(self, built: _Built) -> ChipSet:
+        """The chips that something is asked for: who builds for x86_64 has none that aarch64 hosts alone have."""
+        left_out = group("arm-hosts") if built.carry.host == X86 else NONE
+        return self.context.targets - left_out
 
     def _copies(self, built: _Built) -> Sequence[_Built]:
         """The places of one list."""
@@ -257,7 +265,7 @@ class _BuildFile:
         yield from self._unfinished(built, group_of)
         if built.carry.kind == "filter":
             yield from self._nothing(built, group_of)
-        for family, present, missing in _split(self.context.targets, named):
+        for family, present, missing in _split(self._asked(built), named):
             mine = [target for target in built.every if target.chip in present]
             if not mine or not _possible(missing, built.toolkits) or self._earlier(built, group_of, present):
                 continue
@@ -398,9 +406,9 @@ class _BuildFile:
 
     def compiled(self, built: _Built) -> Iterator[Draft]:
         """A file of PTX, which a driver compiles."""
-        for _, present, missing in _split(self.context.targets, built.jits):
+        for _, present, missing in _split(self._asked(built), built.jits):
             message = f"PTX for {_listed(built.ptx)} is compiled on {plain(present)} only, and not on {plain(missing)}"
-            advice = _wider(built.ptx, missing)
+            advice = self._wider(built, built.ptx, missing)
             remedy = NoFix("PTX is written by a compiler, which has to be asked for another target")
             label = f"for {plain(present)} only"
             claim = claims.image(missing)
@@ -430,15 +438,14 @@ class _BuildFile:
         """One chip of a family is served and the other not, by what is compiled together under some toolkits."""
         loads = _union(one.loads for one in active)
         jits = _union(one.jits for one in active)
-        for _, present, missing in _split(self.context.targets, loads):
+        for _, present, missing in _split(self._asked(built), loads):
             mine = [target for target in built.sass if target.loads_on() & present]
             if not mine or not _possible(missing, toolkits):
-                continue
-            if built.carry.host == X86 and missing <= group("arm-hosts"):
                 continue
             alone = built.carry.kind == "request" and len(built.every) == 1
             compiled = missing & jits
             sure = not compiled and not alone and any(target.suffix == "a" for target in mine)
+            sure = sure and not self._served_by_later_toolkits(built, present | missing)
             left = f"{plain(missing)} is left to the JIT" if compiled else f"{plain(missing)} loads nothing of this"
             left += "" if toolkits == built.toolkits else f" under CUDA {_named(toolkits)}"
             yield self._draft(
@@ -447,11 +454,29 @@ class _BuildFile:
                 confidence="high" if built.carry.kind == "kernel" else "medium",
                 message=f"{_listed(mine)} is loaded by {plain(present)} only: {left}",
                 label=f"for {plain(present)} only",
-                advice=_wider(mine, missing),
+                advice=self._wider(built, mine, missing),
                 claim=claims.build((pair for one in active for pair in pairs_of(one.carry, ptx=not compiled)), missing),
                 covered=loads | jits,
                 remedy=self._completing(built, missing, alone=alone),
             )
+
+    def _served_by_later_toolkits(self, built: _Built, chips: ChipSet) -> bool:
+        """Whether the arm for later toolkits gives the same variable something for all of a family."""
+        carry = built.carry
+        same = [one for one in self.built if (one.carry.kind, one.carry.name) == (carry.kind, carry.name)]
+        place, last = same.index(built), carry.toolkit[1]
+        beside = (*same[max(0, place - 1) : place], *same[place + 1 : place + 2])
+        return any(one.carry.name and one.carry.toolkit[0] == last != "" and chips <= one.loads for one in beside)
+
+    def _split_by_card(self, carry: Carry, asked: ChipSet) -> bool:
+        """Whether a comment of the file, or a file beside it that is called after a card, has the list for that."""
+        if _loading(carry.aside) & asked:
+            return True
+        card = _called(asked)
+        if not carry.name or card.search(self._place.rpartition("/")[2]):
+            return False
+        others = self.context.builds.beside(self.module.path, card)
+        return any(_loading(one.sass) & asked for module in others for one in module.carries if one.name == carry.name)
 
     def _completing(self, built: _Built, missing: ChipSet, *, alone: bool) -> Remedy:
         """Builds make code: that the other chip runs it has to be shown by another build of the same sources."""
@@ -467,10 +492,10 @@ class _BuildFile:
 
     def _nothing(self, built: _Built, together: Sequence[_Built]) -> Iterator[Draft]:
         """A list for everybody that has nothing for the asked chips, or only PTX."""
-        asked = self.context.targets
+        asked = self._asked(built)
         loads = _union(one.loads for one in together)
         jits = _union(one.jits for one in together)
-        if loads & asked or built is not together[-1] or not _possible_plain(asked, built.toolkits):
+        if not asked or loads & asked or built is not together[-1] or not _possible_plain(asked, built.toolkits):
             return
         every = tuple(dict.fromkeys(target for one in together for target in one.every))
         if jits & asked == asked:
@@ -487,7 +512,7 @@ class _BuildFile:
                 confidence="medium",
                 message=message,
                 label="by JIT only",
-                advice=_native(asked),
+                advice=self._native(built, asked),
                 claim=claim,
                 covered=jits,
                 remedy=_OF_ITS_MAKER,
@@ -508,11 +533,11 @@ class _BuildFile:
         message += "; the flags of its only extension decide, and not this list" if decided else ""
         yield self._draft(
             expected.place if expected else built,
-            severity="warning" if expected else "note",
+            severity="warning" if expected and not self._split_by_card(built.carry, asked) else "note",
             confidence="medium" if expected else "low",
-            message=f"{message}; {expected.why}" if expected else message,
+            message=f"{message}; {expected.why}" if expected and expected.why else message,
             label=f"nothing for {plain(asked)}",
-            advice=_native(asked),
+            advice=self._native(built, asked),
             claim=claims.build((pair for one in together for pair in pairs_of(one.carry)), asked - jits),
             covered=loads | jits,
             remedy=_OF_ITS_MAKER,
@@ -553,11 +578,16 @@ class _BuildFile:
         whole = any(_is_whole(one.carry, every) for one in together)
         if whole and recent and _of_nobody_alone(every):
             why = f"what compiles for plain {_listed(recent)} has no instruction of that chip alone"
-            return _AskedList(built, why)
+            return _AskedList(built, why if self._compiles_as_it_stands(built) else "")
         cards = [target for target in every if target.chip in _CARDS]
         if whole and carry.kind != "kernel" and len(cards) == len(_CARDS) and not _TRIES.search(self._place):
             return _AskedList(built, f"{_listed(cards)} are the cards before them")
         return None
+
+    def _compiles_as_it_stands(self, built: _Built) -> bool:
+        """Whether the sources of a list are known in this tree, and so that no other name is made of its own."""
+        of_flags = (one for one in self.module.carries if one.kind == "extension" and built.carry.kind == "gencode")
+        return any(behind(self.context, self.module, one).modules for one in (built.carry, *of_flags))
 
     def _beside_x86(self, built: _Built) -> _AskedList | None:
         """A list for aarch64 hosts, where the one for x86_64 has the asked chips."""
@@ -610,7 +640,9 @@ class _BuildFile:
             f"{_listed(here)} is plain where {_listed(others)} have their suffix: setmaxnreg, tensormap.replace "
             f"and FP4 mma need one on {plain(chips)} too"
         )
-        advice = "write the family target (12.0f) if the kernels use such instructions; the plain one loads on both"
+        exact = _spelled(built.carry, _relatives(chips) & self.context.targets, "a")
+        suffixed = "the family target (12.0f)" if takes_family(self.module, built.carry) else exact
+        advice = f"write {suffixed} if the kernels use such instructions; the plain one loads on both"
         unsafe = "the suffix costs the PTX for later chips, and whether these kernels need it is not shown"
         remedy = Remedy("carry", built.loads, unsafe=unsafe)
         label = "without a suffix"
@@ -643,12 +675,13 @@ class _BuildFile:
             "carry", built.loads - _union(target.loads_on() for target in wrong), evidence=evidence, unsafe=unsafe
         )
         label = f"reaches {plain(here)}"
+        broken = self._does_not_compile(built, wrong, meant)
         claim = claims.need(sources[0], here & lacking, NONE, f"{sources[0]} does not run on {plain(here & lacking)}")
         found = self._draft(
             built,
-            severity="warning",
+            severity="warning" if broken else "note",
             confidence="medium",
-            message=message,
+            message=f"{message}; {broken}" if broken else message,
             label=label,
             advice=advice,
             claim=claim,
@@ -656,6 +689,36 @@ class _BuildFile:
             remedy=remedy,
         )
         yield replace(found, cause=(self.module.path, sources[0]))
+
+    def _native(self, built: _Built, chips: ChipSet) -> str:
+        """What to write for chips for which there is nothing."""
+        carry, first = built.carry, next(iter(chips))
+        loads = plain(Target(first.joined).loads_on())
+        family = takes_family(self.module, carry)
+        suffixed = _spelled(carry, [first], "f") if family else _spelled(carry, chips, "a")
+        return f"add {_spelled(carry, [first])} (loads on {loads}), or {suffixed} where a suffix is needed"
+
+    def _wider(self, built: _Built, mine: Sequence[Target], missing: ChipSet) -> str:
+        """What to write so that the other chip loads it too."""
+        carry = built.carry
+        own = f"add {_spelled(carry, missing, 'a' if mine[0].suffix else '')}"
+        lower = min(mine, key=lambda target: target.number)
+        if not missing <= Target(lower.number).loads_on() or not takes_family(self.module, carry):
+            return own
+        needs = first_toolkit(Target(lower.number, "f")) if lower.chip.family else None
+        if needs is None:
+            return own
+        return f"write {_spelled(carry, [lower.chip], 'f')} (CUDA {needs} or newer), or {own}"
+
+    def _does_not_compile(self, built: _Built, wrong: Sequence[Target], meant: ChipSet) -> str:
+        """An instruction of the sources that the wrong targets refuse, as a sentence; a library's atom compiles."""
+        code = behind(self.context, self.module, built.carry)
+        kept = [Target(chip.joined, "a") for chip in meant]
+        found = ((one, *first) for one in wrong for own in kept for first in refused(self.context, code, one, own))
+        for target, module, operation in (one for one in found if one[2].kind == "instruction"):
+            file = module.path.rpartition("/")[2]
+            return f"{target} has no `{short(operation)}`, which {file}:{operation.at[0]} needs"
+        return ""
 
     def _together(self, built: _Built) -> tuple[_Built, ...]:
         """The carries that add up with one: flags of a file, pieces of a list under a common toolkit."""
@@ -712,6 +775,16 @@ def _without_cubins(together: Sequence[_Built], asked: ChipSet) -> Claim:
     """That cubins alone do not load, whatever the PTX beside them."""
     pairs = [pair for one in together for pair in pairs_of(one.carry, ptx=False)]
     return claims.build(pairs, asked) if pairs else claims.other(f"there is no cubin for {plain(asked)}", asked)
+
+
+def _loading(names: Iterable[str]) -> ChipSet:
+    return _union(target.loads_on() for target in known_targets(names))
+
+
+@cache
+def _called(chips: ChipSet) -> re.Pattern[str]:
+    """A name of some of the chips, in that of a file."""
+    return re.compile(rf"(?<![a-z0-9])(?:{nicknames(chips)}|{numbers(chips)}|{families(chips)})(?![a-z0-9])", re.I)
 
 
 def _own_chips(targets: Iterable[Target]) -> ChipSet:
@@ -823,19 +896,7 @@ def _family(one: Target, other: Target) -> str:
     return _short(one if one.suffix else other)
 
 
-def _native(chips: ChipSet) -> str:
-    first = next(iter(chips))
-    loads = plain(Target(first.joined).loads_on())
-    return f"add {first.joined} (loads on {loads}), or {first.joined}f where a suffix is needed"
-
-
-def _wider(mine: Sequence[Target], missing: ChipSet) -> str:
-    """What to write so that the other chip loads it too."""
-    own = " and ".join(f"{chip.joined}{'a' if mine[0].suffix else ''}" for chip in missing)
-    lower = min(mine, key=lambda target: target.number)
-    if not missing <= Target(lower.number).loads_on():
-        return f"add {own}"
-    needs = first_toolkit(Target(lower.number, "f")) if lower.chip.family else None
-    if needs is None:
-        return f"add {own}"
-    return f"write {lower.number}f (CUDA {needs} or newer), or add {own}"
+def _spelled(carry: Carry, chips: Iterable[Chip], suffix: str = "") -> str:
+    """Targets as a list has them: the framework's own reader knows names with a dot alone."""
+    dotted = of_framework(carry)
+    return " and ".join(f"{chip.name if dotted else chip.joined}{suffix}" for chip in chips)
