@@ -20,6 +20,7 @@ from bwlint.model.findings import Confidence, NoFix, Severity
 from bwlint.rules.family_split import RULE, reasons
 from bwlint.world.builds import built, runs_on
 
+_SECOND = group("second-consumer")
 _EXACT_WRAPPER = re.compile(r"(?:^|_)(?:only|exact)(?:_|$)|(?:Only|Exact)(?![a-z])")
 _MACROS = frozenset({"macro", "defined"})
 
@@ -87,6 +88,8 @@ def _defined_by_guard(context: Context, module: Module, macro: str) -> bool:
 
 def _remedy(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) -> Remedy | NoFix:
     """Widen the guard by the sibling's targets: those with the suffixes that it admits for the others."""
+    if _denied(guarded, held, lost):
+        return NoFix(f"{plain(lost)} is left out by its number: whether {plain(held)} is to be, too, is not known")
     if (name := named_after(guarded, held)) is not None:
         return NoFix(
             f"`{name}` is named after the part that the guard asks for: {plain(lost)} wants a macro of its own"
@@ -156,13 +159,19 @@ def parts(context: Context, guarded: Guarded) -> tuple[ChipSet, ChipSet] | None:
     for family in families().values():
         here = family & guarded.sets.live.chips & context.targets
         held, lost = guarded.chips & here, guarded.refused & here
-        if not held or not lost or held <= group("second-consumer"):
+        if not held or not lost or (held <= _SECOND and not _denied(guarded, held, lost)):
             continue  # what is for the second one alone is a remedy for it
         if not served(context, guarded, _twins(guarded, held, lost)) and not _other_guard(
             context, guarded, family, lost
         ):
             return held, lost
     return None
+
+
+def _denied(guarded: Guarded, held: ChipSet, lost: ChipSet) -> bool:
+    """Whether a guard names those whom it leaves out, and not their twins: `__CUDA_ARCH__ != 1200`."""
+    named = {node.args[0] for node in walk(guarded.guard.test) if node.op == "const"}
+    return {chip.joined * 10 for chip in lost} <= named and named.isdisjoint(chip.joined * 10 for chip in held)
 
 
 def _twins(guarded: Guarded, held: ChipSet, lost: ChipSet) -> TargetSet:
