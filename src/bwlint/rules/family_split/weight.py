@@ -170,7 +170,13 @@ def _is_of_version(comparison: Expr) -> bool:
     parts = list(walk(comparison))
     said = [word for part in parts for word in part.args if isinstance(word, str) and _VERSION.search(word)]
     named = bool(said) and not any(_OF_DEVICE.search(word) for word in said)
-    return named and any(part.op == "const" and part.args[0] for part in parts)
+    return named and any(_is_release(part) for part in parts)
+
+
+def _is_release(part: Expr) -> bool:
+    """`version[0]`, (13, 1) and "12.8": a plain number may be anything's version."""
+    text = part.args[0] if part.op == "const" else None
+    return part.op in ("index", "tuple") or (isinstance(text, str) and "." in text)
 
 
 def _table(context: Context, cut: Cut) -> Weight | None:
