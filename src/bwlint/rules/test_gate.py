@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bwlint.chips import ChipSet, group, spelling, words
+from bwlint.chips import EVERY, ChipSet, group, spelling, words
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
 from bwlint.judging import claims, suites
@@ -38,6 +38,8 @@ _FAMILY, _SECOND = group("consumer-blackwell"), group("second-consumer")
 _REFUSED = re.compile(words.said("refusal"), re.I)
 _ASKED = re.compile(words.said("demand"), re.I)
 _TAKES_BACK = re.compile(rf"\bnot?\b|\bonly\b|{words.said('refusal')}", re.I)
+_ODD_ONES = 2
+"""What refuses no more chips than these says whom it does not know, and not for whom it is."""
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -196,7 +198,7 @@ def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
         return  # who is kept out is named
     api = admits(context, judged, out) or suites.admits(context, judged, out)
     if api is not None:
-        if out <= api.chips:
+        if out <= api.chips and len(EVERY - api.chips) > _ODD_ONES:
             yield replace(_against(judged, out, api), severity=_by_build(context, judged, out, api))
         return
     need = context.need_of(judged, judged.working) or _named(context, judged)
