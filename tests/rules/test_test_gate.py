@@ -300,3 +300,22 @@ def test_the_surest_use_of_a_flag_speaks_for_all(tmp_path: Path) -> None:
     (found,) = drafts(tmp_path, files, "test-gate")
     assert (found.at[0], found.confidence) == (5, "high")
     assert "`kernel`: code that refuses" in found.message
+
+
+REFUSING = "import torch\n\n\ndef kernel(n):\n    if torch.cuda.get_device_capability() {}:\n        raise RuntimeError('no')\n"
+ASKING = (
+    "import pytest\nimport torch\nfrom x import kernel\n\n\n"
+    "@pytest.mark.skipif(torch.cuda.get_device_capability()[0] not in (8, 9), reason='another GPU')\n"
+    "def test_kernel():\n    kernel(1)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("refused", "expected"),
+    [("not in ((8, 0), (9, 0), (12, 0), (12, 1))", ["warning"]), ("== (11, 0)", []), ("in ((10, 7), (11, 0))", [])],
+)
+def test_what_refuses_a_part_or_two_says_nothing_of_the_others(
+    tmp_path: Path, refused: str, expected: list[str]
+) -> None:
+    files = {"tests/test_x.py": ASKING, "x.py": REFUSING.format(refused)}
+    assert [one.severity for one in drafts(tmp_path, files, "test-gate")] == expected
