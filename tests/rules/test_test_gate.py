@@ -302,7 +302,10 @@ def test_the_surest_use_of_a_flag_speaks_for_all(tmp_path: Path) -> None:
     assert "`kernel`: code that refuses" in found.message
 
 
-REFUSING = "import torch\n\n\ndef kernel(n):\n    if torch.cuda.get_device_capability() {}:\n        raise RuntimeError('no')\n"
+REFUSING = (
+    "import torch\n\n\ndef kernel(n):\n    if torch.cuda.get_device_capability() {}:\n"
+    "        raise RuntimeError('no')\n"
+)
 ASKING = (
     "import pytest\nimport torch\nfrom x import kernel\n\n\n"
     "@pytest.mark.skipif(torch.cuda.get_device_capability()[0] not in (8, 9), reason='another GPU')\n"
