@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from analysed import analysed, drafts
 
 from bwlint.world.unbuilt import Unbuilt
 
@@ -92,3 +93,70 @@ def test_a_line_of_a_megabyte(tmp_path: Path) -> None:
     line = "a" * 1_000_000 + "*" * 100_000 + "/{" * 100_000
     files = {"CMakeLists.txt": LISTED + line + ".cu\n", "j.py": f"x = '{line}.cu'\n", **RUN, "csrc/gemm/old.cu": ""}
     assert dead(tmp_path, files) in ([], ["csrc/gemm/old.cu"])
+
+
+DISPATCH = """
+bool sparse_gemm_supported(int64_t cuda_device_capability) { return cuda_device_capability >= 90; }
+void sparse_gemm(int x) {
+  int32_t version_num = get_sm_version_num();
+  if (version_num == 90) { gemm_sm90(x); return; }
+  TORCH_CHECK_NOT_IMPLEMENTED(false, "no kernel for ", version_num);
+}
+"""
+
+
+def severities(folder: Path, files: dict[str, str], only: str = "") -> list[str]:
+    found = drafts(folder, files, "leak", only=only)
+    return sorted(f"{Path(draft.module.path).relative_to(folder)} {draft.severity}" for draft in found)
+
+
+COPIES = {
+    "CMakeLists.txt": LISTED,
+    "csrc/gemm/run.cu": DISPATCH,
+    "csrc/gemm/bind.cpp": 'TORCH_LIBRARY(ops, m) { m.def("ok", &sparse_gemm_supported); }\n',
+    "csrc/old/run.cu": DISPATCH,
+}
+
+
+def test_a_stray_copy_is_a_note(tmp_path: Path) -> None:
+    expected = ["csrc/gemm/run.cu warning", "csrc/old/run.cu note"]
+    assert severities(tmp_path, COPIES) == expected
+    assert severities(tmp_path, COPIES, only="csrc/old/run.cu") == expected[1:]
+    assert severities(tmp_path, COPIES, only="csrc/gemm/run.cu") == expected[:1]
+
+
+@pytest.mark.parametrize(
+    ("binding", "expected"),
+    [
+        ('TORCH_LIBRARY(ops, m) { m.def("ok", &sparse_gemm_supported); }\n', ["csrc/gemm/run.cu warning"]),
+        (
+            "bool sparse_gemm_supported(int64_t);\nbool f() { return sparse_gemm_supported(90); }\n",
+            ["csrc/gemm/run.cu warning"],
+        ),
+        ('TORCH_LIBRARY(ops, m) { m.def("run", &sparse_gemm); }\n', ["csrc/gemm/run.cu note"]),
+    ],
+)
+def test_a_predicate_that_nobody_asks_is_a_note(tmp_path: Path, binding: str, expected: list[str]) -> None:
+    files = {"CMakeLists.txt": LISTED, "csrc/gemm/run.cu": DISPATCH, "csrc/gemm/bind.cpp": binding}
+    assert severities(tmp_path, files) == expected
+
+
+@pytest.mark.parametrize("stray", [False, True])
+def test_evidence_steps_through_what_is_compiled(tmp_path: Path, stray: bool) -> None:
+    user = """
+void pick_kernel() {
+  int32_t version_num = get_sm_version_num();
+  if (version_num >= 90) { launch_hopper(); }
+}
+"""
+    kernel = "void launch_hopper() { inner_hopper(); }\n"
+    inner = '__global__ void inner_hopper() { asm volatile("wgmma.fence.sync.aligned;"); }\n'
+    files = {
+        "CMakeLists.txt": "add_library(ops csrc/gemm/run.cu csrc/gemm/kernel.cu csrc/gemm/inner.cu)\n",
+        "csrc/gemm/run.cu": user,
+        "csrc/gemm/kernel.cu": kernel,
+        **({"csrc/attic/inner.cu": inner, "csrc/gemm/inner.cu": ""} if stray else {"csrc/gemm/inner.cu": inner}),
+    }
+    found = [one for _, each in analysed(tmp_path, files, ["leak"]).drafts for one in each if one.severity == "warning"]
+    assert bool(found) is not stray
+    assert not any("attic" in related.module.path for one in found for related in one.related)
