@@ -22,6 +22,7 @@ flags(SRCS "${HOPPER_SRCS}" ARCHS "${HOPPER_ARCHS}")
 archs_of(WIDE_ARCHS "9.0a;12.0f" "${ASKED}")
 set(WIDE_SRCS "wide.cu" "both_two.cu")
 flags(SRCS "${WIDE_SRCS}" ARCHS "${WIDE_ARCHS}")
+target_sources(ops PRIVATE "bind.cpp")
 """
 LAUNCH = "__global__ void {name}_kernel();\nvoid {name}() {{ {name}_kernel<<<1, 1>>>(); }}\n"
 

@@ -147,7 +147,7 @@ def analyse(
             for check_file in run_files
             for draft in check_file(context, part)
         ]
-        merged = one_each(_at_origins(context, module, drafts))
+        merged = one_each(_as_built(native, module, _at_origins(context, module, drafts)))
         reached = tuple(draft for draft in merged if not unreached.holds(file.root, draft))
         silent += len(merged) - len(reached)
         if reached:
@@ -172,6 +172,14 @@ def _weighed(judged: Judged, drafts: Iterable[Draft]) -> Iterator[Draft]:
         if judged.sets.toolkit:
             draft = replace(draft, label=f"{draft.label} (tests of the toolkit's version taken as passed)")
         yield draft
+
+
+def _as_built(native: Native, module: Module, drafts: Sequence[Draft]) -> Sequence[Draft]:
+    """Drafts with what nobody compiles told as such: it goes wrong nowhere."""
+    if all(draft.severity == "note" for draft in drafts) or not native.unbuilt.holds(module.path):
+        return drafts
+    says = "(no build of the project compiles this file)"
+    return [replace(draft, severity="note", label=f"{draft.label} {says}") for draft in drafts]
 
 
 def _at_origins(context: Context, module: Module, drafts: Sequence[Draft]) -> list[Draft]:

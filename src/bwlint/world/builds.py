@@ -145,7 +145,7 @@ def files(path: str) -> Iterable[str]:
     return sorted(glob.glob(path))[:_MOST_FILES] if "*" in path else (path,)
 
 
-def _fits(name: str, pattern: str) -> bool:
+def fits(name: str, pattern: str) -> bool:
     """Whether one part of a path is what a pattern says, in which a star stands for anything."""
     first, *rest = pattern.split("*")
     if not rest:
@@ -166,7 +166,7 @@ def ends_in(path: str, source: str) -> bool:
     """Whether a path ends in a source's, in which a star stands for an unknown part of a name."""
     named = source.lstrip("./").split("/")
     parts = path.replace(os.sep, "/").split("/")[-len(named) :]
-    return len(parts) == len(named) and all(map(_fits, parts, named))
+    return len(parts) == len(named) and all(map(fits, parts, named))
 
 
 def runs_on(carries: Iterable[Carry]) -> ChipSet:

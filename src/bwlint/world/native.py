@@ -26,6 +26,7 @@ from bwlint.world.builds import Builds, ends_in, pairs_of, runs_on
 from bwlint.world.proofs import Edge, NeedProof, Node, one_of
 from bwlint.world.refusals import Refusals
 from bwlint.world.tree import Tree
+from bwlint.world.unbuilt import Unbuilt
 
 MAX_DEFINITIONS = 8
 """How many definitions a name may have: what has more says nothing."""
@@ -84,12 +85,16 @@ class Native:
     refusals: Refusals
     searches: dict[str, Search] = field(default_factory=dict)
     read: Callable[[str], bytes | Unread] = read_bytes
+    unbuilt: Unbuilt = field(init=False)
     _files: dict[str, _CppFile | None] = field(default_factory=dict)
     _modules: dict[str, Module | None] = field(default_factory=dict)
     _full: dict[str, Module | None] = field(default_factory=dict)
     _generators: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
     _named: dict[tuple[str, str], tuple[Node, ...]] = field(default_factory=dict)
     _extensions: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.unbuilt = Unbuilt(self.searches)
 
     def definitions(
         self, name: str, near: str, given: tuple[str, ...] = (), at: Span | None = None
@@ -270,11 +275,11 @@ class Native:
         return file.outline if file is not None else None
 
     def paths_naming(self, word: str, near: str) -> tuple[str, ...]:
-        """The C++ files of the project that name something; none where too many do."""
+        """The C++ files of the project that name something, what nobody compiles left out; none where too many do."""
         search = search_of(package_root(near), self.searches)
         if not search.complete("cuda"):
             return ()
-        paths = tuple(dict.fromkeys(hit.file.real for hit in search.word("cuda", word)))
+        paths = self.unbuilt.live(dict.fromkeys(hit.file.real for hit in search.word("cuda", word)), near)
         return paths if len(paths) <= MAX_FILES else ()
 
     def _bound(self, name: str, near: str) -> tuple[Node, ...]:

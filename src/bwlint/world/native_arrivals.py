@@ -129,7 +129,7 @@ class NativeArrivals:
             raise _Common
         word = re.compile(rf"(?<![\w~]){re.escape(name)}\b")
         variable = re.compile(rf"[\w>][\s&*]+{re.escape(name)}\s*[;={{,)]")
-        for path in dict.fromkeys(hit.file.real for hit in hits):
+        for path in self.native.unbuilt.live(dict.fromkeys(hit.file.real for hit in hits), near):
             file = self._text(path)
             if file is None or word.search(file.directives) or variable.search(file.text):
                 raise _Common

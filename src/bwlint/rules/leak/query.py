@@ -16,6 +16,9 @@ from bwlint.model.facts import Function, Module
 from bwlint.model.naming import spoken
 from bwlint.rules.leak import RULE
 from bwlint.rules.leak.answers import answers
+from bwlint.sources.search import search_of
+from bwlint.sources.tree import package_root
+from bwlint.world.unbuilt import COMPILED
 
 _ASKS = frozenset({"support", "supports", "supported", "available", "usable", "implemented"})
 _EMPTY = frozenset({"is", "has", "can", "check", "get", "run", "launch"})
@@ -47,20 +50,34 @@ def _judged(context: Context, module: Module, query: Function) -> Iterator[Draft
         if at is None or not wrong or not admitted - out:
             continue
         answer = next(one for one in found if one.chips & wrong)
+        asked = _is_asked(context, module, query)
         says = f"`{dispatcher.qualname}` ends in an error on {plain(wrong)}"
         yield Draft(
             rule=RULE,
             place=DraftPlace(module=module, at=answer.at, admitted=admitted, certain=NONE),
-            severity="warning",
+            severity="warning" if asked else "note",
             confidence="high" if exact else "medium",
             message=f"`{query.qualname}` says yes for {plain(wrong)}, where `{dispatcher.qualname}` ends in an error",
-            label=f"yes for {admitted}",
+            label=f"yes for {admitted}{'' if asked else '; nothing of the project asks it'}",
             advice=f"say yes where there is an arm ({admitted - out}), or give {plain(wrong)} one",
             legal=admitted - out,
             related=(RelatedSpan(module, at, f"`{dispatcher.qualname}` has no arm for {plain(wrong)} and ends here"),),
             claims=(Claimed(claims.need(dispatcher.qualname, wrong, NONE, says), at),),
         )
         return
+
+
+def _is_asked(context: Context, module: Module, query: Function) -> bool:
+    """Whether anything may call a query: its name stands somewhere besides its definition, or others link to it."""
+    native, name = context.native, re.split(r"\W", query.qualname)[-1]
+    search = search_of(package_root(module.path), native.searches) if native is not None else None
+    hits = search.word("cuda", name) if search is not None and search.complete("cuda") else ()
+    if native is None or search is None or not hits or not module.path.endswith(COMPILED):
+        return True
+    live = native.unbuilt.live(dict.fromkeys(hit.file.real for hit in hits), module.path)
+    own = [hit for hit in hits if hit.file.real in live]
+    lone = len(own) == 1 and own[0].file.real == module.path and "extern" not in own[0].text
+    return not lone or not search.complete("python") or any(search.matches("python", re.compile(name.encode())))
 
 
 def _refused(context: Context, module: Module, dispatcher: Function) -> tuple[ChipSet, Span | None]:

@@ -1,0 +1,251 @@
+"""Sources that no build of their project compiles, though it names its sources one by one: what stands in them is dead.
+
+Where nothing is known a file is compiled: without a build, beside a build that cannot be read, where a folder may be
+walked or a name put together, and where nothing that is like it is named.
+"""
+
+# Paths are plain strings here, as in `sources.tree`.
+# ruff: noqa: PTH113, PTH118, PTH119, PTH120, PTH122, PTH208
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import islice, takewhile
+
+from bwlint.sources.read import Unread, read_bytes
+from bwlint.sources.search import Search, search_of
+from bwlint.sources.tree import checkout_folder, is_project, package_root
+from bwlint.world.builds import fits
+
+COMPILED = (".cu", ".cpp", ".cc", ".cxx")
+"""What a compiler is given, unlike headers."""
+_DATA = (".json", ".yml", ".yaml", ".toml", ".bazelrc")
+_SETUP = "setup.py"
+_OTHER_BUILDS = ("build.rs", "BUCK", "TARGETS", "wscript", "SConstruct", "SConscript", "build.zig")
+_OTHER_ENDINGS = (".gn", ".lua", ".vcxproj", ".pro", ".ninja", ".cabal", ".in", ".bat", ".cmd", ".ps1")
+_IN_THEIR_FOLDER = ("CMakeLists.txt", "BUILD", "Makefile", "makefile", "GNUmakefile", "meson.build")
+_LONGEST = 300
+_MOST = 50_000
+_HOLE = "\0"
+_SUFFIX = re.compile(rb"\.(?:cu|cpp|cc|cxx)(?!\w)|\*\.(?:c\w?\w?[*?\[]|\{c)")
+_BREAK = re.compile(r"[\s\"'`;,()=|&#]")
+_HERE = re.compile(r"\$\{CMAKE_CURRENT_(?:SOURCE|LIST)_DIR\}")
+_COMPUTED = re.compile(r"\$?\{[^{}]*\}|^[^{}]*\}|\$\w+|%[sd]?|@\w+@|<\w*>?")
+_LISTS_FOLDERS = re.compile(rb"\b(?:listdir|scandir|iterdir|walk|r?glob)\(")
+_COMPILES = re.compile(rb"cpp_extension|(?:CUDA|Cpp)Extension|\b(?:sources|srcs)\b|nvrtc|nvcc|hipcc|ninja")
+_PROGRAMS = (".py", ".sh", ".bash")
+_WALKS = re.compile(rb"aux_source_directory|\$\(shell")
+_MAIN = re.compile(rb"\bmain\s*\(")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedSource:
+    """Where a text names a source. What is computed in its path, or a pattern, is a star."""
+
+    origin: str
+    folders: tuple[str, ...]
+    name: str
+    anywhere: bool
+    """Whether its folder may be any: its path begins with something that is computed, or is given elsewhere."""
+
+    @property
+    def is_pattern(self) -> bool:
+        return "*" in self.name
+
+    def means(self, real: str) -> bool:
+        """Whether it may mean the file at a real path."""
+        folder, _, name = real.replace(os.sep, "/").rpartition("/")
+        if not fits(name, self.name):
+            return False
+        within = f"/{'/'.join((*self.folders, ''))}"
+        if self.is_pattern:
+            return within in f"{folder}/" and (self.anywhere or self._is_above(real))
+        exact = os.path.join(os.path.dirname(self.origin), *self.folders, self.name)
+        return real == exact or (f"{folder}/".endswith(within) and (self.anywhere or not os.path.isfile(exact)))
+
+    def is_of_a_build(self) -> bool:
+        """Whether a build says it, not a program."""
+        return not self.origin.endswith(".py") or os.path.basename(self.origin) == _SETUP
+
+    def _is_above(self, real: str) -> bool:
+        return real.startswith(os.path.dirname(self.origin) + os.sep)
+
+
+@dataclass(slots=True)
+class _NamingTexts:
+    """What the builds and the Python of a project name."""
+
+    search: Search
+    builds: dict[str, bytes]
+    literal: dict[str, list[NamedSource]]
+    patterns: list[NamedSource]
+    _built: dict[str, list[str]] = field(default_factory=dict)
+    """The folders of the builds that name a source by itself."""
+    _explicit: dict[str, bool] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, search: Search) -> _NamingTexts | None:
+        """None where they name more than a project has."""
+        files = (file.real for file in search.files("build") if not file.real.endswith(_DATA))
+        texts = ((real, read_bytes(real)) for real in files)
+        found = cls(search, {real: data for real, data in texts if not isinstance(data, Unread)}, defaultdict(list), [])
+        named_here = list(islice(found._read(), _MOST + 1))
+        for one in named_here:
+            (found.patterns if one.is_pattern else found.literal[one.name]).append(one)
+        for file in search.files("cuda"):
+            if file.real.endswith(COMPILED):
+                found._built[file.real] = list(found._folders_of_builds(file.real))
+        return found if len(named_here) <= _MOST else None
+
+    def _folders_of_builds(self, real: str) -> Iterator[str]:
+        for one in self.literal.get(os.path.basename(real), ()):
+            if one.is_of_a_build() and one.means(real):
+                yield os.path.dirname(one.origin)
+
+    def _read(self) -> Iterator[NamedSource]:
+        for real, data in self.builds.items():
+            compiles = not real.endswith(_PROGRAMS) or _COMPILES.search(data) is not None
+            for match in _SUFFIX.finditer(data):
+                yield from _named(real, match, compiles=compiles)
+            if _WALKS.search(data):
+                yield NamedSource(real, (), "*", anywhere=False)
+        compiling, listing = (
+            {file.real for file, _ in self.search.matches("python", said)} for said in (_COMPILES, _LISTS_FOLDERS)
+        )
+        for file, match in self.search.matches("python", _SUFFIX):
+            compiles = file.real in compiling
+            yield from _named(file.real, match, compiles=compiles, walks=file.real in listing)
+
+    def name(self, real: str) -> bool:
+        """Whether something may name a file."""
+        return any(one.means(real) for one in (*self.literal.get(os.path.basename(real), ()), *self.patterns))
+
+    def should_name(self, real: str) -> bool:
+        """Whether a build names another file of its name, or one by one those around it."""
+        name = os.sep + os.path.basename(real)
+        return any(path.endswith(name) for path, found in self._built.items() if found) or self._names_around(
+            os.path.dirname(real)
+        )
+
+    def _names_around(self, folder: str) -> bool:
+        if folder not in self._explicit:
+            above = os.path.dirname(folder)
+            around = (above if above != self.search.folder else folder) + os.sep
+            origins = (one for path, found in self._built.items() if path.startswith(around) for one in found)
+            self._explicit[folder] = any(f"{folder}{os.sep}".startswith(f"{one}{os.sep}") for one in origins)
+        return self._explicit[folder]
+
+    def say(self, real: str) -> bool:
+        """Whether the name of a file stands somewhere without its ending, so that it may be put together."""
+        stem, ending = (re.escape(part.encode()) for part in os.path.splitext(os.path.basename(real)))
+        word = re.compile(stem + rb"(?!\w|" + ending + rb"\b)")
+        found = (match for data in self.builds.values() for match in word.finditer(data))
+        in_python = (match for _, match in self.search.matches("python", word))
+        return any(_begins_a_word(match) for found in (found, in_python) for match in found)
+
+    def include(self, real: str) -> bool:
+        """Whether another file of C++ includes a file, or names it in a text."""
+        quoted = re.compile(re.escape(os.path.basename(real).encode()) + rb"(?=[\">])")
+        for file, match in self.search.matches("cuda", quoted):
+            if file.real != real and any(one.means(real) for one in _named(file.real, match)):
+                return True
+        return False
+
+
+@dataclass(slots=True)
+class Unbuilt:
+    """Tells which sources are compiled by nobody. It looks at the disk, whatever the run was given."""
+
+    searches: dict[str, Search]
+    _projects: dict[str, _NamingTexts | None] = field(default_factory=dict)
+    _known: dict[str, bool] = field(default_factory=dict)
+
+    def holds(self, real: str) -> bool:
+        """Whether no build compiles the file at a real path, as far as can be known."""
+        if not real.endswith(COMPILED):
+            return False
+        if real not in self._known:
+            self._known[real] = self._is_dead(real)
+        return self._known[real]
+
+    def live(self, paths: Iterable[str], near: str) -> tuple[str, ...]:
+        """Those of some files that a file may have to do with: all, where it is compiled by nobody itself."""
+        found = tuple(paths)
+        return found if self.holds(near) else tuple(path for path in found if not self.holds(path))
+
+    def _is_dead(self, real: str) -> bool:
+        texts = self._texts(real)
+        if texts is None or texts.name(real) or not texts.should_name(real):
+            return False
+        return not (
+            _has_another_build(os.path.dirname(real), texts.search.folder)
+            or _stands_alone(real)
+            or texts.include(real)
+            or texts.say(real)
+        )
+
+    def _texts(self, real: str) -> _NamingTexts | None:
+        root = package_root(real)
+        folder = checkout_folder(root)
+        if folder not in self._projects:
+            search = search_of(folder, self.searches) if is_project(real, root) else None
+            whole = search is not None and search.complete("cuda") and search.complete("python")
+            self._projects[folder] = _NamingTexts.of(search) if search is not None and whole else None
+        return self._projects[folder]
+
+
+def _named(origin: str, match: re.Match[bytes], *, compiles: bool = True, walks: bool = False) -> Iterator[NamedSource]:
+    """The source whose name ends at a place of a text; any, where only an ending stands in what walks folders.
+
+    What `compiles` may be given the folder of its sources; what does not lists those beside it.
+    """
+    line = match.string[max(0, match.end() - _LONGEST) : match.end()].decode("utf-8", "replace").rpartition("\n")[2]
+    path = _COMPUTED.sub(_HOLE, _HERE.sub(".", _BREAK.split(line)[-1])).rpartition(":")[2].replace("\\", "")
+    *folders, name = (part for part in path.split("/") if part not in ("", "."))
+    stem, _, ending = name.rpartition(".")
+    known = f".{ending}".endswith(COMPILED)
+    if not stem.strip(_HOLE):
+        if not walks or stem:
+            return  # a name that is put together is looked for without its ending
+        stem = "*"
+    name = f"{stem}.{ending}".replace(_HOLE, "*") if known else "*"
+    is_pattern = "*" in name
+    if is_pattern and "#" in line:
+        return  # in a comment
+    begin = max((index for index, part in enumerate(folders, 1) if _is_open(part, is_pattern)), default=0)
+    named = tuple(takewhile(lambda part: "*" not in part, folders[begin:]))
+    if is_pattern:
+        given = not os.path.basename(origin).startswith(_IN_THEIR_FOLDER) and (compiles or stem.strip("*") != "")
+    else:
+        given = origin.endswith(".py")  # which joins paths of parts
+    yield NamedSource(origin, named, name, anywhere=begin > 0 or given)
+
+
+def _is_open(folder: str, is_pattern: bool) -> bool:
+    """Whether a part of a path may stand for any folder, so that nothing in front of it counts."""
+    return folder == ".." or _HOLE in folder or ("*" in folder and not is_pattern)
+
+
+def _begins_a_word(match: re.Match[bytes]) -> bool:
+    before = match.string[max(0, match.start() - 1) : match.start()]
+    return not (before.isalnum() or before == b"_")
+
+
+def _stands_alone(real: str) -> bool:
+    """Whether a file is a program by itself, which anybody may compile by hand."""
+    data = read_bytes(real)
+    return isinstance(data, Unread) or _MAIN.search(data) is not None
+
+
+@cache
+def _has_another_build(folder: str, project: str) -> bool:
+    """Whether a build that bwlint does not read stands in a folder or in one above it."""
+    names = os.listdir(folder)
+    if any(name in _OTHER_BUILDS or name.endswith(_OTHER_ENDINGS) for name in names if name != "MANIFEST.in"):
+        return True
+    return folder != project and folder.startswith(project) and _has_another_build(os.path.dirname(folder), project)
