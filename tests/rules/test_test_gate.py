@@ -322,3 +322,19 @@ def test_what_refuses_a_part_or_two_says_nothing_of_the_others(
 ) -> None:
     files = {"tests/test_x.py": ASKING, "x.py": REFUSING.format(refused)}
     assert [one.severity for one in drafts(tmp_path, files, "test-gate")] == expected
+
+
+HELPER = (
+    "import torch\n\n\ndef asked():\n    return read_of_file()\n\n\ndef has_compute(major):\n    if asked() is None:\n"
+    "        return False\n    return torch.cuda.get_device_capability() >= (major, 0)\n"
+)
+
+
+@pytest.mark.parametrize(("least", "expected"), [(10, ["warning"]), (9, [])])
+def test_who_may_run_a_test_is_what_its_helper_may_say(tmp_path: Path, least: int, expected: list[str]) -> None:
+    test = (
+        "import pytest\nfrom helper import has_compute\nfrom x import kernel\n\n\n"
+        f"@pytest.mark.skipif(not has_compute({least}), reason='older')\ndef test_tcgen05_ld():\n    kernel(1)\n"
+    )
+    files = {"tests/test_x.py": test, "helper.py": HELPER, "x.py": RUNS}
+    assert [one.severity for one in drafts(tmp_path, files, "test-gate")] == expected

@@ -123,7 +123,7 @@ def instruction_tested(context: Context, judged: Judged) -> Iterator[Draft]:
         coming = wrong & context.reach(judged, last if at == judged.at else at) if need is not None else NONE
         if need is None or not coming - need.legal or not judged.admitted & need.legal:
             continue
-        if judged.admitted & _older(need.legal):
+        if judged.admitted & judged.may & _older(need.legal):
             continue  # it was made to run before there was such an instruction: the name says what it is about
         found = _draft(
             judged,
