@@ -46,3 +46,13 @@ def test_a_checkout_holds_the_projects_in_it(tmp_path: Path) -> None:
     _is_marked.cache_clear()
     assert project_folder(str(inner)) == str(inner)
     assert checkout_folder(str(inner)) == str(tmp_path)
+
+
+def test_a_checkout_that_is_a_package_has_nothing_to_do_with_what_lies_beside_it(tmp_path: Path) -> None:
+    checkout = tmp_path / "kit"
+    (checkout / "nodes").mkdir(parents=True)
+    (checkout / ".git").mkdir()
+    for folder in (checkout, checkout / "nodes"):
+        (folder / "__init__.py").touch()
+    assert package_root(str(checkout / "nodes" / "a.py")) == str(checkout)
+    assert package_root(str(checkout / "a.py")) == str(checkout)

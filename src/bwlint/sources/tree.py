@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from functools import cache
 
 _PROJECT_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
+_CHECKOUT_MARKS = (".git",)
 _SOURCE_FOLDERS = ("", "src", "python")
 _MAX_CLIMB = 8
 
@@ -18,7 +19,8 @@ def package_root(real_path: str) -> str:
     """The folder where absolute imports of the file `real_path` begin.
 
     It is the one above the topmost folder with an ``__init__.py``; folders in between may lack one (namespace
-    packages do), but the climb ends at a project's folder that is no package itself.
+    packages do), but the climb ends at a project's folder that is no package itself, and at a checkout: what lies
+    beside that is another project, though the checkout's own folder may have an ``__init__.py``.
     """
     return folder_root(os.path.dirname(real_path))
 
@@ -31,6 +33,8 @@ def folder_root(folder: str) -> str:
         parent = os.path.dirname(current)
         if parent == current:
             break
+        if _is_marked(current, _CHECKOUT_MARKS):
+            return current if _is_package(current) else root
         if _is_package(current):
             root = parent
         elif _is_marked(current, _PROJECT_MARKS):
@@ -104,7 +108,7 @@ def project_folder(root: str) -> str:
 
 def checkout_folder(root: str) -> str:
     """The checkout that a project is part of, `tests/extension` of a larger one too; else the project's folder."""
-    return _above(root, (".git",)) or project_folder(root)
+    return _above(root, _CHECKOUT_MARKS) or project_folder(root)
 
 
 def _project(root: str) -> str | None:

@@ -19,7 +19,7 @@ from itertools import islice, takewhile
 
 from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.search import Search, search_of
-from bwlint.sources.tree import checkout_folder, is_project, package_root
+from bwlint.sources.tree import checkout_folder, is_project, package_root, project_folder
 from bwlint.world.builds import fits
 
 COMPILED = (".cu", ".cpp", ".cc", ".cxx")
@@ -191,9 +191,10 @@ class Unbuilt:
 
     def _texts(self, real: str) -> _NamingTexts | None:
         root = package_root(real)
-        folder = checkout_folder(root)
+        folder = project_folder(root)
         if folder not in self._projects:
-            search = search_of(folder, self.searches) if is_project(real, root) else None
+            alone = is_project(real, root) and checkout_folder(root) == folder  # else others may build it
+            search = search_of(folder, self.searches) if alone else None
             whole = search is not None and search.complete("cuda") and search.complete("python")
             self._projects[folder] = _NamingTexts.of(search) if search is not None and whole else None
         return self._projects[folder]
