@@ -91,8 +91,8 @@ UNRELATED = 'cuda_archs_loose_intersection(FP4_ARCHS "12.0f" "${CUDA_ARCHS}")\n'
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (ARMS.format(new="12.0f", old="12.0a"), ["4 note"]),
-        (ARMS.format(new="12.0a;12.1a", old="12.0a"), ["4 note"]),
+        (ARMS.format(new="12.0f", old="12.0a"), ["4 warning"]),
+        (ARMS.format(new="12.0a;12.1a", old="12.0a"), ["4 warning"]),
         (ARMS.format(new="12.0a", old="12.0a"), ["2 warning", "4 warning"]),
         (ARMS.format(new="12.0a", old="12.0f"), ["2 warning"]),
         (ARMS.format(new="10.0f", old="12.0a"), ["4 warning"]),

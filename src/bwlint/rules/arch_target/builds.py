@@ -445,7 +445,6 @@ class _BuildFile:
             alone = built.carry.kind == "request" and len(built.every) == 1
             compiled = missing & jits
             sure = not compiled and not alone and any(target.suffix == "a" for target in mine)
-            sure = sure and not self._served_by_later_toolkits(built, present | missing)
             left = f"{plain(missing)} is left to the JIT" if compiled else f"{plain(missing)} loads nothing of this"
             left += "" if toolkits == built.toolkits else f" under CUDA {_named(toolkits)}"
             yield self._draft(
@@ -459,14 +458,6 @@ class _BuildFile:
                 covered=loads | jits,
                 remedy=self._completing(built, missing, alone=alone),
             )
-
-    def _served_by_later_toolkits(self, built: _Built, chips: ChipSet) -> bool:
-        """Whether the arm for later toolkits gives the same variable something for all of a family."""
-        carry = built.carry
-        same = [one for one in self.built if (one.carry.kind, one.carry.name) == (carry.kind, carry.name)]
-        place, last = same.index(built), carry.toolkit[1]
-        beside = (*same[max(0, place - 1) : place], *same[place + 1 : place + 2])
-        return any(one.carry.name and one.carry.toolkit[0] == last != "" and chips <= one.loads for one in beside)
 
     def _split_by_card(self, carry: Carry, asked: ChipSet) -> bool:
         """Whether a comment of the file, or a file beside it that is called after a card, has the list for that."""
