@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from bwlint.chips import queries
+from bwlint.chips import EVERY, queries
 from bwlint.model.expr import TAG, Expr, Span, const, unknown
 from bwlint.model.naming import spoken
 from bwlint.readers.cuda.expressions import lower
@@ -19,7 +19,7 @@ MAX_SITES = 60
 _CONSTANT = re.compile(
     r"const(?<!\wconst)(?:expr)?\b[^;={}()]{0,80}?\b(?P<name>[A-Za-z_]\w*)\s*[={]\s*(?P<value>\d{1,9})[uUlL]*\s*\}?\s*;"
 )
-_LEAST_CAPABILITY = 50
+_OLDEST = min(chip.joined for chip in EVERY)
 _ENUM = re.compile(
     r"enum(?<!\wenum)\s+(?:(?:class|struct)\s+)?(?:\w+\s*)?(?::\s*[\w:]+\s*)?\{(?P<body>[^{}]{1,4000})\}"
 )
@@ -61,7 +61,7 @@ def _enumerators(text: str) -> dict[str, Expr]:
                 break  # what follows a value that is computed is not known
             number = int(named["value"] or number + 1)
             counted = counted and not int(named["value"] or 0)
-            if counted and number >= _LEAST_CAPABILITY:
+            if counted and number >= _OLDEST:
                 break  # the ninetieth of a long list is no Hopper
             found[named["name"]].add(number)
     return {name: const(min(numbers)) for name, numbers in found.items() if len(numbers) == 1}

@@ -227,7 +227,7 @@ def _pair(context: Context, judged: Judged, family: ChipSet, missing: ChipSet) -
 
 def _named(judged: Judged, family: ChipSet) -> ChipSet:
     """The members that a test spells out; where it spells none, those that it holds on, or the exceptions it makes."""
-    if said := spelled(judged, family):
+    if said := spelled(judged.gate.test, family):
         return said
     return judged.core & family if names_members(judged) else family - judged.core
 

@@ -18,6 +18,7 @@ from bwlint.model.expr import walk
 from bwlint.model.facts import Module, Side
 from bwlint.model.findings import Confidence, NoFix, Severity
 from bwlint.rules.family_split import RULE, reasons
+from bwlint.rules.family_split.weight import spelled
 from bwlint.world.builds import built, runs_on
 
 _SECOND = group("second-consumer")
@@ -170,8 +171,7 @@ def parts(context: Context, guarded: Guarded) -> tuple[ChipSet, ChipSet] | None:
 
 def _denied(guarded: Guarded, held: ChipSet, lost: ChipSet) -> bool:
     """Whether a guard names those whom it leaves out, and not their twins: `__CUDA_ARCH__ != 1200`."""
-    named = {node.args[0] for node in walk(guarded.guard.test) if node.op == "const"}
-    return {chip.joined * 10 for chip in lost} <= named and named.isdisjoint(chip.joined * 10 for chip in held)
+    return spelled(guarded.guard.test, held | lost) == lost
 
 
 def _twins(guarded: Guarded, held: ChipSet, lost: ChipSet) -> TargetSet:

@@ -49,7 +49,7 @@ class Cut:
     @property
     def named(self) -> ChipSet:
         """Those whom the author thought of."""
-        said = spelled(self.judged, self.test | self.missing)
+        said = spelled(self.judged.gate.test, self.test | self.missing)
         if said in (self.test, self.missing):
             return said
         return self.test if names_members(self.judged) else self.missing
@@ -97,9 +97,9 @@ def names_members(judged: Judged) -> bool:
     return judged.gate.kind in LISTED or len(judged.core) <= len(EVERY) // 2
 
 
-def spelled(judged: Judged, family: ChipSet) -> ChipSet:
+def spelled(test: Expr, family: ChipSet) -> ChipSet:
     """The members whose number stands in a test: 120, (12, 0), "sm_120a"."""
-    nodes = list(walk(judged.gate.test))
+    nodes = list(walk(test))
     constants = [node.args[0] for node in nodes if node.op == "const" and not isinstance(node.args[0], bool)]
     pairs = [
         tuple(part.args[0] for part in node.args[0] if part.op == "const")

@@ -31,7 +31,9 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
     if module.language not in ("python", "cuda") or context.in_test(module):
         return
     for owner, answered in _contracts(context, module).items():
-        yield from _of_class(context, module, owner, answered)
+        found = _of_class(context, module, owner, answered)
+        if found is not None:
+            yield found
 
 
 def tells(context: Context, judged: Judged) -> bool:
@@ -42,23 +44,23 @@ def tells(context: Context, judged: Judged) -> bool:
             continue
         owner = found.function.qualname.rpartition(".")[0]
         answered = _contracts(context, found.module).get(owner, {}) if owner else {}
-        if answered and any(_of_class(context, found.module, owner, answered)):
+        if answered and _of_class(context, found.module, owner, answered) is not None:
             return True
     return False
 
 
-def _of_class(context: Context, module: Module, owner: str, answered: dict[str, list[Judged]]) -> Iterator[Draft]:
+def _of_class(context: Context, module: Module, owner: str, answered: dict[str, list[Judged]]) -> Draft | None:
     admitted = EVERY
     for asked in answered.values():
         admitted &= _admitted(context, module, asked)
     for name in _besides(module, owner, answered) if admitted != EVERY else ():
         admitted &= _saying_yes(context, module, module.functions[name])
     proof = _broken(context, module, owner, admitted) if admitted != EVERY else None
-    if proof is not None:
-        wrong = context.targets & admitted & proof.against
-        said = [asked[-1] for asked in answered.values()]
-        judged = next((one for one in said if one.gate.kind == "predicate"), said[0])
-        yield _draft(judged, owner, admitted, proof, wrong)
+    if proof is None:
+        return None
+    said = [asked[-1] for asked in answered.values()]
+    judged = next((one for one in said if one.gate.kind == "predicate"), said[0])
+    return _draft(judged, owner, admitted, proof, context.targets & admitted & proof.against)
 
 
 def _contracts(context: Context, module: Module) -> dict[str, dict[str, list[Judged]]]:
