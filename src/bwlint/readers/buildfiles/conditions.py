@@ -16,6 +16,7 @@ Leaf = Callable[[Sequence[str]], Truth]
 _DEEPEST = 40
 _WORDS = frozenset({"AND", "OR", "NOT", "(", ")"})
 _CUDA_VERSION = re.compile(r"(?:\$\{)?\w*(?:CUDA|NVCC)\w*VERSION\w*\}?", re.I)
+_PART = re.compile(r"VERSION_?(MAJOR|MINOR)", re.I)
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+){0,3}")
 _ORDERS: dict[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]] = {
     "GREATER_EQUAL": lambda one, other: one >= other,
@@ -92,9 +93,15 @@ def on_toolkit(release: str) -> Leaf:
             return True if _CUDA_VERSION.fullmatch(words[1]) else None
         if len(words) != 3 or not _CUDA_VERSION.fullmatch(words[0]) or not _NUMBER.fullmatch(words[2]):
             return None
-        return compared(words[1].removeprefix("VERSION_"), release, words[2])
+        return compared(words[1].removeprefix("VERSION_"), _part(release, words[0]), words[2])
 
     return leaf
+
+
+def _part(release: str, name: str) -> str:
+    """What a variable of this name holds of a release: CUDAToolkit_VERSION_MAJOR is 12 of 12.8."""
+    part = _PART.search(name)
+    return release if part is None else release.split(".")[part[1].upper() == "MINOR"]
 
 
 def compared(test: str, one: str, other: str) -> Truth:

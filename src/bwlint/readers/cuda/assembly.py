@@ -67,7 +67,7 @@ def _is_compared(before: str) -> bool:
 def statement_start(text: str, at: int) -> int:
     """Where the statement around an offset begins, looked for among the 500 characters in front of it."""
     low = max(0, at - 500)
-    return max(text.rfind(mark, low, at) for mark in ";{}") + 1
+    return max(low, *(text.rfind(mark, low, at) + 1 for mark in ";{}"))
 
 
 def _instructions(code: Code, start: int, macros: dict[str, Function]) -> Iterator[tuple[str, int, int]]:

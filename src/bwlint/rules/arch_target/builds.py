@@ -43,6 +43,7 @@ _OF_TORCH = re.compile(r"torch_cuda_arch_list", re.I)
 NO_FAMILY = "no target for the family here"
 _HOPPER = 90
 _CARDS = group("small-shared")
+_NEW = group("blackwell-and-newer")
 _TRIES = re.compile(r"(?:^|[^a-z])(?:ci|tests?|lint|nightly|pre-?commit|checks?)(?![a-z])", re.I)
 """Files that say what a project tries out for itself, and not what it ships."""
 _WORKFLOW = ".github/workflows/"
@@ -94,8 +95,8 @@ class _AskedList:
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
     if not module.carries or (module.path.endswith(".py") and context.in_test(module)):
         return
-    stated = (carry for carry in module.carries if carry.kind != "extension")  # made of the others
-    file = _BuildFile(context, module, tuple(_Built(carry) for carry in stated))
+    stated = (_Built(carry) for carry in module.carries if carry.kind != "extension")  # made of the others
+    file = _BuildFile(context, module, tuple(built for built in stated if built.toolkits))
     for built in file.built:
         if file.copied(built):
             continue
@@ -226,12 +227,15 @@ class _BuildFile:
                 yield from one.sass
 
     def _too_early(self, built: _Built) -> Iterator[Draft]:
+        """Targets of Blackwell and newer in front of their first toolkit; what older ones need is nothing of ours."""
         low, high = built.carry.toolkit
         late: dict[str, list[Target]] = {}
         for target in built.every:
             first = first_toolkit(target)
-            if first and (
-                (low and version(first) > version(low)) or (not low and high and version(first) >= version(high))
+            if (
+                first
+                and target.chip in _NEW
+                and ((low and version(first) > version(low)) or (not low and high and version(first) >= version(high)))
             ):
                 late.setdefault(first, []).append(target)
         if not late:

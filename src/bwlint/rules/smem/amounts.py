@@ -19,6 +19,8 @@ from bwlint.model.findings import Claim, NoFix, Severity
 from bwlint.rules.smem import RULE
 
 _STAGES = re.compile(r"(?i)stages?_?$")
+_MOST_ANYWHERE = 1024 * 1024
+"""Bytes: four times what any chip has. A larger `..._SHARED_..._MAX` is a flag or a number of another kind."""
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
@@ -228,7 +230,10 @@ def _capacities(context: Context, module: Module) -> Iterator[Draft]:
         if named and not chips:
             continue
         found = {
-            chip: size for chip in chips for size in _values(one, chip) if size > (chip.smem_per_block_optin or size)
+            chip: size
+            for chip in chips
+            for size in _values(one, chip)
+            if (chip.smem_per_block_optin or size) < size <= _MOST_ANYWHERE
         }
         whole = ChipSet.joining(chip for chip, size in found.items() if _is_multiprocessor(size, chip))
         size = max(found.values(), default=0)
