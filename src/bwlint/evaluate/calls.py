@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bwlint.chips import frameworks
 from bwlint.evaluate import builtins, enums, members, patterns, sources, vectors
-from bwlint.evaluate.names import DEVICE, SKIPPING_MARKS
+from bwlint.evaluate.names import DEVICE, SKIPPING_MARKS, guess
 from bwlint.evaluate.objects import (
     ClassValue,
     EvaluationFrame,
@@ -165,7 +165,7 @@ def _outside(run: Interpreter, target: Ref, args: list[Vec], keywords: dict[str,
         return patterns.call(last, args, keywords)
     if target.name.startswith(_COMPUTES) and last in builtins.FUNCTIONS:
         return builtins.FUNCTIONS[last](args, keywords)
-    return Vec((Unknown(target.name),))
+    return guess(last.removeprefix("get_")) or Vec((Unknown(target.name),))
 
 
 def _attribute(run: Interpreter, args: list[Vec]) -> Vec | None:

@@ -152,6 +152,11 @@ class Interpreter:
         found = self._passed(frame.module, (owner, name)) or self._given(owner, name, frame.module)
         return found or guess(name) or Vec((Unknown(name),))
 
+    def _known(self, node: Expr, frame: EvaluationFrame) -> Vec:
+        """What was evaluated in another file."""
+        value: Vec = node.args[0]
+        return value
+
     def _given(self, owner: str, name: str, module: Module) -> Vec | None:
         """What callers hand over for a parameter in C++, or what is assigned to a member; None where nothing says."""
         function = module.functions.get(owner)
@@ -522,6 +527,7 @@ _DISPATCH: dict[str, Callable[[Interpreter, Expr, EvaluationFrame], Vec]] = {
     "flag": Interpreter._flag,
     "name": Interpreter._name,
     "param": Interpreter._param,
+    "known": Interpreter._known,
     "var": Interpreter._var,
     "import": Interpreter._import,
     "function": Interpreter._function,

@@ -129,7 +129,7 @@ def equal_refusals(context: Context, judged: Judged, held: ChipSet, missing: Chi
     """The gates of the same C++ file that refuse by the same test, with their package root: forward and backward."""
     root = package_root(judged.module.path)
     alike = judged.module.language == "cuda" and judged.other.ends == "raise"
-    for other in context.judged.get(judged.module.path, ()) if alike else ():
+    for other in context.beside(judged.module) if alike else ():
         if other.gate != judged.gate and _refusal(other) == _refusal(judged) and tells_apart(other, held, missing):
             yield other, root
 
@@ -163,7 +163,7 @@ def judged_in(context: Context, module: Module) -> Iterator[Judged]:
 def told_lists(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> Iterator[tuple[Judged, str]]:
     """The lists that a refusal of the same file tells, and the refusals that tell a list."""
     root = package_root(judged.module.path)
-    for other in context.judged[judged.module.path]:
+    for other in context.beside(judged.module):
         listing, refusing = (judged, other) if judged.gate.kind == "list" else (other, judged)
         told = listing.gate.kind == "list" != refusing.gate.kind and _tells(context, refusing, listing.gate.name)
         if told and tells_apart(other, held, missing):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -49,9 +49,13 @@ class Context:
         """Whether a file belongs to the tests of its project."""
         return TEST_FILE.search(self.places.get(module.path, "")) is not None
 
+    def beside(self, module: Module) -> Sequence[Judged]:
+        """The gates of a file, in its order; none of one that the run only looks into."""
+        return self.judged.get(module.path, ())
+
     def around(self, judged: Judged, at: Span) -> Iterator[tuple[Judged, Side]]:
         """Other gates of the file of which one side holds `at`, outermost first."""
-        for other in self.judged[judged.module.path]:
+        for other in self.beside(judged.module):
             for side in (other.gate.yes, other.gate.no):
                 if side.holds(at):
                     yield other, side
@@ -95,7 +99,7 @@ class Context:
 
     def builds_exact(self, judged: Judged) -> bool:
         """Whether the file names a target for 12.0 alone, such as sm_120a: its exact test is then right."""
-        gates = [other.gate.at for other in self.judged[judged.module.path]]
+        gates = [other.gate.at for other in self.beside(judged.module)]
         return any(not any(at.holds(text.at) for at in gates) for text in judged.module.targets)
 
     def near_tcgen05(self, judged: Judged) -> bool:
@@ -110,7 +114,7 @@ class Context:
         """Whether a file asks the device nothing but this one flag or predicate, and has it pick nothing by itself."""
         if any(one.kind == "picked" for one in judged.module.operations):
             return False
-        for other in self.judged[judged.module.path]:
+        for other in self.beside(judged.module):
             same = other.gate is judged.gate or other.gate.name == judged.gate.name != ""
             if same or not other.owns_comparison or judged.gate.name in other.mentioned:
                 continue

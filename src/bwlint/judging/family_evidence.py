@@ -133,7 +133,7 @@ def _named_for_family(context: Context, parted: Parted) -> str | None:
     gate = judged.gate
     if gate.kind not in ANSWERS or not _FAMILY_TARGET.search(gate.name):
         return None
-    for other in context.judged[judged.module.path]:
+    for other in context.beside(judged.module):
         alone = other.core & (parted.held | parted.missing) == parted.missing
         if other.gate.kind == gate.kind and alone and _FAMILY_TARGET.search(other.gate.name):
             return None  # each member has one of its own

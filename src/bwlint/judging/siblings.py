@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from bwlint.chips import EVERY, ChipSet, group, spelling
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
-from bwlint.model.expr import walk
+from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import ANSWERS, Gate, Hop, Module, Side, Use
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import module_name, package_root
@@ -23,6 +23,7 @@ from bwlint.world.libraries import named_for_others
 from bwlint.world.proofs import NeedProof
 
 MAX_FILES = 20
+MAX_DEFINITIONS = 40
 """How many files are read that may ask one flag or predicate."""
 _FAMILY = group("consumer-blackwell")
 _BEFORE = group("thor")
@@ -81,7 +82,7 @@ def elsewhere(context: Context, judged: Judged, chips: ChipSet) -> Admission | N
     for use in calls(context, judged, judged.working):
         if not _FOR_FAMILY.search(use.name.rpartition(".")[2]):
             continue
-        for other in context.judged[judged.module.path]:
+        for other in context.beside(judged.module):
             if not other.sets.flags and chips <= other.must <= _FAMILY and _calls(other.working, use):
                 at = Hop(judged.module.path, other.at, f"this gate lets {plain(other.must)} to it")
                 return Admission(use.name.rpartition(".")[2], other.must, at)
@@ -90,7 +91,7 @@ def elsewhere(context: Context, judged: Judged, chips: ChipSet) -> Admission | N
 
 def peer(context: Context, judged: Judged, chips: ChipSet) -> Judged | None:
     """A list or table of the same file that names what this one does and `chips` besides."""
-    for other in context.judged[judged.module.path]:
+    for other in context.beside(judged.module):
         if other.gate.kind == judged.gate.kind and other.core == judged.core | chips:
             return other
     return None
@@ -108,7 +109,7 @@ def _users_here(context: Context, judged: Judged) -> Iterator[Judged]:
     waiting, known = [judged], {id(judged)}
     while waiting:
         asked = waiting.pop()
-        for other in context.judged[judged.module.path]:
+        for other in context.beside(judged.module):
             if id(other) in known or not asks(other, asked):
                 continue
             known.add(id(other))
@@ -120,16 +121,33 @@ def _users_here(context: Context, judged: Judged) -> Iterator[Judged]:
 
 def asks(other: Judged, judged: Judged) -> bool:
     """Whether a gate of the same file uses the answer of a flag or a predicate."""
-    gate, slots = judged.gate, other.module.slots
-    values = (slots[node.args[0]] if node.op == "var" else node for node in walk(other.gate.test))
-    places = (other.gate.leaf, *(value.at for value in values))
-    through = any(at is not None and gate.at.holds(at) and not other.gate.at.holds(at) for at in places)
+    gate = judged.gate
+    places = (other.gate.leaf, *(value.at for value in _values(other.gate.test, other.module.slots)))
+    through = any(at is not None and _same(gate.at, at) and not other.gate.at.holds(at) for at in places)
     return through or (gate.name in other.mentioned and (_is_global(gate) or _same_object(gate, other.gate)))
 
 
+def _values(test: Expr, slots: Sequence[Expr]) -> Iterator[Expr]:
+    """What a test is made of, through the definitions of its file."""
+    waiting, known = [test], set[int]()
+    while waiting and len(known) < MAX_DEFINITIONS:
+        for node in walk(waiting.pop()):
+            if node.op != "var":
+                yield node
+            elif node.args[0] not in known:
+                known.add(node.args[0])
+                waiting.append(slots[node.args[0]])
+
+
+def _same(answer: Span, value: Span) -> bool:
+    """Whether a value is of an answer: a part of it, or the answer in `bool(...)` and the like."""
+    return answer.holds(value) or value.holds(answer)
+
+
 def _same_object(flag: Gate, other: Gate) -> bool:
-    """Whether a flag is an attribute that one method sets and another of the class asks."""
-    owner = flag.qualname.rpartition(".")[0]
+    """Whether a flag is an attribute that a class or one of its methods sets and a method asks."""
+    in_body = other.qualname.rpartition(".")[0] == flag.qualname
+    owner = flag.qualname if in_body else flag.qualname.rpartition(".")[0]
     return flag.kind == "flag" and owner != "" and other.qualname.rpartition(".")[0] == owner
 
 
@@ -176,7 +194,7 @@ def namesake(context: Context, judged: Judged, chips: ChipSet) -> Judged | None:
     stem = spelling.numberless(name)
     if judged.gate.kind != "list" or stem is None:
         return None
-    for other in context.judged[judged.module.path]:
+    for other in context.beside(judged.module):
         theirs = other.gate.qualname.rpartition(".")[2]
         numbers = spelling.numbers(theirs)
         if not numbers or numbers[0] // 10 not in {chip.major for chip in chips}:

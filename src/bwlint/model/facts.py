@@ -148,7 +148,7 @@ class Use:
     """A name that is used.
 
     `role` is what a string is assigned to or passed as, `call` the function that it is passed to, `given` are the
-    arguments of a template as they are written.
+    arguments of a template as they are written, in Python those of a call with the places or names that take them.
     """
 
     name: str
@@ -302,6 +302,7 @@ class Carry:
     bounds the CUDA version: at least, and below ("" = any). Flags of one `group` are one list; "" is that of the file.
     `host` is the one that it is for, x86_64 or aarch64, where the file says so. `handed` is the variable that gets it
     where the file hands it on under another name, `aside` what comments of the file give its own one.
+    `refuses`: a build for a name that is not in it ends in an error.
     """
 
     kind: CarryKind
@@ -318,9 +319,20 @@ class Carry:
     host: str = ""
     handed: str = ""
     aside: tuple[str, ...] = ()
+    refuses: bool = False
 
     def is_a(self, *kinds: CarryKind) -> bool:
         return self.kind in kinds
+
+
+@dataclass(frozen=True, slots=True)
+class HandedOn:
+    """A value of the device that a call hands to a function of another file: by place, counted from 0, or by name."""
+
+    function: str
+    place: int | str
+    value: Expr
+    at: Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -329,8 +341,9 @@ class Module:
     names; `targets` are places that name a target for 12.0 alone, such as sm_120a. `guards` are the gates of the
     preprocessor, over targets; `gates` those of the running program, over chips. `embedded` is code of other languages
     in the strings of the file, at its places in the file and with its path. `passed` is what calls of the file hand to
-    parameters (with the function that has them) that take a value of the device. `own` and `carried` are the names that
-    it was read with: of the configuration, and of other files.
+    parameters (with the function that has them) that take a value of the device, `handed_on` what they hand to
+    functions of other files. `own` and `carried` are the names that it was read with: of the configuration, and of
+    other files.
     """
 
     path: str
@@ -351,6 +364,7 @@ class Module:
     includes: tuple[str, ...] = ()
     embedded: tuple[Module, ...] = ()
     passed: dict[tuple[str, str], tuple[Expr, ...]] = field(default_factory=dict)
+    handed_on: tuple[HandedOn, ...] = ()
     own: frozenset[str] = frozenset()
     carried: frozenset[str] = frozenset()
 
@@ -363,7 +377,7 @@ class Definition:
     loops, `with`, `try` and checks that end in an error are none. `bases` are dotted names, `marks` what the decorators
     of a test use, those of its class and the marks of its file included, with the strings that they are given.
     `parameters` are the names that it takes, `choices` calls and bare names of which every way through it ends in one.
-    `stub`: all that it does is to end in an error.
+    `stub`: all that it does is to end in an error. `given` is what a call writes out, where that decides tests in it.
     """
 
     qualname: str
@@ -376,10 +390,13 @@ class Definition:
     parameters: tuple[str, ...] = ()
     choices: tuple[Use, ...] = ()
     stub: bool = False
+    given: tuple[str, ...] = ()
 
 
 Instances = Callable[[str, tuple[str, ...], Callable[[Expr], bool | None]], tuple[Definition, ...]]
-"""The definitions that a name means at some arguments of a template, and who decides the tests in them."""
+"""The definitions that a name means at some arguments of a template, or of a call in Python, and who decides the tests
+in them.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -388,7 +405,8 @@ class Outline:
 
     `definitions` are by qualified name, and `places` where each of them stands; `imports` map a local name to the
     dotted name or path it stands for; names that the file loads when they are asked for (`"name": "module:attribute"`)
-    are imports too. `stars` are modules of which every name is handed on. `instances` has the templates of C++.
+    are imports too. `stars` are modules of which every name is handed on. `instances` has the templates of C++ and the
+    functions of Python at what calls write out.
     `picked` has, for `Class.name`, the classes and functions of which its methods give `self.name` one, by their names.
     """
 

@@ -16,7 +16,8 @@ class RuleTraits:
     beside a finding about the test, "unless-severer" if that is the less severe one.
     `concerns` is whether findings are about chips that are let in, or that are kept out, by what stands there: where no
     such chip gets, they are notes. `asks_builds` is true of rules that look at flags of a build, which are named after
-    targets; `asks_choices` of rules that look at what is done for a text that the device picked elsewhere.
+    targets; `asks_choices` of rules that look at what is done for a text that the device picked elsewhere,
+    `asks_handed` of rules that look at what functions of other files do with what they are handed.
     """
 
     name: str
@@ -27,3 +28,4 @@ class RuleTraits:
     concerns: Literal["let-in", "kept-out"] | None = None
     asks_builds: bool = False
     asks_choices: bool = False
+    asks_handed: bool = False

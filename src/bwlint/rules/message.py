@@ -118,7 +118,7 @@ def _served_between(context: Context, judged: Judged, text: Prose, out: ChipSet)
         other.gate.qualname == judged.gate.qualname
         and judged.at < other.gate.at < text.at
         and out <= context.tree.may(judged.module, other.gate.test) != EVERY
-        for other in context.judged[judged.module.path]
+        for other in context.beside(judged.module)
     )
 
 

@@ -178,7 +178,7 @@ def _let_in_by_capability(context: Context, module: Module, switch: Operation) -
     """Our chips, where a lower bound of the function, or of the class that it belongs to, admits them."""
     owner = switch.qualname.rpartition(".")[0] or switch.qualname
     found = NONE
-    for judged in context.judged.get(module.path, ()):
+    for judged in context.beside(module):
         near = judged.gate.qualname == owner or judged.gate.qualname.startswith(f"{owner}.")
         if near and not judged.sets.guessed and judged.core and not group("ampere") & judged.admitted:
             found |= judged.admitted
@@ -261,7 +261,7 @@ def _option(context: Context, module: Module, switch: Operation) -> Iterator[Dra
 
 def _chosen_for(context: Context, module: Module, switch: Operation) -> bool:
     """Whether the test that chooses asks for the capability and admits our chips."""
-    for judged in context.judged.get(module.path, ()):
+    for judged in context.beside(module):
         if judged.gate.at == switch.at and not judged.sets.guessed and not context.in_test(module):
             return bool(judged.sets.live & judged.core & context.targets & _NO_NVLINK)
     return False

@@ -164,7 +164,7 @@ def _doubt(context: Context, judged: Judged, missing: ChipSet, api: Admission | 
 def _askers(context: Context, judged: Judged) -> Iterator[Judged]:
     """The calls of a helper in a file, of which `judged` is one, or its test."""
     helper = judged.gate.name if judged.gate.kind == "helper-call" else judged.gate.qualname
-    for other in context.judged[judged.module.path]:
+    for other in context.beside(judged.module):
         if other is not judged and other.gate.kind == "helper-call" and other.gate.name == helper:
             yield other
 

@@ -16,8 +16,8 @@ from bwlint.judging.evidence import Evidence
 from bwlint.judging.guards import guards_of
 from bwlint.judging.unreached import Unreached
 from bwlint.model.expr import Span, walk
-from bwlint.model.facts import ANSWERS, LISTED, Gate, Module
-from bwlint.model.findings import CONFIDENCES, SEVERITIES, Confidence
+from bwlint.model.facts import ANSWERS, LISTED, Gate, HandedOn, Module
+from bwlint.model.findings import CONFIDENCES, SEVERITIES, Confidence, NoFix
 from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.run.merging import one_each
 from bwlint.sources.read import Unread, read_bytes
@@ -29,6 +29,7 @@ from bwlint.world.collect import Collected, load
 from bwlint.world.definitions import Definitions, Outlines
 from bwlint.world.gates import TEST_FILE, Judged
 from bwlint.world.graph import Graph
+from bwlint.world.handed import Handed, Parameter
 from bwlint.world.libraries import Libraries
 from bwlint.world.native import Native
 from bwlint.world.prepared import Preparations
@@ -57,6 +58,7 @@ class Linked:
     outlines: Outlines
     definitions: Definitions
     graph: Graph
+    handed: Handed
 
 
 def linked(
@@ -72,6 +74,9 @@ def linked(
     def found(real: str, dotted: str = "") -> Module | None:
         return load(real, dotted) if budget.allows(real) else None
 
+    def taking(real: str, dotted: str, handed: frozenset[Parameter]) -> Module | None:
+        return load(real, dotted, handed) if budget.allows(real) else None
+
     def content(real: str) -> bytes | Unread:
         return read_bytes(real) if budget.allows(real) else Unread("beyond the budget")
 
@@ -82,7 +87,8 @@ def linked(
     native, outlines = Native(tree, builds, Refusals(tree), tree.searches, content), Outlines(tree, content)
     definitions = Definitions(tree, outlines, known, native)
     graph = Graph({"python": definitions, "cuda": native})
-    return Linked(tree, builds, known, native, outlines, definitions, graph)
+    handed = Handed(tree, definitions, taking)
+    return Linked(tree, builds, known, native, outlines, definitions, graph, handed)
 
 
 def analyse(
@@ -136,6 +142,13 @@ def analyse(
             for draft in _weighed(judged, check(context, judged))
         ]
         drafts += [
+            _handed_on(module, one, draft)
+            for one, judged in world.handed.asked(module)
+            for rule, check in run
+            if rule.asks_handed
+            for draft in _weighed(judged, check(context, judged))
+        ]
+        drafts += [
             draft
             for guarded in context.guards[module.path]
             for check_guard in run_guards
@@ -161,6 +174,7 @@ def analyse(
     return Analysis(tuple(result), context, {file.real: file for file, _ in collected.modules}, stats)
 
 
+_ASKED_ELSEWHERE = NoFix("what is handed on is asked in another file")
 _LESS: dict[Confidence, Confidence] = {"high": "medium", "medium": "low", "low": "low"}
 
 
@@ -172,6 +186,13 @@ def _weighed(judged: Judged, drafts: Iterable[Draft]) -> Iterator[Draft]:
         if judged.sets.toolkit:
             draft = replace(draft, label=f"{draft.label} (tests of the toolkit's version taken as passed)")
         yield draft
+
+
+def _handed_on(module: Module, one: HandedOn, draft: Draft) -> Draft:
+    """A draft about a test in another file, told at the call that hands on what is asked there."""
+    place = replace(draft.place, module=module, at=one.at, gate=None)
+    asked = RelatedSpan(draft.module, draft.at, "asked here")
+    return replace(draft, place=place, remedy=_ASKED_ELSEWHERE, related=(asked, *draft.related))
 
 
 def _as_built(native: Native, module: Module, drafts: Sequence[Draft]) -> Sequence[Draft]:

@@ -74,15 +74,18 @@ _NUMBERED = re.compile(rb"(?m)^\w{1,80}[^=\n{]{0,80}=\s?\{\s*[\"'(]?\d")
 """A table of a module by numbers or figures."""
 
 
-def load(real: str, dotted: str) -> Module | None:
-    """Facts of a file that an import or an include asks for; None where it cannot be read."""
+def load(real: str, dotted: str, handed: frozenset[tuple[str, str]] = frozenset()) -> Module | None:
+    """Facts of a file that an import or an include asks for; None where it cannot be read.
+
+    `handed` are its parameters, with their functions, to which other files hand a value of the device.
+    """
     kind = kind_of(os.path.basename(real))
     data = read_bytes(real)
     if isinstance(data, Unread) or kind not in KINDS:
         return None
     is_package = os.path.basename(real) == "__init__.py"
     brought = carried(real, data) if kind == "python" else frozenset[str]()
-    matters = reader(kind).may_matter(data, brought)
+    matters = bool(handed) or reader(kind).may_matter(data, brought)
     if not (matters or brought or is_package or kind == "cuda" or _NUMBERED.search(data)):
         return None  # only a facade and a table by numbers hand on what matters without a device word
     source = decode(data)
@@ -94,7 +97,7 @@ def load(real: str, dotted: str) -> Module | None:
         return cuda.read_includes(real, source)
     try:
         if kind == "python":
-            return python.read(real, source, dotted, is_package, carried=brought)
+            return python.read(real, source, dotted, is_package, carried=brought, handed=handed)
         return reader(kind).read(real, source, dotted, is_package, frozenset())
     except ReadError:
         return None
@@ -155,7 +158,8 @@ def _read_one(real: str, root: str, kind: str, own: frozenset[str]) -> Result:
         module = module_of(kind, real, root, source, own, brought)
     except ReadError as error:
         return None, str(error), has_comment
-    if not (module.gates or module.guards or module.operations or module.carries or module.embedded):
+    told = (module.gates, module.guards, module.operations, module.carries, module.embedded, module.handed_on)
+    if not any(told):
         return None, "", has_comment  # read again if an import or an include asks for it
     return module, "", has_comment
 

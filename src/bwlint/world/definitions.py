@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bwlint.chips import EVERY, ChipSet
+from bwlint.chips import EVERY, ChipSet, instructions
 from bwlint.chips.wording import plain, refused_but
 from bwlint.model.expr import Span
 from bwlint.model.facts import Hop, Module, Outline, Use
@@ -89,6 +89,10 @@ class Definitions:
 
     def definition(self, module: Module, use: Use) -> Node | None:
         """The definition that a use in a file leads to; None where it is not in the tree or not known."""
+        found = self._meant(module, use)
+        return None if found is None else _at_arguments(found, use)
+
+    def _meant(self, module: Module, use: Use) -> Node | None:
         if module.language != "python" or use.how == "text":
             return None
         root, _, rest = use.name.partition(".")
@@ -139,7 +143,7 @@ class Definitions:
                 hop = Hop(node.outline.path, use.at, f"`{node.definition.qualname}` uses `{use.name}`")
                 found.append(Edge(after, hop, self._passing(node, use.at)))
         found.extend(one_of(node, [self._after(node, use) for use in node.definition.choices]))
-        made = self._made(node)
+        made = self.made(node)
         parts = (made, *self._inherited(node)) if made is not None else tuple(self._inherited(node))
         return (*found, *(Edge((part,)) for part in parts))
 
@@ -150,7 +154,7 @@ class Definitions:
             here = waiting.popleft()
             yield here
             calls = (use for use in here.definition.uses if use.how == "call")
-            for after in (self._made(here), *(self._resolved(here.outline, use.name, use.at) for use in calls)):
+            for after in (self.made(here), *(self._resolved(here.outline, use.name, use.at) for use in calls)):
                 if after is not None and after.key not in seen and len(seen) < MAX_LOOSE:
                     seen.add(after.key)
                     waiting.append(after)
@@ -162,7 +166,7 @@ class Definitions:
             if place.definition.at.holds(judged.gate.at):
                 yield judged
 
-    def _made(self, node: Node) -> Node | None:
+    def made(self, node: Node) -> Node | None:
         """What runs when a class is called."""
         return self._member(node, "__init__") if node.definition.kind == "class" else None
 
@@ -200,7 +204,7 @@ class Definitions:
     def _after(self, node: Node, use: Use) -> tuple[Node, ...]:
         after = self._resolved(node.outline, use.name, use.at) if use.how == "call" else None
         if after is not None:
-            return (after,)
+            return (_at_arguments(after, use),)
         return self._picked(node, use) or self.bound(node.outline.path, self._held(node, use))
 
     def _picked(self, node: Node, use: Use) -> tuple[Node, ...]:
@@ -253,6 +257,7 @@ class Definitions:
                 yield NeedProof(
                     row.chips, "operation", row.what, f"{use.name} in {module.name}.{name}", (hop,), where=name
                 )
+        yield from _assembled(module, name)
         for refusal in (one for one in self._refusals.of(module, name) if one.kind != "skip"):
             hop = Hop(module.path, refusal.at, refusal.text)
             says = refused_but if refusal.kind == "gate" else plain
@@ -363,3 +368,21 @@ def _methods(owner: Node) -> frozenset[str]:
 
 def _sure(node: Node) -> Iterator[Use]:
     return (use for use in node.definition.uses if use.sure and use.is_a("call", "import", "text"))
+
+
+def _assembled(module: Module, name: str) -> Iterator[NeedProof]:
+    """The instructions that the strings of a function hand to the assembler on every way through it."""
+    for one in module.operations:
+        if one.kind != "instruction" or one.qualname != name or one.tests:
+            continue
+        legal, head = instructions.verdict(one.name).legal.chips, instructions.parse(one.name).head
+        if legal and legal != EVERY:
+            hop = Hop(module.path, one.at, f"`{head}` works on {legal}")
+            yield NeedProof(legal, "operation", f"`{head}`", f"{head} in {module.name}.{name}", (hop,), where=name)
+
+
+def _at_arguments(node: Node, use: Use) -> Node:
+    """A function as a call runs it that writes out some of its arguments."""
+    instances = node.outline.instances if use.given and node.outline.language == "python" else None
+    made = instances(node.definition.qualname, use.given, lambda test: None) if instances is not None else ()
+    return Node(node.outline, made[0]) if made else node

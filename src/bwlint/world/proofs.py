@@ -24,7 +24,8 @@ class Node:
 
     @property
     def key(self) -> Key:
-        return self.outline.path, self.definition.qualname, self.definition.at.line
+        name = " ".join((self.definition.qualname, *self.definition.given))
+        return self.outline.path, name, self.definition.at.line
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ def skipped_on(code: str) -> list[str]:
         (WRAPS.format("raise unittest.SkipTest('old')", asked=ASKED), ["cmp"]),
         (WRAPS.format("return pytest.skip('old')", asked=ASKED), ["cmp"]),
         (WRAPS.format("return pytest.mark.skip(reason='old')(f)", asked=ASKED), ["cmp"]),
-        (WRAPS.format("raise ValueError('old')", asked=ASKED), []),
+        (WRAPS.format("raise ValueError('old')", asked=ASKED), ["cmp"]),
         (WRAPS.format("n = 2", asked=ASKED), []),
         (LATE.format("skipif", asked=ASKED), ["cmp"]),
         (LATE.format("skipUnless", asked=ASKED), ["not"]),

@@ -56,6 +56,9 @@ class _If:
     host: str = ""
     rest: str = ""
     """The host of the next branches, where they have one."""
+    lists: frozenset[str] = frozenset()
+    """The lists that the condition looks into."""
+    refuses: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,12 @@ class _CmakeFile:
     open: set[str] = field(default_factory=set)
     """Lists that something unknown was added to."""
     offered: set[str] = field(default_factory=set)
+    refusing: set[str] = field(default_factory=set)
+    """Lists of which a name that is not there ends in an error."""
+    numbers: dict[str, tuple[Listed, Span]] = field(default_factory=dict)
+    """Lists of targets whose names do not say that they are."""
+    sought: dict[str, str] = field(default_factory=dict)
+    """The lists that list(FIND) looked into, by the variable that got the place."""
     kernels: set[str] = field(default_factory=set)
     asked: AskedTargets = field(default_factory=AskedTargets)
     made: dict[str, _Made] = field(default_factory=dict)
@@ -111,7 +120,7 @@ class _CmakeFile:
             return carry
         if carry.name in self.kernels:
             return replace(carry, kind="kernel", text=carry.kind)
-        return replace(carry, kind="filter")
+        return replace(carry, kind="filter", refuses=carry.name in self.refusing)
 
     def _command(self, command: Command) -> None:
         if command.name == "if":
@@ -146,6 +155,7 @@ class _CmakeFile:
         rest = before[0].rest if before else ""
         host = of_condition(condition) or rest
         entry = _If(_BuildArm(chain, place, may), left, "if", host=host, rest=rest or of_denied(condition))
+        entry.lists = self._looked_into(command.words)
         self.stack.append(entry)
         admits = self.asked.admitted(command.words, self.texts)
         if admits is not None:
@@ -168,6 +178,8 @@ class _CmakeFile:
             rest = frozenset(NAMES) - entry.admits
             carry = self.carries[entry.filter]
             self.carries[entry.filter] = replace(carry, sass=tuple(sorted(rest)))
+        if entry.refuses and entry.body < 0:
+            self.refusing |= entry.lists
         return entry
 
     def _expanded(self, text: str) -> str:
@@ -196,9 +208,9 @@ class _CmakeFile:
         if not self.stack:
             return
         entry = self.stack[-1]
-        refusal = command.name == "return" or (
-            command.name == "message" and command.words[:1] in (("FATAL_ERROR",), ("SEND_ERROR",))
-        )
+        error = command.name == "message" and command.words[:1] in (("FATAL_ERROR",), ("SEND_ERROR",))
+        refusal = command.name == "return" or error
+        entry.refuses = entry.refuses or error
         if entry.body == 0 or not refusal:
             entry.body = -1 if refusal else entry.body if entry.body < 0 or command.name == "message" else 1
 
@@ -228,6 +240,8 @@ class _CmakeFile:
         if replaces:
             self.open.discard(name)
         if listed is None or not ARCH_NAME.search(name):
+            if listed is not None and replaces and len(values) > 1:
+                self.numbers[name] = listed, self.places.span(values[0].start, values[-1].end)
             if replaces:
                 self.values.pop(name, None)
             else:
@@ -342,11 +356,26 @@ class _CmakeFile:
         return [source for source in self._sources(command.arguments) if source in known]
 
     def _note_offers(self, command: Command) -> None:
-        """`if(name IN_LIST list)` over a variable: the list decides which names are accepted."""
+        """`if(name IN_LIST list)` and `list(FIND list name)` over a variable: the list decides which names are
+        accepted. One with numbers is of architectures where the variable is called so.
+        """
         words = command.words
-        for place in range(1, len(words) - 1):
-            if words[place] == "IN_LIST" and parse_list(words[place - 1]) is None:
-                self.offered.add(words[place + 1])
+        looked = [(words[at - 1], words[at + 1]) for at in range(1, len(words) - 1) if words[at] == "IN_LIST"]
+        if command.name == "list" and words[:1] == ("FIND",) and len(words) > 3:
+            looked.append((words[2], words[1]))
+            self.sought[words[3]] = words[1]
+        for name, listed in looked:
+            if parse_list(name) is not None:
+                continue
+            self.offered.add(listed)
+            if listed in self.numbers and ARCH_NAME.search(name):
+                self._add("list", listed, *self.numbers.pop(listed))
+
+    def _looked_into(self, words: Sequence[str]) -> frozenset[str]:
+        """The lists that a condition looks into, also by the place that list(FIND) gave."""
+        plain = [_REFERENCE.sub(r"\1", word) for word in words]
+        listed = (plain[at + 1] for at in range(1, len(plain) - 1) if plain[at] == "IN_LIST")
+        return frozenset((*listed, *(self.sought[word] for word in plain if word in self.sought)))
 
     def _add(self, kind: CarryKind, name: str, listed: Listed, at: Span, text: str = "") -> None:
         toolkits = every_toolkit()

@@ -58,15 +58,16 @@ def read(
     is_package: bool,
     own: frozenset[str] = frozenset(),
     carried: frozenset[str] = frozenset(),
+    handed: frozenset[tuple[str, str]] = frozenset(),
 ) -> Module:
     """Facts of one file. `name` is its dotted module name from the package root.
 
     `own` are names of architecture lists that the configuration adds, `carried` those that other files give a value
-    of the device. Raises `ReadError`.
+    of the device, `handed` the parameters (with their functions) to which they hand one. Raises `ReadError`.
     """
     tree = parse(source)
     lines = re.split("\r\n|\r|\n", source)
-    flow = _flow(tree, source, lines, name if is_package else name.rpartition(".")[0], own, carried)
+    flow = _flow(tree, source, lines, name if is_package else name.rpartition(".")[0], own, carried, handed)
     functions = prune.functions(flow.functions, flow.gates.reads)
     paths = [(one.path, one.amounts) for one in (*flow.sizes.found, *flow.noted)]
     instructions, modules = embedded.code_in_strings(path, tree, source, lines)
@@ -78,7 +79,12 @@ def read(
         names=flow.names,
         stars=tuple(flow.stars),
         slots=prune.slots(
-            flow.slots, flow.gates.found, flow.names, functions, flow.classes, (*paths, *flow.passed.values())
+            flow.slots,
+            flow.gates.found,
+            flow.names,
+            functions,
+            flow.classes,
+            (*paths, *flow.passed.values(), *(one.value for one in flow.handed_on)),
         ),
         functions=functions,
         classes=flow.classes,
@@ -98,6 +104,7 @@ def read(
         ),
         embedded=modules,
         passed=flow.passed,
+        handed_on=tuple(flow.handed_on),
         own=own,
         carried=carried,
     )
@@ -110,10 +117,11 @@ def _flow(
     package: str,
     own: frozenset[str],
     carried: frozenset[str],
+    handed: frozenset[tuple[str, str]],
 ) -> Flow:
     hits = device_lines(source) | lines_with(own, source)
     try:
-        found = trace(tree, partial(lines_with, source=source), hits, own | carried)
+        found = trace(tree, partial(lines_with, source=source), hits, own | carried, handed)
         hits |= found.lines | lines_with(found.words, source)
         hits |= _helpers(tree, lines, hits)
         return Flow(tree, lines, package, frozenset(hits), found, own)

@@ -72,16 +72,26 @@ class _Definitions:
 
     def _is_of_file(self, call: ast.Call) -> bool:
         name = dotted(call.func).rpartition(".")[2]
-        return name in self.called or name in self.classes
+        return name in self.called or name in self.classes or name == "cls"
 
 
-def trace(tree: ast.Module, lines_with: LinesWith, hits: set[int], given: frozenset[str]) -> Carriers:
-    """The carriers of a file. `hits` are its lines with a device word, `given` the names that it imports carrying."""
-    found = Carriers(_helper_words(tree, hits) | given)
+def trace(
+    tree: ast.Module,
+    lines_with: LinesWith,
+    hits: set[int],
+    given: frozenset[str],
+    handed: frozenset[Parameter] = frozenset(),
+) -> Carriers:
+    """The carriers of a file. `hits` are its lines with a device word, `given` the names that it imports carrying,
+    `handed` the parameters to which other files hand what carries.
+    """
+    found = Carriers(_helper_words(tree, hits) | given, set(handed))
     asking = lines_with(asking_names() | given)
-    if not asking:
+    if not asking and not handed:
         return found
     definitions = _definitions(tree)
+    taking = {qualname for qualname, _ in handed}
+    found.lines |= {node.lineno for qualname, node, _ in definitions.functions if qualname in taking}
     lines = asking | lines_with(found.words)
     for _ in range(MAX_ROUNDS):
         before = len(found.words), len(found.parameters), len(found.picked_parameters)
@@ -186,6 +196,8 @@ class _Walk:
         self._local: set[str] = set()
         self._picked: set[str] = set()
         self._closure: dict[str, set[str]] = {}
+        self._class = ""
+        """The class of the method that is looked at."""
 
     def module(self, tree: ast.Module, lines: set[int]) -> None:
         self._local = set()
@@ -197,8 +209,9 @@ class _Walk:
                 for item in node.body:
                     if isinstance(item, ast.Assign | ast.AnnAssign):
                         self._statement(item, shared=True)
-        for qualname, function, _ in self._definitions.functions:
+        for qualname, function, of_class in self._definitions.functions:
             if _meets(function, lines) or self._takes_from_around(qualname, function):
+                self._class = of_class
                 self._function(qualname, function)
 
     def _takes_from_around(self, qualname: str, node: _Function) -> bool:
@@ -341,6 +354,7 @@ class _Walk:
     def _handed(self, call: ast.Call) -> None:
         """Note the parameters, or the fields, that take what a call hands on."""
         last = dotted(call.func).rpartition(".")[2]
+        last = self._class if last == "cls" else last
         known = self._definitions.called.get(last, ())
         fields = self._fields(last) if last in self._definitions.classes and not known else []
         if not known and not fields:

@@ -12,7 +12,7 @@ from bwlint.model.facts import Class, Function, FunctionKind, Path, Side
 from bwlint.readers.nodes import below
 from bwlint.readers.python import lists, sides
 from bwlint.readers.python.lower import LoweringScope
-from bwlint.readers.python.marking import is_decorator, marks_made, skips_of
+from bwlint.readers.python.marking import is_decorator, marks_made, stops_of
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
 
@@ -76,9 +76,9 @@ def _function(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef, qualname
         flow.returning(NONE)
     if lowerer.yields:
         flow.returns = [((), unknown(f"{qualname} yields"))]
-    if is_decorator(node) and (marks := _skipped_by(flow, node, qualname)):
-        skips = marks[0] if len(marks) == 1 else Expr("or", (marks,), span(node))
-        flow.returns = [((), Expr("call", (_SKIPIF, (skips,)), span(node)))]
+    if is_decorator(node) and (marks := _stopped_by(flow, node, qualname)):
+        stops = marks[0] if len(marks) == 1 else Expr("or", (marks,), span(node))
+        flow.returns = [((), Expr("call", (_SKIPIF, (stops,)), span(node)))]
     result = Function(
         qualname,
         kind,
@@ -94,11 +94,11 @@ def _function(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef, qualname
     return result
 
 
-def _skipped_by(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef, qualname: str) -> tuple[Expr, ...]:
-    """The tests on which the decorator that is walked skips what it decorates."""
+def _stopped_by(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef, qualname: str) -> tuple[Expr, ...]:
+    """The tests on which the decorator that is walked skips what it decorates, or raises in front of it."""
     made = [negate(flow.quietly(test)) if fails else flow.quietly(test) for test, fails in marks_made(node)]
     inner = (function for name, function in flow.functions.items() if name.startswith(f"{qualname}."))
-    return tuple(dict.fromkeys((*made, *(test for function in inner for test in skips_of(function, flow.slots)))))
+    return tuple(dict.fromkeys((*made, *(test for function in inner for test in stops_of(function, flow.slots)))))
 
 
 def _kind(flow: Flow, decorators: Sequence[str]) -> FunctionKind:
@@ -124,7 +124,7 @@ def _decorators(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.C
 def _skips(flow: Flow, decorator: ast.expr, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Expr | None:
     """The test on which a decorator skips; None where it is no mark that does."""
     if not isinstance(decorator, ast.Call) or not dotted(decorator.func).endswith(SKIPPING_MARKS):
-        return _skips_by_own_mark(flow, decorator, node)
+        return _stops_by_own_mark(flow, decorator, node)
     if not decorator.args:
         return None
     test = flow.quietly(decorator.args[0])
@@ -149,18 +149,24 @@ def _decorator(flow: Flow, decorator: ast.expr, node: ast.FunctionDef | ast.Asyn
 
 
 def _own_mark(flow: Flow, decorator: ast.expr, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
-    skips = _skips_by_own_mark(flow, decorator, node)
-    if skips is not None:
-        behind = sides.block(node.body, flow.imports, flow.quietly)
-        flow.add("skipif", skips, decorator, Side(ends="skip"), behind, node.name)
+    stops = _stops_by_own_mark(flow, decorator, node)
+    if stops is None:
+        return
+    behind = sides.block(node.body, flow.imports, flow.quietly)
+    if node.name.startswith("test"):
+        flow.add("skipif", stops, decorator, Side(ends="skip"), behind, node.name)
+    else:
+        flow.add("condition", stops, decorator, Side(ends="raise"), behind, node.name)
 
 
-def _skips_by_own_mark(
+def _stops_by_own_mark(
     flow: Flow, decorator: ast.expr, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 ) -> Expr | None:
-    """`@requires_capability(9)` in front of a test: a decorator of the tree that may give a mark which skips."""
+    """`@requires_capability(9)`: a decorator of the tree that gives a mark which skips a test, or an error."""
     name = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
-    if not node.name.startswith("test") or name.startswith(_PYTEST) or name.endswith(SKIPPING_MARKS):
+    if isinstance(node, ast.ClassDef) and not node.name.startswith("Test"):
+        return None
+    if name.startswith(_PYTEST) or name.endswith(SKIPPING_MARKS):
         return None
     lowered = flow.lowerer.lower(decorator)
     if lowered.op == "var":

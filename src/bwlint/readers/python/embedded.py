@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bwlint.chips import instructions
-from bwlint.model.expr import Span
+from bwlint.model.expr import Span, unknown
 from bwlint.model.facts import Module, Operation
 from bwlint.readers import cuda, ptx
 from bwlint.readers.buildfiles.places import Places
@@ -33,6 +33,7 @@ _STATEMENT = re.compile(r"(?:@!?[%$]?\w+ )?(?P<head>[a-z]\w*(?:\.[\w:]+)*\.?)(?P
 _PROSE = re.compile(r"[A-Za-z]\w* +[A-Za-z]|[a-z][.?!](?: |$)|[\"`']")
 _WORTH = re.compile(r";|#[ \t]*include|<<<|asm|ptx|__(?:global|device)__|\.target", re.IGNORECASE)
 """On one line at least of every statement with such a string."""
+_BRANCHES = (ast.If, ast.IfExp, ast.Try, ast.While, ast.Match)
 _TAKES_CODE = re.compile(r"asm|ptx", re.IGNORECASE)
 _ASKS = frozenset(
     [
@@ -51,7 +52,7 @@ _NESTED = re.compile(r"\"\"\".*?\"\"\"|'''.*?'''|\"[^\"\n]*\"|'[^'\n]*'|[{}]", r
 @dataclass(frozen=True, slots=True)
 class _String:
     """A string as the parser sees it. `given` says that it goes to a call that takes code, `asked` that it is
-    only compared with or looked for.
+    only compared with or looked for, `tested` that it stands under a test of its function.
     """
 
     node: ast.Constant | ast.JoinedStr
@@ -59,6 +60,7 @@ class _String:
     qualname: str
     given: bool
     asked: bool
+    tested: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,31 +112,32 @@ def _says_something(module: Module) -> bool:
 
 def _strings(tree: ast.Module, worth: Sequence[int]) -> Iterator[_String]:
     """The strings of statements with a line in `worth`, in no order; one that stands alone is prose and left out."""
-    stack: list[tuple[ast.AST, str, bool, bool]] = [(tree, "<module>", False, False)]
+    stack: list[tuple[ast.AST, str, bool, bool, bool]] = [(tree, "<module>", False, False, False)]
     while stack:
-        node, qualname, given, asked = stack.pop()
+        node, qualname, given, asked, tested = stack.pop()
         if isinstance(node, ast.stmt) and not _any_within(worth, node.lineno, node.end_lineno or node.lineno):
             continue
         if isinstance(node, ast.Constant):
             if isinstance(node.value, str):
-                yield _String(node, node.value, qualname, given, asked)
+                yield _String(node, node.value, qualname, given, asked, tested)
             continue
         if isinstance(node, ast.JoinedStr):
             parts = [part.value if isinstance(part, ast.Constant) else "." for part in node.values]
-            yield _String(node, "".join(map(str, parts)), qualname, given, asked)
+            yield _String(node, "".join(map(str, parts)), qualname, given, asked, tested)
             continue
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             continue
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             qualname = node.name if qualname == "<module>" else f"{qualname}.{node.name}"
-            given = asked = False
+            given = asked = tested = False
         elif isinstance(node, ast.Call):
             name = dotted(node.func).rpartition(".")[2]
             given = given or _TAKES_CODE.search(name) is not None
             asked = asked or name in _ASKS
         elif isinstance(node, ast.Compare):
             asked = True
-        stack += [(child, qualname, given, asked) for child in ast.iter_child_nodes(node)]
+        tested = tested or isinstance(node, _BRANCHES)
+        stack += [(child, qualname, given, asked, tested) for child in ast.iter_child_nodes(node)]
 
 
 def _any_within(numbers: Sequence[int], first: int, last: int) -> bool:
@@ -159,7 +162,8 @@ def _fragment(string: _String, literals: _Literals) -> Iterator[Operation]:
         if instructions.find(statement) is not None:
             line, column, end_line, end_column = places.span(start, end)
             at = Span(line + above, column, end_line + above, end_column)
-            yield Operation("instruction", statement[:300], at, qualname=string.qualname)
+            tests = (unknown("a test around the string"),) if string.tested else ()
+            yield Operation("instruction", statement[:300], at, tests=tests, qualname=string.qualname)
 
 
 def _is_instruction(statement: str) -> bool:

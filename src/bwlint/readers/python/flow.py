@@ -6,10 +6,10 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bwlint.evaluate.names import SKIPPING_MARKS
-from bwlint.model.expr import NONE, Expr, const, negate, unknown, walk
+from bwlint.model.expr import NONE, Expr, Span, const, negate, unknown, walk
 from bwlint.model.facts import (
     HANDLER,
     MAX_RETURNS,
@@ -17,6 +17,7 @@ from bwlint.model.facts import (
     Class,
     Function,
     GateKind,
+    HandedOn,
     Operation,
     OperationKind,
     Path,
@@ -27,7 +28,7 @@ from bwlint.readers.nodes import below
 from bwlint.readers.python import characters, choices, definitions, lists, patterns, sides
 from bwlint.readers.python.carriers import Carriers
 from bwlint.readers.python.gates import Gates, Where
-from bwlint.readers.python.lower import Lowerer, is_arch
+from bwlint.readers.python.lower import SAID, Lowerer, is_arch
 from bwlint.readers.python.sides import SKIPS, dotted, marks_of_all
 from bwlint.readers.python.sizes import Sizes
 from bwlint.readers.python.vocabulary import arch_text
@@ -37,6 +38,7 @@ _RAISES_IF = re.compile(r"(?:^|_)(?:error|raise|fail|abort|reject)s?_if$")
 _RAISES_UNLESS = re.compile(r"(?:^|_)(?:error|raise|fail|abort|reject)s?_(?:unless|if_not)$|^torch\._check(?:_\w+)?$")
 _CATCHES = re.compile(r"\b(?:KeyError|LookupError|Exception|BaseException)\b")
 _QUESTION = re.compile(r"capability_geq|^(?:is|has)_device_capability|^is_family_of$|at_least|_geq$")
+MAX_HANDED_ON = 100
 MAX_TESTS = 8
 """Tests above an assignment to an attribute that are kept."""
 MAX_MARKED = 40
@@ -96,6 +98,20 @@ def _mapping_of(node: ast.expr) -> ast.expr:
     return inner.value if isinstance(inner, ast.Subscript | ast.Attribute) else node
 
 
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A comparison that reads the device, wherever it stands, and what its answer is kept or handed on as."""
+
+    node: ast.expr
+    test: Expr
+    role: str
+    where: Where
+
+    @property
+    def at(self) -> Span:
+        return span(self.node)
+
+
 class Flow:
     """Walks a module once. What it finds lies in `names`, `functions`, `classes`, `gates` and `slots`."""
 
@@ -115,10 +131,13 @@ class Flow:
         self.lowerer.on_conditional = self._conditional
         self.lowerer.on_lookup = self._lookup
         self._carried_parameters = carried.parameters | carried.picked_parameters
-        self.lowerer.on_call = self._passes if self._carried_parameters else None
+        self.lowerer.on_call = self._passes
         self.lowerer.on_callee = self._picked
         self.lowerer.on_text = self._as_text
+        self.lowerer.on_question = self._question
+        self._questions: list[_Question] = []
         self.passed: dict[tuple[str, str], tuple[Expr, ...]] = {}
+        self.handed_on: list[HandedOn] = []
         self._takers = carried.takers
         self.functions: dict[str, Function] = {}
         self.classes: dict[str, Class] = {}
@@ -147,6 +166,7 @@ class Flow:
         self._globals: set[tuple[str, str]] = set()
         self._tests = list(_with_marks(tree.body))
         self.block(tree.body, tree.body)
+        self._answer_questions()
         self.names = self.lowerer.scope.env
         self.names.update({name: _any_of(name, values) for name, values in self._shared.items() if values})
 
@@ -174,6 +194,24 @@ class Flow:
             yes, no = (self._with_chosen(side, choices.of_value(self._target, side.value), line) for side in (yes, no))
             self.add("expression", test, node.test, yes, no)
 
+    def _question(self, node: ast.expr, found: Expr) -> None:
+        if self.lowerer.role != SAID and self.gates.reads(found):
+            role = self.lowerer.role if self.lowerer.role is not None else self._target.rpartition(".")[2]
+            self._questions.append(_Question(node, found, role, Where(self.qualname, tuple(self.path))))
+
+    def _answer_questions(self) -> None:
+        """The questions that no statement has made a gate of: flags under the names that they are kept or handed on
+        as, and without one no more than true or false.
+        """
+        told = [gate.at for gate in self.gates.found]
+        for one in sorted(self._questions, key=lambda one: (one.at[:2], [-place for place in one.at[2:]])):
+            if any(at.holds(one.at) for at in told):
+                continue
+            told.append(one.at)
+            kind: GateKind = "flag" if one.role else "expression"
+            yes, no = (Side(ends="fall", value=None if one.role else const(answer)) for answer in (True, False))
+            self.gates.add(kind, one.test, one.node, (yes, no), one.where, one.role)
+
     def _lookup(self, node: ast.expr, mapping: Expr, key: Expr, strict: bool) -> None:
         """A mapping that is asked for the device: the keys that it has are the chips that find something."""
         if mapping.op not in _MAPPINGS or not self.gates.reads(key):
@@ -190,6 +228,20 @@ class Flow:
                 if (qualname, name) in self._carried_parameters:
                     known = self.passed.get((qualname, name), ())
                     self.passed[qualname, name] = (*known, self.lowerer.define(value))
+        self._hand_on(node, arguments)
+
+    def _hand_on(self, node: ast.Call, arguments: tuple[Expr, ...]) -> None:
+        """Note what a call, also one that `partial` prepares, hands to a function that the file imports."""
+        function: ast.expr = node.func
+        if dotted(function).rpartition(".")[2] == "partial" and node.args:
+            function, arguments = node.args[0], arguments[1:]
+        if dotted(function).partition(".")[0] not in self.imports.names or len(self.handed_on) >= MAX_HANDED_ON:
+            return
+        name = self._reference(function)
+        for index, argument in enumerate(arguments):
+            place, value = argument.args if argument.op == "kw" else (index, argument)
+            if value.op != "star" and self.gates.depends(value):
+                self.handed_on.append(HandedOn(name, place, self.lowerer.define(value), value.at or span(node)))
 
     def _as_text(self, node: ast.expr, found: Expr) -> None:
         known = node.lineno in self.hits and characters.by_place(found) and self.gates.reads(found)
@@ -248,13 +300,14 @@ class Flow:
         passes, lowerer.on_call = lowerer.on_call, None
         on_callee, lowerer.on_callee = lowerer.on_callee, None
         on_text, lowerer.on_text = lowerer.on_text, None
+        on_question, lowerer.on_question = lowerer.on_question, None
         env = lowerer.scope.env
         lowerer.scope.env = dict(env)
         try:
             return lowerer.lower(node)
         finally:
             lowerer.on_conditional, lowerer.on_lookup, lowerer.on_call = hook, asked, passes
-            lowerer.on_callee, lowerer.on_text = on_callee, on_text
+            lowerer.on_callee, lowerer.on_text, lowerer.on_question = on_callee, on_text, on_question
             lowerer.scope.env = env
 
     # -- statements
@@ -375,6 +428,8 @@ class Flow:
             if a == b:
                 continue
             missing = Expr("name", (name,)) if name in self._shared else unknown(f"unassigned {name}")
+            if name.endswith("]"):
+                missing = a or b or missing  # what fills a cache on one way was filled so on the other
             value = Expr("if", (test, a or self._outer(name) or missing, b or self._outer(name) or missing), test.at)
             merged[name] = self.lowerer.define(value)
             self.gates.reads(merged[name])
@@ -411,13 +466,17 @@ class Flow:
 
     def _annotated(self, node: ast.AnnAssign, rest: Sequence[ast.stmt]) -> bool:
         if node.value is not None:
+            self._target = sides.role_of(node.target)
             value = self.lowerer.lower(node.value)
+            self._target = ""
             self._bind(node.target, value, node)
             self._size(node.target, value, node)
         return False
 
     def _augmented(self, node: ast.AugAssign, rest: Sequence[ast.stmt]) -> bool:
+        self._target = sides.role_of(node.target)
         value = self.lowerer.lower(ast.copy_location(ast.BinOp(_as_read(node.target), node.op, node.value), node))
+        self._target = ""
         self._call_lists(node.value, rest)
         if isinstance(node.target, ast.Name):
             found = self.lowerer.define(value)
@@ -450,11 +509,15 @@ class Flow:
             base = target.value
             if isinstance(base, ast.Name) and base.id in env:
                 env[base.id] = unknown(f"{base.id} is changed at line {target.lineno}")
+            if self.gates.reads(value):
+                env[ast.unparse(target)] = self.lowerer.define(value)
 
     def _written(self, name: str, value: Expr) -> None:
         """Note a value of a module's name that functions write too: whoever asks for it may get any of them."""
         if name in self._shared and (self.qualname == "<module>" or (self.qualname, name) in self._globals):
             self._shared[name].append(value)
+            if self.gates.reads(value):
+                self.gates.know(name)
             if self.qualname == "<module>":
                 del self.lowerer.scope.env[name]
 

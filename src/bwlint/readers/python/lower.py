@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from bwlint.model.expr import NONE, Expr, const, unknown
 from bwlint.readers.python.flags import MANY, operand_targets, target_of, targets_of
-from bwlint.readers.python.sides import dotted
+from bwlint.readers.python.sides import SPEAKS, dotted
 from bwlint.readers.python.vocabulary import arch_text
 from bwlint.readers.spans import span
 
@@ -49,6 +49,10 @@ class LoweringScope:
     parent: LoweringScope | None = None
     is_class: bool = False
 
+    def kept(self, node: ast.Subscript) -> Expr | None:
+        """What the function here put at a place of a container that may read the device; None of any other place."""
+        return self.env.get(ast.unparse(node)) if any(name.endswith("]") for name in self.env) else None
+
     def find(self, name: str) -> Expr | None:
         scope: LoweringScope | None = self
         first = True
@@ -75,6 +79,10 @@ OnCallee = Callable[[ast.Call, Expr], None]
 OnText = Callable[[ast.expr, Expr], None]
 """Takes what may order a text, or take a part of one by its place."""
 
+SAID = "<said>"
+OnQuestion = Callable[[ast.expr, Expr], None]
+"""Takes a comparison, or several of them joined; the parts come before the whole."""
+
 
 class Lowerer:
     """Lowers expressions of one module. `slots` is the module's table of definitions."""
@@ -87,6 +95,11 @@ class Lowerer:
         self.on_call: OnCall | None = None
         self.on_callee: OnCallee | None = None
         self.on_text: OnText | None = None
+        self.on_question: OnQuestion | None = None
+        self.role: str | None = None
+        """What the value that is lowered is kept or handed on as; None where the statement around says that, SAID where
+        it is part of a text.
+        """
         self.late: frozenset[str] = frozenset()
         """Dotted names that are None until somebody has asked: whether they still are is not known."""
         self.yields = False
@@ -107,9 +120,20 @@ class Lowerer:
         self._depth += 1
         try:
             method = _TABLE.get(type(node))
-            return method(self, node) if method else unknown(f"{type(node).__name__}:{node.lineno}", span(node))
+            found = method(self, node) if method else unknown(f"{type(node).__name__}:{node.lineno}", span(node))
+            if self.on_question is not None and isinstance(node, QUESTIONS):
+                self.on_question(node, found)
+            return found
         finally:
             self._depth -= 1
+
+    def _as(self, role: str | None, node: ast.expr | None) -> Expr:
+        """Lower what is kept or handed on under a name."""
+        around, self.role = self.role, role
+        try:
+            return self.lower(node)
+        finally:
+            self.role = around
 
     def many(self, nodes: Sequence[ast.expr | None]) -> tuple[Expr, ...]:
         return tuple([self.lower(node) for node in nodes])
@@ -142,12 +166,16 @@ class Lowerer:
         return Expr("attr", (self.lower(node.value), node.attr), span(node))
 
     def _call(self, node: ast.Call) -> Expr:
+        name = dotted(node.func)
+        role = self.role if name in _SAME_ANSWER else SAID if name.rpartition(".")[2] in SPEAKS else ""
         arguments = [
-            Expr("star", (self.lower(a.value),)) if isinstance(a, ast.Starred) else self.lower(a) for a in node.args
+            Expr("star", (self._as(role, a.value),)) if isinstance(a, ast.Starred) else self._as(role, a)
+            for a in node.args
         ]
         for keyword in node.keywords:
+            value = self._as(keyword.arg, keyword.value)
             if keyword.arg is not None:
-                arguments.append(Expr("kw", (keyword.arg, self.lower(keyword.value))))
+                arguments.append(Expr("kw", (keyword.arg, value)))
         function = self.lower(node.func)
         if self.on_lookup is not None and function.op == "attr" and function.args[1] == "get" and arguments:
             self.on_lookup(node, function.args[0], arguments[0], False)
@@ -221,6 +249,9 @@ class Lowerer:
         return Expr("if", (test, then, otherwise), span(node))
 
     def _subscript(self, node: ast.Subscript) -> Expr:
+        kept = self.scope.kept(node)
+        if kept is not None:
+            return Expr("var", (kept.args[0], ""), span(node)) if kept.op == "var" else kept
         base = self.lower(node.value)
         if isinstance(node.slice, ast.Slice):
             part = node.slice
@@ -243,7 +274,8 @@ class Lowerer:
         if len(node.keys) > 400 or any(key is None for key in node.keys):
             return unknown(f"dict:{node.lineno}", span(node))
         keys = tuple(self.lower(key) for key in node.keys)
-        return Expr("dict", (keys, self.many(node.values)), span(node))
+        values = tuple(self._as(_key(key), value) for key, value in zip(node.keys, node.values, strict=True))
+        return Expr("dict", (keys, values), span(node))
 
     def _fstring(self, node: ast.JoinedStr) -> Expr:
         return self._as_text(node, Expr("fstr", (tuple(map(self._part, node.values)),), span(node)))
@@ -252,7 +284,7 @@ class Lowerer:
         """A part of an f-string; one with a conversion or a format is what `str.format` makes of it."""
         if not isinstance(node, ast.FormattedValue):
             return self.lower(node)
-        value, spec = self.lower(node.value), node.format_spec
+        value, spec = self._as(SAID, node.value), node.format_spec
         if node.conversion < 0 and spec is None:
             return value
         parts = spec.values if isinstance(spec, ast.JoinedStr) else []
@@ -288,10 +320,9 @@ class Lowerer:
         return _Inner(self, owner, names)
 
     def _walrus(self, node: ast.NamedExpr) -> Expr:
-        value = self.define(self.lower(node.value))
-        if isinstance(node.target, ast.Name):
-            self.scope.env[node.target.id] = value
-        return value._replace(at=span(node))
+        value = self._as(node.target.id, node.value)
+        self.scope.env[node.target.id] = self.define(value)
+        return value
 
     def _starred(self, node: ast.Starred) -> Expr:
         return self.lower(node.value)
@@ -301,6 +332,7 @@ class Lowerer:
 
     def _yield(self, node: ast.Yield | ast.YieldFrom) -> Expr:
         self.yields = True
+        self.lower(node.value)
         return unknown(f"yield:{node.lineno}", span(node))
 
 
@@ -327,6 +359,10 @@ def _target_names(target: ast.expr) -> list[str] | None:
     return None
 
 
+def _key(node: ast.expr | None) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
 def _is_arch_choice(left: ast.expr, right: ast.expr) -> bool:
     """`backend in ("100", "103", "120")`: a name compared with two or more architecture strings."""
     if not isinstance(right, ast.Tuple | ast.List | ast.Set) or len(right.elts) < 2:
@@ -341,6 +377,8 @@ def is_arch(left: ast.expr, right: ast.expr | None) -> bool:
     return isinstance(right.value, str) and arch_text(right.value) and "version" not in dotted(left).lower()
 
 
+QUESTIONS = (ast.Compare, ast.BoolOp, ast.UnaryOp)
+_SAME_ANSWER = frozenset({"bool", "int", "any", "all"})
 _TABLE: dict[type, Callable[..., Expr]] = {
     ast.Constant: Lowerer._constant,
     ast.Name: Lowerer._name,

@@ -1,4 +1,4 @@
-"""Decorators of a tree that skip a test and are functions of the function: the marks that they make, or the skip that
+"""Decorators of a tree that are functions of the function: the marks that they make, and the skip or the error that
 they put in front of the call.
 """
 
@@ -20,12 +20,18 @@ MAX_SLOTS = 20
 
 
 def is_decorator(node: Function) -> bool:
-    """Whether a function returns a function that is defined in it, and something in it may skip."""
+    """Whether a function returns a function that is defined in it, and something in it may skip or raise."""
     inner = {item.name for item in node.body if isinstance(item, Function)}
     returned = (item.value for item in node.body if isinstance(item, ast.Return))
     if node.name.startswith("test") or not any(isinstance(one, ast.Name) and one.id in inner for one in returned):
         return False
-    return any(isinstance(one, ast.Name | ast.Attribute) and dotted(one).endswith(_SKIPPING) for one in below(node))
+    return any(map(_stops, below(node)))
+
+
+def _stops(node: ast.AST) -> bool:
+    return isinstance(node, ast.Raise) or (
+        isinstance(node, ast.Name | ast.Attribute) and dotted(node).endswith(_SKIPPING)
+    )
 
 
 def marks_made(node: Function) -> Iterator[tuple[ast.expr, bool]]:
@@ -36,12 +42,12 @@ def marks_made(node: Function) -> Iterator[tuple[ast.expr, bool]]:
                 yield item.args[0], dotted(item.func).endswith("skipUnless")
 
 
-def skips_of(function: facts.Function, slots: Sequence[Expr]) -> Iterator[Expr]:
-    """The tests on which a function within a decorator skips, or hands on a mark that does."""
+def stops_of(function: facts.Function, slots: Sequence[Expr]) -> Iterator[Expr]:
+    """The tests on which a function within a decorator skips, raises, or hands on a mark that skips."""
     for path, value in function.returns:
         for node in _through_names(value, slots):
             name = _called(node)
-            if name in SKIPS and path:
+            if path and (name in SKIPS or node.op == "raise"):
                 yield path[0] if len(path) == 1 else Expr("and", (path,), value.at)
             elif name.endswith(SKIPPING_MARKS) and node.args[1]:
                 yield negate(node.args[1][0]) if name.endswith("skipUnless") else node.args[1][0]

@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 
 from bwlint.chips import frameworks
 from bwlint.model.facts import Definition, Outline
+from bwlint.readers.nodes import below
 from bwlint.readers.ondemand import OnDemand
 from bwlint.readers.python import parse
 from bwlint.readers.python.endings import choices
+from bwlint.readers.python.given import Decide, bound, deciding
 from bwlint.readers.python.sides import Collector, Imports, dotted, imported, marks_of_all, statements
 from bwlint.readers.spans import span
 from bwlint.sources.errors import ReadError
@@ -57,6 +60,11 @@ def _outlined(tree: ast.Module, path: str, name: str, is_package: bool) -> Outli
     for local, target in _lazy_names(tree.body, imports):
         if local not in written:
             imports.names.setdefault(local, target)
+
+    @cache
+    def at_arguments(qualname: str, given: tuple[str, ...]) -> tuple[Definition, ...]:
+        return tuple(_at_arguments(qualname, written.get(qualname), given))
+
     return Outline(
         path=path,
         name=name,
@@ -67,6 +75,7 @@ def _outlined(tree: ast.Module, path: str, name: str, is_package: bool) -> Outli
         imports=imports.names,
         stars=tuple(stars),
         picked=dict(_picked(tree.body)),
+        instances=lambda qualname, given, _: at_arguments(qualname, given),
     )
 
 
@@ -133,14 +142,24 @@ def _outside_definitions(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
                 yield from _outside_definitions(getattr(part, name, None) or ())
 
 
-def _definition(qualname: str, written: _Written) -> Definition:
+def _at_arguments(qualname: str, written: _Written | None, given: tuple[str, ...]) -> Iterator[Definition]:
+    """A function as a call runs it that writes out some arguments, where these decide a test in it."""
+    if written is None or isinstance(written.node, ast.ClassDef):
+        return
+    decide = deciding(bound(written.node, given))
+    tests = (one.test for one in below(written.node) if isinstance(one, ast.If | ast.IfExp))
+    if any(decide(test) is not None for test in tests):
+        yield replace(_definition(qualname, written, decide), given=given)
+
+
+def _definition(qualname: str, written: _Written, decide: Decide | None = None) -> Definition:
     try:
-        return _looked_into(qualname, written)
+        return _looked_into(qualname, written, decide)
     except RecursionError:  # nested too deep: it uses what it likes
         return Definition(qualname, "function", span(written.node), ())
 
 
-def _looked_into(qualname: str, written: _Written) -> Definition:
+def _looked_into(qualname: str, written: _Written, decide: Decide | None) -> Definition:
     node, imports = written.node, written.imports
     if isinstance(node, ast.ClassDef):
         bases = tuple(_absolute(dotted(base), imports) for base in node.bases)
@@ -148,7 +167,7 @@ def _looked_into(qualname: str, written: _Written) -> Definition:
     marks = Collector(imports, most=MAX_USES)
     for mark in written.marks:
         marks.expression(mark, True)
-    body = Collector(imports, most=MAX_USES, past_exits=True, made=written.made)
+    body = Collector(imports, most=MAX_USES, past_exits=True, made=written.made, decide=decide)
     body.statements(node.body, nested=False)
     return Definition(
         qualname,
@@ -156,7 +175,7 @@ def _looked_into(qualname: str, written: _Written) -> Definition:
         span(node),
         tuple(body.uses),
         marks=tuple(marks.uses),
-        choices=choices(node.body, imports),
+        choices=choices(node.body, imports) if decide is None else (),
         parameters=tuple(one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)),
     )
 

@@ -10,6 +10,7 @@ from typing import Any
 from bwlint.model.expr import Expr
 from bwlint.model.facts import ASSERTED, ATTEMPTED, Ends, How, Prose, Side, Use
 from bwlint.readers.nodes import below
+from bwlint.readers.python.given import Decide, arguments
 from bwlint.readers.spans import span
 
 MAX_USES = 80
@@ -24,7 +25,7 @@ _IMPORTING = frozenset({"importorskip", "import_module"})
 _RUNNERS = frozenset({"spawn", "start_processes", "Process", "Thread", "submit", "starmap", "apply_async"})
 """What runs the function that it is handed."""
 _EXITS = frozenset({"exit", "_exit", "quit", "SystemExit"})
-_SPEAKS = frozenset(
+SPEAKS = frozenset(
     [
         "warning",
         "warn",
@@ -46,6 +47,7 @@ _SPEAKS = frozenset(
         "log_info_on_rank0",
     ]
 )
+"""Calls that tell somebody something and do nothing."""
 
 
 def dotted(node: ast.AST) -> str:
@@ -168,10 +170,11 @@ class Collector:
         *,
         past_exits: bool = False,
         made: Mapping[str, str] | None = None,
+        decide: Decide | None = None,
     ) -> None:
         """`most` bounds the calls, and the rest. With `past_exits` what follows a check that leaves is as sure as the
         check, unless it asks for a string, as who picks a backend does. `made` are local names and what they are
-        instances of.
+        instances of; of a test that `decide` knows, one arm is looked at.
         """
         self.imports = imports
         self.uses: list[Use] = []
@@ -179,6 +182,7 @@ class Collector:
         self._calls = 0
         self._past_exits = past_exits
         self._made = made or {}
+        self._decide = decide
         self.texts: list[Prose] = []
         self._awaiting: set[str] = set()
         self._nodes = self._depth = 0
@@ -193,6 +197,13 @@ class Collector:
         for statement in body:
             if self._full:
                 return
+            truth = self._decide(statement.test) if self._decide is not None and isinstance(statement, ast.If) else None
+            if truth is not None and isinstance(statement, ast.If):
+                taken = statement.body if truth else statement.orelse
+                self.statements(taken, sure, nested)
+                if leaves(taken):
+                    return
+                continue
             self._statement(statement, sure)
             if isinstance(statement, ast.If) and self._turns_off(statement):
                 sure = False  # what follows is not reached on every path
@@ -349,6 +360,10 @@ class Collector:
             self.expression(item, sure and (len(node.elts) == 1 or isinstance(item, ast.Call)))
 
     def _conditional(self, node: ast.IfExp, sure: bool) -> None:
+        truth = self._decide(node.test) if self._decide is not None else None
+        if truth is not None:
+            self.expression(node.body if truth else node.orelse, sure)
+            return
         self.expression(node.body, False)
         self.expression(node.orelse, False)
 
@@ -358,7 +373,7 @@ class Collector:
     def _call(self, node: ast.Call, sure: bool) -> None:
         name = dotted(called(node))
         last = name.rpartition(".")[2]
-        if last in _SPEAKS or last in SKIPS:
+        if last in SPEAKS or last in SKIPS:
             self._message(node)
             return
         if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call):
@@ -395,7 +410,8 @@ class Collector:
             self._calls += how == "call"
         if how == "call" or how == "import" or len(self.uses) - self._calls < self._most:
             role, callee = (self._role, self._callee) if how == "text" else ("", "")
-            self.uses.append(Use(name, how, span(node), sure=sure, role=role, call=callee))
+            given = arguments(node) if isinstance(node, ast.Call) else ()
+            self.uses.append(Use(name, how, span(node), sure=sure, role=role, call=callee, given=given))
 
 
 _STATEMENTS: dict[type, Callable[[Collector, Any, bool], None]] = {

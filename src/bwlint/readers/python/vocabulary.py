@@ -20,6 +20,7 @@ _LITERALS = (
     b"lackwell",
     b"opper",
     b"_cc",
+    b"device_sm",
     b"sm1",
     b"sm9",
     b"shared_memory_per_block",

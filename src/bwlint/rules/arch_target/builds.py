@@ -276,6 +276,7 @@ class _BuildFile:
             if built.carry.kind == "match" and self._asked_apart(built, present, missing):
                 continue
             exact = any(target.suffix for one in group_of for target in one.every if target.chip in present)
+            sure = exact or built.carry.refuses or self._offered(built, missing, exact=True)
             verb = "holds for" if built.carry.kind == "match" else "accepts"
             message = (
                 f"{verb} {_listed(mine)} and no target of {plain(missing)}: a build for {plain(missing)} is left out"
@@ -283,7 +284,7 @@ class _BuildFile:
             names = " ".join(_short(target) for chip in missing for target in targets_of(chip) if target.suffix)
             yield self._draft(
                 built,
-                severity="warning" if exact or self._offered(built, missing, exact=True) else "note",
+                severity="warning" if sure else "note",
                 confidence="medium",
                 message=message,
                 label=f"no {plain(missing)} here",

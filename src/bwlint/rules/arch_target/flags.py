@@ -38,7 +38,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
 def _elsewhere(context: Context, judged: Judged, use: Use) -> ChipSet:
     """The chips for which other conditions of the file build the same module."""
     found = NONE
-    for other in context.judged[judged.module.path]:
+    for other in context.beside(judged.module):
         if other is judged or not other.sets.flags:
             continue
         for side in (other.gate.yes, other.gate.no):

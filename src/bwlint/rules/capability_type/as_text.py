@@ -105,7 +105,7 @@ def _cut(context: Context, module: Module, found: Expr) -> tuple[ChipSet, str]:
 
 def _is_expected(context: Context, module: Module, parts: set[str]) -> bool:
     """Whether the file asks for such a part by its text: who writes "12" knows what comes of "120"."""
-    tests = [one.gate.test for one in context.judged.get(module.path, ())]
+    tests = [one.gate.test for one in context.beside(module)]
     constants = (node.args[0] for node in walk((*tests, *module.names.values())) if node.op == "const")
     return any(isinstance(value, str) and value in parts for value in constants)
 

@@ -123,7 +123,7 @@ def _asks_for_pairs(test: Expr) -> bool:
 def _refused_besides(context: Context, judged: Judged) -> ChipSet:
     """The chips that another check of the same function turns away."""
     found = ChipSet.of()
-    for other in context.judged[judged.module.path]:
+    for other in context.beside(judged.module):
         if other is not judged and other.gate.qualname == judged.gate.qualname and refuses(other.other):
             found |= other.sets.live - other.admitted
     return found

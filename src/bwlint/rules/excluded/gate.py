@@ -200,7 +200,7 @@ def _of_arms_below(context: Context, judged: Judged, out: ChipSet) -> Kept | Non
     """The function itself has an arm for these chips, further down, to which its own check lets none of them."""
     if not _on_every_way(judged):
         return None  # it is about one way through the function, and the arm may be about another
-    for other in context.judged[judged.module.path]:
+    for other in context.beside(judged.module):
         below = other.gate.qualname == judged.gate.qualname and other.gate.at > judged.gate.at
         if not below or not _is_row(other) or other.gate.kind in LISTED:
             continue
@@ -366,7 +366,7 @@ def _plain_hopper(judged: Judged) -> bool:
 def _later_branch(context: Context, judged: Judged, out: ChipSet) -> bool:
     """A later arm of the chain, or a gate close by in the function, is there for the chips."""
     gate = judged.gate
-    for other in context.judged[judged.module.path]:
+    for other in context.beside(judged.module):
         if other is judged or other.gate.qualname != gate.qualname or "list" in (gate.kind, other.gate.kind):
             continue
         if gate.kind == "flag" and gate.leaf is not None and other.gate.leaf == gate.leaf:

@@ -213,7 +213,7 @@ def _nothing_behind(judged: Judged) -> bool:
 def _pair(context: Context, judged: Judged, family: ChipSet, missing: ChipSet) -> bool:
     """Another gate of the function (or of the module, for helpers) names the member that this one does not name."""
     twin = family - _named(judged, family)
-    for other in context.judged[judged.module.path]:
+    for other in context.beside(judged.module):
         if other is judged or _named(other, family) != twin or _same_comparison(judged, other) or asks(other, judged):
             continue  # the same comparison, used and turned round
         same_place = other.gate.qualname == judged.gate.qualname

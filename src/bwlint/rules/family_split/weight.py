@@ -204,8 +204,8 @@ def _answer(context: Context, cut: Cut) -> Weight | None:
     beside_others = bool(judged.core - _CONSUMER) and not judged.sets.guessed
     name = f"{judged.gate.qualname} {judged.gate.name}"
     of_family = _FAMILY_NAME.search(name) and not _PART_NAME.search(name)
-    kept_out = judged.gate.kind == "flag" and not names_members(judged) and not judged.sets.guessed
-    told = _SUPPORTS.search(name) or of_family or beside_others or kept_out
+    of_one = judged.sets.guessed or _PART_NAME.search(name)
+    told = _SUPPORTS.search(name) or of_family or beside_others or not of_one
     return Weight("warning", "medium") if told else Weight("note", "low")
 
 

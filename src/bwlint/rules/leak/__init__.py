@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from bwlint.model.rule import RuleTraits
 
-RULE = RuleTraits("leak", explains=5, concerns="let-in", asks_choices=True)
+RULE = RuleTraits("leak", explains=5, concerns="let-in", asks_choices=True, asks_handed=True)

@@ -17,7 +17,7 @@ from bwlint.world.gates import Judged, refuses
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
     """Only what an extension as a whole is built for: files that are built apart have a dispatcher in front."""
-    gates = [judged for judged in context.judged.get(module.path, ()) if _is_check(judged)]
+    gates = [judged for judged in context.beside(module) if _is_check(judged)]
     placed = context.builds.placed(module.path) if gates and module.language == "cuda" else ()
     if placed and all(carry.kind == "extension" for _, carry in placed):
         for judged in gates:

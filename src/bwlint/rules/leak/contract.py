@@ -69,7 +69,7 @@ def _contracts(context: Context, module: Module) -> dict[str, dict[str, list[Jud
     Whoever picks such a class asks them all.
     """
     found: dict[str, dict[str, list[Judged]]] = {}
-    for judged in (one for one in context.judged.get(module.path, ()) if one.module is module):
+    for judged in (one for one in context.beside(module) if one.module is module):
         owner, _, name = _answered(judged).rpartition(".")
         if owner and (owner in module.classes or module.language == "cuda") and _is_asked(name):
             found.setdefault(owner, {}).setdefault(name, []).append(judged)

@@ -130,7 +130,7 @@ def _confirmed(context: Context, judged: Judged, found: Draft, wrong: ChipSet) -
 
 def _let_through_before(context: Context, judged: Judged, need: Need, wrong: ChipSet) -> Iterator[RelatedSpan]:
     """The tests further away that send the same chips to the same use: they are to be mended, too."""
-    for other in context.judged[judged.module.path]:
+    for other in context.beside(judged.module):
         if other.gate.qualname != judged.gate.qualname or other.gate is judged.gate or other.gate.kind == "choice":
             continue
         for side in (other.gate.yes, other.gate.no):

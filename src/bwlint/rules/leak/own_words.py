@@ -170,7 +170,7 @@ def _asked_again(context: Context, judged: Judged) -> bool:
     test = _test_of(judged)
     return any(
         other.other.ends != "skip" and other.gate.qualname.rpartition(".")[2] == test
-        for other in context.judged[judged.module.path]
+        for other in context.beside(judged.module)
     )
 
 

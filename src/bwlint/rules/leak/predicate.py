@@ -41,7 +41,7 @@ class Harm:
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
     if context.in_test(module):
         return
-    for judged in context.judged.get(module.path, ()):
+    for judged in context.beside(module):
         harm = harm_of(context, judged) if judged.module is module else None
         if harm is not None:
             yield _draft(judged, harm)

@@ -24,7 +24,7 @@ _SAYS = frozenset({"list", "gate", "build"})
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
     if context.in_test(module):
         return
-    for judged in context.judged.get(module.path, ()):
+    for judged in context.beside(module):
         if judged.module is not module or judged.gate.kind != "predicate" or judged.sets.guessed:
             continue
         for proof in _proofs(context, judged):

@@ -90,7 +90,7 @@ def _opening(gate: Gate, denies: bool) -> str | None:
 
 def _sisters(context: Context, judged: Judged, subject: tuple[str, str]) -> Iterator[Judged]:
     kind, words = subject
-    for other in context.judged[judged.module.path]:
+    for other in context.beside(judged.module):
         if other.gate is not judged.gate and _decides(other) and subject in _subjects(context, other):
             yield other
     if kind == "message":

@@ -238,7 +238,7 @@ def _take(chips: ChipSet) -> str:
 
 def _deciding(context: Context, module: Module, at: Span, ours: ChipSet, others: ChipSet) -> Judged | None:
     """The outermost gate around a place that lets ours in and keeps the others out."""
-    for judged in context.judged.get(module.path, ()):
+    for judged in context.beside(module):
         for side in (judged.gate.yes, judged.gate.no):
             if side.holds(at) and ours <= judged.on(side) and not others & judged.on(side):
                 return judged

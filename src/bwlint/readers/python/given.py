@@ -1,0 +1,111 @@
+"""What a call writes out for the parameters of a function, and the tests that come out one way because of it.
+
+`attn(x, backend="trtllm")` runs one arm of `if backend == "trtllm":`. A value is told by how it is written: a constant,
+or a member of an enum by the name of its class and its own.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+
+from bwlint.readers.nodes import below
+
+UNKNOWN = "?"
+MAX_ARGUMENTS = 24
+MAX_TEXT = 40
+_FALSE = frozenset({"False", "None", "''", "0"})
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+Decide = Callable[[ast.expr], bool | None]
+"""The truth of a test; None where it is not known."""
+
+
+def arguments(call: ast.Call) -> tuple[str, ...]:
+    """`0=?`, `backend='trtllm'`: what a call writes out, by place or name.
+
+    () where that is nothing, or not all of it is seen.
+    """
+    if len(call.args) + len(call.keywords) > MAX_ARGUMENTS or not any(map(_is_text, _values(call))):
+        return ()
+    if any(isinstance(one, ast.Starred) for one in call.args) or any(one.arg is None for one in call.keywords):
+        return ()
+    by_place = (f"{place}={_text(one)}" for place, one in enumerate(call.args))
+    return (*by_place, *(f"{one.arg}={_text(one.value)}" for one in call.keywords))
+
+
+def _values(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(one.value for one in call.keywords)]
+
+
+def _is_text(node: ast.expr) -> bool:
+    """Whether a value is worth telling: numbers pick no way."""
+    number = isinstance(node, ast.Constant) and type(node.value) in (int, float)
+    return _text(node) != UNKNOWN and not number
+
+
+def _text(node: ast.expr) -> str:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str | int | None):
+        text = repr(node.value)
+        return text if len(text) <= MAX_TEXT else UNKNOWN
+    if isinstance(node, ast.Attribute) and node.attr.isupper():
+        owner = node.value.attr if isinstance(node.value, ast.Attribute) else getattr(node.value, "id", "")
+        return f"{owner}.{node.attr}" if owner[:1].isupper() else UNKNOWN
+    return UNKNOWN
+
+
+def bound(function: _Function, given: Sequence[str]) -> dict[str, str]:
+    """What the parameters of a function hold, as far as a call and the defaults write it out."""
+    places = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+    places = places[1:] if places[:1] in (["self"], ["cls"]) else places
+    told = dict(one.split("=", 1) for one in given)
+    texts = {name: told[str(place)] for place, name in enumerate(places) if str(place) in told}
+    texts |= {name: text for name, text in told.items() if not name.isdigit()}
+    for name, default in _defaults(function):
+        texts.setdefault(name, _text(default))
+    written = {one.id for one in below(function) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    return {name: text for name, text in texts.items() if text != UNKNOWN and name not in written}
+
+
+def _defaults(function: _Function) -> list[tuple[str, ast.expr]]:
+    by_place = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+    found = list(zip(reversed(by_place), reversed(function.args.defaults), strict=False))
+    named = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
+    return found + [(one.arg, default) for one, default in named if default is not None]
+
+
+def deciding(values: Mapping[str, str]) -> Decide:
+    """Who knows what some names hold."""
+
+    def decide(test: ast.expr) -> bool | None:
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            inner = decide(test.operand)
+            return None if inner is None else not inner
+        if isinstance(test, ast.BoolOp):
+            return _joined(test.op, [decide(one) for one in test.values])
+        if isinstance(test, ast.Name):
+            text = values.get(test.id)
+            return None if text is None else text not in _FALSE
+        return _compared(test, values) if isinstance(test, ast.Compare) and len(test.ops) == 1 else None
+
+    return decide
+
+
+def _joined(op: ast.boolop, truths: Sequence[bool | None]) -> bool | None:
+    settles = isinstance(op, ast.Or)
+    if settles in truths:
+        return settles
+    return None if None in truths else not settles
+
+
+def _compared(test: ast.Compare, values: Mapping[str, str]) -> bool | None:
+    left, op, right = test.left, test.ops[0], test.comparators[0]
+    text = values.get(left.id) if isinstance(left, ast.Name) else None
+    if text is None:
+        return None
+    if isinstance(op, ast.Eq | ast.Is | ast.NotEq | ast.IsNot):
+        other = _text(right)
+        return None if other == UNKNOWN else (text == other) == isinstance(op, ast.Eq | ast.Is)
+    if isinstance(op, ast.In | ast.NotIn) and isinstance(right, ast.Tuple | ast.List | ast.Set):
+        others = [_text(one) for one in right.elts]
+        return None if UNKNOWN in others else (text in others) == isinstance(op, ast.In)
+    return None

@@ -1,0 +1,70 @@
+"""What calls write out, and the tests that come out one way because of it."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from bwlint.readers.python.given import arguments, bound, deciding
+
+
+def call(code: str) -> ast.Call:
+    node = ast.parse(code, mode="eval").body
+    assert isinstance(node, ast.Call)
+    return node
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("f(x, 'fast')", ("0=?", "1='fast'")),
+        ("f(x, way='fast')", ("0=?", "way='fast'")),
+        ("f(new=True)", ("new=True",)),
+        ("f(None, x)", ("0=None", "1=?")),
+        ("f(x, way=Way.FAST)", ("0=?", "way=Way.FAST")),
+        ("f(x, way=kit.Way.FAST)", ("0=?", "way=Way.FAST")),
+        ("f(x, 128)", ()),
+        ("f(x, way)", ()),
+        ("f()", ()),
+        ("f(*args, way='fast')", ()),
+        ("f(way='fast', **options)", ()),
+        ("f('a text of more than forty characters, which names nothing')", ()),
+    ],
+)
+def test_what_a_call_writes_out(code: str, expected: tuple[str, ...]) -> None:
+    assert arguments(call(code)) == expected
+
+
+FUNCTION = "def f(self, x, way='slow', size=4, *, new=False):\n    {}"
+
+
+@pytest.mark.parametrize(
+    ("given", "body", "test", "expected"),
+    [
+        ("f(x, 'fast')", "pass", "way == 'fast'", True),
+        ("f(x, 'fast')", "pass", "way != 'fast'", False),
+        ("f(x, way='fast')", "pass", "way in ('fast', 'faster')", True),
+        ("f(x, way='fast')", "pass", "way not in ('slow',)", True),
+        ("f(x, way='fast')", "pass", "way == other", None),
+        ("f(x, way='fast')", "pass", "x == 'fast'", None),
+        ("f(x, way='fast')", "pass", "way.startswith('f')", None),
+        ("f(x, new=True)", "pass", "new", True),
+        ("f(x, new=True)", "pass", "not new", False),
+        ("f(x, new=True)", "pass", "new and x", None),
+        ("f(x, new=True)", "pass", "new or x", True),
+        ("f(x, new=False)", "pass", "new and x", False),
+        ("f(x, new=True)", "pass", "way == 'slow'", True),
+        ("f(x, way=None)", "pass", "way is None", True),
+        ("f(x, way=None)", "pass", "way is not None", False),
+        ("f(x, way=Way.FAST)", "pass", "way == Way.FAST", True),
+        ("f(x, way=Way.FAST)", "pass", "way is kit.Way.SLOW", False),
+        ("f(x, way='fast')", "way = 'slow'", "way == 'fast'", None),
+        ("f(x, way, new=True)", "pass", "way == 'slow'", None),
+    ],
+)
+def test_how_a_test_comes_out(given: str, body: str, test: str, expected: bool | None) -> None:
+    (function,) = ast.parse(FUNCTION.format(body)).body
+    assert isinstance(function, ast.FunctionDef)
+    decide = deciding(bound(function, arguments(call(given))))
+    assert decide(ast.parse(test, mode="eval").body) is expected
