@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 
-from bwlint.chips import NO_TARGET, ChipSet, TargetSet
+from bwlint.chips import NO_TARGET, NONE, ChipSet, TargetSet
 from bwlint.chips.atoms import atom
 from bwlint.chips.instructions import parse, verdict
 from bwlint.chips.wording import plain
@@ -196,13 +196,14 @@ class Evidence:
         return replace(use, name=use.name.rpartition(".")[2])
 
     def _operation(self, module: Module, name: str, use: Use, within: Span | None = None) -> Need | None:
+        """The first operation in a definition to which one of the targets comes, past the definition's own tests."""
         for found in module.uses.get(name, ()):
             row = operation(found.name) if within is None or within.holds(found.at) else None
-            if row is not None:
+            coming = self._definitions.passing(module, found.at) if row is not None else NONE
+            if row is not None and coming & self._targets:
                 hop = Hop(module.path, found.at, f"`{found.name}` works on {row.chips}")
-                return Need(
-                    row.chips, PROOF, row.what, f"{found.name} in {module.name}.{name}", use, (hop,), kind="operation"
-                )
+                source = f"{found.name} in {module.name}.{name}"
+                return Need(row.chips, PROOF, row.what, source, use, (hop,), coming, kind="operation")
         return None
 
     def near_needs(self, module: Module, at: Span) -> Iterator[Need]:

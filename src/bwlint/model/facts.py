@@ -236,6 +236,11 @@ class Gate:
     def is_a(self, *kinds: GateKind) -> bool:
         return self.kind in kinds
 
+    @property
+    def handed_on(self) -> bool:
+        """Whether a list is an argument of a call, and not a decorator's."""
+        return any(use.how == "define" for use in self.yes.uses)
+
 
 @dataclass(frozen=True, slots=True)
 class Function:

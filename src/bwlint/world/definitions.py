@@ -235,10 +235,13 @@ class Definitions:
                 name, chips = short.name.rpartition(".")[2], self._passing(node, use.at)
                 yield NeedProof(row.legal, "library", row.what, row.source, (hop,), arriving=chips, where=name)
 
+    def passing(self, module: Module, at: Span) -> ChipSet:
+        """The chips that the gates around a place of a file may let come to it."""
+        return self._refusals.passing(module, at)
+
     def _passing(self, place: Node, at: Span) -> ChipSet:
-        """The chips that the gates within a definition may let come to a place in it."""
         module = self._facts(place.outline)
-        return EVERY if module is None else self._refusals.passing(module, at)
+        return EVERY if module is None else self.passing(module, at)
 
     def _own(self, place: Node) -> Iterator[NeedProof]:
         """What the file of a definition says of it: its hardware operations, and what it refuses."""
@@ -250,9 +253,8 @@ class Definitions:
             row = operation(use.name)
             if row is not None and at.holds(use.at):
                 hop = Hop(module.path, use.at, f"`{use.name}` works on {row.chips}")
-                yield NeedProof(
-                    row.chips, "operation", row.what, f"{use.name} in {module.name}.{name}", (hop,), where=name
-                )
+                source, chips = f"{use.name} in {module.name}.{name}", self.passing(module, use.at)
+                yield NeedProof(row.chips, "operation", row.what, source, (hop,), arriving=chips, where=name)
         for refusal in (one for one in self._refusals.of(module, name) if one.kind != "skip"):
             hop = Hop(module.path, refusal.at, refusal.text)
             says = refused_but if refusal.kind == "gate" else plain

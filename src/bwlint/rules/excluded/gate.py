@@ -77,6 +77,8 @@ def excluded(context: Context, judged: Judged) -> Kept | None:
         return None
     if judged.gate.is_a(*ANSWERS) and out <= judged.sets.raises:
         return None  # the error is told where it is
+    if judged.in_test and judged.gate.kind == "list" and (judged.gate.handed_on or judged.gate.yes.at is None):
+        return None  # what a test hands to its subject is an example; who asks for one of them is a gate itself
     if not judged.stands_here or (judged.denies and judged.core <= _NAMED_TO_REFUSE):
         return None  # it is reported where it stands, or names the chip in order to refuse it
     if _picks_small_shared(judged):
