@@ -20,6 +20,8 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Definition, Hop, Module, Side, Use
 from bwlint.model.findings import Claim
 from bwlint.model.naming import spoken
+from bwlint.readers.python.keywords import keywords_given
+from bwlint.sources.texts import Texts
 from bwlint.world.definitions import Definitions
 from bwlint.world.gates import Judged
 from bwlint.world.graph import Graph
@@ -96,10 +98,15 @@ class Evidence:
             yield node.definition.qualname.rpartition(".")[2], self._graph.proofs(node)
 
     def beside(self, module: Module, use: Use) -> Iterator[Hop]:
-        """The other top-level definitions of the file to which a use leads, each with its name."""
+        """The other top-level definitions of the file to which a use leads that take the keywords that its file gives
+        to it, each with its name.
+        """
         place = self._definitions.definition(module, use)
+        given = keywords_given(Texts().source(module.path) or "", use.name)
         for name, found in place.outline.definitions.items() if place is not None else ():
-            if place is not None and found is not place.definition and "." not in name:
+            if place is None or found is place.definition or "." in name:
+                continue
+            if self._definitions.takes(Node(place.outline, found), given):
                 yield Hop(place.outline.path, found.at, name)
 
     def shown(self, module: Module, use: Use) -> tuple[NeedProof, ...]:

@@ -162,6 +162,13 @@ class Definitions:
             if place.definition.at.holds(judged.gate.at):
                 yield judged
 
+    def takes(self, node: Node, keywords: frozenset[str]) -> bool:
+        """Whether a function, or the constructor of a class, has these keywords; one that is not known may have them."""
+        called = self._made(node) if node.definition.kind == "class" else node
+        if called is None or called.definition.takes_all:
+            return True
+        return keywords <= frozenset(called.definition.parameters)
+
     def _made(self, node: Node) -> Node | None:
         """What runs when a class is called."""
         return self._member(node, "__init__") if node.definition.kind == "class" else None

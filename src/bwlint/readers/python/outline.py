@@ -158,6 +158,7 @@ def _looked_into(qualname: str, written: _Written) -> Definition:
         marks=tuple(marks.uses),
         choices=choices(node.body, imports),
         parameters=tuple(one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)),
+        takes_all=node.args.kwarg is not None,
     )
 
 
