@@ -324,7 +324,11 @@ class Interpreter:
         key = self.evaluate(node.args[1], frame)
         if _is_globals(node.args[0]):
             return vectors.each(key, lambda name: self._own_name(frame.module, name))
-        return lift(builtins.item, self.evaluate(node.args[0], frame), key)
+        base = self.evaluate(node.args[0], frame)
+        rows = base.only()
+        if isinstance(rows, dict) and len(rows) == 1 and key.uniform and isinstance(key.lanes[0], Unknown):
+            return Vec(tuple(rows.values()), device=base.device)  # whatever is asked for, there is one row to find
+        return lift(builtins.item, base, key)
 
     def _own_name(self, module: Module, name: object) -> Vec:
         return self.global_name(module, name, outer=True) if isinstance(name, str) else vectors.UNKNOWN
