@@ -188,9 +188,20 @@ class Definitions:
         """What is behind an operation of torch (`torch.ops.ns.op`), in either language, or in a compiled module."""
         if use.how != "call" or "." not in use.name:
             return ()
-        if "ops." in use.name:
-            return self._native.definitions(use.name, path) or tuple(self._registered(path, use.name))
-        return self._native.compiled(use.name, path)
+        name = self._kept(use.name)
+        if "ops." in name:
+            return self._native.definitions(name, path) or tuple(self._registered(path, name))
+        return self._native.compiled(name, path)
+
+    def _kept(self, dotted: str) -> str:
+        """What a module of the tree keeps under a name, by its own name: `run = ops.run` of another file."""
+        for _ in range(_MAX_NAMES):
+            module, _, name = dotted.rpartition(".")
+            outline = self.outlines.named(module) if module else None
+            if outline is None or name not in outline.imports:
+                break
+            dotted = outline.imports[name]
+        return dotted
 
     def _registered(self, path: str, name: str) -> Iterator[Node]:
         """The Python functions that are registered under the name of an operation."""

@@ -37,7 +37,9 @@ def leaks(context: Context, judged: Judged) -> Iterator[tuple[Side, Need, ChipSe
         if not here & context.targets or not _device_decides(judged, side):
             continue
         need = _need(context, judged, side)
-        if need is None or not here & need.legal or (need.ordering and judged.in_test):
+        if need is None or not (here & need.legal or need.kind == "build"):
+            continue  # a side that works nowhere is misread, unless nobody compiled it for who is sent there
+        if need.ordering and judged.in_test:
             continue  # a test that lays data out and back again runs anywhere
         if side.rest and side is not judged.working and need.strength != PROOF:
             continue  # much follows an arm, and a name is no evidence that it is for who comes there
@@ -222,6 +224,8 @@ def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
 def _advice(need: Need, wrong: ChipSet, *, in_test: bool) -> str:
     if in_test and need.legal == EVERY - wrong:
         return f"skip it on {plain(wrong)} too"
+    if need.kind == "build":
+        return f"refuse {plain(wrong)} here, or compile for it"
     return f"name the chips that it works on ({need.legal}), and give {wrong} a path of its own or an error"
 
 
