@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bwlint.evaluate import builtins, calls, macros, members, sources, vectors
-from bwlint.evaluate.names import guess, guess_flag
+from bwlint.evaluate.names import guess, guess_flag, of_a_release
 from bwlint.evaluate.objects import (
     Clash,
     ClassValue,
@@ -197,9 +197,12 @@ class Interpreter:
         found = frame.memo.get(slot)
         if found is None:
             found = self._define(slot, frame)
-        if name and all(isinstance(lane, Unknown) and lane.key != TAG for lane in found.lanes):
-            return guess(name) or found
-        return found
+        if not name or not all(isinstance(lane, Unknown) and lane.key != TAG for lane in found.lanes):
+            return found
+        value = frame.module.slots[slot]
+        if value.op == "index" and value.args[0].op == "var":
+            value = frame.module.slots[value.args[0].args[0]]  # `major, minor = ...` takes one value apart
+        return found if of_a_release(value) else guess(name) or found
 
     def _define(self, slot: int, frame: EvaluationFrame) -> Vec:
         frame.memo[slot] = vectors.UNKNOWN  # a definition that depends on itself

@@ -163,7 +163,7 @@ class Definitions:
                 yield judged
 
     def takes(self, node: Node, keywords: frozenset[str]) -> bool:
-        """Whether a function, or the constructor of a class, has these keywords; one that is not known may have them."""
+        """Whether a function, or the constructor of a class, has these keywords; one that is not known may have."""
         called = self._made(node) if node.definition.kind == "class" else node
         if called is None or called.definition.takes_all:
             return True
