@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
-from bwlint.chips import NONE, ChipSet, Target, TargetSet, all_chips, group, known_targets, spelling
+from bwlint.chips import NONE, ChipSet, Target, TargetSet, all_chips, group, known_targets, spelling, words
 from bwlint.chips.frameworks import refuses_family
 from bwlint.model.facts import Carry, Module
 from bwlint.sources.read import read_bytes
@@ -21,6 +21,8 @@ from bwlint.world.headers import Headers
 
 _BUILD_FILES = ("CMakeLists.txt", "setup.py")
 _WORD_END = re.compile(r"[._-]")
+_RETIRED = re.compile(rf"\b[Tt]his (?:{words.said('retired')})")
+_LONGEST_README = 64 * 1024
 _MOST_FOLDERS = 30
 _MOST_FILES = 50
 
@@ -104,6 +106,11 @@ class Builds:
                 if isinstance(data, bytes) and named in data:
                     return True
         return False
+
+    def retired(self, real: str) -> bool:
+        """Whether the README in the folder of a build file says that what is built there is no longer used."""
+        data = read_bytes(os.path.join(os.path.dirname(real), "README.md"), _LONGEST_README)
+        return isinstance(data, bytes) and _RETIRED.search(data.decode("utf-8", "replace")) is not None
 
     def _look_above(self, real: str) -> None:
         """Read the build files between a file and its project's folder."""
