@@ -224,7 +224,7 @@ def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
 def _advice(need: Need, wrong: ChipSet, *, in_test: bool) -> str:
     if in_test and need.legal == EVERY - wrong:
         return f"skip it on {plain(wrong)} too"
-    if need.kind == "build":
+    if any(pair[-1].isdigit() for pair in need.pairs):  # what is built for a plain target has no chip's own instruction
         return f"refuse {plain(wrong)} here, or compile for it"
     return f"name the chips that it works on ({need.legal}), and give {wrong} a path of its own or an error"
 
