@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bwlint.evaluate import builtins, calls, macros, members, sources, vectors
-from bwlint.evaluate.names import guess, guess_flag
+from bwlint.evaluate.names import guess, guess_flag, of_a_release
 from bwlint.evaluate.objects import (
     Clash,
     ClassValue,
@@ -202,9 +202,12 @@ class Interpreter:
         found = frame.memo.get(slot)
         if found is None:
             found = self._define(slot, frame)
-        if name and all(isinstance(lane, Unknown) and lane.key != TAG for lane in found.lanes):
-            return guess(name) or found
-        return found
+        if not name or not all(isinstance(lane, Unknown) and lane.key != TAG for lane in found.lanes):
+            return found
+        value = frame.module.slots[slot]
+        if value.op == "index" and value.args[0].op == "var":
+            value = frame.module.slots[value.args[0].args[0]]  # `major, minor = ...` takes one value apart
+        return found if of_a_release(value) else guess(name) or found
 
     def _define(self, slot: int, frame: EvaluationFrame) -> Vec:
         frame.memo[slot] = vectors.UNKNOWN  # a definition that depends on itself
@@ -329,7 +332,11 @@ class Interpreter:
         key = self.evaluate(node.args[1], frame)
         if _is_globals(node.args[0]):
             return vectors.each(key, lambda name: self._own_name(frame.module, name))
-        return lift(builtins.item, self.evaluate(node.args[0], frame), key)
+        base = self.evaluate(node.args[0], frame)
+        rows = base.only()
+        if isinstance(rows, dict) and len(rows) == 1 and key.uniform and isinstance(key.lanes[0], Unknown):
+            return Vec(tuple(rows.values()), device=base.device)  # whatever is asked for, there is one row to find
+        return lift(builtins.item, base, key)
 
     def _own_name(self, module: Module, name: object) -> Vec:
         return self.global_name(module, name, outer=True) if isinstance(name, str) else vectors.UNKNOWN

@@ -8,6 +8,7 @@ from functools import cache
 from bwlint.chips.spelling import IN_NAMES
 from bwlint.chips.words import said
 from bwlint.evaluate.values import CHIPS, Guess, Vec
+from bwlint.model.expr import Expr, walk
 
 DEVICE = re.compile(
     rf"capabilit|compute_?cap|compute_version|(?:^|_)arch(?:_|s?$)|{IN_NAMES}[0-9]|(?:^|_)sm_(?:version|major|minor|arch)"
@@ -57,6 +58,15 @@ def guess_flag(target: str) -> Vec:
     later = target.endswith("f")
     lanes = [chip.major == major and (chip.minor == minor or (later and chip.minor > minor)) for chip in CHIPS]
     return Vec(tuple(lanes), device=True, guessed=True)
+
+
+_OF_DEVICE = re.compile(f"{DEVICE.pattern}|device|gpu", re.IGNORECASE)
+
+
+def of_a_release(value: Expr) -> bool:
+    """Whether a value is called after a release and after no device: `major, minor = nvrtc_version()`."""
+    words = [word for node in walk(value) for word in node.args if isinstance(word, str)]
+    return any(map(looks_like_version, words)) and not any(map(_OF_DEVICE.search, words))
 
 
 def looks_like_version(text: str) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 
-from bwlint.chips import NO_TARGET, ChipSet, TargetSet
+from bwlint.chips import NO_TARGET, NONE, ChipSet, TargetSet
 from bwlint.chips.atoms import atom
 from bwlint.chips.instructions import parse, verdict
 from bwlint.chips.wording import plain
@@ -20,6 +20,8 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Definition, Hop, Module, Side, Use
 from bwlint.model.findings import Claim
 from bwlint.model.naming import spoken
+from bwlint.readers.python.keywords import keywords_given
+from bwlint.sources.texts import Texts
 from bwlint.world.definitions import Definitions
 from bwlint.world.gates import Judged
 from bwlint.world.graph import Graph
@@ -96,10 +98,15 @@ class Evidence:
             yield node.definition.qualname.rpartition(".")[2], self._graph.proofs(node)
 
     def beside(self, module: Module, use: Use) -> Iterator[Hop]:
-        """The other top-level definitions of the file to which a use leads, each with its name."""
+        """The other top-level definitions of the file to which a use leads that take the keywords that its file gives
+        to it, each with its name.
+        """
         place = self._definitions.definition(module, use)
+        given = keywords_given(Texts().source(module.path) or "", use.name)
         for name, found in place.outline.definitions.items() if place is not None else ():
-            if place is not None and found is not place.definition and "." not in name:
+            if place is None or found is place.definition or "." in name:
+                continue
+            if self._definitions.takes(Node(place.outline, found), given):
                 yield Hop(place.outline.path, found.at, name)
 
     def shown(self, module: Module, use: Use) -> tuple[NeedProof, ...]:
@@ -196,13 +203,14 @@ class Evidence:
         return replace(use, name=use.name.rpartition(".")[2])
 
     def _operation(self, module: Module, name: str, use: Use, within: Span | None = None) -> Need | None:
+        """The first operation in a definition to which one of the targets comes, past the definition's own tests."""
         for found in module.uses.get(name, ()):
             row = operation(found.name) if within is None or within.holds(found.at) else None
-            if row is not None:
+            coming = self._definitions.passing(module, found.at) if row is not None else NONE
+            if row is not None and coming & self._targets:
                 hop = Hop(module.path, found.at, f"`{found.name}` works on {row.chips}")
-                return Need(
-                    row.chips, PROOF, row.what, f"{found.name} in {module.name}.{name}", use, (hop,), kind="operation"
-                )
+                source = f"{found.name} in {module.name}.{name}"
+                return Need(row.chips, PROOF, row.what, source, use, (hop,), coming, kind="operation")
         return None
 
     def near_needs(self, module: Module, at: Span) -> Iterator[Need]:

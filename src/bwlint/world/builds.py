@@ -12,14 +12,17 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
-from bwlint.chips import NONE, ChipSet, Target, TargetSet, all_chips, group, known_targets, spelling
+from bwlint.chips import NONE, ChipSet, Target, TargetSet, all_chips, group, known_targets, spelling, words
 from bwlint.chips.frameworks import refuses_family
 from bwlint.model.facts import Carry, Module
-from bwlint.sources.tree import folder_root, project_folder
+from bwlint.sources.read import read_bytes
+from bwlint.sources.tree import checkout_folder, folder_root, project_folder
 from bwlint.world.headers import Headers
 
 _BUILD_FILES = ("CMakeLists.txt", "setup.py")
 _WORD_END = re.compile(r"[._-]")
+_RETIRED = re.compile(rf"\b[Tt]his (?:{words.said('retired')})")
+_LONGEST_README = 64 * 1024
 _MOST_FOLDERS = 30
 _MOST_FILES = 50
 
@@ -94,11 +97,24 @@ class Builds:
             if below != path and below.count("/") == source.count("/") and ends_in(below, source):
                 yield origin, carry
 
+    def named_besides(self, real: str, origin: str) -> bool:
+        """Whether another build file above a source than `origin` names it: who of them builds it is not known then."""
+        for folder in _folders_above(real, checkout_folder(folder_root(os.path.dirname(real)))):
+            named = os.path.relpath(real, folder).replace(os.sep, "/").encode()
+            for path in (os.path.join(folder, name) for name in _build_files(folder)):
+                data = read_bytes(path) if path != origin else b""
+                if isinstance(data, bytes) and named in data:
+                    return True
+        return False
+
+    def retired(self, real: str) -> bool:
+        """Whether the README in the folder of a build file says that what is built there is no longer used."""
+        data = read_bytes(os.path.join(os.path.dirname(real), "README.md"), _LONGEST_README)
+        return isinstance(data, bytes) and _RETIRED.search(data.decode("utf-8", "replace")) is not None
+
     def _look_above(self, real: str) -> None:
         """Read the build files between a file and its project's folder."""
-        folder = os.path.dirname(real)
-        project = project_folder(folder_root(folder))
-        for _ in range(_MOST_FOLDERS):
+        for folder in _folders_above(real, project_folder(folder_root(os.path.dirname(real)))):
             if folder in self._folders:
                 return
             self._folders.add(folder)
@@ -107,10 +123,6 @@ class Builds:
                 found = self._load(path) if path not in self._read else None
                 if found is not None:
                     self._add(found)
-            parent = os.path.dirname(folder)
-            if folder == project or parent == folder:
-                return
-            folder = parent
 
     def _add(self, module: Module) -> None:
         self._read.add(module.path)
@@ -121,6 +133,17 @@ class Builds:
                     self._patterns.append((folder, source.removeprefix("./"), module.path, carry))
                 else:
                     self._by_name[source.rpartition("/")[2]].append((module.path, source, carry))
+
+
+def _folders_above(real: str, last: str) -> Iterator[str]:
+    """The folders of a file, innermost first, up to the `last` one."""
+    folder = os.path.dirname(real)
+    for _ in range(_MOST_FOLDERS):
+        yield folder
+        parent = os.path.dirname(folder)
+        if folder == last or parent == folder:
+            return
+        folder = parent
 
 
 def _build_files(folder: str) -> list[str]:

@@ -166,6 +166,13 @@ class Definitions:
             if place.definition.at.holds(judged.gate.at):
                 yield judged
 
+    def takes(self, node: Node, keywords: frozenset[str]) -> bool:
+        """Whether a function, or the constructor of a class, has these keywords; one that is not known may have."""
+        called = self.made(node) if node.definition.kind == "class" else node
+        if called is None or called.definition.takes_all:
+            return True
+        return keywords <= frozenset(called.definition.parameters)
+
     def made(self, node: Node) -> Node | None:
         """What runs when a class is called."""
         return self._member(node, "__init__") if node.definition.kind == "class" else None
@@ -185,9 +192,20 @@ class Definitions:
         """What is behind an operation of torch (`torch.ops.ns.op`), in either language, or in a compiled module."""
         if use.how != "call" or "." not in use.name:
             return ()
-        if "ops." in use.name:
-            return self._native.definitions(use.name, path) or tuple(self._registered(path, use.name))
-        return self._native.compiled(use.name, path)
+        name = self._kept(use.name)
+        if "ops." in name:
+            return self._native.definitions(name, path) or tuple(self._registered(path, name))
+        return self._native.compiled(name, path)
+
+    def _kept(self, dotted: str) -> str:
+        """What a module of the tree keeps under a name, by its own name: `run = ops.run` of another file."""
+        for _ in range(_MAX_NAMES):
+            module, _, name = dotted.rpartition(".")
+            outline = self.outlines.named(module) if module else None
+            if outline is None or name not in outline.imports:
+                break
+            dotted = outline.imports[name]
+        return dotted
 
     def _registered(self, path: str, name: str) -> Iterator[Node]:
         """The Python functions that are registered under the name of an operation."""
@@ -239,10 +257,13 @@ class Definitions:
                 name, chips = short.name.rpartition(".")[2], self._passing(node, use.at)
                 yield NeedProof(row.legal, "library", row.what, row.source, (hop,), arriving=chips, where=name)
 
+    def passing(self, module: Module, at: Span) -> ChipSet:
+        """The chips that the gates around a place of a file may let come to it."""
+        return self._refusals.passing(module, at)
+
     def _passing(self, place: Node, at: Span) -> ChipSet:
-        """The chips that the gates within a definition may let come to a place in it."""
         module = self._facts(place.outline)
-        return EVERY if module is None else self._refusals.passing(module, at)
+        return EVERY if module is None else self.passing(module, at)
 
     def _own(self, place: Node) -> Iterator[NeedProof]:
         """What the file of a definition says of it: its hardware operations, and what it refuses."""
@@ -254,9 +275,8 @@ class Definitions:
             row = operation(use.name)
             if row is not None and at.holds(use.at):
                 hop = Hop(module.path, use.at, f"`{use.name}` works on {row.chips}")
-                yield NeedProof(
-                    row.chips, "operation", row.what, f"{use.name} in {module.name}.{name}", (hop,), where=name
-                )
+                source, chips = f"{use.name} in {module.name}.{name}", self.passing(module, use.at)
+                yield NeedProof(row.chips, "operation", row.what, source, (hop,), arriving=chips, where=name)
         yield from _assembled(module, name)
         for refusal in (one for one in self._refusals.of(module, name) if one.kind != "skip"):
             hop = Hop(module.path, refusal.at, refusal.text)

@@ -191,4 +191,6 @@ def answers_no(side: Side) -> bool:
     if value.op == "const":
         answer = value.args[0]
         return answer is None or answer is False or (isinstance(answer, str) and " " in answer)
-    return value.op == "fstr" and side.ends == "return"
+    if value.op == "fstr" and side.ends == "return":
+        return any(part.op == "const" and " " in str(part.args[0]) for part in walk(value))  # `-arch=sm_{arch}` is none
+    return False

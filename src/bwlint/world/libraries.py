@@ -31,7 +31,7 @@ class Need:
 
     `arriving` are the chips that the gates on that way may let come, `kind` is one of `reach.RANK`, `where`
     names the definition at the end of the way, `operation` the instruction or atom at the last hop that proves it, and
-    `pairs` what a build there asks nvcc for.
+    `pairs` what a build there asks nvcc for. `ordering`: it only orders data for what works there.
     """
 
     legal: ChipSet
@@ -45,6 +45,7 @@ class Need:
     where: str = ""
     operation: Use | None = None
     pairs: tuple[str, ...] = ()
+    ordering: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,7 @@ class LibraryRow:
     library: str = ""
     versions: str = ""
     pinned: bool = False
+    ordering: bool = False
 
     def matches(self, use: Use) -> bool:
         if use.how not in self.how:
@@ -147,6 +149,7 @@ def row_of(row: dict[str, Any]) -> LibraryRow:
         row.get("library", ""),
         row.get("versions", ""),
         row.get("pinned", False),
+        row.get("ordering", False),
     )
 
 
@@ -257,7 +260,7 @@ def _any_name(kind: str, how: How) -> re.Pattern[str]:
 
 def need_of(row: LibraryRow, use: Use) -> Need:
     """A row as what a use needs."""
-    return Need(row.chips, row.strength, row.what, row.source, use)
+    return Need(row.chips, row.strength, row.what, row.source, use, ordering=row.ordering)
 
 
 def _borders(name: str) -> str:

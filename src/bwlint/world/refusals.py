@@ -93,7 +93,7 @@ class Refusals:
             owner = _owner(judged.gate) if judged.gate.kind == "list" and judged.sets.decided else ""
             legal = EVERY - (judged.sets.live - judged.may)
             if owner and judged.other.ends == "raise" and legal != EVERY:
-                found[owner].append(Refusal(legal, judged.at, "build" if _is_passed(judged.gate) else "list"))
+                found[owner].append(Refusal(legal, judged.at, "build" if judged.gate.handed_on else "list"))
         return {name: tuple(refusals) for name, refusals in found.items()}
 
     def _refused(self, module: Module, function: Function) -> Iterator[Refusal]:
@@ -140,14 +140,9 @@ def _ways_out(function: Function) -> Iterator[tuple[Path, str, Span]]:
 
 def _owner(gate: Gate) -> str:
     """The definition that a list speaks for; "" where it is none's."""
-    if _is_passed(gate):
+    if gate.handed_on:
         asks = is_question(gate.name)  # `matches(device, ["120"])` has an answer and refuses nobody
         return "" if asks else gate.qualname.removeprefix("<module>")
     if gate.yes.at is None:
         return ""  # what reads it decides
     return gate.name if gate.qualname == "<module>" else f"{gate.qualname}.{gate.name}"
-
-
-def _is_passed(gate: Gate) -> bool:
-    """Whether a list is an argument of a call, and not a decorator's."""
-    return any(use.how == "define" for use in gate.yes.uses)

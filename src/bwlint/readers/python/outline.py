@@ -177,6 +177,7 @@ def _looked_into(qualname: str, written: _Written, decide: Decide | None) -> Def
         marks=tuple(marks.uses),
         choices=choices(node.body, imports) if decide is None else (),
         parameters=tuple(one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)),
+        takes_all=node.args.kwarg is not None,
     )
 
 

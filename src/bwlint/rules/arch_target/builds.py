@@ -95,6 +95,12 @@ class _AskedList:
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
     if not module.carries or (module.path.endswith(".py") and context.in_test(module)):
         return
+    found = _faults(context, module)
+    retired = context.builds.retired(module.path)
+    yield from (replace(one, severity="note") for one in found) if retired else found
+
+
+def _faults(context: Context, module: Module) -> Iterator[Draft]:
     stated = (_Built(carry) for carry in module.carries if carry.kind != "extension")  # made of the others
     file = _BuildFile(context, module, tuple(built for built in stated if built.toolkits))
     for built in file.built:

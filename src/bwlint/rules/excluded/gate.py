@@ -77,6 +77,8 @@ def excluded(context: Context, judged: Judged) -> Kept | None:
         return None
     if judged.gate.is_a(*ANSWERS) and out <= judged.sets.raises:
         return None  # the error is told where it is
+    if judged.in_test and judged.gate.kind == "list" and (judged.gate.handed_on or judged.gate.yes.at is None):
+        return None  # what a test hands to its subject is an example; who asks for one of them is a gate itself
     if not judged.stands_here or (judged.denies and judged.core <= _NAMED_TO_REFUSE):
         return None  # it is reported where it stands, or names the chip in order to refuse it
     if _picks_small_shared(judged):
@@ -162,6 +164,7 @@ def _of_what_is_behind(context: Context, judged: Judged, out: ChipSet) -> Kept |
         _of_instructions(context, judged, out)
         or _of_rows(context, judged, out)
         or _of_twins(context, judged, out)
+        or _of_missing_row(judged, out)
         or _of_generations(judged, out)
     )
 
@@ -283,6 +286,15 @@ def _of_generations(judged: Judged, out: ChipSet) -> Kept | None:
     if judged.core & _DATACENTER and judged.core & _HOPPER and an_arm_each and not judged.other.rest:
         return Kept(out, "note", "low", f"the generations have an arm each, and {plain(out)} an error")
     return _of_compiled(judged, out)
+
+
+def _of_missing_row(judged: Judged, out: ChipSet) -> Kept | None:
+    """A table that is asked for the device has rows for one generation after the other, and then an error."""
+    asked = judged.gate.is_a("lookup") and judged.other.ends == "raise" and not judged.in_test
+    if not asked or not judged.core & _AMPERE or not judged.core & _HOPPER or not judged.core & _DATACENTER:
+        return None  # what is for one or two of them may be made of their instructions
+    reason = f"`{judged.gate.name}` has rows for {plain(judged.core)} and none for {plain(out)}: a KeyError"
+    return Kept(out, "warning", "medium", reason)
 
 
 def _of_compiled(judged: Judged, out: ChipSet) -> Kept | None:

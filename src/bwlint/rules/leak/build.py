@@ -19,7 +19,8 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
     """Only what an extension as a whole is built for: files that are built apart have a dispatcher in front."""
     gates = [judged for judged in context.beside(module) if _is_check(judged)]
     placed = context.builds.placed(module.path) if gates and module.language == "cuda" else ()
-    if placed and all(carry.kind == "extension" for _, carry in placed):
+    alone = placed and all(carry.kind == "extension" for _, carry in placed)
+    if alone and not context.builds.named_besides(module.path, placed[0][0]):
         for judged in gates:
             yield from _passing(context, judged, placed)
 

@@ -14,12 +14,14 @@ from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
 from bwlint.model.expr import Span, walk
 from bwlint.model.facts import ANSWERS, Side, Use
+from bwlint.model.naming import spoken
 from bwlint.rules.leak import RULE, own_words
 from bwlint.world.gates import Judged, answers_no, refuses
 from bwlint.world.libraries import PROOF, Libraries, Need, instruction
 
 OPEN_ENDED = re.compile(rf"\+|{words.said('open-ended', 'at-least')}", re.I)
 _OLD_NAMES = group("renamed")
+_TRUE_OF_LATER = re.compile(rf"(?:^|_)(?:{words.said('kept-by-later')})(?:_(?:supported|available|support))?$")
 
 
 def leaks(context: Context, judged: Judged) -> Iterator[tuple[Side, Need, ChipSet]]:
@@ -35,8 +37,10 @@ def leaks(context: Context, judged: Judged) -> Iterator[tuple[Side, Need, ChipSe
         if not here & context.targets or not _device_decides(judged, side):
             continue
         need = _need(context, judged, side)
-        if need is None or not here & need.legal:
-            continue
+        if need is None or not (here & need.legal or need.kind == "build"):
+            continue  # a side that works nowhere is misread, unless nobody compiled it for who is sent there
+        if need.ordering and judged.in_test:
+            continue  # a test that lays data out and back again runs anywhere
         if side.rest and side is not judged.working and need.strength != PROOF:
             continue  # much follows an arm, and a name is no evidence that it is for who comes there
         kept = judged.sets.live - here - _OLD_NAMES
@@ -76,7 +80,8 @@ def _need(context: Context, judged: Judged, side: Side) -> Need | None:
     if chosen is not None:
         return chosen
     inside_kernel = judged.gate.qualname.partition(".")[0] in judged.module.uses
-    alone = (judged.gate.kind in ANSWERS and not inside_kernel) or refuses(judged.other)
+    answers = judged.gate.kind in ANSWERS and not inside_kernel and not is_true_of_later(judged.gate.name)
+    alone = answers or refuses(judged.other)
     of_one_test = judged.gate.kind == "skipif" and bool(judged.working.uses)  # what the others of the file do is theirs
     if alone and not of_one_test and context.only_question(judged):
         near = next((one for one in context.evidence.near_needs(judged.module, at) if _of_class(judged, one)), None)
@@ -84,6 +89,11 @@ def _need(context: Context, judged: Judged, side: Side) -> Need | None:
             return near
     named = instruction(judged.gate.comment, at) or _instruction_in(judged)
     return named if named is not None and named.strength == PROOF else found or named
+
+
+def is_true_of_later(name: str) -> bool:
+    """Whether a name asks for what all later chips have: who asks it and needs more than that is to ask for more."""
+    return _TRUE_OF_LATER.search(spoken(name)) is not None
 
 
 def _of_class(judged: Judged, need: Need) -> bool:
@@ -214,6 +224,8 @@ def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
 def _advice(need: Need, wrong: ChipSet, *, in_test: bool) -> str:
     if in_test and need.legal == EVERY - wrong:
         return f"skip it on {plain(wrong)} too"
+    if any(pair[-1].isdigit() for pair in need.pairs):  # what is built for a plain target has no chip's own instruction
+        return f"refuse {plain(wrong)} here, or compile for it"
     return f"name the chips that it works on ({need.legal}), and give {wrong} a path of its own or an error"
 
 

@@ -20,7 +20,7 @@ from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import Module, Side
 from bwlint.model.naming import spoken
 from bwlint.rules.leak import RULE
-from bwlint.rules.leak.needs import draft, leaks
+from bwlint.rules.leak.needs import draft, is_true_of_later, leaks
 from bwlint.sources.tree import package_root
 from bwlint.world.gates import TEST_FILE, Judged
 from bwlint.world.libraries import PROOF, Need
@@ -72,7 +72,7 @@ def _is_of_a_feature(judged: Judged, targets: ChipSet) -> bool:
     name = judged.gate.name
     plain_function = judged.gate.kind == "predicate" and judged.gate.qualname == name
     guessed = judged.sets.guessed and judged.module.language == "python"  # a target of a compiler is asked by its name
-    if not plain_function or guessed or TEST_FILE.search(judged.place):
+    if not plain_function or guessed or TEST_FILE.search(judged.place) or is_true_of_later(name):
         return False
     return not judged.named_after_chips or _says_less(judged, targets)
 
