@@ -15,10 +15,10 @@ from itertools import islice
 from bwlint.chips import NONE, ChipSet, Target, TargetSet, all_chips, group, known_targets, spelling
 from bwlint.chips.frameworks import refuses_family
 from bwlint.model.facts import Carry, Module
-from bwlint.sources.tree import folder_root, project_folder
+from bwlint.sources.tree import KERNEL_PACKAGE, folder_root, project_folder
 from bwlint.world.headers import Headers
 
-_BUILD_FILES = ("CMakeLists.txt", "setup.py")
+_BUILD_FILES = ("CMakeLists.txt", "setup.py", KERNEL_PACKAGE)
 _WORD_END = re.compile(r"[._-]")
 _MOST_FOLDERS = 30
 _MOST_FILES = 50
