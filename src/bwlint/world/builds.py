@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
-from bwlint.chips import NONE, ChipSet, Target, TargetSet, all_chips, group, known_targets, spelling
+from bwlint.chips import NONE, ChipSet, Target, TargetSet, all_chips, group, known_targets, siblings, spelling
 from bwlint.chips.frameworks import refuses_family
 from bwlint.model.facts import Carry, Module
 from bwlint.sources.tree import KERNEL_PACKAGE, folder_root, project_folder
@@ -177,6 +177,12 @@ def runs_on(carries: Iterable[Carry]) -> ChipSet:
             for target in known_targets([name]):
                 found |= target.jits_on() if name in carry.ptx else target.loads_on()
     return found
+
+
+def exactly_one_of(carries: Iterable[Carry]) -> ChipSet:
+    """The families for one part of which builds compile: that they leave out the others is told where they say so."""
+    exact = (target for carry in carries for target in known_targets(carry.sass) if target.suffix == "a")
+    return ChipSet.joining(chip for target in exact for chip in siblings(target.chip))
 
 
 def built(carry: Carry) -> TargetSet:
