@@ -55,6 +55,12 @@ def tree(files: Mapping[str, bytes]) -> None:
         ({"pyproject.toml": b"", "tests/data/a.so": arm("sm_120a")}, ["note arch-target tree/tests/data/a.so"]),
         ({"pyproject.toml": b"", "tests/data/a.so": arm("sm_80")}, ["note arch-target tree/tests/data/a.so"]),
         ({"pyproject.toml": b"", "latest/a.so": arm("sm_120a")}, ["warning arch-target tree/latest/a.so"]),
+        # Nor what lies built among the examples.
+        (
+            {"pyproject.toml": b"", "example/kit/bin/a.so": arm("sm_80"), "example/kit/bin/b.so": arm("sm_80")},
+            ["note arch-target tree/example/kit/bin"],
+        ),
+        ({"pyproject.toml": b"", "kit/a.so": arm("sm_80")}, ["warning arch-target tree/kit/a.so"]),
     ],
 )
 def test_check_reads_the_binaries_of_a_tree(files: Mapping[str, bytes], expected: list[str]) -> None:

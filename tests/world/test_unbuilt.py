@@ -160,3 +160,85 @@ void pick_kernel() {
     found = [one for _, each in analysed(tmp_path, files, ["leak"]).drafts for one in each if one.severity == "warning"]
     assert bool(found) is not stray
     assert not any("attic" in related.module.path for one in found for related in one.related)
+
+
+INCLUDES = {
+    "CMakeLists.txt": "add_library(ops csrc/run.cu)\n",
+    "csrc/run.cu": "#include <kit/used.cuh>\n",
+    "third_party/kit/include/kit/used.cuh": '#include "deeper.h"\n',
+    "third_party/kit/include/kit/deeper.h": "",
+}
+STRAY = "third_party/kit/include/kit/stray.cuh"
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        # nothing leads there, or only what nothing leads to
+        ({STRAY: ""}, [STRAY]),
+        (
+            {STRAY: "", "vendor/kit/a.hpp": '#include "b.hpp"\n', "vendor/kit/b.hpp": ""},
+            [STRAY, "vendor/kit/a.hpp", "vendor/kit/b.hpp"],
+        ),
+        # the one beside it of the same name is meant
+        ({"csrc/run.cu": '#include "used.cuh"\n', "csrc/used.cuh": "", "third_party/kit/used.cuh": ""}, None),
+        # a source of the others may be compiled by a build of theirs
+        ({STRAY: "", "third_party/kit/src/kit.cu": "#include <kit/stray.cuh>\n"}, []),
+        # a program includes it at run time, by its name or by a part of it
+        ({STRAY: "", "host/jit.cpp": 'auto code = "#include <kit/stray.cuh>\\n";\n'}, []),
+        ({STRAY: "", "host/jit.cpp": 'auto code = format("#include <kit/{}.cuh>\\n", name);\n'}, []),
+        ({STRAY: "", "kit/jit.py": 'CODE = f"#include <kit/{name}.cuh>"\n'}, []),
+        ({STRAY: "", "kit/jit.py": 'HEADERS = ["kit/stray.cuh"]\n'}, []),
+        # where files are copied, nothing is included
+        ({STRAY: "", "setup.py": 'package_data = {"kit": ["third_party/**/*.cuh"]}\n'}, [STRAY]),
+        # a build names it, or may be one that is not read
+        ({STRAY: "", "tools/CMakeLists.txt": "embed(kit/stray.cuh)\n"}, []),
+        ({STRAY: "", "third_party/build.rs": ""}, []),
+        # a header of the project's own is what it is for
+        ({"include/kit/stray.cuh": "", "csrc/stray.cuh": ""}, []),
+    ],
+)
+def test_headers_of_others_that_nothing_includes(
+    tmp_path: Path, files: dict[str, str], expected: list[str] | None
+) -> None:
+    unmet = (
+        expected if expected is not None else [name for name in INCLUDES if "third_party" in name] + [list(files)[-1]]
+    )
+    assert dead(tmp_path, {**INCLUDES, **files}) == unmet
+
+
+def test_a_finding_in_a_header_that_nothing_includes_is_silent(tmp_path: Path) -> None:
+    needs = '__device__ void wait() {\n#if __CUDA_ARCH__ >= 1000\n  asm volatile("tcgen05.wait::ld.sync.aligned;");\n'
+    needs += "#endif\n}\n"
+    for name, found in ((STRAY, 0), ("third_party/kit/include/kit/used.cuh", 1), ("include/kit/own.cuh", 1)):
+        folder = tmp_path / name.replace("/", "_")
+        (folder / ".git").mkdir(parents=True)
+        assert len(drafts(folder, {**INCLUDES, name: needs}, "tcgen05")) == found
+
+
+PACKAGE = """
+[torch]
+src = [
+    "torch-ext/bind.cpp",
+]
+[kernel.hopper]
+cuda-capabilities = ["9.0a"]
+src = ["csrc/hopper.cu", "csrc/run.h"]
+[kernel.small]
+cuda-capabilities = ["8.0"]
+src = [
+    "csrc/ampere.cu",
+]
+"""
+
+
+def test_a_package_of_kernels_is_a_project_by_itself(tmp_path: Path) -> None:
+    one = dict.fromkeys(("csrc/hopper.cu", "csrc/ampere.cu", "csrc/later.cu", "torch-ext/bind.cpp"), "")
+    files = {f"{package}/{name}": text for package in ("first", "second") for name, text in one.items()}
+    builds = {
+        "first/build.toml": PACKAGE,
+        "second/build.toml": PACKAGE.replace("    ", '    "csrc/later.cu",\n    ', 2),
+    }
+    (tmp_path / ".git").mkdir()
+    jit = {"scripts/generate.py": 'sources = root.rglob("*.cu")\n'}
+    assert dead(tmp_path, {**files, **builds, **jit}) == ["first/csrc/later.cu"]

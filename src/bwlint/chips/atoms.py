@@ -13,13 +13,17 @@ from bwlint.data import table
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """One row: the targets on which it assembles, those of them with a slow path, and where that was read."""
+    """One row: the targets on which it assembles, those of them with a slow path, and where that was read.
+
+    What `traps` compiles for the others too, to an assertion.
+    """
 
     group: str
     legal: TargetSet
     slow: TargetSet
     what: str
     source: str
+    traps: bool = False
 
 
 _LONGEST = 100
@@ -37,6 +41,7 @@ def _rows() -> tuple[tuple[re.Pattern[str], Atom], ...]:
                 TargetSet.of(*row["slow"].split()) if "slow" in row else NO_TARGET,
                 row["what"],
                 row["source"],
+                traps=row.get("traps", False),
             ),
         )
         for row in table("atoms")["atom"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -16,6 +17,8 @@ from bwlint.sources.kinds import BINARY, kind_of
 from bwlint.sources.tree import project_folder
 from bwlint.sources.walk import SourceFile
 from bwlint.world.gates import TEST_FILE
+
+_EXAMPLE = re.compile(r"(?:^|/)(?:examples?|samples?|demos?)/")
 
 
 def judged_binaries(
@@ -39,14 +42,15 @@ def judged_binaries(
             found = judged(shipment, asked, every)
             findings += [each for each in found if each.name in _rules_on(each.path, rules_of, every)]
             skipped += unread
-    tried = {file.path for file in files if _is_test_data(file)}
-    return [replace(each, severity="note") if each.path in tried else each for each in findings], skipped
+    unshipped = [PurePosixPath(file.path) for file in files if _is_unshipped(file)]
+    places = {str(place) for path in unshipped for place in (path, path.parent)}
+    return [replace(each, severity="note") if each.path in places else each for each in findings], skipped
 
 
-def _is_test_data(file: SourceFile) -> bool:
-    """Whether a binary lies among the tests of its project: it is what they read, and nobody ships it."""
-    place = file.real.removeprefix(project_folder(file.root)).lstrip(os.sep)
-    return TEST_FILE.search(place.replace(os.sep, "/")) is not None
+def _is_unshipped(file: SourceFile) -> bool:
+    """Whether a binary lies among the tests of its project, which read it, or among its examples, from some day."""
+    place = file.real.removeprefix(project_folder(file.root)).lstrip(os.sep).replace(os.sep, "/")
+    return TEST_FILE.search(place) is not None or _EXAMPLE.search(place) is not None
 
 
 RulesOf = Mapping[str, frozenset[str]]

@@ -104,6 +104,8 @@ class Draft:
     """Other gates of the file whose sets it tells: the test beside a text, the arms above a dead one."""
     compares: ChipSet = NONE
     """The chips that its gates are to be asked for, where they are not those of the run."""
+    copies: tuple[Draft, ...] = ()
+    """The same of files with the same bytes."""
 
     @property
     def module(self) -> Module:

@@ -263,7 +263,7 @@ def _of_source(context: Context, module: Module, rule: RuleTraits, kind: ChargeK
         context.placed[file] = tuple(_without_slow_paths(found))
     groups: dict[object, list[_Placed]] = {}
     for one in context.placed[file]:
-        asked = one.guarded or one.carry is not None
+        asked = one.guarded or (one.carry is not None and not _is_trap(one))
         if one.charge.kind == kind and (asked or one.gated):
             key = (one.carry, one.gated, one.unbuilt, _guards(one.operation) if asked else ())
             groups.setdefault(key, []).append(one)
@@ -345,7 +345,7 @@ def _certain(compiled: TargetSet, allowed: TargetSet) -> TargetSet:
 def _source_draft(context: Context, module: Module, rule: RuleTraits, found: list[_Placed]) -> Draft:
     first, *others = found
     charge, chips = first.charge, first.charge.targets.chips
-    severity, confidence, why = _level(first)
+    severity, confidence, why = _level(next((one for one in found if not _is_trap(one)), first))
     mends = first.guarded and charge.severity == "error"  # what is slow is right behind its guard
     guard = _to_mend(context, module, first.operation) if mends else None
     shown = found if guard else others
@@ -405,6 +405,8 @@ def _level(first: _Placed) -> tuple[Severity, Confidence, str]:
     chips = plain(first.charge.targets.chips)
     if first.charge.severity != "error":
         return first.charge.severity, "medium", ""
+    if _is_trap(first):
+        return "note", "medium", f"; there it is an assertion, and whether {chips} get to it is for the callers to say"
     if first.carry is not None:
         if named_for(first.carry):
             return "note", "high", f"; that {first.carry.name or 'the build'} offers it to {chips} is said there"
@@ -416,6 +418,12 @@ def _level(first: _Placed) -> tuple[Severity, Confidence, str]:
     if first.guarded:
         return "warning", "high", f"; this guard compiles it for {chips}"
     return "warning", "high", f"; the gate around it lets {chips} through"
+
+
+def _is_trap(one: _Placed) -> bool:
+    """Whether what the compiler makes of a wrapper harms only those who get there, and only callers say who does."""
+    found = atom(one.operation.name) if one.operation.kind == "atom" else None
+    return found is not None and found.traps and (not one.guarded or one.operation.given) and not one.gated
 
 
 def _to_mend(context: Context, module: Module, operation: Operation) -> Span | None:

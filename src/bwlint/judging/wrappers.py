@@ -43,15 +43,26 @@ def wrapper_of(context: Context, guarded: Guarded) -> Wrapper | None:
         return None
     hits = search_of(package_root(guarded.module.path), context.native.searches).word("cuda", name)
     argument = re.compile(rf"\b{re.escape(name)}\s*<\s*(?:\w+\s*::\s*)*(?P<kernel>\w+)?")
+    defined = re.compile(rf"\b(?:struct|class)\s+{re.escape(name)}\b")
+    copies = frozenset(hit.file.real for hit in hits if defined.search(hit.text)) - {guarded.module.path}
     kernels: list[str] = []
     places: list[RelatedSpan] = []
     for hit in hits:
         found = argument.search(hit.text.partition("//")[0])
-        if found is not None:
+        if found is not None and _sees(context, hit.file.real, guarded, copies):
             at = Span(hit.line, found.start(), hit.line, found.start() + len(name))
             kernels.append(found["kernel"] or "")
             places.append(RelatedSpan(Hop(hit.file.real, at, ""), at, "wrapped here"))
     return Wrapper(name, tuple(kernels), tuple(places[:_SHOWN]), unknown=not hits)
+
+
+def _sees(context: Context, path: str, guarded: Guarded, copies: frozenset[str]) -> bool:
+    """Whether a file may mean the wrapper around a guard, and not one of its copies, which it includes instead."""
+    module = context.tree.headers.at(path) if copies else None
+    if module is None:
+        return True
+    included = {path, *(header.path for header in context.tree.headers.included(module))}
+    return guarded.module.path in included or included.isdisjoint(copies)
 
 
 def name_of(guarded: Guarded) -> str:
@@ -69,10 +80,15 @@ def for_family(context: Context, guarded: Guarded, chips: ChipSet) -> Guarded | 
     return None
 
 
-def asked_for(context: Context, guarded: Guarded, targets: TargetSet) -> bool:
-    """Whether a build that is known compiles the file for some targets, or none is known."""
-    carries = context.builds.of(guarded.module) or context.builds.of_includers(guarded.module, context.tree.headers)
-    return not carries or any(built(carry) & targets for carry in carries)
+def asked_for(context: Context, wrapper: Wrapper, guarded: Guarded, targets: TargetSet) -> bool:
+    """Whether a build compiles a file in which something is wrapped for some targets, or no build of it is known."""
+    paths = dict.fromkeys(place.module.path for place in wrapper.places)
+    modules = [module for path in paths if (module := context.tree.headers.at(path)) is not None]
+    for module in modules or (guarded.module,):
+        carries = context.builds.of(module) or context.builds.of_includers(module, context.tree.headers)
+        if not carries or any(built(carry) & targets for carry in carries):
+            return True
+    return False
 
 
 def served(context: Context, guarded: Guarded, lost: TargetSet) -> bool:

@@ -285,7 +285,8 @@ class Operation:
     threads, blocks; of a table chips and sizes by turns). `path` are the preprocessor's tests above, of a size in
     Python those of the program, `tests` those of C++ around an instruction, which the compiler decides where they ask
     for the target, `qualname` the function around.
-    `checked` says that its result is looked at, or the limit asked for, within reach.
+    `checked` says that its result is looked at, or the limit asked for, within reach; `given` that one of those tests
+    asks what the function around is given, so that its callers decide.
     """
 
     kind: OperationKind
@@ -297,6 +298,7 @@ class Operation:
     tests: Path = ()
     qualname: str = ""
     checked: bool = True
+    given: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,7 +161,8 @@ def analyse(
             for draft in check_file(context, part)
         ]
         merged = one_each(_as_built(native, module, _at_origins(context, module, drafts)))
-        reached = tuple(draft for draft in merged if not unreached.holds(file.root, draft))
+        others = bool(merged) and native.unbuilt.includes_none(module.path)
+        reached = () if others else tuple(draft for draft in merged if not unreached.holds(file.root, draft))
         silent += len(merged) - len(reached)
         if reached:
             result.append((file, reached))

@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 from bwlint.chips import ChipSet
 from bwlint.chips.wording import plain
 from bwlint.judging.claims import Claimed
-from bwlint.judging.drafts import Draft, Remedy
+from bwlint.judging.drafts import Draft, RelatedSpan, Remedy
 from bwlint.model.facts import Gate
 from bwlint.model.findings import Claim, Edit, Finding, Fix, NoFix, Region, Related, Skipped, Suppressed
 from bwlint.model.fingerprint import fingerprint
 from bwlint.readers.comments import comments_of
+from bwlint.run.copies import without_copies
 from bwlint.run.engine import Analysis
 from bwlint.settings import catalog, suppress
 from bwlint.sources.read import SourceText
@@ -59,7 +60,7 @@ def finish(
 def _finish(
     analysis: Analysis, marked: Sequence[SourceFile], texts: Texts, names: Names, enabled: Enabled, fixes: bool
 ) -> Finished:
-    drafts = {file.real: found for file, found in analysis.drafts}
+    drafts = {file.real: found for file, found in without_copies(analysis.drafts, enabled)}
     files = {file.real: file for file in (*(file for file, _ in analysis.drafts), *marked)}
     findings: list[Finding] = []
     suppressed: list[Suppressed] = []
@@ -174,7 +175,7 @@ class _ReportedFile:
 
     def _related(self, draft: Draft) -> tuple[Related, ...]:
         found: dict[Related, None] = {}
-        for entry in draft.related:
+        for entry in (*draft.related, *_copies(draft)):
             text = self.texts.of(entry.module.path)
             if text is not None:
                 path = self.names.reported(entry.module.path, self.file)
@@ -194,7 +195,9 @@ class _ReportedFile:
         gc.collect()
         if isinstance(proposed, NoFix):
             return proposed
-        return replace(proposed, edits=tuple(self._reported(edit) for edit in proposed.edits))
+        own = [edit for edit in proposed.edits if edit.path == draft.module.path]
+        copied = (replace(edit, path=copy.module.path) for copy in draft.copies for edit in own)
+        return replace(proposed, edits=tuple(map(self._reported, (*proposed.edits, *copied))))
 
     def _reported(self, edit: Edit) -> Edit:
         return replace(edit, path=self.names.reported(edit.path, self.file))
@@ -214,6 +217,10 @@ class _ReportedFile:
             message=message,
             fingerprint=fingerprint(rule.name, text, "", 0),
         )
+
+
+def _copies(draft: Draft) -> Iterator[RelatedSpan]:
+    return (RelatedSpan(copy.module, copy.at, "the same in a copy of this file") for copy in draft.copies)
 
 
 def _place(finding: Finding) -> tuple[str, int, int, str]:

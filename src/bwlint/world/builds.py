@@ -12,14 +12,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
-from bwlint.chips import NONE, ChipSet, Target, TargetSet, all_chips, group, known_targets, spelling, words
+from bwlint.chips import NONE, ChipSet, Target, TargetSet, all_chips, group, known_targets, siblings, spelling, words
 from bwlint.chips.frameworks import refuses_family
 from bwlint.model.facts import Carry, Module
 from bwlint.sources.read import read_bytes
-from bwlint.sources.tree import checkout_folder, folder_root, project_folder
+from bwlint.sources.tree import KERNEL_PACKAGE, checkout_folder, folder_root, project_folder
 from bwlint.world.headers import Headers
 
-_BUILD_FILES = ("CMakeLists.txt", "setup.py")
+_BUILD_FILES = ("CMakeLists.txt", "setup.py", KERNEL_PACKAGE)
 _WORD_END = re.compile(r"[._-]")
 _RETIRED = re.compile(rf"\b[Tt]his (?:{words.said('retired')})")
 _LONGEST_README = 64 * 1024
@@ -200,6 +200,12 @@ def runs_on(carries: Iterable[Carry]) -> ChipSet:
             for target in known_targets([name]):
                 found |= target.jits_on() if name in carry.ptx else target.loads_on()
     return found
+
+
+def exactly_one_of(carries: Iterable[Carry]) -> ChipSet:
+    """The families for one part of which builds compile: that they leave out the others is told where they say so."""
+    exact = (target for carry in carries for target in known_targets(carry.sass) if target.suffix == "a")
+    return ChipSet.joining(chip for target in exact for chip in siblings(target.chip))
 
 
 def built(carry: Carry) -> TargetSet:

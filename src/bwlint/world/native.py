@@ -22,7 +22,7 @@ from bwlint.model.facts import NAMED, Carry, Hop, Module, Outline
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.search import Search, search_of
 from bwlint.sources.tree import package_root
-from bwlint.world.builds import Builds, ends_in, pairs_of, runs_on
+from bwlint.world.builds import Builds, ends_in, exactly_one_of, pairs_of, runs_on
 from bwlint.world.proofs import Edge, NeedProof, Node, one_of
 from bwlint.world.refusals import Refusals
 from bwlint.world.tree import Tree
@@ -382,7 +382,8 @@ class Native:
         )
         pairs = tuple(dict.fromkeys(pair for carry in carries for pair in pairs_of(carry)))
         what = f"code compiled for {targets} alone"
-        yield NeedProof(runs_on(carries), "build", what, script, hops, where=name, pairs=pairs)
+        legal = runs_on(carries) | exactly_one_of(carries)
+        yield NeedProof(legal, "build", what, script, hops, where=name, pairs=pairs)
 
 
 def _operations(place: Node) -> Iterator[NeedProof]:

@@ -1,4 +1,5 @@
-"""Sources that no build of their project compiles, though it names its sources one by one: what stands in them is dead.
+"""Sources that no build of their project compiles, though it names its sources one by one, and headers of other
+projects that nothing includes: what stands in them is dead.
 
 Where nothing is known a file is compiled: without a build, beside a build that cannot be read, where a folder may be
 walked or a name put together, and where nothing that is like it is named.
@@ -15,65 +16,24 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import islice, takewhile
+from itertools import islice
 
 from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.search import Search, search_of
-from bwlint.sources.tree import checkout_folder, is_project, package_root, project_folder
-from bwlint.world.builds import fits
+from bwlint.sources.tree import KERNEL_PACKAGE, checkout_folder, is_project, package_root, project_folder
+from bwlint.world.named_sources import COMPILED, HEADERS, NamedSource, named
+from bwlint.world.unincluded import Unincluded, is_of_others
 
-COMPILED = (".cu", ".cpp", ".cc", ".cxx")
-"""What a compiler is given, unlike headers."""
 _DATA = (".json", ".yml", ".yaml", ".toml", ".bazelrc")
-_SETUP = "setup.py"
 _OTHER_BUILDS = ("build.rs", "BUCK", "TARGETS", "wscript", "SConstruct", "SConscript", "build.zig")
 _OTHER_ENDINGS = (".gn", ".lua", ".vcxproj", ".pro", ".ninja", ".cabal", ".in", ".bat", ".cmd", ".ps1")
-_IN_THEIR_FOLDER = ("CMakeLists.txt", "BUILD", "Makefile", "makefile", "GNUmakefile", "meson.build")
-_LONGEST = 300
 _MOST = 50_000
-_HOLE = "\0"
 _SUFFIX = re.compile(rb"\.(?:cu|cpp|cc|cxx)(?!\w)|\*\.(?:c\w?\w?[*?\[]|\{c)")
-_BREAK = re.compile(r"[\s\"'`;,()=|&#]")
-_HERE = re.compile(r"\$\{CMAKE_CURRENT_(?:SOURCE|LIST)_DIR\}")
-_COMPUTED = re.compile(r"\$?\{[^{}]*\}|^[^{}]*\}|\$\w+|%[sd]?|@\w+@|<\w*>?")
 _LISTS_FOLDERS = re.compile(rb"\b(?:listdir|scandir|iterdir|walk|r?glob)\(")
 _COMPILES = re.compile(rb"cpp_extension|(?:CUDA|Cpp)Extension|\b(?:sources|srcs)\b|nvrtc|nvcc|hipcc|ninja")
 _PROGRAMS = (".py", ".sh", ".bash")
 _WALKS = re.compile(rb"aux_source_directory|\$\(shell")
 _MAIN = re.compile(rb"\bmain\s*\(")
-
-
-@dataclass(frozen=True, slots=True)
-class NamedSource:
-    """Where a text names a source. What is computed in its path, or a pattern, is a star."""
-
-    origin: str
-    folders: tuple[str, ...]
-    name: str
-    anywhere: bool
-    """Whether its folder may be any: its path begins with something that is computed, or is given elsewhere."""
-
-    @property
-    def is_pattern(self) -> bool:
-        return "*" in self.name
-
-    def means(self, real: str) -> bool:
-        """Whether it may mean the file at a real path."""
-        folder, _, name = real.replace(os.sep, "/").rpartition("/")
-        if not fits(name, self.name):
-            return False
-        within = f"/{'/'.join((*self.folders, ''))}"
-        if self.is_pattern:
-            return within in f"{folder}/" and (self.anywhere or self._is_above(real))
-        exact = os.path.join(os.path.dirname(self.origin), *self.folders, self.name)
-        return real == exact or (f"{folder}/".endswith(within) and (self.anywhere or not os.path.isfile(exact)))
-
-    def is_of_a_build(self) -> bool:
-        """Whether a build says it, not a program."""
-        return not self.origin.endswith(".py") or os.path.basename(self.origin) == _SETUP
-
-    def _is_above(self, real: str) -> bool:
-        return real.startswith(os.path.dirname(self.origin) + os.sep)
 
 
 @dataclass(slots=True)
@@ -91,7 +51,7 @@ class _NamingTexts:
     @classmethod
     def of(cls, search: Search) -> _NamingTexts | None:
         """None where they name more than a project has."""
-        files = (file.real for file in search.files("build") if not file.real.endswith(_DATA))
+        files = (file.real for file in search.files("build") if not _is_data(file.real))
         texts = ((real, read_bytes(real)) for real in files)
         found = cls(search, {real: data for real, data in texts if not isinstance(data, Unread)}, defaultdict(list), [])
         named_here = list(islice(found._read(), _MOST + 1))
@@ -111,7 +71,7 @@ class _NamingTexts:
         for real, data in self.builds.items():
             compiles = not real.endswith(_PROGRAMS) or _COMPILES.search(data) is not None
             for match in _SUFFIX.finditer(data):
-                yield from _named(real, match, compiles=compiles)
+                yield from named(real, match, compiles=compiles)
             if _WALKS.search(data):
                 yield NamedSource(real, (), "*", anywhere=False)
         compiling, listing = (
@@ -119,7 +79,7 @@ class _NamingTexts:
         )
         for file, match in self.search.matches("python", _SUFFIX):
             compiles = file.real in compiling
-            yield from _named(file.real, match, compiles=compiles, walks=file.real in listing)
+            yield from named(file.real, match, compiles=compiles, walks=file.real in listing)
 
     def name(self, real: str) -> bool:
         """Whether something may name a file."""
@@ -152,26 +112,38 @@ class _NamingTexts:
         """Whether another file of C++ includes a file, or names it in a text."""
         quoted = re.compile(re.escape(os.path.basename(real).encode()) + rb"(?=[\">])")
         for file, match in self.search.matches("cuda", quoted):
-            if file.real != real and any(one.means(real) for one in _named(file.real, match)):
+            if file.real != real and any(one.means(real) for one in named(file.real, match)):
                 return True
         return False
 
 
 @dataclass(slots=True)
 class Unbuilt:
-    """Tells which sources are compiled by nobody. It looks at the disk, whatever the run was given."""
+    """Tells which files are compiled by nobody. It looks at the disk, whatever the run was given."""
 
     searches: dict[str, Search]
     _projects: dict[str, _NamingTexts | None] = field(default_factory=dict)
+    _headers: dict[str, Unincluded | None] = field(default_factory=dict)
     _known: dict[str, bool] = field(default_factory=dict)
 
     def holds(self, real: str) -> bool:
         """Whether no build compiles the file at a real path, as far as can be known."""
         if not real.endswith(COMPILED):
-            return False
+            return self.includes_none(real)
         if real not in self._known:
             self._known[real] = self._is_dead(real)
         return self._known[real]
+
+    def includes_none(self, real: str) -> bool:
+        """Whether a file is a header of another project, and nothing that may be compiled here includes it."""
+        if not real.endswith(HEADERS) or not is_of_others(real):
+            return False
+        root = package_root(real)
+        folder = checkout_folder(root)
+        if folder not in self._headers:
+            self._headers[folder] = Unincluded.of(search_of(folder, self.searches)) if is_project(real, root) else None
+        found = self._headers[folder]
+        return found is not None and real in found.headers and not _has_another_build(os.path.dirname(real), folder)
 
     def live(self, paths: Iterable[str], near: str) -> tuple[str, ...]:
         """Those of some files that a file may have to do with: all, where it is compiled by nobody itself."""
@@ -193,43 +165,16 @@ class Unbuilt:
         root = package_root(real)
         folder = project_folder(root)
         if folder not in self._projects:
-            alone = is_project(real, root) and checkout_folder(root) == folder  # else others may build it
+            whole = checkout_folder(root) == folder or os.path.isfile(os.path.join(folder, KERNEL_PACKAGE))
+            alone = is_project(real, root) and whole  # else others may build it
             search = search_of(folder, self.searches) if alone else None
-            whole = search is not None and search.complete("cuda") and search.complete("python")
-            self._projects[folder] = _NamingTexts.of(search) if search is not None and whole else None
+            known = search is not None and search.complete("cuda") and search.complete("python")
+            self._projects[folder] = _NamingTexts.of(search) if search is not None and known else None
         return self._projects[folder]
 
 
-def _named(origin: str, match: re.Match[bytes], *, compiles: bool = True, walks: bool = False) -> Iterator[NamedSource]:
-    """The source whose name ends at a place of a text; any, where only an ending stands in what walks folders.
-
-    What `compiles` may be given the folder of its sources; what does not lists those beside it.
-    """
-    line = match.string[max(0, match.end() - _LONGEST) : match.end()].decode("utf-8", "replace").rpartition("\n")[2]
-    path = _COMPUTED.sub(_HOLE, _HERE.sub(".", _BREAK.split(line)[-1])).rpartition(":")[2].replace("\\", "")
-    *folders, name = (part for part in path.split("/") if part not in ("", "."))
-    stem, _, ending = name.rpartition(".")
-    known = f".{ending}".endswith(COMPILED)
-    if not stem.strip(_HOLE):
-        if not walks or stem:
-            return  # a name that is put together is looked for without its ending
-        stem = "*"
-    name = f"{stem}.{ending}".replace(_HOLE, "*") if known else "*"
-    is_pattern = "*" in name
-    if is_pattern and "#" in line:
-        return  # in a comment
-    begin = max((index for index, part in enumerate(folders, 1) if _is_open(part, is_pattern)), default=0)
-    named = tuple(takewhile(lambda part: "*" not in part, folders[begin:]))
-    if is_pattern:
-        given = not os.path.basename(origin).startswith(_IN_THEIR_FOLDER) and (compiles or stem.strip("*") != "")
-    else:
-        given = origin.endswith(".py")  # which joins paths of parts
-    yield NamedSource(origin, named, name, anywhere=begin > 0 or given)
-
-
-def _is_open(folder: str, is_pattern: bool) -> bool:
-    """Whether a part of a path may stand for any folder, so that nothing in front of it counts."""
-    return folder == ".." or _HOLE in folder or ("*" in folder and not is_pattern)
+def _is_data(real: str) -> bool:
+    return real.endswith(_DATA) and os.path.basename(real) != KERNEL_PACKAGE
 
 
 def _begins_a_word(match: re.Match[bytes]) -> bool:

@@ -170,3 +170,37 @@ def test_the_arms_of_a_case(carries: Carries) -> None:
 def test_a_case_of_something_else(carries: Carries) -> None:
     source = CASE.replace("CUDA_VERSION", "DISTRO")
     assert {each.toolkit for each in carries("a.sh", source)} == {("", "")}
+
+
+KERNELS = """
+[torch]
+src = ["bind.cpp"]
+[kernel.hopper]
+cuda-capabilities = ["9.0a"]
+src = ["hopper.cu", "run.h"]
+[kernel.small]
+cuda-capabilities = ["8.0"]
+src = [
+    # "later.cu",
+    "ampere.cu",
+]
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "expected"),
+    [
+        ("build.toml", KERNELS, [("90a", "hopper.cu"), ("80", "ampere.cu")]),
+        ("kit/build.toml", KERNELS, [("90a", "hopper.cu"), ("80", "ampere.cu")]),
+        # a table without a list is compiled for all: nobody knows what of the others' it has too
+        ("build.toml", KERNELS + '[kernel.all]\nsrc = ["a.cu"]\n', [("90a", ""), ("80", "")]),
+        ("build.toml", KERNELS + '[kernel.cpu]\nsrc = ["a.cpp"]\n', [("90a", "hopper.cu"), ("80", "ampere.cu")]),
+        ("build.toml", KERNELS + '[kernel.open]\ncuda-capabilities = ["8.0"]\nsrc = [\n"a.cu",\n', None),
+        ("other.toml", KERNELS, [("90a", "")]),
+    ],
+)
+def test_what_a_table_of_a_kernel_package_compiles(
+    carries: Carries, name: str, source: str, expected: list[tuple[str, str]] | None
+) -> None:
+    found = [(" ".join(one.sass), " ".join(one.sources)) for one in carries(name, source)]
+    assert found == expected if expected is not None else found[-1] == ("80", "a.cu")

@@ -189,8 +189,8 @@ def test_an_error_in_place_of_an_error(tmp_path: Path, place: str, refusal: str,
 
 PICKS = (
     "int cap() {{ auto p = at::cuda::getCurrentDeviceProperties(); return 10 * p->major + p->minor; }}\n"
-    "int tile(int d) {{\n  int m_sm90 = d, m_sm80 = 2 * d, n_sm90 = d, n_sm80 = d;\n  int m = {} ? m_sm90 : m_sm80;\n"
-    "{}  int n = {} ? n_sm90 : n_sm80;\n  return m * n;\n}}\n"
+    "int tile(int d) {{\n  Kernel m_sm90 = d, m_sm80 = 2 * d, n_sm90 = d, n_sm80 = d;\n"
+    "  Kernel m = {} ? m_sm90 : m_sm80;\n{}  Kernel n = {} ? n_sm90 : n_sm80;\n  return m * n;\n}}\n"
 )
 
 

@@ -18,6 +18,7 @@ from bwlint.chips.hosts import of_condition as of_host
 from bwlint.chips.toolkits import Toolkits, every_toolkit, runs
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, CarryKind
+from bwlint.readers.buildfiles.kernel_packages import CAPABILITIES, is_kernel_package, with_sources
 from bwlint.readers.buildfiles.places import Places
 from bwlint.readers.buildfiles.shell_conditions import shell_conditions
 from bwlint.readers.buildfiles.targets import Listed, bare_is_both, counts, list_names, parse_list
@@ -364,8 +365,9 @@ class _LineReader:
 
 def read(path: str, source: str) -> tuple[Carry, ...]:
     """The carries of a file of any of these kinds."""
-    handed = _handed(source)
-    return _LineReader(path, source, Places(source), handed, list_names(handed), receivers=_receivers(source)).read()
+    handed = _handed(source) | (CAPABILITIES if is_kernel_package(path) else frozenset())
+    reader = _LineReader(path, source, Places(source), handed, list_names(handed), receivers=_receivers(source))
+    return with_sources(source, reader.read()) if is_kernel_package(path) else reader.read()
 
 
 def _handed(source: str) -> frozenset[str]:

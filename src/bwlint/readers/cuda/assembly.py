@@ -42,6 +42,7 @@ def operations(
                 path=found.path(start),
                 tests=decided.tests(start) if decided is not None else (),
                 qualname=places.qualname(start),
+                given=decided is not None and decided.is_given(start),
             )
         )
     return tuple(sorted(result, key=lambda one: one.at))

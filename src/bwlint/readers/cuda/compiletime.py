@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from bwlint.model.expr import Expr, Span, negate
+from bwlint.model.expr import Expr, Span, negate, walk
 from bwlint.model.facts import Function, Path
 from bwlint.readers.cuda import statics
 from bwlint.readers.cuda.expressions import Resolve, lower
@@ -66,6 +66,14 @@ class CompileTime:
         if scope.open not in self._bodies:
             self._bodies[scope.open] = statements(self.text, scope.open + 1, scope.close)
         return tuple(self._around(self._bodies[scope.open], offset, scope))
+
+    def is_given(self, offset: int) -> bool:
+        """Whether a test around a place in a function that others call asks for one of its parameters."""
+        scope = self.scopes.function(offset)
+        if scope is None or scope.kernel:
+            return False
+        asked = {node.args[0] for test in self.tests(offset) for node in walk(test) if node.op == "macro"}
+        return not asked.isdisjoint(filter(None, parameters(self.text, scope)))
 
     def _around(self, body: tuple[Statement, ...], offset: int, scope: CodeScope) -> Iterator[Expr]:
         for statement in body:

@@ -1,4 +1,6 @@
-"""What local names of C++ hold: lambdas, and objects of classes, so that a call of them leads to what they are."""
+"""What local names of C++ hold: lambdas, and objects of classes, so that a call of them leads to what they are; and
+numbers, which lead nowhere, whatever they are called.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +23,10 @@ _OBJECT = re.compile(
 _MADE = re.compile(
     r"\s*=\s*(?:new\s+|(?:std::)?make_(?:unique|shared)\s*<\s*)?(?P<type>[A-Za-z_](?:\w|::)*)\s*(?=[<>({])"
 )
+_NUMBERS = r"(?:int|unsigned|long|short|bool|float|double|size_t|u?int(?:8|16|32|64)_t)"
+_NUMBER = re.compile(rf"\b{_NUMBERS}\s+(?:const\s+)?(?P<name>[A-Za-z_]\w*)\s*=(?!=)")
+_NUMBER_TYPE = re.compile(_NUMBERS)
+_ELEMENT = re.compile(r"\bget\s*<\s*\d+\s*>\s*\(\s*$")
 _OWNED_BY = re.compile(r"(?P<name>[A-Za-z_]\w*)\s*(?:\.|->)\s*$")
 _TEMPORARY = re.compile(r"(?P<type>[A-Za-z_](?:\w|::)*)(?:<[^<>;{}()]{0,200}>)?\s*(?:\{\s*\}|\(\s*\))\s*\.\s*$")
 _NO_TYPES = frozenset(
@@ -44,6 +50,12 @@ class Held:
     text: str
     lambdas: Mapping[str, tuple[tuple[int, int], ...]]
     objects: Mapping[str, tuple[_HeldObject, ...]]
+    numbers: frozenset[str]
+    """Names that are declared as numbers, and as nothing else."""
+
+    def is_number(self, name: str, at: int) -> bool:
+        """Whether a name is that of a number, or at a place that of a tuple of which one element is taken."""
+        return name in self.numbers or _ELEMENT.search(self.text, max(0, at - 40), at) is not None
 
     def body(self, name: str, at: int) -> tuple[int, int] | None:
         """What stands between the braces of the lambda that a name is at a place; None where it is none."""
@@ -80,4 +92,11 @@ def held(text: str) -> Held:
         kind = made or found
         if kind["type"] not in _NO_TYPES:
             objects[found["name"]].append(_HeldObject(found.start(), kind["type"], kind.end("type")))
-    return Held(text, {k: tuple(v) for k, v in lambdas.items()}, {k: tuple(v) for k, v in objects.items()})
+    numbers = frozenset(found["name"] for found in _NUMBER.finditer(text))
+    counted = (name for name in numbers if all(_NUMBER_TYPE.fullmatch(one.type) for one in objects.get(name, ())))
+    return Held(
+        text,
+        {name: tuple(found) for name, found in lambdas.items()},
+        {name: tuple(found) for name, found in objects.items()},
+        frozenset(counted),
+    )

@@ -169,6 +169,8 @@ def uses(
             continue
         argument = following in (">", ",") and text.endswith("<", start, match.start())
         called = argument or (following in "(<" and following) or match.start() == handed_at
+        if following not in ("(", "<") and objects.is_number(name, match.start()):
+            continue
         how: How = "call" if called or _GENERATION.search(name) else "name"
         arguments, end = given(text, match.end()) if following == "<" else (owner[1] if owner else (), match.end())
         member = member_of(text, end) if arguments and owner is None else ""

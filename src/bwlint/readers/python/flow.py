@@ -29,6 +29,7 @@ from bwlint.readers.python import characters, choices, definitions, lists, patte
 from bwlint.readers.python.carriers import Carriers
 from bwlint.readers.python.gates import Gates, Where
 from bwlint.readers.python.lower import SAID, Lowerer, is_arch
+from bwlint.readers.python.numbers import numbers
 from bwlint.readers.python.sides import SKIPS, dotted, marks_of_all
 from bwlint.readers.python.sizes import Sizes
 from bwlint.readers.python.vocabulary import arch_text
@@ -147,7 +148,7 @@ class Flow:
         self.noted: list[Operation] = []
         """What is done with a value of the device: its text taken apart, what it picks called."""
         self.stars: list[str] = []
-        self.imports = sides.Imports({}, package)
+        self.imports = sides.Imports({}, package, numbers(tree))
         self.returns: list[tuple[tuple[Expr, ...], Expr]] = []
         self.path: list[Expr] = []
         self.qualname = "<module>"

@@ -85,10 +85,14 @@ def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
 @dataclass(frozen=True, slots=True)
 class Imports:
-    """Local names and what they were imported as, in a module of `package`."""
+    """Local names and what they were imported as, in a module of `package`.
+
+    `numbers` are names that hold numbers wherever the module sets them: they lead nowhere, whatever they are called.
+    """
 
     names: dict[str, str]
     package: str
+    numbers: frozenset[str] = frozenset()
 
     def bind(self, local: str, target: str) -> None:
         """Note an import; a name that is imported in two ways stands for itself."""
@@ -402,6 +406,8 @@ class Collector:
             self.texts.append(Prose(text[:600], span(node)))
 
     def _add(self, name: str, how: How, node: ast.AST, sure: bool) -> None:
+        if how == "name" and name in self.imports.numbers:
+            return
         if how == "call" or how == "name":
             root, dot, rest = name.partition(".")
             if rest and root in self._made:

@@ -46,7 +46,7 @@ def _generation(name: str) -> ChipSet:
 def _draft(context: Context, guarded: Guarded, wrapper: Wrapper, wrong: ChipSet) -> Draft:
     name, kernels = wrapper.name, _of_its_own(wrapper)
     wrapped = listed([f"`{kernel}`" for kernel in kernels]) if kernels else "what it wraps"
-    asked = asked_for(context, guarded, TargetSet.native(wrong))
+    asked = asked_for(context, wrapper, guarded, TargetSet.native(wrong))
     sure = bool(kernels) and asked
     behind = claims.need(name, wrong, NONE, f"what `{name}` wraps does not work on {plain(wrong)}")
     return Draft(

@@ -18,7 +18,7 @@ from bwlint.rules.leak import RULE
 from bwlint.rules.leak.answers import answers
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import package_root
-from bwlint.world.unbuilt import COMPILED
+from bwlint.world.named_sources import COMPILED
 
 _ASKS = frozenset({"support", "supports", "supported", "available", "usable", "implemented"})
 _EMPTY = frozenset({"is", "has", "can", "check", "get", "run", "launch"})
