@@ -12,9 +12,10 @@ CONDITIONS = frozenset({"cmp", "and", "or", "not"})
 MAX_BRACKET = 4000
 MAX_DEPTH = 8
 _COMPARES = re.compile(r"[=!<>]=|[<>]")
-_PARTS = re.compile(r"[,;(\[{]|[=](?<![=!<>]=)(?!=)|\breturn\b")
-_DECLARES = re.compile(r"\w<[^<>()=;&|]{0,200}>\s*[\w&*:]")
-"""`std::map<int, bool> x`: brackets of a template are no comparison."""
+_TEMPLATE = r"<(?<=\w<)(?:[^<>()=;&|]|<[^<>()=;&|]{0,100}>){0,200}>"
+"""The brackets of a template, as in `std::map<int, bool> x`, are no comparison."""
+_PARTS = re.compile(rf"[,;(\[{{]|=(?<![=!<>]=)(?!=)|return(?<!\wreturn)\b|{_TEMPLATE}")
+_DECLARES = re.compile(rf"{_TEMPLATE}\s*[\w&*:]")
 _KEPT_AS = re.compile(r"(?P<name>[A-Za-z_]\w*)\s*(?:\[[^\[\];]{0,80}\]\s*)?(?:[-+*/%&|^]?=|\{)\s*$")
 _GIVEN = re.compile(r"=(?<![=!<>]=)(?!=)[^;{}]{1,400};")
 Lower = Callable[[int, int], Expr]
@@ -28,7 +29,8 @@ def conditions(
     for begin, stop in _parts(text, start, end):
         if _COMPARES.search(text, begin, stop) is None or _is_aside(begin, stop, aside):
             continue
-        node = None if _DECLARES.search(text, begin, stop) else lower(begin, stop)
+        whole = _DECLARES.search(text, begin, stop) is None and not _holds(begin, stop, aside)
+        node = lower(begin, stop) if whole else None
         if node is not None and node.op != "unknown":
             yield from _largest(node)
             continue
@@ -60,6 +62,9 @@ def _parts(text: str, start: int, end: int) -> Iterator[Stretch]:
                 break
             at = close + 1
             continue
+        if mark[0][0] == "<":
+            at = mark.end()
+            continue
         yield begin, mark.start()
         begin = at = mark.end()
     yield begin, end
@@ -78,6 +83,10 @@ def _brackets(text: str, start: int, end: int) -> Iterator[Stretch]:
 
 def _is_aside(start: int, end: int, aside: tuple[Stretch, ...]) -> bool:
     return any(first <= start and end <= last for first, last in aside)
+
+
+def _holds(start: int, end: int, aside: tuple[Stretch, ...]) -> bool:
+    return any(start <= first and last <= end for first, last in aside)
 
 
 def _largest(node: object) -> Iterator[Expr]:

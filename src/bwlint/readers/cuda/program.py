@@ -148,7 +148,7 @@ def program(code: Code, text: str, scopes: Scopes, directives: Directives) -> Ho
     for start, end in outside(text, lambda offset: scopes.function(offset) is None):
         if _asks(text, start, end) or found.uses_carrier(text, start, end):
             scope = CodeScope("function", "", start, start, end, scopes.owner(start) or "<module>")
-            _HostWalk(code, text, scope, found, reads, directives, frozenset()).outside()
+            _HostWalk(code, text, scope, found, reads, directives, frozenset()).outside(kept_as(text, 0, start))
     for name in _of_several_classes(found):
         del found.names[name]
     if found.gates or found.carriers:
@@ -270,9 +270,9 @@ class _HostWalk:
         self._gives()
         self._keep_others()
 
-    def outside(self) -> None:
+    def outside(self, name: str) -> None:
         """What is given to a member or a variable that stands in no function."""
-        self._conditions(self.scope.header - 1, self.scope.close, (), "")
+        self._conditions(self.scope.header, self.scope.close, (), name)
         self._keep_others()
 
     def _function(self, qualname: str, returns: list[tuple[Path, Expr]], **more: Any) -> Function:
@@ -567,7 +567,7 @@ class _HostWalk:
         if cut < 0 or self.text.find("{", start, cut) >= 0:
             return start, end
         self._expression(start, cut)
-        return cut + 1, end
+        return end - len(self.text[cut + 1 : end].lstrip()), end
 
     def _switch(self, statement: Statement, rest: tuple[Statement, ...]) -> None:
         """`switch (x)` as a chain of membership tests; a case without a break runs into the next.
