@@ -53,7 +53,14 @@ def test_what_lies_aside_is_left_out() -> None:
 
 @pytest.mark.parametrize(
     ("before", "name"),
-    [("ok = ", "ok"), ("options.quick = ", "quick"), ("rows[i] |= ", "rows"), ("Options o{", "o"), ("run(", ""), ("", "")],
+    [
+        ("ok = ", "ok"),
+        ("options.quick = ", "quick"),
+        ("rows[i] |= ", "rows"),
+        ("Options o{", "o"),
+        ("run(", ""),
+        ("", ""),
+    ],
 )
 def test_kept_as(before: str, name: str) -> None:
     assert kept_as(before, 0, len(before)) == name

@@ -95,4 +95,5 @@ def read_includes(path: str, source: str) -> Module:
     if _TEMPLATE.search(source) is not None:
         text = without_directives(code.text, found)
         macros = {**CompileTime(code, text, scopes(text, found), found).definitions(), **macros}
-    return Module(path=path, language="cuda", names={**given.constants(source), **given.defined(found.macros)}, includes=includes, functions=macros)
+    names = {**given.constants(source), **given.defined(found.macros)}
+    return Module(path=path, language="cuda", names=names, includes=includes, functions=macros)

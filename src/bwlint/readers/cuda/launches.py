@@ -300,7 +300,6 @@ class _LaunchReader:
                 amount = self.constants.value(*match.span())
                 yield self._operation("capacity", "", match.start(), match.end(), (amount,), checked=False)
 
-
     def _counts_blocks(self, size: re.Match[str], function: CodeScope) -> bool:
         """Whether the size of a multiprocessor is shared out among blocks, or picks a larger mode of a launch."""
         amount = lower(self.code, *size.span(), global_name)

@@ -132,7 +132,8 @@ def program(code: Code, text: str, scopes: Scopes, directives: Directives) -> Ho
             found.names[last(scope.name)] = Expr("function", (scope.qualname,))
     reads = Reads(found.slots, found.names)
     found.carriers |= found.names.keys()
-    found.names |= {**given.constants(text, scopes), **given.defined(directives.macros), **given.properties(text, scopes)}
+    found.names |= {**given.constants(text, scopes), **given.defined(directives.macros)}
+    found.names |= given.properties(text, scopes)
     if asking:
         kept = containers.outside(code, text, scopes, given.global_name)
         found.names |= kept
@@ -588,8 +589,9 @@ class _HostWalk:
                 at = values[0].at.through(values[-1].at)
                 behind = tuple(entry for _, other in cases[position + 1 : position + 1 + MAX_REST] for entry in other)
                 default = next((other for names, other in cases if None in names), None)
-                no = self._side(default) if default is not None else self._rest(self._side(body), rest or behind, statement.start)
-                self._note("condition", test._replace(at=at), at, self._side(body), no, "", (self.chain, position))
+                yes = self._side(body)
+                no = self._side(default) if default is not None else self._rest(yes, rest or behind, statement.start)
+                self._note("condition", test._replace(at=at), at, yes, no, "", (self.chain, position))
             others_of = Expr("cmp", ("not in", (asked, Expr("tuple", (labelled,)))))
             self.path.append(test if values else others_of)
             self.block(body)
