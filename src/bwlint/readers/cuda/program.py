@@ -134,7 +134,7 @@ def program(code: Code, text: str, scopes: Scopes, directives: Directives) -> Ho
     found.carriers |= found.names.keys()
     found.names |= {**given.constants(text, scopes), **given.defined(directives.macros)}
     found.names |= given.properties(text, scopes)
-    if asking:
+    if asking or containers.has_tables(text):
         kept = containers.outside(code, text, scopes, given.global_name)
         found.names |= kept
         found.containers |= {("name", name) for name, value in kept.items() if value.op != "tuple"}
@@ -362,8 +362,11 @@ class _HostWalk:
         """`table.at(sm)`: the keys of the table are the chips that do not end in an error."""
         test = containers.looked_up(node)
         owner = test.args[1][1] if test is not None else None
-        if test is None or owner is None or node.at is None or (owner.op, owner.args[0]) not in self.found.containers:
+        if test is None or owner is None or node.at is None:
             return
+        known = (owner.op, owner.args[0]) in self.found.containers
+        if not known and (owner.op != "name" or owner.args[0] in self.found.names):
+            return  # of what another file has the world knows whether it is a table
         self._note("lookup", test, node.at, Side(ends="fall", empty=True), Side(ends="raise"), str(owner.args[-1]))
 
     def _with_rows_of(self, item: Any) -> Any:
@@ -613,7 +616,7 @@ class _HostWalk:
             self.env[name] = Expr("source", ("properties",), self.code.span(first, last))
         if check is None:
             self._assignment(start, end)
-            if self.found.containers and self.text.find(".at", start, end) >= 0:
+            if self.text.find(".at(", start, end) >= 0:
                 self.lower(start, end)
         for name, _, value in containers.written(self.code, self.text, start, end, self._resolve):
             self.env[name] = self._slot(name, value)
