@@ -71,8 +71,8 @@ _NUMBER = re.compile(_AMOUNT)
 _OF_MULTIPROCESSORS = frozenset(chip.smem_per_sm for chip in EVERY)
 _SHARED_OUT = re.compile(r"\s*\)?\s*/")
 _SEVERAL = re.compile(
-    r"(?i)(?:sh?mem|shared|bytes)\w*\s*\)?\s*\*\s*[2-8]\s*\)?\s*>=?\s*\(?\s*\Z"
-    r"|[(=&|\s][2-8]\s*\*\s*\(?\s*\w*(?:sh?mem|shared|bytes)\w*\s*\)?\s*>=?\s*\(?\s*\Z"
+    r"(?i)(?:sh?mem|shared|bytes)\w*\s*\)?\s*\*\s*[2-8]\s*\)?\s*[<>]=?\s*\(?\s*\Z"
+    r"|[(=&|\s][2-8]\s*\*\s*\(?\s*\w*(?:sh?mem|shared|bytes)\w*\s*\)?\s*[<>]=?\s*\(?\s*\Z"
 )
 """Two blocks at once and more: `2 * smem_bytes >`."""
 _LAUNCH_ATTRIBUTE = re.compile(r"cudaLaunchAttribute|CU_LAUNCH_ATTRIBUTE_")
@@ -307,7 +307,8 @@ class _LaunchReader:
             return False
         text = self.code.text
         begin = max(text.rfind(mark, function.open, size.start()) for mark in ";{}") + 1
-        end = min(place for mark in ";{" if (place := text.find(mark, size.end(), function.close + 1)) >= 0)
+        ends = (text.find(mark, size.end(), function.close) for mark in ";{")
+        end = min((place for place in ends if place >= 0), default=function.close)
         if _SHARED_OUT.match(text, size.end(), end) or _SEVERAL.search(text, begin, size.start()):
             return True
         return text.startswith("{", end) and self._adds_attribute(end)
@@ -319,7 +320,7 @@ class _LaunchReader:
 
 
 def _is_multiprocessor(amount: Expr) -> bool:
-    if amount.op == "bin" and all(part.op == "const" for part in amount.args[1:]):
+    if amount.op == "bin" and amount.args[0] == "*" and all(part.op == "const" for part in amount.args[1:]):
         return bool(amount.args[1].args[0] * amount.args[2].args[0] in _OF_MULTIPROCESSORS)
     return amount.op == "const" and amount.args[0] in _OF_MULTIPROCESSORS
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 from bwlint.chips import EVERY, frameworks, queries
@@ -748,6 +749,8 @@ class _HostWalk:
     def _compiled_with(self, start: int, rest: tuple[Statement, ...]) -> tuple[Statement, ...]:
         """The statements that are there where an offset is: not those of the `#else` to its `#if`."""
         missing = {negate(test) for test in self.directives.path(start)}
+        if not missing:
+            return rest
         return tuple(one for one in rest if missing.isdisjoint(self.directives.path(one.start)))
 
     def lower_quietly(self, start: int, end: int) -> Expr:
@@ -762,8 +765,13 @@ class _HostWalk:
                 self.elsewhere.append(self._gate("flag", test, test.at, yes, no, kept or name))
 
     def _keep_others(self) -> None:
+        """Those of them that share nothing with what statements ask."""
+        known = sorted(self.noted)
+        starts = [at[:2] for at in known]
+        ends = list(accumulate((at[2:] for at in known), max))
         for gate in self.elsewhere:
-            if not any(gate.at[:2] < other[2:] and other[:2] < gate.at[2:] for other in self.noted):
+            before = bisect_left(starts, gate.at[2:])
+            if gate.at not in self.noted and not (before and ends[before - 1] > gate.at[:2]):
                 self.noted.add(gate.at)
                 self.found.gates.append(gate)
 
