@@ -536,7 +536,8 @@ class _HostWalk:
             no = self._side(statement.orelse) if statement.orelse else self._rest(yes, rest, statement.start)
             self._note("condition", test, self.code.span(*asked), yes, no, "", (chain, position))
         before = dict(self.env)
-        self.path.append(unknown("first") if _asks_nobody_yet(test) else test)
+        ends = leaves(statement.body)
+        self.path.append(unknown("first") if _asks_nobody_yet(test) and not ends else test)
         self.block(statement.body)
         after = self.env
         self.env = dict(before)
@@ -545,7 +546,7 @@ class _HostWalk:
             self._if(statement.orelse[0], rest, chain, position + 1)
         else:
             self.block(statement.orelse)
-        if not leaves(statement.body):
+        if not ends:
             self.path.pop()
             if leaves(statement.orelse):
                 self.path.append(test)
