@@ -77,6 +77,12 @@ def awaits() -> str:
 
 
 @cache
+def converts() -> str:
+    """A piece for functions that convert a number, with an instruction of the target or without."""
+    return _any(_all("converts"))
+
+
+@cache
 def sets_up() -> frozenset[str]:
     """Methods of a class of tests that run before each of them."""
     return frozenset(_all("sets_up"))

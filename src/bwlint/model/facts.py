@@ -46,7 +46,7 @@ condition     the test of a branch
 choice        that of a branch which asks for a text that the device picked elsewhere
 expression    that of a conditional expression
 assert        that of an assertion or a check
-flag          an answer that a variable keeps
+flag          an answer that a variable keeps, or that is handed on; such a one has no name
 predicate     an answer that a function returns
 list          chips that something is declared for
 table         a mapping by chips that is written down

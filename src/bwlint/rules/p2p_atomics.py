@@ -116,8 +116,16 @@ def _paths(context: Context, module: Module, switch: Operation) -> Iterator[tupl
     if switch.name != "launch":
         works.setdefault(_SWITCH_PATH[switch.name], [])
     for path in _ORDER:
-        if path in works and not proved(path, shown):
-            yield path, tuple(works[path])
+        if path not in works or proved(path, shown) or (path == "remote-atomic" and _told_by(context, module, switch)):
+            continue
+        yield path, tuple(works[path])
+
+
+def _told_by(context: Context, module: Module, switch: Operation) -> bool:
+    """Whether a file that calls the function of a switch hands it the answer of the driver."""
+    name = _last(switch.qualname)
+    callers = context.native.naming(name, module.path) if context.native is not None else ()
+    return any((one.kind, one.name) == ("peer-proof", name) for other in callers for one in other.operations)
 
 
 def _works(context: Context, module: Module, functions: frozenset[str]) -> dict[str, list[RelatedSpan]]:
@@ -274,7 +282,7 @@ def _asked_near(context: Context, module: Module) -> tuple[RelatedSpan, ...]:
     beside = [other for other in headers.known() if other.path.rpartition("/")[0] == folder]
     for other in (*headers.included(module), *beside):
         for operation in other.operations:
-            if operation.kind == "peer-proof":
+            if (operation.kind, operation.name) == ("peer-proof", "native-atomics"):
                 return (RelatedSpan(other, operation.at, "native atomics are asked for here"),)
     return ()
 

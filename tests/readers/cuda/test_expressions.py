@@ -100,7 +100,7 @@ def test_casts(source: str, expected: str) -> None:
 
 @pytest.mark.parametrize(
     "source",
-    ["&a", "a = b", "a, b", "[] { return 1; }()", "dim3{1, 2}", "new int", "a <=> b", "(a", "a b", "()", "?", ""],
+    ["&a", "a = b", "a, b", "[] { return 1; }()", "new int", "a <=> b", "(a", "a b", "()", "?", ""],
 )
 def test_what_the_form_has_no_word_for_is_unknown(source: str) -> None:
     assert lowered(source).startswith("(unknown")

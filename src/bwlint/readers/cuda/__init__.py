@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bwlint.model.facts import Module
 from bwlint.readers import prune
-from bwlint.readers.cuda import assembly, bodies, given, launches, peers
+from bwlint.readers.cuda import assembly, bodies, containers, given, launches, peers
 from bwlint.readers.cuda.compiletime import CompileTime
 from bwlint.readers.cuda.lexer import clean
 from bwlint.readers.cuda.preprocessor import directives
@@ -95,4 +95,8 @@ def read_includes(path: str, source: str) -> Module:
     if _TEMPLATE.search(source) is not None:
         text = without_directives(code.text, found)
         macros = {**CompileTime(code, text, scopes(text, found), found).definitions(), **macros}
-    return Module(path=path, language="cuda", names=given.constants(source), includes=includes, functions=macros)
+    names = {**given.constants(source), **given.defined(found.macros)}
+    if containers.has_tables(source):
+        text = without_directives(code.text, found)
+        names |= containers.outside(code, text, scopes(text, found), given.global_name)
+    return Module(path=path, language="cuda", names=names, includes=includes, functions=macros)

@@ -20,6 +20,7 @@ _DECLARED = re.compile(
     r"\b(?P<kind>(?:\w+_)?(?:map|set)|vector|array)\s*<(?P<types>[^;={}()]{1,300})>\s*(?:const\s+)?(?P<name>[A-Za-z_]\w*)\s*=?\s*(?=\{)"
 )
 _ASKS = re.compile(r"\b(?:at|count|contains|find|c?end)\s*\(")
+_KEYED = re.compile(r"map\s{0,4}<\s{0,4}(?:std::)?(?:u?int\w{0,6}|unsigned|pair)\b")
 _TURNED = {"==": "not in", "!=": "in"}
 Followed = Callable[[Expr], Expr]
 """What a name stands for."""
@@ -39,6 +40,11 @@ def written(code: Code, text: str, start: int, end: int, resolve: Resolve) -> It
             value = rows._replace(op="set")
         if rows.op == "tuple" and value is not None:
             yield match["name"], match.start("name"), value
+
+
+def has_tables(text: str) -> bool:
+    """Whether a text has maps with a number as the key."""
+    return _KEYED.search(text) is not None
 
 
 def outside(code: Code, text: str, scopes: Scopes, resolve: Resolve) -> dict[str, Expr]:

@@ -47,7 +47,9 @@ _TYPES = frozenset(
 )
 _PARTS = {"first": 0, "second": 1}
 _PART = re.compile(r"(?:std::)?get<(\d)>$")
-_MAKES = frozenset({"make_pair", "make_tuple"})
+_MAKES = frozenset({"make_pair", "make_tuple", "tie", "forward_as_tuple", "pair", "tuple"})
+_NAMED = frozenset({"name", "param"})
+_CLOSING = {"(": ")", "{": "}"}
 _WORDS = {"true": True, "false": False, "nullptr": None}
 
 
@@ -176,8 +178,8 @@ class _ExpressionParser:
                     return self._unknown(first)
                 self.at += 1
                 node = Expr("index", (node, key), self._span(first))
-            elif op == "(" and not self.preprocessor:
-                arguments = self._arguments()
+            elif (op == "(" or (op == "{" and node.op in _NAMED)) and not self.preprocessor:
+                arguments = self._arguments(_CLOSING[op])
                 node = _called(node, arguments, self._span(first))
             elif op in ("++", "--"):
                 self.at += 1
@@ -316,8 +318,8 @@ class _ExpressionParser:
 
 def _called(function: Expr, arguments: tuple[Expr, ...], at: Span) -> Expr:
     """A call; what makes a pair or a tuple, or takes it apart, is told by its name."""
-    name = str(function.args[-1]) if function.op in ("name", "param", "attr") else ""
-    if name in _MAKES:
+    name = str(function.args[-1]) if function.op in ("name", "param", "attr", "static") else ""
+    if name in _MAKES and function.op != "attr":
         return Expr("tuple", (arguments,), at)
     return Expr("call", (function, arguments), at)
 

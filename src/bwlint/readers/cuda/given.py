@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bwlint.chips import EVERY, queries
 from bwlint.model.expr import TAG, Expr, Span, const, unknown
+from bwlint.model.facts import Function
 from bwlint.model.naming import spoken
 from bwlint.readers.cuda.expressions import lower
 from bwlint.readers.cuda.lexer import Code, matching
@@ -19,6 +20,7 @@ MAX_SITES = 60
 _CONSTANT = re.compile(
     r"const(?<!\wconst)(?:expr)?\b[^;={}()]{0,80}?\b(?P<name>[A-Za-z_]\w*)\s*[={]\s*(?P<value>\d{1,9})[uUlL]*\s*\}?\s*;"
 )
+_NUMBERS = frozenset(number for chip in EVERY for number in (chip.joined, 10 * chip.joined))
 _OLDEST = min(chip.joined for chip in EVERY)
 _ENUM = re.compile(
     r"enum(?<!\wenum)\s+(?:(?:class|struct)\s+)?(?:\w+\s*)?(?::\s*[\w:]+\s*)?\{(?P<body>[^{}]{1,4000})\}"
@@ -48,6 +50,13 @@ def constants(text: str, scopes: Scopes | None = None) -> dict[str, Expr]:
     """The whole numbers that a file gives names to, outside of its functions where these are known."""
     found = [one for one in _CONSTANT.finditer(text) if scopes is None or scopes.function(one.start()) is None]
     return {**_enumerators(text), **{one["name"]: const(int(one["value"])) for one in found}}
+
+
+def defined(macros: Mapping[str, Function]) -> dict[str, Expr]:
+    """The macros that stand for the number of a chip."""
+    found = {name: {value.args for _, value in one.returns} for name, one in macros.items() if not one.params}
+    numbers = {name: next(iter(values)) for name, values in found.items() if len(values) == 1}
+    return {name: const(*value) for name, value in numbers.items() if value[0] in _NUMBERS}
 
 
 def _enumerators(text: str) -> dict[str, Expr]:
@@ -87,11 +96,8 @@ def names(sites: Sites, code: Code, text: str, scopes: Scopes) -> dict[str, Expr
             value = lower(code, *one.span("value"), global_name)
             sites.fields[spoken(one["name"])].append(value)
     for scope in scopes.functions:
-        begun = _INITIALISERS.search(text, scope.header, scope.open)
-        for one in _INITIALISED.finditer(text, begun.end() - 1, scope.open) if begun is not None else ():
-            end = matching(text, one.end() - 1, scope.open - one.end() + 1)
-            if end >= 0:
-                sites.fields[spoken(one["name"])].append(lower(code, one.end(), end, global_name))
+        for start, end, name in initialised(text, scope):
+            sites.fields[spoken(name)].append(lower(code, start, end, global_name))
     fields = {f".{name}": joined(values) for name, values in sites.fields.items()}
     found = {name: value for name, value in fields.items() if _says(value)}
     unnamed = _NAMELESS.search(text)
@@ -104,6 +110,15 @@ def names(sites: Sites, code: Code, text: str, scopes: Scopes) -> dict[str, Expr
             if column and (own or not is_tag(joined(column))):
                 found[f"{scope.qualname}({param})"] = joined(column)
     return found
+
+
+def initialised(text: str, scope: CodeScope) -> Iterator[tuple[int, int, str]]:
+    """What a constructor gives to its members in front of its body: where that stands, and the member."""
+    begun = _INITIALISERS.search(text, scope.header, scope.open)
+    for one in _INITIALISED.finditer(text, begun.end() - 1, scope.open) if begun is not None else ():
+        end = matching(text, one.end() - 1, scope.open - one.end() + 1)
+        if end >= 0:
+            yield one.end(), end, one["name"]
 
 
 def global_name(name: str, at: Span) -> Expr:

@@ -9,13 +9,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from bwlint.chips import EVERY
 from bwlint.chips.spelling import IN_NAMES, SINCE_HOPPER
 from bwlint.model.expr import Expr, unknown
 from bwlint.model.facts import Operation, OperationKind, Path
 from bwlint.readers.cuda.clusters import clusters
 from bwlint.readers.cuda.constants import Constants, arguments
+from bwlint.readers.cuda.expressions import lower
+from bwlint.readers.cuda.given import global_name
 from bwlint.readers.cuda.layout import dimensions
-from bwlint.readers.cuda.lexer import Code
+from bwlint.readers.cuda.lexer import Code, matching
 from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import CodeScope, Scopes
 
@@ -65,11 +68,21 @@ _AMOUNT = r"(?:1[6-9]\d|2[0-2]\d)\s*\*\s*1024\b|(?:166912|232448|233472)\b"
 _CAST = r"(?:\(\s*\w+\s*\)|static_cast\s*<\s*\w+\s*>)?"
 _JUDGES = re.compile(rf"[<>/]\s*=?\s*{_CAST}\s*\(?\s*(?:{_AMOUNT})|(?:{_AMOUNT})\s*\)?\s*[<>/]")
 _NUMBER = re.compile(_AMOUNT)
+_OF_MULTIPROCESSORS = frozenset(chip.smem_per_sm for chip in EVERY)
+_SHARED_OUT = re.compile(r"\s*\)?\s*/")
+_SEVERAL = re.compile(
+    r"(?i)(?:sh?mem|shared|bytes)\w*\s*\)?\s*\*\s*[2-8]\s*\)?\s*[<>]=?\s*\(?\s*\Z"
+    r"|[(=&|\s][2-8]\s*\*\s*\(?\s*\w*(?:sh?mem|shared|bytes)\w*\s*\)?\s*[<>]=?\s*\(?\s*\Z"
+)
+"""Two blocks at once and more: `2 * smem_bytes >`."""
+_LAUNCH_ATTRIBUTE = re.compile(r"cudaLaunchAttribute|CU_LAUNCH_ATTRIBUTE_")
+_LEAVES = re.compile(r"\b(?:return|throw|goto|abort|exit)\b")
+_LONGEST_BODY = 4000
 _CAPACITY = re.compile(
     r"(?i)(?:sh?mem|shared)\w*(?:capa|limit|max|budget|per_?block|optin)|(?:capa|limit|max|optin)\w*(?:sh?mem|shared)"
 )
 _GENERATION = re.compile(
-    rf"(?P<word>wgmma|tcgen05)|(?<![A-Za-z0-9]){IN_NAMES}(?P<number>{SINCE_HOPPER})(?!\d)"
+    rf"(?P<word>wgmma|tcgen05)|(?P<memory>tmem(?<![a-z]tmem)(?=[A-Z_])|TMEM|Tensor_?Memory|tensor_?memory)|(?<![A-Za-z0-9]){IN_NAMES}(?P<number>{SINCE_HOPPER})(?!\d)"
     r"(?!_?(?:TMA|tma|BULK|DESC|desc|U32|STSM|EXPECT))"
 )
 _MULTIPROCESSOR = re.compile(r"(?i)per_?sm\b|per_?sm_|persm|multiproc|carve")
@@ -107,7 +120,7 @@ class _LaunchReader:
         """Each instruction or target that the file names: for whom it is meant."""
         seen: dict[str, tuple[int, int]] = {}
         for match in _GENERATION.finditer(self.code.source):
-            name = match["word"] or f"sm_{match['number']}"
+            name = match["word"] or (match["memory"] and "tcgen05") or f"sm_{match['number']}"
             if name not in seen and not self._in_comment(match.start()):
                 seen[name] = match.span()
         for name, (start, end) in seen.items():
@@ -283,9 +296,33 @@ class _LaunchReader:
             line = self.code.text[self.code.line_start(match.start()) : match.end() + 60].split("\n")
             if function is None or self._asks_limit(function) or "static_assert" in line[0]:
                 continue
-            if _OF_MEMORY.search(line[0]) and _JUDGES.search(line[0]):
+            if _OF_MEMORY.search(line[0]) and _JUDGES.search(line[0]) and not self._counts_blocks(match, function):
                 amount = self.constants.value(*match.span())
                 yield self._operation("capacity", "", match.start(), match.end(), (amount,), checked=False)
+
+    def _counts_blocks(self, size: re.Match[str], function: CodeScope) -> bool:
+        """Whether the size of a multiprocessor is shared out among blocks, or picks a larger mode of a launch."""
+        amount = lower(self.code, *size.span(), global_name)
+        if not _is_multiprocessor(amount):
+            return False
+        text = self.code.text
+        begin = max(text.rfind(mark, function.open, size.start()) for mark in ";{}") + 1
+        ends = (text.find(mark, size.end(), function.close) for mark in ";{")
+        end = min((place for place in ends if place >= 0), default=function.close)
+        if _SHARED_OUT.match(text, size.end(), end) or _SEVERAL.search(text, begin, size.start()):
+            return True
+        return text.startswith("{", end) and self._adds_attribute(end)
+
+    def _adds_attribute(self, brace: int) -> bool:
+        """Whether what stands in braces fills in an attribute of a launch, and leaves by no way of its own."""
+        body = self.code.text[brace : matching(self.code.text, brace, _LONGEST_BODY) + 1]
+        return _LAUNCH_ATTRIBUTE.search(body) is not None and _LEAVES.search(body) is None
+
+
+def _is_multiprocessor(amount: Expr) -> bool:
+    if amount.op == "bin" and amount.args[0] == "*" and all(part.op == "const" for part in amount.args[1:]):
+        return bool(amount.args[1].args[0] * amount.args[2].args[0] in _OF_MULTIPROCESSORS)
+    return amount.op == "const" and amount.args[0] in _OF_MULTIPROCESSORS
 
 
 def _split(text: str, start: int, end: int) -> list[tuple[int, int]]:

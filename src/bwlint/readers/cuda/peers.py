@@ -5,7 +5,8 @@ Operations of these kinds come out, with names of paths (see chips/peers.toml):
 peer            something that device code does: remote-atomic and peer-store on memory traced to a peer, multicast
 peer-parameter  the same on a pointer that is a parameter and not traced yet; `amounts` holds its position
 peer-passed     a traced pointer given to a function of another file: `name` is that function, `amounts` the position
-peer-proof      a place that asks whether a pair has native atomics
+peer-proof      a place that asks whether a pair has native atomics: `name` is native-atomics; or a call that hands the
+                answer to a function of another file: `name` is that function
 peer-switch     host code that enters such a path: `name` is launch, open, enable, multicast, fabric or rdma; `amounts`
                 are the functions of this file that it leads to and the kinds of proof within reach, each as a tuple
 
@@ -24,6 +25,7 @@ from bwlint.chips.peers import libraries, proofs, remote_pointers
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation
 from bwlint.readers.cuda.assembly import ASM
+from bwlint.readers.cuda.given import initialised
 from bwlint.readers.cuda.lexer import Code, matching
 from bwlint.readers.cuda.pointers import (
     CAST,
@@ -81,6 +83,8 @@ _OF_RANKS = re.compile(r"ptrs?_?$|sig|buf|barrier|flag", re.IGNORECASE)
 _RANKS = re.compile(r"rank|peer|\bpe\b|n_?gpus?\b|world", re.IGNORECASE)
 
 _NATIVE = re.compile(r"\b\w*(?:NativeAtomicSupported|NATIVE_ATOMIC_SUPPORTED|P2PAtomicCapabilit)\w*")
+_ASKED = re.compile(r"&\s*(\w+)\s*,\s*\w*(?:NativeAtomicSupported|NATIVE_ATOMIC_SUPPORTED)")
+"""Where the answer is written to."""
 _NO_FUNCTION = re.compile(rf"__|\w+_cast$|volatile$|asm$|atomic|{'|'.join(libraries())}|sizeof$|printf$|assert$")
 
 _SWITCHES: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -178,7 +182,34 @@ class _PeerReader:
         found += self._switches(working)
         for match in _NATIVE.finditer(self.code.text):
             found.append(Operation("peer-proof", "native-atomics", self.code.span(*match.span())))
+        found += self._told()
         return tuple(sorted(found, key=lambda operation: operation.at))
+
+    def _told(self) -> Iterator[Operation]:
+        """Calls of functions of other files that are handed whether a pair has native atomics."""
+        asking = [function for function in self.functions if _NATIVE.search(function.text)]
+        known = self._kept({function.name for function in asking}) if asking else set()
+        for function in self.functions if asking else ():
+            own = known | {out for query in _ASKED.finditer(function.text) for out in query.groups()}
+            for name, offset, given in function.calls:
+                if name not in self.by_name and any(not own.isdisjoint(names_of(argument)) for argument in given):
+                    start = function.start + offset
+                    yield Operation("peer-proof", name, self.code.span(start, start + len(name)))
+
+    def _kept(self, known: set[str]) -> set[str]:
+        """Functions that answer a question, and the members that keep an answer."""
+        given = [
+            (name, self.code.text[start:end])
+            for function in self.functions
+            for start, end, name in initialised(self.code.text, function.scope)
+        ]
+        given += [pair for function in self.functions for pair in _ASSIGNED.findall(function.text)]
+        for _ in range(_ROUNDS):
+            more = {name for name, value in given if not known.isdisjoint(names_of(value))}
+            if more <= known:
+                break
+            known = known | more
+        return known
 
     def _trace(self) -> None:
         """Follow pointers through assignments and calls until nothing new comes to light."""

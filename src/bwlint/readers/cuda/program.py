@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 from bwlint.chips import EVERY, frameworks, queries
@@ -16,6 +17,7 @@ from bwlint.model.expr import TAG, Expr, Span, const, negate, unknown, walk
 from bwlint.model.facts import Exit, Function, Gate, GateKind, Path, Side
 from bwlint.model.naming import spoken
 from bwlint.readers.cuda import containers, given, statics, ways
+from bwlint.readers.cuda.conditions import CONDITIONS, conditions, kept_as, outside
 from bwlint.readers.cuda.expressions import joined, lower
 from bwlint.readers.cuda.failures import FAILS, SKIPS, fails
 from bwlint.readers.cuda.lexer import Code, matching
@@ -131,8 +133,9 @@ def program(code: Code, text: str, scopes: Scopes, directives: Directives) -> Ho
             found.names[last(scope.name)] = Expr("function", (scope.qualname,))
     reads = Reads(found.slots, found.names)
     found.carriers |= found.names.keys()
-    found.names |= {**given.constants(text, scopes), **given.properties(text, scopes)}
-    if asking:
+    found.names |= {**given.constants(text, scopes), **given.defined(directives.macros)}
+    found.names |= given.properties(text, scopes)
+    if asking or containers.has_tables(text):
         kept = containers.outside(code, text, scopes, given.global_name)
         found.names |= kept
         found.containers |= {("name", name) for name, value in kept.items() if value.op != "tuple"}
@@ -144,6 +147,10 @@ def program(code: Code, text: str, scopes: Scopes, directives: Directives) -> Ho
         if asks or found.uses_carrier(body, scope.header, scope.close):
             one = _apart(scope, len(given.parameters(body, scope)), params)
             _HostWalk(code, body, one, found, reads, directives, _tags(text, scopes, scope)).run()
+    for start, end in outside(text, lambda offset: scopes.function(offset) is None):
+        if _asks(text, start, end) or found.uses_carrier(text, start, end):
+            scope = CodeScope("function", "", start, start, end, scopes.owner(start) or "<module>")
+            _HostWalk(code, text, scope, found, reads, directives, frozenset()).outside(kept_as(text, 0, start))
     for name in _of_several_classes(found):
         del found.names[name]
     if found.gates or found.carriers:
@@ -246,12 +253,16 @@ class _HostWalk:
         self.target = ""
         self.following: tuple[Statement, ...] = ()
         self.noted: set[Span] = set()
+        self.elsewhere: list[Gate] = []
+        """Conditions that no statement of their own asks."""
         for name, (start, end) in given.declared(text, scope.header, scope.open):
             self.env[name] = Expr("source", ("properties",), code.span(start, end))
 
     def run(self) -> None:
         scope = self.scope
         body = statements(self.text, scope.open + 1, scope.close)
+        for start, end, name in given.initialised(self.text, scope):
+            self._conditions(start, end, (), name)
         self.block(body)
         if scope.kind == "macro" and not self.returns and len(body) == 1:
             self.returns.append(((), self._value(body[0].start, body[0].end)))
@@ -259,6 +270,12 @@ class _HostWalk:
         function = self._function(scope.qualname, self.returns, exits=self._ways_out())
         self._predicate(function)
         self._gives()
+        self._keep_others()
+
+    def outside(self, name: str) -> None:
+        """What is given to a member or a variable that stands in no function."""
+        self._conditions(self.scope.header, self.scope.close, (), name)
+        self._keep_others()
 
     def _function(self, qualname: str, returns: list[tuple[Path, Expr]], **more: Any) -> Function:
         at = self.code.span(self.scope.header, self.scope.close + 1)
@@ -318,9 +335,7 @@ class _HostWalk:
     # -- expressions
 
     def lower(self, start: int, end: int) -> Expr:
-        node = lower(self.code, start, end, self._resolve)
-        if self.found.rows or containers.may_be_asked(self.text, start, end):
-            node = self._with_rows(node)
+        node = self._read(start, end)
         for inner in walk(node):
             if inner.op == "if" and inner.at is not None:
                 test, then, otherwise = inner.args
@@ -328,6 +343,10 @@ class _HostWalk:
                     sides = ways.arm(self.code, self.text, then), ways.arm(self.code, self.text, otherwise)
                     self._note("expression", test, test.at or inner.at, *sides, self.target)
         return node
+
+    def _read(self, start: int, end: int) -> Expr:
+        node = self.lower_quietly(start, end)
+        return self._with_rows(node) if self.found.rows or containers.may_be_asked(self.text, start, end) else node
 
     def _with_rows(self, node: Expr) -> Expr:
         """With what is kept in a container in the place of a look into it."""
@@ -344,8 +363,11 @@ class _HostWalk:
         """`table.at(sm)`: the keys of the table are the chips that do not end in an error."""
         test = containers.looked_up(node)
         owner = test.args[1][1] if test is not None else None
-        if test is None or owner is None or node.at is None or (owner.op, owner.args[0]) not in self.found.containers:
+        if test is None or owner is None or node.at is None:
             return
+        known = (owner.op, owner.args[0]) in self.found.containers
+        if not known and (owner.op != "name" or owner.args[0] in self.found.names):
+            return  # of what another file has the world knows whether it is a table
         self._note("lookup", test, node.at, Side(ends="fall", empty=True), Side(ends="raise"), str(owner.args[-1]))
 
     def _with_rows_of(self, item: Any) -> Any:
@@ -426,12 +448,17 @@ class _HostWalk:
     def _statement(self, statement: Statement, rest: tuple[Statement, ...]) -> None:
         kind = statement.kind
         self._lambdas(statement)
+        if statement.test is not None and kind in ("expression", "return", "throw"):
+            inner = tuple((body[0].start, body[-1].end) for body in statement.inner if body)
+            self._conditions(*statement.test, inner, self.name if kind == "return" else "")
         if kind == "if":
             self._if(statement, rest)
         elif kind == "switch":
             self._switch(statement, rest)
         elif kind == "loop" and self.text.startswith("do", statement.start):
             self.block(statement.body)
+        elif kind == "loop" and statement.test is not None:
+            self._loop(*statement.test, statement.body)
         elif kind == "loop" or (kind == "block" and self.text.startswith("try", statement.start)):
             self._perhaps(statement.body)
         elif kind == "block":
@@ -481,6 +508,15 @@ class _HostWalk:
                 return Expr("call", (made, ()), made.at) if called else made
         return self.lower(start, end)
 
+    def _loop(self, start: int, end: int, body: tuple[Statement, ...]) -> None:
+        """`while (test)`, `for (first; test; next)`."""
+        if self.text.count(";", start, end) == 2:
+            start, end = self.text.find(";", start, end) + 1, self.text.rfind(";", start, end)
+        test = self.lower(start, end)
+        if test.op in CONDITIONS and test.at is not None and self._asks(test):
+            self._note("condition", test, test.at, self._side(body), Side(ends="fall", empty=True, rest=True))
+        self._perhaps(body)
+
     def _perhaps(self, body: tuple[Statement, ...]) -> None:
         """Statements that may run often or not at all."""
         self.doubts += 1
@@ -490,16 +526,18 @@ class _HostWalk:
     def _if(self, statement: Statement, rest: tuple[Statement, ...], chain: int = 0, position: int = 0) -> None:
         assert statement.test is not None
         self._outs(*statement.test)
-        test = self.lower(*statement.test)
+        asked = self._begun(*statement.test)
+        test = self.lower(*asked)
         if self._asks(test):
             if not chain:
                 self.chain += 1
                 chain = self.chain
             yes = self._side(statement.body)
-            no = self._side(statement.orelse) if statement.orelse else self._rest(yes, rest)
-            self._note("condition", test, self.code.span(*statement.test), yes, no, "", (chain, position))
+            no = self._side(statement.orelse) if statement.orelse else self._rest(yes, rest, statement.start)
+            self._note("condition", test, self.code.span(*asked), yes, no, "", (chain, position))
         before = dict(self.env)
-        self.path.append(test)
+        ends = leaves(statement.body)
+        self.path.append(unknown("first") if _asks_nobody_yet(test) and not ends else test)
         self.block(statement.body)
         after = self.env
         self.env = dict(before)
@@ -508,7 +546,7 @@ class _HostWalk:
             self._if(statement.orelse[0], rest, chain, position + 1)
         else:
             self.block(statement.orelse)
-        if not leaves(statement.body):
+        if not ends:
             self.path.pop()
             if leaves(statement.orelse):
                 self.path.append(test)
@@ -529,13 +567,21 @@ class _HostWalk:
     def _is_method(self) -> bool:
         return bool(self.scope.parent) or "::" in self.scope.name
 
+    def _begun(self, start: int, end: int) -> tuple[int, int]:
+        """`if (auto [a, b] = f(); a == b)`: where the test stands, once what is written in front of it was read."""
+        cut = self.text.rfind(";", start, end)
+        if cut < 0 or self.text.find("{", start, cut) >= 0:
+            return start, end
+        self._expression(start, cut)
+        return end - len(self.text[cut + 1 : end].lstrip()), end
+
     def _switch(self, statement: Statement, rest: tuple[Statement, ...]) -> None:
         """`switch (x)` as a chain of membership tests; a case without a break runs into the next.
 
         What has no case, and no default, goes on behind it.
         """
         assert statement.test is not None
-        asked = self.lower(*statement.test)
+        asked = self.lower(*self._begun(*statement.test))
         cases = _cases(statement)
         labelled = tuple(self.lower(*label) for labels, _ in cases for label in labels if label is not None)
         reads = self._asks(Expr("cmp", ("in", (asked, Expr("tuple", (labelled,))))))
@@ -548,8 +594,9 @@ class _HostWalk:
                 at = values[0].at.through(values[-1].at)
                 behind = tuple(entry for _, other in cases[position + 1 : position + 1 + MAX_REST] for entry in other)
                 default = next((other for names, other in cases if None in names), None)
-                no = self._side(default) if default is not None else self._rest(self._side(body), rest or behind)
-                self._note("condition", test._replace(at=at), at, self._side(body), no, "", (self.chain, position))
+                yes = self._side(body)
+                no = self._side(default) if default is not None else self._rest(yes, rest or behind, statement.start)
+                self._note("condition", test._replace(at=at), at, yes, no, "", (self.chain, position))
             others_of = Expr("cmp", ("not in", (asked, Expr("tuple", (labelled,)))))
             self.path.append(test if values else others_of)
             self.block(body)
@@ -571,7 +618,7 @@ class _HostWalk:
             self.env[name] = Expr("source", ("properties",), self.code.span(first, last))
         if check is None:
             self._assignment(start, end)
-            if self.found.containers and self.text.find(".at", start, end) >= 0:
+            if self.text.find(".at(", start, end) >= 0:
                 self.lower(start, end)
         for name, _, value in containers.written(self.code, self.text, start, end, self._resolve):
             self.env[name] = self._slot(name, value)
@@ -623,7 +670,7 @@ class _HostWalk:
         at, name = self.code.span(start, end), str(call.args[0].args[-1])
         is_test = self.scope.test or self.name in frameworks.sets_up()
         other = Side(ends="skip" if is_test else "raise", at=at)
-        sides = self._rest(other, self.following), other
+        sides = self._rest(other, self.following, start), other
         self._note("helper-call", Expr("completes", (call,), at), at, *sides, name)
         return True
 
@@ -686,22 +733,48 @@ class _HostWalk:
         if test.op not in ("cmp", "and", "or", "not", "call", "var") or not self._asks(test) or test.at is None:
             return
         said = Side(ends="raise", at=test.at, texts=ways.texts(self.code, parts[0][1], end))
-        self._note("assert", test, test.at, self._rest(said, self.following), said)
+        self._note("assert", test, test.at, self._rest(said, self.following, check.start()), said)
 
     # -- sides and gates
 
     def _side(self, body: tuple[Statement, ...]) -> Side:
         return ways.side(self.code, self.text, body, self.lower_quietly)
 
-    def _rest(self, yes: Side, rest: tuple[Statement, ...]) -> Side:
-        """What follows an `if` without an else, where its branch leaves."""
+    def _rest(self, yes: Side, rest: tuple[Statement, ...], start: int) -> Side:
+        """What follows an `if` at an offset without an else, where its branch leaves."""
         if yes.ends == "fall" or not rest:
             return Side(ends="fall", empty=True, rest=True)
-        found = self._side(rest)
+        found = self._side(self._compiled_with(start, rest))
         return replace(found, empty=False, rest=True)
+
+    def _compiled_with(self, start: int, rest: tuple[Statement, ...]) -> tuple[Statement, ...]:
+        """The statements that are there where an offset is: not those of the `#else` to its `#if`."""
+        missing = {negate(test) for test in self.directives.path(start)}
+        if not missing:
+            return rest
+        return tuple(one for one in rest if missing.isdisjoint(self.directives.path(one.start)))
 
     def lower_quietly(self, start: int, end: int) -> Expr:
         return lower(self.code, start, end, self._resolve)
+
+    def _conditions(self, start: int, end: int, aside: tuple[tuple[int, int], ...], name: str) -> None:
+        """A comparison that reads the device is a gate wherever it stands; what statements ask is theirs."""
+        for test in conditions(self.text, start, end, aside, self._read):
+            if test.at is not None and self._asks(test):
+                kept = kept_as(self.text, start, self.code.offset(*test.at[:2]))
+                yes, no = ways.answer(True), ways.answer(False)
+                self.elsewhere.append(self._gate("flag", test, test.at, yes, no, kept or name))
+
+    def _keep_others(self) -> None:
+        """Those of them that share nothing with what statements ask."""
+        known = sorted(self.noted)
+        starts = [at[:2] for at in known]
+        ends = list(accumulate((at[2:] for at in known), max))
+        for gate in self.elsewhere:
+            before = bisect_left(starts, gate.at[2:])
+            if gate.at not in self.noted and not (before and ends[before - 1] > gate.at[:2]):
+                self.noted.add(gate.at)
+                self.found.gates.append(gate)
 
     def _note(
         self, kind: GateKind, test: Expr, at: Span, yes: Side, no: Side, name: str = "", chain: tuple[int, int] = (0, 0)
@@ -709,23 +782,26 @@ class _HostWalk:
         if at in self.noted or not self._asks(test):
             return
         self.noted.add(at)
+        self.found.gates.append(self._gate(kind, test, at, yes, no, name, chain))
+
+    def _gate(
+        self, kind: GateKind, test: Expr, at: Span, yes: Side, no: Side, name: str = "", chain: tuple[int, int] = (0, 0)
+    ) -> Gate:
         start, end = self.code.offset(at[0], at[1]), self.code.offset(at[2], at[3])
-        self.found.gates.append(
-            Gate(
-                kind=kind,
-                test=test,
-                at=at,
-                qualname=self.scope.qualname.partition("#")[0].removesuffix("()"),
-                name=name,
-                yes=yes,
-                no=no,
-                path=tuple(self.path[-MAX_PATH:]),
-                chain=chain[0],
-                position=chain[1],
-                comment=self.code.comment_near(start, end),
-                text=self.code.source[start:end][:300],
-                leaf=self.reads.leaf(test),
-            )
+        return Gate(
+            kind=kind,
+            test=test,
+            at=at,
+            qualname=self.scope.qualname.partition("#")[0].removesuffix("()").removesuffix("."),
+            name=name,
+            yes=yes,
+            no=no,
+            path=tuple(self.path[-MAX_PATH:]),
+            chain=chain[0],
+            position=chain[1],
+            comment=self.code.comment_near(start, end),
+            text=self.code.source[start:end][:300],
+            leaf=self.reads.leaf(test),
         )
 
 
@@ -741,6 +817,14 @@ def _says_nothing(value: Expr) -> bool:
         return True
     number = value.args[0] if value.op == "const" else None
     return value.op == "neg" or (isinstance(number, int) and not isinstance(number, bool) and number <= 0)
+
+
+def _asks_nobody_yet(test: Expr) -> bool:
+    """`cached < 0`: no chip has a number like that, and who gets in there keeps what he asks for."""
+    if test.op != "cmp" or test.args[0] not in ("<", "<=", "=="):
+        return False
+    bound = test.args[1][1]
+    return bool(bound.op == "neg" or (test.args[0] == "<" and bound == const(0, bound.at)))
 
 
 def _cases(statement: Statement) -> list[tuple[list[tuple[int, int] | None], tuple[Statement, ...]]]:

@@ -107,6 +107,11 @@ class Scopes:
             index = bisect.bisect_right(self._opens, scope.close)
         yield start, owner.close
 
+    def owner(self, offset: int) -> str:
+        """The class around an offset, or "" where there is none."""
+        around = [one for one in self.all if one.kind == "class" and one.open < offset < one.close]
+        return around[-1].qualname if around else ""
+
     def qualname(self, offset: int) -> str:
         found = self.function(offset)
         return found.qualname if found else "<file>"

@@ -381,6 +381,8 @@ def _later_branch(context: Context, judged: Judged, out: ChipSet) -> bool:
     for other in context.beside(judged.module):
         if other is judged or other.gate.qualname != gate.qualname or "list" in (gate.kind, other.gate.kind):
             continue
+        if other.gate.kind == "flag" and not other.gate.name:
+            continue  # an answer that is handed on is no way of its own
         if gate.kind == "flag" and gate.leaf is not None and other.gate.leaf == gate.leaf:
             continue  # it is the flag that is asked there
         flag = gate.kind == "flag" and gate.qualname == other.gate.qualname == "<module>"

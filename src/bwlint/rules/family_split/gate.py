@@ -16,7 +16,7 @@ from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.family_evidence import Parted, against, ground, old_library
 from bwlint.judging.siblings import Admission, admits, asks, elsewhere, peer
 from bwlint.model.expr import Expr, walk
-from bwlint.model.facts import ANSWERS, LISTED
+from bwlint.model.facts import ANSWERS, LISTED, Gate
 from bwlint.model.findings import NoFix, Severity
 from bwlint.rules.family_split import RULE, reasons
 from bwlint.rules.family_split.weight import Cut, Weight, names_members, spelled, weight
@@ -214,8 +214,10 @@ def _pair(context: Context, judged: Judged, family: ChipSet, missing: ChipSet) -
     """Another gate of the function (or of the module, for helpers) names the member that this one does not name."""
     twin = family - _named(judged, family)
     for other in context.beside(judged.module):
-        if other is judged or _named(other, family) != twin or _same_comparison(judged, other) or asks(other, judged):
-            continue  # the same comparison, used and turned round
+        if other is judged or _named(other, family) != twin or _same_comparison(judged, other):
+            continue
+        if asks(other, judged) and spelled(other.gate.test, family) != twin:
+            continue  # the same comparison, used and turned round; one that names the twin itself goes on from it
         same_place = other.gate.qualname == judged.gate.qualname
         family_named = _FAMILY_NAME.search(judged.gate.name)
         alike = other.gate.kind == judged.gate.kind and other.gate.is_a("predicate", "flag", "table")
@@ -270,10 +272,9 @@ def _said(cut: Cut) -> str:
     if gate.kind == "list":
         return f"this list names {taken} and leaves out {left_out}"
     if raising := cut.judged.sets.raises & (cut.test | cut.missing):
-        asked = f"`{gate.name}`" if gate.kind in ANSWERS else "this test"
-        return f"{asked} raises on {called(raising)} and not on {plain((cut.test | cut.missing) - raising)}"
+        return f"{_answer(gate)} raises on {called(raising)} and not on {plain((cut.test | cut.missing) - raising)}"
     if gate.kind in ANSWERS:
-        return f"`{gate.name}` is true on {plain(cut.test)} and false on {called(cut.missing)}"
+        return f"{_answer(gate)} is true on {plain(cut.test)} and false on {called(cut.missing)}"
     if off := cut.switched_off:
         return f"this test switches something off on {plain(off)} and not on {called((cut.test | cut.missing) - off)}"
     if cut.refused and cut.named == cut.left_out:
@@ -281,6 +282,10 @@ def _said(cut: Cut) -> str:
     if cut.refused:
         return f"this test turns away {left_out}, takes {taken}"
     return f"this test picks out {plain(cut.named)} and leaves out {called((cut.test | cut.missing) - cut.named)}"
+
+
+def _answer(gate: Gate) -> str:
+    return f"`{gate.name}`" if gate.kind in ANSWERS and gate.name else "this test"
 
 
 def _same(context: Context, cut: Cut) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bwlint.chips import ChipSet, TargetSet, families, group
+from bwlint.chips import ChipSet, TargetSet, families, frameworks, group
 from bwlint.chips.instructions import verdict
 from bwlint.chips.wording import called, plain
 from bwlint.evaluate.names import guess
@@ -23,6 +23,7 @@ from bwlint.world.builds import built, runs_on
 
 _SECOND = group("second-consumer")
 _EXACT_WRAPPER = re.compile(r"(?:^|_)(?:only|exact)(?:_|$)|(?:Only|Exact)(?![a-z])")
+_CONVERTS = re.compile(frameworks.converts())
 _MACROS = frozenset({"macro", "defined"})
 
 
@@ -31,10 +32,12 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
     if parted is None:
         return
     held, lost = parted
+    twins = _twins(guarded, held, lost)
     if _built_once(context, guarded, lost) or _told_where_defined(context, guarded, held, lost):
         return
+    if served_elsewhere(context, guarded, twins & guarded.sets.live) or _same_value(context, guarded, twins):
+        return
     wrapper = wrapper_of(context, guarded)
-    twins = _twins(guarded, held, lost)
     severity, confidence, what = _level(context, guarded, lost, twins)
     if wrapper is not None and wrapper.unused:
         severity, confidence, what = "note", "low", f"; nothing here is wrapped in `{wrapper.name}`"
@@ -61,6 +64,13 @@ def _built_once(context: Context, guarded: Guarded, lost: ChipSet) -> bool:
     carries = context.builds.of(guarded.module)
     refused = TargetSet.native(lost) - guarded.admitted
     return bool(carries) and lost <= runs_on(carries) and not any(built(carry) & refused for carry in carries)
+
+
+def _same_value(context: Context, guarded: Guarded, twins: TargetSet) -> bool:
+    """Whether all that the sibling goes without is a conversion, which its way leaves to the toolkit."""
+    behind = _instructions(guarded)
+    calls = (use.name for use in _landing(context, guarded, twins).uses if use.how == "call")
+    return bool(behind) and all(name.startswith("cvt.") for name in behind) and any(map(_CONVERTS.fullmatch, calls))
 
 
 def _told_where_defined(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) -> bool:
