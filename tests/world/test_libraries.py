@@ -166,7 +166,7 @@ def test_what_only_looks_like_it_is_not_found(code: str, tmp_path: Path) -> None
         ("flashinfer-python==0.6.4", "mm_mxfp8(a, b, backend='cutlass')", ["10.0", "10.3", "11.0"]),
         ("flashinfer_python==0.6.12", "mm_mxfp8(a, b, backend='cutlass')", None),
         ("flashinfer", "mm_mxfp8(a, b, backend='cutlass')", None),
-        ("flash-attn-4==4.0.0b4", "from flash_attn.cute import flash_attn_func", ["9.0", "10.0", "10.3", "10.7", "11.0"]),
+        ("flash-attn-4==4.0.0b4", "flash_attn.cute.flash_attn_func(q)", ["9.0", "10.0", "10.3", "10.7", "11.0"]),
         ("flash-attn-4==4.0.0b5", "from flash_attn.cute import flash_attn_func", None),
         ("flash-attn-4", "from flash_attn.cute import flash_attn_func", None),
         ("quack-kernels==0.3.9", "quack.gemm.gemm(a)", ["9.0", "10.0", "10.3", "10.7", "11.0"]),
