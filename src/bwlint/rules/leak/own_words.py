@@ -18,7 +18,7 @@ from bwlint.model.expr import Span, walk
 from bwlint.model.facts import ANSWERS, ASSERTED, ATTEMPTED, Side, Use
 from bwlint.model.findings import Severity
 from bwlint.rules.leak import RULE
-from bwlint.world.gates import Judged, refuses
+from bwlint.world.gates import Judged, operands, refuses
 from bwlint.world.libraries import called_after, instruction
 
 _OLD_NAMES = group("renamed")
@@ -81,8 +81,9 @@ def answered(context: Context, judged: Judged) -> Iterator[Draft]:
     if judged.gate.kind not in ANSWERS or not judged.owns_comparison or judged.sets.guessed:
         return
     need = called_after(name, judged.at)
-    wrong = judged.must & context.targets - need.legal if need is not None else NONE
-    if need is None or not wrong or not judged.must & need.legal or context.works_there(judged):
+    yes = _says_yes(judged)
+    wrong = yes & context.targets - need.legal if need is not None else NONE
+    if need is None or not wrong or not yes & need.legal or context.works_there(judged):
         return
     yield _draft(
         judged,
@@ -92,6 +93,13 @@ def answered(context: Context, judged: Judged) -> Iterator[Draft]:
         message=f"`{name}` says yes on {plain(wrong)}: {need.what} is for {plain(need.legal)}",
         legal=need.legal,
     )
+
+
+def _says_yes(judged: Judged) -> ChipSet:
+    """The chips on which an answer is yes, if what it is given says so, too: `sm >= 100 and has_scatter`."""
+    beside = (one for one in operands(judged.gate.test) if one.at != judged.gate.leaf)
+    given = all(one.op in ("param", "const") for one in beside)
+    return judged.must | (judged.may & judged.core) if given else judged.must
 
 
 def guarded(context: Context, judged: Judged) -> Iterator[Draft]:
