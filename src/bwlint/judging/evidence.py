@@ -118,6 +118,10 @@ class Evidence:
         proof = self._chosen(self.of_node(node))
         return _need(proof, use) if proof is not None else None
 
+    def works(self, module: Module, side: Side) -> Need | None:
+        """What a side uses of a library, and not of the tree itself, that is known to work on 12.x."""
+        return self.libraries.works(module.path, (self._last_if_ours(module, use) for use in side.uses))
+
     def around(self, module: Module, qualname: str, at: Span) -> Need | None:
         """What the definition around a check uses itself below it, unless it returns before."""
         node = self._definitions.around(module, qualname)
