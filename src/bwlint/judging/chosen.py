@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bwlint.model.expr import Expr, Span, const
-from bwlint.model.facts import Module
+from bwlint.model.facts import Function, Module
 from bwlint.world.tree import Tree
 
 MAX_WAY = 30
@@ -13,7 +13,12 @@ MAX_WAY = 30
 
 
 class Elsewhere(Exception):
-    """A value is chosen in another file, where its own gate tells of it."""
+    """A value is chosen in another file, where its own gate tells of it: there, at a place where one is seen."""
+
+    def __init__(self, module: Module, at: Span | None) -> None:
+        super().__init__(module.path)
+        self.module = module
+        self.at = at
 
 
 def chooser(tree: Tree, module: Module, node: Expr, chip: int, way: int = 0) -> Span | None:
@@ -96,9 +101,14 @@ def _in_function(tree: Tree, module: Module, function: Expr, chip: int, way: int
     called = tree.function(module, function)
     if called is None:
         return None
+    at = _way_out(tree, called.module, called.function, chip, way)
     if called.module is not module:
-        raise Elsewhere
-    for path, value in called.function.returns:
+        raise Elsewhere(called.module, at)
+    return at
+
+
+def _way_out(tree: Tree, module: Module, function: Function, chip: int, way: int) -> Span | None:
+    for path, value in function.returns:
         taken = [tree.value(module, test) for test in path]
         if all(asks_yes(one.spread()[chip]) for one in taken):
             deeper = chooser(tree, module, value, chip, way + 1)

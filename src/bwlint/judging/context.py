@@ -87,7 +87,7 @@ class Context:
 
     def works_there(self, judged: Judged) -> bool:
         """Whether what a gate leads to is known to run on the targets."""
-        return self.evidence.libraries.works(judged.module.path, judged.working.uses) is not None
+        return self.evidence.works(judged.module, judged.working) is not None
 
     def admitted_behind(self, judged: Judged, chips: ChipSet) -> bool:
         """Whether something that a gate leads to names `chips` among those that it is for."""

@@ -125,6 +125,17 @@ class Evidence:
         proof = self._chosen(self.of_node(node))
         return _need(proof, use) if proof is not None else None
 
+    def works(self, module: Module, side: Side) -> Need | None:
+        """What a side uses of a library, and not of the tree itself, that is known to work on 12.x."""
+        return self.libraries.works(module.path, (self._last_if_ours(module, use) for use in side.uses))
+
+    def around(self, module: Module, qualname: str, at: Span) -> Need | None:
+        """What the definition around a check uses itself below it, unless it returns before."""
+        node = self._definitions.around(module, qualname)
+        own = (one for one in self.of_node(node) if len(one.hops) == 1 and one.hops[0].at > at) if node else ()
+        proof = self._chosen([one for one in own if one.kind in ("operation", "library")])
+        return _need(proof, Use(proof.where or qualname, "call", proof.hops[0].at)) if proof is not None else None
+
     def gates(self, module: Module, use: Use) -> Iterator[Judged]:
         """The gates in the definitions that a use may lead to, nearest first."""
         place = self._definitions.definition(module, use)

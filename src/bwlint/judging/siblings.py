@@ -165,14 +165,20 @@ def asking_files(context: Context, judged: Judged) -> Iterator[tuple[Module, str
             if other.path != judged.module.path:
                 yield other, context.places.get(other.path, other.path)
         return
-    if judged.module.language != "python" or not _is_global(judged.gate) or context.native is None:
+    if judged.module.language == "python" and _is_global(judged.gate):
+        yield from other_files(context, judged.module, judged.gate.name)
+
+
+def other_files(context: Context, module: Module, name: str) -> Iterator[tuple[Module, str]]:
+    """The other Python files of the project of a module that have a word, and their places in it."""
+    if context.native is None:
         return
-    search = search_of(package_root(judged.module.path), context.native.searches)
-    files = dict.fromkeys(hit.file for hit in search.word("python", judged.gate.name))
+    search = search_of(package_root(module.path), context.native.searches)
+    files = dict.fromkeys(hit.file for hit in search.word("python", name))
     for file in list(files)[:MAX_FILES]:
-        module = context.tree.module(module_name(file.real, file.root)) if file.real != judged.module.path else None
-        if module is not None:
-            yield module, file.real.removeprefix(file.root).replace(os.sep, "/")
+        other = context.tree.module(module_name(file.real, file.root)) if file.real != module.path else None
+        if other is not None:
+            yield other, file.real.removeprefix(file.root).replace(os.sep, "/")
 
 
 def _asking(context: Context, module: Module, name: str, place: str) -> Iterator[Judged]:

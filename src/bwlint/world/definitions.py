@@ -108,6 +108,12 @@ class Definitions:
         """The outline of the file of a module."""
         return self.outlines.of(module.path, module.name)
 
+    def around(self, module: Module, qualname: str) -> Node | None:
+        """The definition of a file by its qualified name."""
+        outline = self.outline(module)
+        found = outline.definitions.get(qualname) if outline is not None else None
+        return Node(outline, found) if outline is not None and found is not None else None
+
     def named(self, outline: Outline, name: str) -> Node | None:
         """What a dotted name stands for at the top of a file."""
         return self._resolved(outline, name, None)

@@ -97,8 +97,8 @@ class Judged:
         """The comparison itself stands here."""
         leaf = self.gate.leaf
         if leaf is None:
-            leaves = [node for node in _leaves(self.gate.test) if self._device(node)]
-            return any(_compares(node) for node in leaves or _leaves(self.gate.test))
+            leaves = [node for node in operands(self.gate.test) if self._device(node)]
+            return any(_compares(node) for node in leaves or operands(self.gate.test))
         if not self.gate.at.holds(leaf):
             return False
         found = next((node for node in walk(self.gate.test) if node.at == leaf), self.gate.test)
@@ -149,13 +149,13 @@ class Judged:
         return found
 
 
-def _leaves(test: Expr) -> Iterator[Expr]:
+def operands(test: Expr) -> Iterator[Expr]:
     """The operands of a condition."""
     if test.op in ("and", "or"):
         for item in test.args[0]:
-            yield from _leaves(item)
+            yield from operands(item)
     elif test.op == "not":
-        yield from _leaves(test.args[0])
+        yield from operands(test.args[0])
     else:
         yield test
 

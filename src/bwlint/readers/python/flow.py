@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from bwlint.chips.interfaces import is_told_by_text
 from bwlint.evaluate.names import SKIPPING_MARKS
 from bwlint.model.expr import NONE, Expr, Span, const, negate, unknown, walk
 from bwlint.model.facts import (
@@ -132,7 +133,7 @@ class Flow:
         self.lowerer.on_conditional = self._conditional
         self.lowerer.on_lookup = self._lookup
         self._carried_parameters = carried.parameters | carried.picked_parameters
-        self.lowerer.on_call = self._passes
+        self.lowerer.on_call = self._calls
         self.lowerer.on_callee = self._picked
         self.lowerer.on_text = self._as_text
         self.lowerer.on_question = self._question
@@ -222,14 +223,31 @@ class Flow:
         missing = Side(ends="raise") if strict and not self._caught else Side(ends="fall", tuning=True)
         self.add("lookup", test, node, Side(ends="fall", empty=True), missing, dotted(_mapping_of(node)))
 
-    def _passes(self, node: ast.Call, arguments: tuple[Expr, ...]) -> None:
+    def _calls(self, node: ast.Call, arguments: tuple[Expr, ...]) -> None:
+        name = dotted(node.func).rpartition(".")[2]
+        self._passes(name, arguments)
+        self._hand_on(node, arguments)
+        if is_told_by_text(name):
+            self._tell(node, name, arguments)
+
+    def _tell(self, node: ast.Call, name: str, arguments: tuple[Expr, ...]) -> None:
+        """Note what tells a library which of its kernels to use, where it is not written down at the call."""
+        for argument in arguments:
+            parameter, value = argument.args if argument.op == "kw" else (name, argument)
+            if value.op in ("var", "call", "param", "attr", "name", "if"):
+                kept = (const(parameter), self.lowerer.define(value))
+                path = tuple(self.path)
+                self.noted.append(
+                    Operation("handed", name, span(node), amounts=kept, path=path, qualname=self.qualname)
+                )
+
+    def _passes(self, name: str, arguments: tuple[Expr, ...]) -> None:
         """Note what a call hands to a parameter that takes a value of the device."""
-        for qualname, places in self._takers.get(dotted(node.func).rpartition(".")[2], ()):
+        for qualname, places in self._takers.get(name, ()) if self._carried_parameters else ():
             for name, value in placed(arguments, places):
                 if (qualname, name) in self._carried_parameters:
                     known = self.passed.get((qualname, name), ())
                     self.passed[qualname, name] = (*known, self.lowerer.define(value))
-        self._hand_on(node, arguments)
 
     def _hand_on(self, node: ast.Call, arguments: tuple[Expr, ...]) -> None:
         """Note what a call, also one that `partial` prepares, hands to a function that the file imports."""

@@ -155,7 +155,7 @@ def _of_what_is_behind(context: Context, judged: Judged, out: ChipSet) -> Kept |
         reason = f"behind the gate is `{need.use.name.rpartition('.')[2]}`, {need.what}"
         related = RelatedSpan(hop, hop.at, hop.text)
         return Kept(out, "warning", "high", reason, related, claimed(need, judged.module, out))
-    known = context.evidence.libraries.works(judged.module.path, judged.working.uses)
+    known = context.evidence.works(judged.module, judged.working)
     if known is not None and known.use.sure:
         related = RelatedSpan(judged.module, known.use.at, f"{known.what}: {known.source}")
         reason = f"behind the gate is `{known.use.name}`, {known.what}"

@@ -17,7 +17,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.siblings import namesake
 from bwlint.model.expr import Expr, walk
-from bwlint.model.facts import ANSWERS, Side
+from bwlint.model.facts import ANSWERS, Module, Side
 from bwlint.model.findings import Claim, NoFix
 from bwlint.rules.leak import RULE, contract, generations, own_words, predicate, sisters
 from bwlint.rules.leak.needs import draft, leaks, only_imported, with_remedy
@@ -95,13 +95,24 @@ def _where_chosen(context: Context, judged: Judged, found: Draft, wrong: ChipSet
 
 
 def _picked_in(context: Context, judged: Judged) -> Expr | None:
-    """What a test asks for that was chosen elsewhere: a parameter, or a text or member of an enum that it compares."""
+    """What a test asks for that was chosen elsewhere: a parameter, or a text, a number or member of an enum that it
+    compares.
+    """
     test = judged.gate.test
     if test.op == "param":
         return test
-    asked = test.args[1][0] if test.op == "cmp" else None
+    asked: Expr | None = test.args[1][0] if test.op == "cmp" else None
+    if asked is not None and _is_picked_number(judged.module, asked):
+        return asked
     lanes = context.tree.value(judged.module, asked).lanes if asked is not None else ()
     return asked if any(map(_is_choice, lanes)) else None
+
+
+def _is_picked_number(module: Module, asked: Expr) -> bool:
+    """`version` after `version = 5 if sm >= 100 else 3`."""
+    value = module.slots[asked.args[0]] if asked.op == "var" else asked
+    arms = value.args[1:] if value.op == "if" else ()
+    return bool(arms) and all(arm.op == "const" and type(arm.args[0]) is int for arm in arms)
 
 
 def _is_choice(lane: object) -> bool:
@@ -112,6 +123,7 @@ def _is_choice(lane: object) -> bool:
 def _evident(context: Context, judged: Judged) -> Iterator[Draft]:
     """What the file itself says against a gate, where no name behind it is known."""
     yield from own_words.contradicted(context, judged)
+    yield from own_words.guarded(context, judged)
     yield from own_words.answered(context, judged)
     yield from sisters.odd_one(context, judged)
     yield from generations.taken_for_older(context, judged)

@@ -18,14 +18,15 @@ from bwlint.model.expr import Span, walk
 from bwlint.model.facts import ANSWERS, ASSERTED, ATTEMPTED, Side, Use
 from bwlint.model.findings import Severity
 from bwlint.rules.leak import RULE
-from bwlint.world.gates import Judged, refuses
-from bwlint.world.libraries import called_after
+from bwlint.world.gates import Judged, operands, refuses
+from bwlint.world.libraries import called_after, instruction
 
 _OLD_NAMES = group("renamed")
 _THRESHOLD = group("blackwell-and-newer")
 _OWN_KIND = group("hopper") | group("datacenter-blackwell") | group("thor") | group("announced") | _OLD_NAMES
 """Generations with instructions that no other has: who names one of them alone speaks of its kernels."""
 _END = re.compile(r"[.;:](?:\s|$)|\s#:?\s*(?=[A-Z])")
+_GUARDS = re.compile(rf"\W?((?:[\w.]+ ){{0,2}}[\w.]+) (?:(?:is|are) only\b|{words.said('demand')})", re.I)
 _ONLY = re.compile(r"\bonly\b", re.I)
 _AGAINST = re.compile(words.said("refusal", "exception", "examples"), re.I)
 _OPEN = re.compile(rf"\+|{words.said('open-ended', 'at-least')}", re.I)
@@ -80,8 +81,9 @@ def answered(context: Context, judged: Judged) -> Iterator[Draft]:
     if judged.gate.kind not in ANSWERS or not judged.owns_comparison or judged.sets.guessed:
         return
     need = called_after(name, judged.at)
-    wrong = judged.must & context.targets - need.legal if need is not None else NONE
-    if need is None or not wrong or not judged.must & need.legal or context.works_there(judged):
+    yes = _says_yes(judged)
+    wrong = yes & context.targets - need.legal if need is not None else NONE
+    if need is None or not wrong or not yes & need.legal or context.works_there(judged):
         return
     yield _draft(
         judged,
@@ -91,6 +93,35 @@ def answered(context: Context, judged: Judged) -> Iterator[Draft]:
         message=f"`{name}` says yes on {plain(wrong)}: {need.what} is for {plain(need.legal)}",
         legal=need.legal,
     )
+
+
+def _says_yes(judged: Judged) -> ChipSet:
+    """The chips on which an answer is yes, if what it is given says so, too: `sm >= 100 and has_scatter`."""
+    beside = (one for one in operands(judged.gate.test) if one.at != judged.gate.leaf)
+    given = all(one.op in ("param", "const") for one in beside)
+    return judged.must | (judged.may & judged.core) if given else judged.must
+
+
+def guarded(context: Context, judged: Judged) -> Iterator[Draft]:
+    """ "tmem is only available on Blackwell": a refusal says which instruction it guards, and chips without it pass."""
+    for text in judged.other.texts[:1] if refuses(judged.other) else ():
+        subject = _GUARDS.match(text.text)
+        need = instruction(subject[1], text.at) if subject is not None else None
+        if subject is None or need is None or not subject[1].startswith(need.use.name):
+            continue
+        wrong = judged.admitted & context.targets & context.reach(judged, judged.at) - need.legal
+        if not wrong or not judged.admitted & need.legal or wrong & mentioned(text.text).named:
+            continue
+        found = _draft(
+            judged,
+            wrong,
+            _WordsBeside("its own message", text.text, text.at),
+            severity="warning",
+            message=f"lets {plain(wrong)} through, and its own message says that it guards `{need.use.name}`, "
+            f"which is for {plain(need.legal)}",
+            legal=need.legal,
+        )
+        yield replace(found, cause=(judged.module.path, judged.at))
 
 
 def open_bound(context: Context, judged: Judged) -> Iterator[Draft]:

@@ -1,9 +1,12 @@
-"""leak at a choice: the device picks what is called, and picks what does not run there."""
+"""leak at a choice: the device picks what is called, or told to a library, and picks what does not run there.
+
+It is told in the file that chooses, wherever the call stands: there it is mended for all who ask.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.chips.wording import plain
@@ -13,7 +16,8 @@ from bwlint.judging.chosen import Elsewhere, chooser
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.evidence import claimed
-from bwlint.model.expr import Span
+from bwlint.judging.siblings import other_files
+from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Module, Operation, Use
 from bwlint.rules.leak import RULE
 from bwlint.world.libraries import PROOF, Need
@@ -21,43 +25,86 @@ from bwlint.world.libraries import PROOF, Need
 
 @dataclass(frozen=True, slots=True)
 class _Picked:
-    """What a call is on some chips, and what it needs; `at` is the test or the row that picks it."""
+    """What a call in `user` is on some chips, or is handed, and what it needs; `at` is the test or the row that picks
+    it, in `module`.
+    """
 
+    user: Module
     call: Operation
     need: Need
     wrong: ChipSet
     chips: ChipSet
+    module: Module
     at: Span
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
-    for call in module.operations:
-        if call.kind == "picked":
-            for found in _wrong(context, module, call):
-                yield _draft(module, found)
+    drafts: dict[Span, Draft] = {}
+    for user, call in (*_calls(module), *_calls_of_others(context, module)):
+        for found in _wrong(context, user, call):
+            if found.module is not module:
+                continue
+            one = drafts.setdefault(found.at, _draft(found))
+            if found.call.at not in (related.at for related in one.related):
+                drafts[found.at] = replace(one, related=(*one.related, _at_call(found)))
+    yield from drafts.values()
+
+
+def _calls(module: Module) -> Iterator[tuple[Module, Operation]]:
+    yield from ((module, one) for one in module.operations if one.kind in ("picked", "handed"))
+
+
+def _calls_of_others(context: Context, module: Module) -> Iterator[tuple[Module, Operation]]:
+    """The calls in other files that a text may come to which a function of this one chooses."""
+    asking = {gate.qualname for gate in module.gates}
+    for name in (one for one in asking if one in module.functions and "." not in one):
+        if any(_is_text(value) for _, value in module.functions[name].returns):
+            for other, _ in other_files(context, module, name):
+                yield from ((other, one) for one in other.operations if one.kind == "handed")
+
+
+def _is_text(value: Expr) -> bool:
+    return value.op == "const" and isinstance(value.args[0], str)
 
 
 def _wrong(context: Context, module: Module, call: Operation) -> Iterator[_Picked]:
-    (callee,) = call.amounts
-    value = context.tree.value(module, callee)
+    value = context.tree.value(module, call.amounts[-1])
     if not value.device or value.uniform:
         return
     live = _live(context, module, call)
-    chips: dict[str, ChipSet] = {}
+    chips: dict[Use, ChipSet] = {}
     for chip, lane in zip(CHIPS, value.lanes, strict=True):
-        if name := _dotted(context, lane):
-            chips[name] = chips.get(name, NONE) | ChipSet.joining((chip,))
-    for name, picked in chips.items():
-        need = context.evidence.of_use(module, Use(_in(module, name), "call", call.at))
+        use = _told(call, lane) if call.kind == "handed" else _called(context, module, call, lane)
+        if use is not None:
+            chips[use] = chips.get(use, NONE) | ChipSet.joining((chip,))
+    for use, picked in chips.items():
+        need = context.evidence.of_use(module, use)
         if need is None or need.strength != PROOF:
             continue
         wrong = picked & live & context.targets & need.arriving - need.legal
-        if wrong:
-            try:
-                at = chooser(context.tree, module, callee, CHIPS.index(next(iter(wrong)))) or call.at
-            except Elsewhere:
-                continue
-            yield _Picked(call, need, wrong, picked & live, at)
+        place = _chosen(context, module, call, wrong) if wrong else None
+        if place is not None:
+            yield _Picked(module, call, need, wrong, picked & live, *place)
+
+
+def _told(call: Operation, lane: object) -> Use | None:
+    """A text that a library is handed."""
+    role = call.amounts[0].args[0]
+    return Use(lane, "text", call.at, role=role, call=call.name) if isinstance(lane, str) else None
+
+
+def _called(context: Context, module: Module, call: Operation, lane: object) -> Use | None:
+    name = _dotted(context, lane)
+    return Use(_in(module, name), "call", call.at) if name else None
+
+
+def _chosen(context: Context, module: Module, call: Operation, wrong: ChipSet) -> tuple[Module, Span] | None:
+    """Where it is decided what a call is on a chip."""
+    try:
+        at = chooser(context.tree, module, call.amounts[-1], CHIPS.index(next(iter(wrong))))
+    except Elsewhere as other:
+        return (other.module, other.at) if other.at is not None else None
+    return module, at or call.at
 
 
 def _in(module: Module, name: str) -> str:
@@ -88,14 +135,14 @@ def _dotted(context: Context, lane: object) -> str:
     return lane.key if isinstance(lane, Unknown) and "." in lane.key and ":" not in lane.key else ""
 
 
-def _draft(module: Module, found: _Picked) -> Draft:
+def _draft(found: _Picked) -> Draft:
     need, wrong = found.need, found.wrong
     name = need.use.name.rpartition(".")[2]
-    related = [RelatedSpan(module, found.call.at, f"`{found.call.name}` is `{need.use.name}` there")]
+    related = [_at_call(found)]
     related += [RelatedSpan(hop, hop.at, hop.text) for hop in need.hops]
     return Draft(
         rule=RULE,
-        place=DraftPlace(module=module, at=found.at, admitted=found.chips, certain=found.chips),
+        place=DraftPlace(module=found.module, at=found.at, admitted=found.chips, certain=found.chips),
         severity="warning",
         confidence="high" if need.hops else "medium",
         message=f"picks `{need.use.name}` for {plain(wrong)}: {need.what}",
@@ -103,5 +150,11 @@ def _draft(module: Module, found: _Picked) -> Draft:
         advice=f"{need.what} works on {need.legal}: give {plain(wrong)} what runs there, or an error",
         legal=need.legal,
         related=tuple(related),
-        claims=(claimed(need, module, wrong),),
+        claims=(claimed(need, found.user, wrong),),
     )
+
+
+def _at_call(found: _Picked) -> RelatedSpan:
+    told = f"`{found.call.name}` is handed `{found.need.use.name}` there"
+    called = f"`{found.call.name}` is `{found.need.use.name}` there"
+    return RelatedSpan(found.user, found.call.at, told if found.call.kind == "handed" else called)
