@@ -18,6 +18,7 @@ from bwlint.chips import frameworks, peers
         (frameworks.registers_typed(), ("TVM_FFI_DLL_EXPORT_TYPED_FUNC",), ("TYPED_FUNC",)),
         (frameworks.boxes(), ("TORCH_BOX", "TORCH_FN"), ("BOX",)),
         (frameworks.converts(), ("__nv_cvt_float_to_e8m0",), ("to_e8m0",)),
+        ("|".join(sorted(frameworks.fails())), ("failure", "notifyMatchFailure"), ("success",)),
         (frameworks.operations(), ("torch",), ("tvm",)),
         (peers.remote_pointers(), ("nvshmem_ptr",), ("nvshmem_malloc",)),
     ],

@@ -47,7 +47,7 @@ KINDS = [
     ("match", f"match {CAP}[0]:\n    case 12:\n        f()", ["condition: fall / fall"]),
     ("chain", f"if {CAP}[0] == 9:\n    f()\nelif {CAP}[0] == 12:\n    g()", ["condition: fall / fall"] * 2),
     ("nested", f"if {CAP}[0] == 12:\n    if {CAP}[1] == 0:\n        f()", ["condition: fall / fall"] * 2),
-    ("while", f"while {CAP}[0] == 12:\n    f()", []),
+    ("while", f"while {CAP}[0] == 12:\n    f()", ["expression: fall / fall"]),
     ("comment", f"# if {CAP} == (12, 0)", []),
     ("string", f"x = 'if {CAP} == (12, 0)'", []),
     ("other numbers", "widths = [90, 120]", []),

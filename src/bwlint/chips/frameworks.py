@@ -83,6 +83,12 @@ def converts() -> str:
 
 
 @cache
+def fails() -> frozenset[str]:
+    """Functions that make the answer of one who does not do what was asked for."""
+    return frozenset(_all("fails"))
+
+
+@cache
 def sets_up() -> frozenset[str]:
     """Methods of a class of tests that run before each of them."""
     return frozenset(_all("sets_up"))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from bwlint.chips import EVERY, NONE, ChipSet, words
+from bwlint.chips import EVERY, NONE, ChipSet, frameworks, words
 from bwlint.chips.mentions import mentioned
 from bwlint.evaluate.names import DEVICE
 from bwlint.model.expr import Expr, Span, walk
@@ -188,6 +188,8 @@ def answers_no(side: Side) -> bool:
         return False
     if value.op == "tuple" and value.args[0]:
         value = value.args[0][0]
+    if value.op == "call" and side.ends == "return":
+        return value.args[0].args[-1] in frameworks.fails()
     if value.op == "const":
         answer = value.args[0]
         return answer is None or answer is False or (isinstance(answer, str) and " " in answer)

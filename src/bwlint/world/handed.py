@@ -6,11 +6,13 @@ carries, and its tests are asked with the values that this call hands on.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
+from bwlint.evaluate.values import Vec
 from bwlint.model.expr import Expr, walk
-from bwlint.model.facts import Gate, HandedOn, Module, Use
+from bwlint.model.facts import Gate, HandedOn, Module, Outline, Use
 from bwlint.sources.tree import package_root
 from bwlint.world.definitions import Definitions
 from bwlint.world.gates import Judged
@@ -22,6 +24,12 @@ Parameter = tuple[str, str]
 Loader = Callable[[str, str, frozenset[Parameter]], Module | None]
 
 
+@dataclass(frozen=True, slots=True)
+class _Taker:
+    outline: Outline
+    parameter: Parameter
+
+
 @dataclass(slots=True)
 class Handed:
     """Follows values of one run into the files that they are handed to. `load` reads a file with such parameters."""
@@ -29,38 +37,47 @@ class Handed:
     tree: Tree
     definitions: Definitions
     load: Loader
-    _read: dict[tuple[str, Parameter], Module | None] = field(default_factory=dict)
+    _read: dict[tuple[str, frozenset[Parameter]], Module | None] = field(default_factory=dict)
 
     def asked(self, module: Module) -> Iterator[tuple[HandedOn, Judged]]:
         """The tests in other files of what calls of this one hand on, judged for each call."""
+        taken = [(one, value, taker) for one, value in self._values(module) if (taker := self._taker(module, one))]
+        parameters: dict[str, set[Parameter]] = defaultdict(set)
+        for _, _, taker in taken:
+            parameters[taker.outline.path].add(taker.parameter)
+        for one, value, taker in taken:
+            file = self._file(taker.outline, frozenset(parameters[taker.outline.path]))
+            if file is None:
+                continue
+            given = replace(file, passed={**file.passed, taker.parameter: (Expr("known", (value,), one.at),)})
+            for gate in self._asking(file, taker.parameter):
+                if (sets := self.tree.sets(given, gate)) is not None:
+                    place = file.path.removeprefix(package_root(file.path)).lstrip("/")
+                    yield one, Judged(given, gate, sets, place)
+
+    def _values(self, module: Module) -> Iterator[tuple[HandedOn, Vec]]:
+        """What is handed on, where the chips surely differ in it."""
         for one in module.handed_on:
             value = self.tree.value(module, one.value)
-            if value.uniform or not value.device or value.guessed:
-                continue
-            taker = self._taker(module, one)
-            if taker is None:
-                continue
-            file, parameter = taker
-            given = replace(file, passed={**file.passed, parameter: (Expr("known", (value,), one.at),)})
-            for gate in self._asking(file, parameter):
-                if (sets := self.tree.sets(given, gate)) is not None:
-                    yield one, Judged(given, gate, sets, file.path.removeprefix(package_root(file.path)).lstrip("/"))
+            if not value.uniform and value.device and not value.guessed:
+                yield one, value
 
-    def _taker(self, module: Module, one: HandedOn) -> tuple[Module, Parameter] | None:
-        """The file of the function that is called, read with its parameter, and that."""
+    def _taker(self, module: Module, one: HandedOn) -> _Taker | None:
+        """The parameter of another file's function that takes it."""
         node = self._function(module, one)
-        if node is None or node.outline.path == module.path:
+        if node is None or node.outline.path == module.path or node.outline.language != "python":
             return None
         places = node.definition.parameters
         places = places[1:] if places[:1] in (("self",), ("cls",)) else places
         name = one.place if isinstance(one.place, str) else "".join(places[one.place : one.place + 1])
-        if name not in places:
-            return None
-        path, parameter = node.outline.path, (node.definition.qualname, name)
-        if (path, parameter) not in self._read:
-            self._read[path, parameter] = self.load(path, node.outline.name, frozenset({parameter}))
-        file = self._read[path, parameter]
-        return (file, parameter) if file is not None else None
+        return _Taker(node.outline, (node.definition.qualname, name)) if name in places else None
+
+    def _file(self, outline: Outline, parameters: frozenset[Parameter]) -> Module | None:
+        """A file read with all that one other hands to it."""
+        key = (outline.path, parameters)
+        if key not in self._read:
+            self._read[key] = self.load(outline.path, outline.name, parameters)
+        return self._read[key]
 
     def _function(self, module: Module, one: HandedOn) -> Node | None:
         """The function that is called; of a class, what makes its objects."""

@@ -162,9 +162,17 @@ class Native:
             self._named[key] = self._bound(parts[-1], near)
         elif key not in self._named:
             here = tuple(self._in_file(parts[-1], near))
-            found = here if here or short else tuple(self._anywhere(parts[-1], near))
+            elsewhere = () if here or short else self._anywhere(parts[-1], near)
+            found = here or tuple(node for node in elsewhere if self._is_seen(node, near))
             self._named[key] = self._included(found, near) or found
         return self._named[key]
+
+    def _is_seen(self, node: Node, near: str) -> bool:
+        """Whether a file can mean a definition of another one: no type of a source that it does not include."""
+        if node.definition.kind != "class" or not node.outline.path.endswith(_COMPILED):
+            return True
+        module = self.tree.headers.at(near)
+        return module is not None and node.outline.path in self.tree.headers.direct(module)
 
     def _included(self, found: tuple[Node, ...], near: str) -> tuple[Node, ...]:
         """Those of several definitions that stand in headers which the user of the name includes itself."""

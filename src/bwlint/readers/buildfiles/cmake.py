@@ -92,6 +92,8 @@ class _CmakeFile:
     open: set[str] = field(default_factory=set)
     """Lists that something unknown was added to."""
     offered: set[str] = field(default_factory=set)
+    built: set[str] = field(default_factory=set)
+    """Lists that every target is compiled for, whatever they are called."""
     refusing: set[str] = field(default_factory=set)
     """Lists of which a name that is not there ends in an error."""
     numbers: dict[str, tuple[Listed, Span]] = field(default_factory=dict)
@@ -116,7 +118,7 @@ class _CmakeFile:
 
     def _by_use(self, carry: Carry) -> Carry:
         """A list with the kind that its uses give it: offered to a kernel, or a filter of names."""
-        if not carry.is_a("list", "piece") or carry.name not in self.kernels | self.offered:
+        if not carry.is_a("list", "piece") or carry.name not in self.kernels | self.offered or carry.name in self.built:
             return carry
         if carry.name in self.kernels:
             return replace(carry, kind="kernel", text=carry.kind)
@@ -222,6 +224,7 @@ class _CmakeFile:
         known = len(self.carries)
         self._assigned(name.text, values, "list", replaces=True)
         if name.text == "CMAKE_CUDA_ARCHITECTURES":
+            self.built.update(reference for value in values for reference in _REFERENCE.findall(value.text))
             off = all(value.text in _OFF for value in values)
             listed = known if len(self.carries) > known and not ends else None
             self.default = None if self.stack else _NO_LIST if off else listed

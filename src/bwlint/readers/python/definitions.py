@@ -116,8 +116,10 @@ def _decorators(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.C
     outer = flow.path
     for decorator in node.decorator_list:
         flow.path = [*outer, *(negate(skips) for one, skips in marks if one is not decorator)]
+        known = len(flow.gates.found)
         _decorator(flow, decorator, node)
-        _own_mark(flow, decorator, node)
+        if len(flow.gates.found) == known:
+            _own_mark(flow, decorator, node)
     flow.path = outer
 
 

@@ -299,11 +299,14 @@ class Flow:
 
     def _names_any(self, found: Expr, names: Sequence[str]) -> bool:
         """Whether an expression is made of what a loop binds."""
-        for node in walk(found):
-            if node.op == "param" and node.args[0] == LOOP_OWNER and node.args[1] in names:
-                return True
-            if node.op == "var" and self._names_any(self.slots[node.args[0]], names):
-                return True
+        waiting, known = [found], set[int]()
+        while waiting:
+            for node in walk(waiting.pop()):
+                if node.op == "param" and node.args[0] == LOOP_OWNER and node.args[1] in names:
+                    return True
+                if node.op == "var" and node.args[0] not in known:
+                    known.add(node.args[0])
+                    waiting.append(self.slots[node.args[0]])
         return False
 
     def _is_given_a_picked(self, owner: str, name: str) -> bool:

@@ -47,7 +47,9 @@ _NEW = group("blackwell-and-newer")
 _TRIES = re.compile(r"(?:^|[^a-z])(?:ci|tests?|lint|nightly|pre-?commit|checks?)(?![a-z])", re.I)
 """Files that say what a project tries out for itself, and not what it ships."""
 _WORKFLOW = ".github/workflows/"
-_OF_CI = re.compile(r"\.github/workflows/|(?:^|[^a-z])ci(?![a-z])", re.I)
+_OF_CI = re.compile(
+    r"\.(?:github/workflows|azure-pipelines|buildkite|circleci)/|\.gitlab-ci|(?:^|[^a-z])ci(?![a-z])", re.I
+)
 _SHIPS = re.compile(r"releas|publish|wheel|pypi|packag|deploy|upload", re.I)
 _FEW = 3
 _MOST_COPIES = 8
@@ -470,6 +472,10 @@ class _BuildFile:
                 remedy=self._completing(built, missing, alone=alone),
             )
 
+    def _only_shows(self, carry: Carry, asked: ChipSet) -> bool:
+        """Whether a list is that of an example, or another card has one of its own."""
+        return _EXAMPLE.search(self._place) is not None or self._split_by_card(carry, asked)
+
     def _split_by_card(self, carry: Carry, asked: ChipSet) -> bool:
         """Whether a comment of the file, or a file beside it that is called after a card, has the list for that."""
         if _loading(carry.aside) & asked:
@@ -535,7 +541,7 @@ class _BuildFile:
         message += "; the flags of its only extension decide, and not this list" if decided else ""
         yield self._draft(
             expected.place if expected else built,
-            severity="warning" if expected and not self._split_by_card(built.carry, asked) else "note",
+            severity="warning" if expected and not self._only_shows(built.carry, asked) else "note",
             confidence="medium" if expected else "low",
             message=f"{message}; {expected.why}" if expected and expected.why else message,
             label=f"nothing for {plain(asked)}",

@@ -22,6 +22,7 @@ _CONSUMER, _SECOND = group("consumer-blackwell"), group("second-consumer")
 _SUPPORTS = re.compile(words.said("support"), re.I)
 _FAMILY_NAME = re.compile(words.families(_CONSUMER), re.I)
 _PART_NAME = re.compile(rf"{spelling.IN_NAMES}120(?![A-Za-z0-9])")
+_SHORTEST_MODEL = 4
 _TAG = re.compile(r"[\d.]+\Z")
 _TUNING = re.compile(r"\btun(?:ing|ed)\b", re.I)
 _VERSION = re.compile(r"(?:\b|_)ver(?:sions?)?(?:\b|_)", re.I)
@@ -215,9 +216,14 @@ def _answer(context: Context, cut: Cut) -> Weight | None:
     beside_others = bool(judged.core - _CONSUMER) and not judged.sets.guessed
     name = f"{judged.gate.qualname} {judged.gate.name}"
     of_family = _FAMILY_NAME.search(name) and not _PART_NAME.search(name)
-    of_one = judged.sets.guessed or _PART_NAME.search(name)
+    of_one = judged.sets.guessed or _PART_NAME.search(name) or any(map(_is_of_card, name.split("_")))
+    of_one = of_one or _one_card(context, cut) is not None
     told = _SUPPORTS.search(name) or of_family or beside_others or not of_one
     return Weight("warning", "medium") if told else Weight("note", "low")
+
+
+def _is_of_card(word: str) -> bool:
+    return len(word) >= _SHORTEST_MODEL and names_model(word)
 
 
 def _says_tuning(judged: Judged) -> bool:
