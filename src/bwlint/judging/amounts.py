@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from bwlint.chips import ALL_TARGETS, Chip, ChipSet, TargetSet, chip_of_number, group
@@ -68,11 +68,23 @@ class Asked:
 
 def asked(context: Context, module: Module, kind: OperationKind) -> Iterator[Asked]:
     """The operations of one kind that some target reaches."""
-    for operation in module.operations:
+    for operation in (*module.operations, *_through_macros(context, module, kind)):
         if operation.kind == kind:
             found = Asked(context, module, operation)
             if found.targets:
                 yield found
+
+
+def _through_macros(context: Context, module: Module, kind: OperationKind) -> Iterator[Operation]:
+    """What is asked for at run time by macros of the file and of its headers."""
+    uses = [one for one in module.operations if one.kind == "opted-in"] if kind == "dynamic-shared" else []
+    files = (module, *context.tree.headers.included(module)) if uses else ()
+    macros = {one.name: one.amounts[0].args[0] for file in files for one in file.operations if one.kind == "opts-in"}
+    for use in uses:
+        sizes = {size.args[0]: size.args[1] for size in use.amounts}
+        if macros.get(use.name) in sizes:
+            size = sizes[macros[use.name]]
+            yield replace(use, kind="dynamic-shared", at=size.at or use.at, amounts=(size,))
 
 
 def meant(context: Context, module: Module, *names: str) -> str:

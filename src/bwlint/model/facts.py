@@ -84,6 +84,8 @@ OperationKind = Literal[
     "dynamic-shared",
     "static-shared",
     "default-shared",
+    "opts-in",
+    "opted-in",
     "capacity",
     "lookup",
     "launch",
@@ -114,6 +116,8 @@ cluster         blocks that are launched together
 launch          one that may fail unseen
 launch-bounds   threads and blocks that a kernel is compiled for
 ...-shared      bytes of shared memory: asked for at run time, of a kernel's own, or without asking for more
+opts-in         a macro that asks for as many bytes as a variable holds where it stands, by its name
+opted-in        a use of what may be such a macro, and the sizes that its function holds, by their names
 capacity        bytes that host code takes a multiprocessor or a block to have
 lookup          a table of such bytes that is asked for a chip, and raises where it has no row
 stated          bytes of shared memory that a text says chips have

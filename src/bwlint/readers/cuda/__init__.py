@@ -19,7 +19,15 @@ _PLAIN_WORDS = tuple(
     for word in (
         *("CUDA_ARCH", "warpgroup_", "TMEM::", "cudaGridDependency", "__asm", "tcgen05", "wgmma", "cluster", "<<<"),
         *("cudaFuncSetAttribute", "cuFuncSetAttribute", "__shared__", "launch_bounds", "ComputeCapab", "computeCapab"),
-        *("COMPUTE_CAPAB", "getSMVersion", "multiProcessor", "SharedMemory", "sharedMem", "thread_scope_system"),
+        *(
+            "COMPUTE_CAPAB",
+            "getSMVersion",
+            "multiProcessor",
+            "SharedMemory",
+            "sharedMem",
+            "SHARED_MEM",
+            "thread_scope_system",
+        ),
         *("IpcOpenMem", "PeerAccess", "cuMulticast", "TYPE_FABRIC", "gpuDirectRDMA", "NativeAtomic", "NATIVE_ATOMIC"),
         *("__CUDACC_VER", "CUDART_VERSION", "sm_version", "device_cap", "arch::Sm"),
     )

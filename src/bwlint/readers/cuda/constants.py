@@ -28,6 +28,7 @@ _LONGEST_NAME = 90
 _END = re.compile(r"[;,(){}\[\]]")
 _TYPE_BEFORE = re.compile(r"(?:[A-Za-z_][\w:]*|>|[*&])\s*$")
 _LEAVING = re.compile(r"\b(?:return|else|case|throw|do)\s*$")
+_NAMES_MACRO = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
 _CONST = re.compile(r"\b(?:const|constexpr|enum)\b")
 _PARAMETER = re.compile(
     r"^\s*(?:(?:const|unsigned)\s+)*(?P<type>[A-Za-z_][\w:]*)\s+(?P<name>[A-Za-z_]\w*)\s*(?:=(?P<default>.*))?$",
@@ -155,6 +156,8 @@ class Constants:
             return found._replace(at=at)
         if written in self.directives.macros and not self.directives.macros[written].params:
             return Expr("macro", (written, ()), at)
+        if _NAMES_MACRO.fullmatch(written):
+            return Expr("macro", (written, ()), at)  # of a header
         return Expr("name", (written,), at)
 
     def _meant(self, written: str, last: str, offset: int) -> Expr | None:

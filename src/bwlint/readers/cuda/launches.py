@@ -24,6 +24,8 @@ from bwlint.readers.cuda.scopes import CodeScope, Scopes
 
 _WORDS = (
     "FuncSetAttribute",
+    "SHARED_MEM",
+    "SMEM",
     "<<<",
     "dynamicSmemBytes",
     "sharedMemBytes",
@@ -40,6 +42,10 @@ _WORDS = (
 # Patterns begin with plain characters where they can: that lets the engine skip to the next candidate.
 _ATTRIBUTE = re.compile(r"(?:cudaFuncSetAttribute|cuFuncSetAttribute)\s*\(")
 _DYNAMIC = re.compile(r"MaxDynamicSharedMemorySize|MAX_DYNAMIC_SHARED_SIZE_BYTES")
+_DEFINE = re.compile(r"#[ \t]*define[ \t]+([A-Z]\w{0,80})\(")
+_OPTING = re.compile(r"S(?:MEM|HARED)(?<=[A-Z_])[A-Z_0-9]{0,60}\(")
+_NAMES_MACRO = re.compile(r"[A-Z][A-Z0-9_]{0,80}\Z")
+_SIZE = re.compile(r"(?i)sh?mem|shared|bytes")
 _OPTS_IN = re.compile(r"FuncSetAttribute|FuncAttribute|FUNC_ATTRIBUTE|(?i:opt_?in)|(?i:set\w*(?:smem|shared))")
 _CONFIGURED = re.compile(r"\.\s*(?:dynamicSmemBytes|sharedMemBytes)\s*=(?!=)\s*([^;]+);")
 _TRIPLE = re.compile(r"<<<")
@@ -110,7 +116,15 @@ class _LaunchReader:
     constants: Constants
 
     def read(self) -> Iterator[Operation]:
-        found = [*self._attributes(), *self._launches(), *self._static(), *self._bounds(), *self._capacities()]
+        found = [
+            *self._attributes(),
+            *self._macros(),
+            *self._opted_in(),
+            *self._launches(),
+            *self._static(),
+            *self._bounds(),
+            *self._capacities(),
+        ]
         found += clusters(self.code, self.directives, self.scopes, self.constants)
         yield from found
         if found:
@@ -179,6 +193,35 @@ class _LaunchReader:
             )
             if not asked and not self._looked_at(match.start(), call_end, function):
                 yield self._operation("launch", "attribute", match.start(), call_end, (amount,), checked=False)
+
+    def _macros(self) -> Iterator[Operation]:
+        """Macros that opt in to as much as a variable holds where they are used."""
+        text = self.code.text
+        for match in _ATTRIBUTE.finditer(text):
+            parts = arguments(text, match.end() - 1) if self.directives.holds(match.start()) else []
+            if not parts or len(parts) != 3 or not _DYNAMIC.search(text, *parts[1]):
+                continue
+            defined = list(_DEFINE.finditer(text, max(0, match.start() - _LONGEST_BODY), match.start()))
+            start, end = _stripped(text, *parts[2])
+            if defined and text[start:end].isidentifier():
+                size = Expr("name", (text[start:end],))
+                yield self._operation("opts-in", defined[-1][1], start, end, (size,), checked=False)
+
+    def _opted_in(self) -> Iterator[Operation]:
+        """Uses of macros that are called after shared memory, with the sizes of the functions around."""
+        text = self.code.text
+        for match in _OPTING.finditer(text):
+            named = _NAMES_MACRO.search(text, max(0, match.start() - 80), match.end() - 1)
+            function = self.scopes.function(match.start())
+            if named is None or function is None:
+                continue
+            sizes = [one for one in self.constants.constants(_SIZE) if function.open < one.start < match.start()]
+            amounts = tuple(Expr("kw", (one.name, self.constants.value(one.value, one.end))) for one in sizes)
+            if amounts:
+                asks = self._asks_limit(function)
+                yield self._operation(
+                    "opted-in", named[0], named.start(), match.end() - 1, amounts, checked=asks, path=()
+                )
 
     def _launches(self) -> Iterator[Operation]:
         text = self.code.text
