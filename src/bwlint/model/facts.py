@@ -63,6 +63,8 @@ LISTED: frozenset[GateKind] = frozenset({"list", "table"})
 
 ASSERTED = "asserted"
 """The role of a text that an `assert` looks for."""
+NUMBER = "number"
+"""The role of a name that holds a number: how large something is, and no way to go."""
 ATTEMPTED = "attempted"
 """The role of what a test awaits to fail, or is skipped for where it does: never a sure use."""
 FunctionKind = Literal["function", "method", "staticmethod", "classmethod", "property", "macro"]

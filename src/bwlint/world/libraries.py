@@ -12,7 +12,7 @@ from bwlint.chips import EVERY, ChipSet, group
 from bwlint.chips.words import said
 from bwlint.data import table
 from bwlint.model.expr import Span
-from bwlint.model.facts import Hop, How, Use
+from bwlint.model.facts import NUMBER, Hop, How, Use
 from bwlint.sources.tree import package_root, project_folder
 
 if TYPE_CHECKING:
@@ -197,7 +197,9 @@ class Libraries:
         self._counted: dict[tuple[str, str, str, bool], bool] = {}
 
     def need(self, path: str, use: Use) -> Need | None:
-        """What a use needs, by its name."""
+        """What a use needs, by its name; a number needs nothing."""
+        if use.role == NUMBER:
+            return None
         return next((need_of(row, use) for row in self._matching("need", use) if self._counts(row, path)), None)
 
     def of_user(self, use: Use) -> Need | None:

@@ -1,5 +1,5 @@
 """What local names of C++ hold: lambdas, and objects of classes, so that a call of them leads to what they are; and
-numbers, which lead nowhere, whatever they are called.
+numbers, which tell a size and no way, whatever they are called.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from bwlint.chips import frameworks
 from bwlint.model.expr import Expr, const
-from bwlint.model.facts import ATTEMPTED, Ends, How, Prose, Side, Use
+from bwlint.model.facts import ATTEMPTED, NUMBER, Ends, How, Prose, Side, Use
 from bwlint.readers.cuda.failures import FAILS, SKIPS
 from bwlint.readers.cuda.held import held
 from bwlint.readers.cuda.instances import Given, given, member_of
@@ -169,13 +169,12 @@ def uses(
             continue
         argument = following in (">", ",") and text.endswith("<", start, match.start())
         called = argument or (following in "(<" and following) or match.start() == handed_at
-        if following not in ("(", "<") and objects.is_number(name, match.start()):
-            continue
-        how: How = "call" if called or _GENERATION.search(name) else "name"
+        counts = following not in ("(", "<") and objects.is_number(name, match.start())
+        how: How = "call" if not counts and (called or _GENERATION.search(name)) else "name"
         arguments, end = given(text, match.end()) if following == "<" else (owner[1] if owner else (), match.end())
         member = member_of(text, end) if arguments and owner is None else ""
         dotted = f"{name}::{member}" if member else name
-        role, at = ATTEMPTED if attempt else "", code.span(*match.span())
+        role, at = NUMBER if counts else ATTEMPTED if attempt else "", code.span(*match.span())
         found[name] = Use(dotted.replace("::", "."), how, at, sure=is_sure, role=role, given=arguments)
         if len(found) >= MAX_USES:
             break

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bwlint.model.expr import Expr
-from bwlint.model.facts import ASSERTED, ATTEMPTED, Ends, How, Prose, Side, Use
+from bwlint.model.facts import ASSERTED, ATTEMPTED, NUMBER, Ends, How, Prose, Side, Use
 from bwlint.readers.nodes import below
 from bwlint.readers.python.given import Decide, arguments
 from bwlint.readers.spans import span
@@ -87,7 +87,7 @@ def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 class Imports:
     """Local names and what they were imported as, in a module of `package`.
 
-    `numbers` are names that hold numbers wherever the module sets them: they lead nowhere, whatever they are called.
+    `numbers` are names that hold numbers wherever the module sets them: they tell a size and no way to go.
     """
 
     names: dict[str, str]
@@ -406,8 +406,7 @@ class Collector:
             self.texts.append(Prose(text[:600], span(node)))
 
     def _add(self, name: str, how: How, node: ast.AST, sure: bool) -> None:
-        if how == "name" and name in self.imports.numbers:
-            return
+        counts = how == "name" and name in self.imports.numbers
         if how == "call" or how == "name":
             root, dot, rest = name.partition(".")
             if rest and root in self._made:
@@ -415,7 +414,7 @@ class Collector:
             name = self.imports.names.get(root, root) + dot + rest
             self._calls += how == "call"
         if how == "call" or how == "import" or len(self.uses) - self._calls < self._most:
-            role, callee = (self._role, self._callee) if how == "text" else ("", "")
+            role, callee = (self._role, self._callee) if how == "text" else (NUMBER if counts else "", "")
             given = arguments(node) if isinstance(node, ast.Call) else ()
             self.uses.append(Use(name, how, span(node), sure=sure, role=role, call=callee, given=given))
 

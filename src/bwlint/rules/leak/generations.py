@@ -12,7 +12,7 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.evidence import handed_out
-from bwlint.model.facts import Side, Use
+from bwlint.model.facts import NUMBER, Side, Use
 from bwlint.rules.leak import RULE
 from bwlint.world.gates import Judged, refuses
 
@@ -69,7 +69,7 @@ def _draft(judged: Judged, side: Side, wrong: ChipSet, use: Use, other: Use) -> 
     return Draft(
         rule=RULE,
         place=DraftPlace.of_gate(judged),
-        severity="warning",
+        severity="note" if use.role == NUMBER else "warning",  # sizes go with the dispatch that launches
         confidence="medium",
         message=f"lets {plain(wrong)} take `{name}`, which is named for {_of(use)}; beside it is `{others}`",
         label=f"admits {judged.on(side)}",
