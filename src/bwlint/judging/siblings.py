@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from bwlint.chips import EVERY, ChipSet, group, spelling
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
-from bwlint.model.expr import Expr, Span, walk
+from bwlint.model.expr import Span, walk_through
 from bwlint.model.facts import ANSWERS, Gate, Hop, Module, Side, Use
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import module_name, package_root
@@ -23,8 +23,9 @@ from bwlint.world.libraries import named_for_others
 from bwlint.world.proofs import NeedProof
 
 MAX_FILES = 20
-MAX_DEFINITIONS = 40
 """How many files are read that may ask one flag or predicate."""
+MAX_DEFINITIONS = 40
+"""How many definitions a test is followed through."""
 _FAMILY = group("consumer-blackwell")
 _BEFORE = group("thor")
 """What a bound takes along that takes 12.x."""
@@ -122,21 +123,12 @@ def _users_here(context: Context, judged: Judged) -> Iterator[Judged]:
 def asks(other: Judged, judged: Judged) -> bool:
     """Whether a gate of the same file uses the answer of a flag or a predicate."""
     gate = judged.gate
-    places = (other.gate.leaf, *(value.at for value in _values(other.gate.test, other.module.slots)))
+    places = (
+        other.gate.leaf,
+        *(value.at for value in walk_through(other.gate.test, other.module.slots, MAX_DEFINITIONS)),
+    )
     through = any(at is not None and _same(gate.at, at) and not other.gate.at.holds(at) for at in places)
     return through or (gate.name in other.mentioned and (_is_global(gate) or _same_object(gate, other.gate)))
-
-
-def _values(test: Expr, slots: Sequence[Expr]) -> Iterator[Expr]:
-    """What a test is made of, through the definitions of its file."""
-    waiting, known = [test], set[int]()
-    while waiting and len(known) < MAX_DEFINITIONS:
-        for node in walk(waiting.pop()):
-            if node.op != "var":
-                yield node
-            elif node.args[0] not in known:
-                known.add(node.args[0])
-                waiting.append(slots[node.args[0]])
 
 
 def _same(answer: Span, value: Span) -> bool:

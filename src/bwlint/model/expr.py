@@ -41,7 +41,7 @@ unknown               key: a free atom; equal keys have equal values
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 
@@ -89,6 +89,18 @@ def negate(test: Expr) -> Expr:
         inner: Expr = test.args[0]
         return inner
     return Expr("not", (test,), test.at)
+
+
+def walk_through(node: Any, slots: Sequence[Expr], most: int) -> Iterator[Expr]:
+    """As `walk`, with the definitions in `slots` in the place of their references, `most` of them."""
+    waiting, known = [node], set[int]()
+    while waiting and len(known) < most:
+        for found in walk(waiting.pop()):
+            if found.op != "var":
+                yield found
+            elif found.args[0] not in known:
+                known.add(found.args[0])
+                waiting.append(slots[found.args[0]])
 
 
 def walk(node: Any) -> Iterator[Expr]:

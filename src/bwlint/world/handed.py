@@ -6,7 +6,6 @@ carries, and its tests are asked with the values that this call hands on.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -14,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from bwlint.evaluate.values import Vec
 from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import Gate, HandedOn, Module, Outline, Use
-from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.tree import package_root
 from bwlint.world.definitions import Definitions
 from bwlint.world.gates import Judged
@@ -23,7 +21,6 @@ from bwlint.world.tree import Tree
 
 Parameter = tuple[str, str]
 """The qualified name of a function, and what it calls the parameter."""
-_ASKS = re.compile(r"\b(?:if|elif|assert|while|match|in|not|and|or)\b|[=!<>]=|[<>]|self\.")
 Loader = Callable[[str, str, frozenset[Parameter]], Module | None]
 
 
@@ -41,7 +38,6 @@ class Handed:
     definitions: Definitions
     load: Loader
     _read: dict[tuple[str, frozenset[Parameter]], Module | None] = field(default_factory=dict)
-    _lines: dict[str, list[str]] = field(default_factory=dict)
 
     def asked(self, module: Module) -> Iterator[tuple[HandedOn, Judged]]:
         """The tests in other files of what calls of this one hand on, judged for each call."""
@@ -74,20 +70,7 @@ class Handed:
         places = node.definition.parameters
         places = places[1:] if places[:1] in (("self",), ("cls",)) else places
         name = one.place if isinstance(one.place, str) else "".join(places[one.place : one.place + 1])
-        if name not in places or not self._is_asked(node, name):
-            return None
-        return _Taker(node.outline, (node.definition.qualname, name))
-
-    def _is_asked(self, node: Node, parameter: str) -> bool:
-        """Whether a line of a function may ask for a parameter, or keep it: reading a file once more takes its time."""
-        path, at = node.outline.path, node.definition.at
-        if path not in self._lines:
-            data = read_bytes(path)
-            source = data if isinstance(data, Unread) else decode(data)
-            self._lines[path] = [] if isinstance(source, Unread) else source.splitlines()
-        word = re.compile(rf"\b{re.escape(parameter)}\b")
-        body = self._lines[path][at.line - 1 : at.end_line]
-        return any(_ASKS.search(line) for line in body if parameter in line and word.search(line))
+        return _Taker(node.outline, (node.definition.qualname, name)) if name in places else None
 
     def _file(self, outline: Outline, parameters: frozenset[Parameter]) -> Module | None:
         """A file read with all that one other hands to it."""

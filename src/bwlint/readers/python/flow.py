@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from bwlint.chips.interfaces import is_told_by_text
 from bwlint.evaluate.names import SKIPPING_MARKS
-from bwlint.model.expr import NONE, Expr, Span, const, negate, unknown, walk
+from bwlint.model.expr import NONE, Expr, Span, const, negate, unknown, walk, walk_through
 from bwlint.model.facts import (
     HANDLER,
     MAX_RETURNS,
@@ -29,6 +29,7 @@ from bwlint.readers.nodes import below
 from bwlint.readers.python import characters, choices, definitions, lists, patterns, sides
 from bwlint.readers.python.carriers import Carriers
 from bwlint.readers.python.gates import Gates, Where
+from bwlint.readers.python.given import arguments_of
 from bwlint.readers.python.lower import SAID, Lowerer, is_arch
 from bwlint.readers.python.numbers import numbers
 from bwlint.readers.python.sides import SKIPS, dotted, marks_of_all
@@ -197,7 +198,7 @@ class Flow:
             self.add("expression", test, node.test, yes, no)
 
     def _question(self, node: ast.expr, found: Expr) -> None:
-        if self.lowerer.role != SAID and self.gates.reads(found):
+        if self.lowerer.role != SAID and found.op != "neg" and self.gates.reads(found):
             role = self.lowerer.role if self.lowerer.role is not None else self._target.rpartition(".")[2]
             self._questions.append(_Question(node, found, role, Where(self.qualname, tuple(self.path))))
 
@@ -205,14 +206,20 @@ class Flow:
         """The questions that no statement has made a gate of: flags under the names that they are kept or handed on
         as, and without one no more than true or false.
         """
-        told = [gate.at for gate in self.gates.found]
-        for one in sorted(self._questions, key=lambda one: (one.at[:2], [-place for place in one.at[2:]])):
-            if any(at.holds(one.at) for at in told):
-                continue
-            told.append(one.at)
-            kind: GateKind = "flag" if one.role else "expression"
-            yes, no = (Side(ends="fall", value=None if one.role else const(answer)) for answer in (True, False))
-            self.gates.add(kind, one.test, one.node, (yes, no), one.where, one.role)
+        places: list[tuple[Span, _Question | None]] = [(gate.at, None) for gate in self.gates.found]
+        places += ((one.at, one) for one in self._questions)
+        around: list[Span] = []
+        for at, one in sorted(places, key=lambda place: (place[0][:2], [-end for end in place[0][2:]], bool(place[1]))):
+            while around and not around[-1].holds(at):
+                around.pop()
+            if one is not None and not around:
+                self._answer(one)
+            around.append(at)
+
+    def _answer(self, one: _Question) -> None:
+        kind: GateKind = "flag" if one.role else "expression"
+        yes, no = (Side(ends="fall", value=None if one.role else const(answer)) for answer in (True, False))
+        self.gates.add(kind, one.test, one.node, (yes, no), one.where, one.role)
 
     def _lookup(self, node: ast.expr, mapping: Expr, key: Expr, strict: bool) -> None:
         """A mapping that is asked for the device: the keys that it has are the chips that find something."""
@@ -237,9 +244,7 @@ class Flow:
             if value.op in ("var", "call", "param", "attr", "name", "if"):
                 kept = (const(parameter), self.lowerer.define(value))
                 path = tuple(self.path)
-                self.noted.append(
-                    Operation("handed", name, span(node), amounts=kept, path=path, qualname=self.qualname)
-                )
+                self.noted.append(Operation("told", name, span(node), amounts=kept, path=path, qualname=self.qualname))
 
     def _passes(self, name: str, arguments: tuple[Expr, ...]) -> None:
         """Note what a call hands to a parameter that takes a value of the device."""
@@ -299,15 +304,10 @@ class Flow:
 
     def _names_any(self, found: Expr, names: Sequence[str]) -> bool:
         """Whether an expression is made of what a loop binds."""
-        waiting, known = [found], set[int]()
-        while waiting:
-            for node in walk(waiting.pop()):
-                if node.op == "param" and node.args[0] == LOOP_OWNER and node.args[1] in names:
-                    return True
-                if node.op == "var" and node.args[0] not in known:
-                    known.add(node.args[0])
-                    waiting.append(self.slots[node.args[0]])
-        return False
+        return any(
+            node.op == "param" and node.args[0] == LOOP_OWNER and node.args[1] in names
+            for node in walk_through(found, self.slots, len(self.slots) + 1)
+        )
 
     def _is_given_a_picked(self, owner: str, name: str) -> bool:
         """Whether the device decides what the methods of a class keep in an attribute."""
@@ -511,6 +511,7 @@ class Flow:
         env = self.lowerer.scope.env
         if isinstance(target, ast.Name):
             assert node.value is not None
+            self.lowerer.scope.forget(target.id)
             env[target.id] = found = self.lowerer.define(value)
             self._written(target.id, found)
             self.gates.reads(found)  # in order of definition, so that no chain of names gets deep
@@ -532,7 +533,7 @@ class Flow:
             if isinstance(base, ast.Name) and base.id in env:
                 env[base.id] = unknown(f"{base.id} is changed at line {target.lineno}")
             if self.gates.reads(value):
-                env[ast.unparse(target)] = self.lowerer.define(value)
+                self.lowerer.scope.keep(target, self.lowerer.define(value))
 
     def _written(self, name: str, value: Expr) -> None:
         """Note a value of a module's name that functions write too: whoever asks for it may get any of them."""
@@ -882,12 +883,6 @@ class Flow:
             self.lowerer.scope.env[local] = Expr("import", (module, alias.name), span(node))
             self.imports.bind(local, f"{module}.{alias.name}")
         return False
-
-
-def arguments_of(node: ast.Call) -> Iterator[ast.expr]:
-    """What a call hands on, by place and by name."""
-    yield from node.args
-    yield from (one.value for one in node.keywords)
 
 
 def _with_marks(

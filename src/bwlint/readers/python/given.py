@@ -7,7 +7,7 @@ or a member of an enum by the name of its class and its own.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from bwlint.readers.nodes import below
 
@@ -25,7 +25,7 @@ def arguments(call: ast.Call) -> tuple[str, ...]:
 
     () where that is nothing, or not all of it is seen.
     """
-    if len(call.args) + len(call.keywords) > MAX_ARGUMENTS or not any(map(_is_text, _values(call))):
+    if len(call.args) + len(call.keywords) > MAX_ARGUMENTS or not any(map(_is_text, arguments_of(call))):
         return ()
     if any(isinstance(one, ast.Starred) for one in call.args) or any(one.arg is None for one in call.keywords):
         return ()
@@ -33,8 +33,10 @@ def arguments(call: ast.Call) -> tuple[str, ...]:
     return (*by_place, *(f"{one.arg}={_text(one.value)}" for one in call.keywords))
 
 
-def _values(call: ast.Call) -> list[ast.expr]:
-    return [*call.args, *(one.value for one in call.keywords)]
+def arguments_of(call: ast.Call) -> Iterator[ast.expr]:
+    """What a call hands on, by place and by name."""
+    yield from call.args
+    yield from (one.value for one in call.keywords)
 
 
 def _is_text(node: ast.expr) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -48,10 +49,22 @@ class LoweringScope:
     env: dict[str, Expr] = field(default_factory=dict)
     parent: LoweringScope | None = None
     is_class: bool = False
+    keeps: bool = False
+    """Whether something of the device was put at a place of a container here: most functions pay for none of it."""
 
-    def kept(self, node: ast.Subscript) -> Expr | None:
+    def keep(self, place: ast.Subscript, value: Expr) -> None:
+        self.keeps = True
+        self.env[ast.unparse(place)] = value
+
+    def kept(self, place: ast.Subscript) -> Expr | None:
         """What the function here put at a place of a container that may read the device; None of any other place."""
-        return self.env.get(ast.unparse(node)) if any(name.endswith("]") for name in self.env) else None
+        return self.env.get(ast.unparse(place)) if self.keeps else None
+
+    def forget(self, name: str) -> None:
+        """A name is given anew: the places that it is a part of are others from here on."""
+        for place in [place for place in self.env if place.endswith("]")] if self.keeps else ():
+            if re.search(rf"\b{re.escape(name)}\b", place):
+                del self.env[place]
 
     def find(self, name: str) -> Expr | None:
         scope: LoweringScope | None = self
@@ -80,6 +93,8 @@ OnText = Callable[[ast.expr, Expr], None]
 """Takes what may order a text, or take a part of one by its place."""
 
 SAID = "<said>"
+"""The role of what is part of a text that somebody reads, and does nothing."""
+
 OnQuestion = Callable[[ast.expr, Expr], None]
 """Takes a comparison, or several of them joined; the parts come before the whole."""
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from bwlint.evaluate.names import SKIPPING_MARKS
 from bwlint.model import facts
-from bwlint.model.expr import Expr, negate, walk
+from bwlint.model.expr import Expr, negate, walk_through
 from bwlint.readers.nodes import below
 from bwlint.readers.python.sides import SKIPS, dotted
 
@@ -45,7 +45,7 @@ def marks_made(node: Function) -> Iterator[tuple[ast.expr, bool]]:
 def stops_of(function: facts.Function, slots: Sequence[Expr]) -> Iterator[Expr]:
     """The tests on which a function within a decorator skips, raises, or hands on a mark that skips."""
     for path, value in function.returns:
-        for node in _through_names(value, slots):
+        for node in walk_through(value, slots, MAX_SLOTS):
             name = _called(node)
             if path and (name in SKIPS or node.op == "raise"):
                 yield path[0] if len(path) == 1 else Expr("and", (path,), value.at)
@@ -59,14 +59,3 @@ def _called(node: Expr) -> str:
         return str(node.args[0]).rpartition(".")[2]
     target = node.args[0] if node.op == "call" else None
     return str(target.args[1]) if target is not None and target.op in ("attr", "import") else ""
-
-
-def _through_names(value: Expr, slots: Sequence[Expr]) -> Iterator[Expr]:
-    waiting, seen = [value], set[int]()
-    while waiting and len(seen) < MAX_SLOTS:
-        for node in walk(waiting.pop()):
-            if node.op != "var":
-                yield node
-            elif node.args[0] not in seen:
-                seen.add(node.args[0])
-                waiting.append(slots[node.args[0]])

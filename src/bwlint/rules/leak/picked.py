@@ -51,7 +51,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 
 
 def _calls(module: Module) -> Iterator[tuple[Module, Operation]]:
-    yield from ((module, one) for one in module.operations if one.kind in ("picked", "handed"))
+    yield from ((module, one) for one in module.operations if one.kind in ("picked", "told"))
 
 
 def _calls_of_others(context: Context, module: Module) -> Iterator[tuple[Module, Operation]]:
@@ -60,7 +60,7 @@ def _calls_of_others(context: Context, module: Module) -> Iterator[tuple[Module,
     for name in (one for one in asking if one in module.functions and "." not in one):
         if any(_is_text(value) for _, value in module.functions[name].returns):
             for other, _ in other_files(context, module, name):
-                yield from ((other, one) for one in other.operations if one.kind == "handed")
+                yield from ((other, one) for one in other.operations if one.kind == "told")
 
 
 def _is_text(value: Expr) -> bool:
@@ -74,7 +74,7 @@ def _wrong(context: Context, module: Module, call: Operation) -> Iterator[_Picke
     live = _live(context, module, call)
     chips: dict[Use, ChipSet] = {}
     for chip, lane in zip(CHIPS, value.lanes, strict=True):
-        use = _told(call, lane) if call.kind == "handed" else _called(context, module, call, lane)
+        use = _told(call, lane) if call.kind == "told" else _called(context, module, call, lane)
         if use is not None:
             chips[use] = chips.get(use, NONE) | ChipSet.joining((chip,))
     for use, picked in chips.items():
@@ -157,4 +157,4 @@ def _draft(found: _Picked) -> Draft:
 def _at_call(found: _Picked) -> RelatedSpan:
     told = f"`{found.call.name}` is handed `{found.need.use.name}` there"
     called = f"`{found.call.name}` is `{found.need.use.name}` there"
-    return RelatedSpan(found.user, found.call.at, told if found.call.kind == "handed" else called)
+    return RelatedSpan(found.user, found.call.at, told if found.call.kind == "told" else called)
