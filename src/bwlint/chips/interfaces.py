@@ -1,4 +1,4 @@
-"""Functions of libraries that are told by a text which of their kernels to use: the rows of a `call`."""
+"""Where libraries are met whose kernels are for some chips: told which one to use, or imported if they are there."""
 
 from __future__ import annotations
 
@@ -8,8 +8,14 @@ from functools import cache
 from bwlint.data import table
 
 
+@cache
+def optional_modules() -> tuple[bytes, ...]:
+    """Modules that a project may import where they are installed."""
+    return tuple(row["module"].encode() for row in table("libraries")["optional"])
+
+
 def is_told_by_text(name: str) -> bool:
-    """Whether a function, by its last name, is handed the name of a backend."""
+    """Whether a function, by its last name, is handed the name of a backend: the rows of a `call`."""
     return _names().fullmatch(name) is not None
 
 

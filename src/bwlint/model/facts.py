@@ -29,6 +29,7 @@ REFUSING: frozenset[Ends] = frozenset({"raise", "skip", "exit"})
 GateKind = Literal[
     "condition",
     "choice",
+    "installed",
     "expression",
     "assert",
     "flag",
@@ -44,6 +45,7 @@ GateKind = Literal[
 
 condition     the test of a branch
 choice        that of a branch which asks for a text that the device picked elsewhere
+installed     that of a branch which asks whether a module can be imported, its name
 expression    that of a conditional expression
 assert        that of an assertion or a check
 flag          an answer that a variable keeps, or that is handed on; such a one has no name
@@ -56,6 +58,8 @@ helper-call   a helper called as a statement, which skips or raises by itself
 preprocessor  a condition over targets
 """
 BRANCHES: frozenset[GateKind] = frozenset({"condition", "expression"})
+UNASKED: frozenset[GateKind] = frozenset({"choice", "installed"})
+"""Their tests read no device."""
 ANSWERS: frozenset[GateKind] = frozenset({"flag", "predicate"})
 """Who asks them decides elsewhere."""
 LISTED: frozenset[GateKind] = frozenset({"list", "table"})

@@ -15,7 +15,7 @@ from bwlint.model.facts import Module, Prose, Use
 from bwlint.readers import prune
 from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
 from bwlint.readers.nodes import below
-from bwlint.readers.python import budgets, clusters, embedded, glued, peers, said
+from bwlint.readers.python import budgets, clusters, embedded, glued, installed, peers, said
 from bwlint.readers.python.carriers import trace
 from bwlint.readers.python.flow import Flow
 from bwlint.readers.python.sides import statements
@@ -48,7 +48,7 @@ def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
     """
     if may_read_device(data, own) or any(word in data for word in (*_BUILD_WORDS, *_OPERATION_BYTES)):
         return True
-    return peers.may_enter(data) or any(reader.may_hold(data) for reader in (embedded, budgets, said))
+    return peers.may_enter(data) or any(reader.may_hold(data) for reader in (embedded, budgets, said, installed))
 
 
 def read(
@@ -119,12 +119,13 @@ def _flow(
     carried: frozenset[str],
     handed: frozenset[tuple[str, str]],
 ) -> Flow:
-    hits = device_lines(source) | lines_with(own, source)
+    importable = installed.flags(tree) if installed.may_hold(source.encode("utf-8", "surrogatepass")) else {}
+    hits = device_lines(source) | lines_with(own | importable.keys(), source)
     try:
         found = trace(tree, partial(lines_with, source=source), hits, own | carried, handed)
         hits |= found.lines | lines_with(found.words, source)
         hits |= _helpers(tree, lines, hits)
-        return Flow(tree, lines, package, frozenset(hits), found, own)
+        return Flow(tree, lines, package, frozenset(hits), found, own, importable)
     except RecursionError as error:
         raise ReadError("nested too deep to analyse") from error
 

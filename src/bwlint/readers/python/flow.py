@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bwlint.chips.interfaces import is_told_by_text
@@ -26,7 +26,7 @@ from bwlint.model.facts import (
     Use,
 )
 from bwlint.readers.nodes import below
-from bwlint.readers.python import characters, choices, definitions, lists, patterns, sides
+from bwlint.readers.python import characters, choices, definitions, installed, lists, patterns, sides
 from bwlint.readers.python.carriers import Carriers
 from bwlint.readers.python.gates import Gates, Where
 from bwlint.readers.python.given import arguments_of
@@ -126,6 +126,7 @@ class Flow:
         hits: frozenset[int],
         carried: Carriers,
         own: frozenset[str],
+        importable: Mapping[str, str],
     ) -> None:
         self.own = own
         self.hits = hits
@@ -168,6 +169,7 @@ class Flow:
         self.lowerer.late = frozenset(self._shared)
         self._globals: set[tuple[str, str]] = set()
         self._tests = list(_with_marks(tree.body))
+        self._importable = importable
         self.block(tree.body, tree.body)
         self._answer_questions()
         self.names = self.lowerer.scope.env
@@ -353,6 +355,8 @@ class Flow:
             self._guards_a_way(node, rest)
         elif test.op == "cmp" and self.gates.picks(test.args[1][0]):
             self._condition(test, node.test, (node.body, node.orelse), rest, (0, 0), "choice")
+        elif (module := installed.asked(node.test, self._importable)) and not any(map(installed.is_told, self.path)):
+            self._condition(test, node.test, (node.body, node.orelse), rest, (0, 0), "installed", module)
         elif not position:
             self._choice(node)
         elif_ = node.orelse[0] if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If) else None
@@ -424,6 +428,7 @@ class Flow:
         rest: Sequence[ast.stmt],
         chain: tuple[int, int],
         kind: GateKind = "condition",
+        name: str = "",
     ) -> None:
         body, orelse = arms
         yes_leaves = sides.ending(body) != "fall"
@@ -435,7 +440,7 @@ class Flow:
             self._with_chosen(side, choices.of_arm(arm), arm[-1].end_lineno or 0) if arm else side
             for side, arm in ((yes, body), (no, orelse))
         )
-        self.add(kind, test, at, yes, no, "", chain)
+        self.add(kind, test, at, yes, no, name, chain)
 
     def _with_chosen(self, side: Side, chosen: Iterable[tuple[str, str]], line: int) -> Side:
         """A side with what is done below a line for the strings that it chooses."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bwlint.model.expr import Expr, Span
-from bwlint.model.facts import Gate, GateKind, Side
+from bwlint.model.facts import UNASKED, Gate, GateKind, Side
 from bwlint.readers.python.carriers import Carriers
 from bwlint.readers.reads import Reads
 from bwlint.readers.spans import span
@@ -45,7 +45,7 @@ class Gates(Reads):
     ) -> None:
         """Note a gate at `node`, once; `sides` are taken when its test holds and when it does not."""
         at = span(node)
-        if (at, kind) in self._seen or not (kind == "choice" or self.reads(test)):
+        if (at, kind) in self._seen or not (kind in UNASKED or self.reads(test)):
             return
         self._seen.add((at, kind))
         text = ast.unparse(node)[:300] if isinstance(node, ast.expr) else ""

@@ -1,0 +1,58 @@
+"""leak where nobody asks: what can be imported is used on every chip, in front of something that works there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bwlint.chips import ChipSet
+from bwlint.chips.wording import plain
+from bwlint.judging.context import Context
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.model.facts import REFUSING, Gate, Module, Side, Use
+from bwlint.rules.leak import RULE
+from bwlint.world.libraries import PROOF, Need
+
+
+def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    for gate in module.gates:
+        if gate.kind == "installed":
+            yield from _judged(context, module, gate)
+
+
+def _judged(context: Context, module: Module, gate: Gate) -> Iterator[Draft]:
+    need = _need(context, module, gate)
+    if need is None:
+        return
+    wrong = context.let_to(module, need.use.at) & context.targets & need.arriving - need.legal
+    if wrong and _works(context, module, gate.no, wrong):
+        yield _draft(module, gate, need, wrong)
+
+
+def _need(context: Context, module: Module, gate: Gate) -> Need | None:
+    """What is used where a module is there; where only its name is chosen there, what the module itself needs."""
+    used = [one for one in context.evidence.of(module, gate.yes) if one.strength == PROOF]
+    value = gate.yes.value
+    if not used and value is not None and value.op in ("const", "attr") and not gate.yes.tuning:
+        return context.evidence.of_use(module, Use(gate.name, "import", value.at or gate.at))
+    return next(iter(used), None)
+
+
+def _works(context: Context, module: Module, instead: Side, chips: ChipSet) -> bool:
+    """Whether who does not take a way comes to another, of which nothing says that it does not work either."""
+    if instead.ends in REFUSING or not any(use.is_a("call", "text", "name") for use in instead.uses):
+        return False
+    needs = [one for one in context.evidence.of(module, instead, sure=False) if one.strength == PROOF]
+    return not needs or any(chips <= one.legal for one in needs)
+
+
+def _draft(module: Module, gate: Gate, need: Need, wrong: ChipSet) -> Draft:
+    return Draft(
+        rule=RULE,
+        place=DraftPlace(module=module, at=gate.at, admitted=wrong | need.legal, certain=wrong | need.legal),
+        severity="warning",
+        confidence="medium",
+        message=f"lets {plain(wrong)} through to `{need.use.name}` wherever it can be imported: {need.what}",
+        label=f"asks what is installed, and not the chip, in front of `{need.use.name}`",
+        advice=f"ask for a chip that it works on ({need.legal}) as well: {plain(wrong)} comes to what follows then",
+        related=(RelatedSpan(module, need.use.at, f"`{need.use.name}`: {need.what}"),),
+    )
