@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Sequence
 
 from bwlint.evaluate.names import DEVICE, SKIPPING_MARKS
 from bwlint.evaluate.sources import PRINTING_CALLS, asks_smi
@@ -30,7 +30,7 @@ class Reads:
     def __init__(
         self,
         slots: Sequence[Expr],
-        words: Collection[str] = (),
+        words: Container[str] = (),
         parameters: Collection[tuple[str, str]] = (),
         picked: Collection[tuple[str, str]] = (),
     ) -> None:

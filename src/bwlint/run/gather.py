@@ -25,8 +25,7 @@ from bwlint.sources.read import Unread, decode, given
 from bwlint.sources.texts import Names, Texts
 from bwlint.sources.tree import package_root
 from bwlint.sources.walk import Mount, SourceFile, discover
-from bwlint.world.carried import carried, forget
-from bwlint.world.collect import Collected, collect, module_of
+from bwlint.world.collect import Collected, brought_to, collect, forget, module_of
 from bwlint.world.libraries import Libraries, own_row
 
 DEFAULT_TARGETS = ("12.0", "12.1")
@@ -268,7 +267,7 @@ def _from_stdin(request: CheckRequest, data: bytes, settings: Settings) -> tuple
     marked = (file,) if MARK in source else ()
     own = settings.own_words()
     forget()
-    brought = carried(real, data) if file.kind == "python" else frozenset[str]()
+    brought = brought_to(file.kind, real, data)
     if not reader(file.kind).may_matter(data, own | brought):
         return found, Collected((), (), marked)
     try:

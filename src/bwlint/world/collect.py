@@ -23,7 +23,7 @@ from bwlint.sources.kinds import kind_of
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.tree import module_name
 from bwlint.sources.walk import SourceFile
-from bwlint.world.carried import carried, forget
+from bwlint.world import carried, included
 
 if TYPE_CHECKING:
     from multiprocessing.context import BaseContext
@@ -84,7 +84,7 @@ def load(real: str, dotted: str, handed: frozenset[tuple[str, str]] = frozenset(
     if isinstance(data, Unread) or kind not in KINDS:
         return None
     is_package = os.path.basename(real) == "__init__.py"
-    brought = carried(real, data) if kind == "python" else frozenset[str]()
+    brought = brought_to(kind, real, data)
     matters = bool(handed) or reader(kind).may_matter(data, brought)
     if not (matters or brought or is_package or kind == "cuda" or _NUMBERED.search(data)):
         return None  # only a facade and a table by numbers hand on what matters without a device word
@@ -98,9 +98,22 @@ def load(real: str, dotted: str, handed: frozenset[tuple[str, str]] = frozenset(
     try:
         if kind == "python":
             return python.read(real, source, dotted, is_package, carried=brought, handed=handed)
-        return reader(kind).read(real, source, dotted, is_package, frozenset())
+        return reader(kind).read(real, source, dotted, is_package, brought)
     except ReadError:
         return None
+
+
+def brought_to(kind: str, real: str, data: bytes) -> frozenset[str]:
+    """The words of a file that carry the device because of what it imports or includes."""
+    if kind == "cuda":
+        return included.included(real, data)
+    return carried.carried(real, data) if kind == "python" else frozenset()
+
+
+def forget() -> None:
+    """Begin a run: files may have changed since the last one."""
+    carried.forget()
+    included.forget()
 
 
 def _results(
@@ -148,7 +161,7 @@ def _read_one(real: str, root: str, kind: str, own: frozenset[str]) -> Result:
     if isinstance(data, Unread):
         return None, data.reason, False
     has_comment = _MARK in data
-    brought = carried(real, data) if kind == "python" else frozenset[str]()
+    brought = brought_to(kind, real, data)
     if not reader(kind).may_matter(data, own | brought):
         return None, "", has_comment
     source = decode(data)
@@ -171,4 +184,4 @@ def module_of(
     is_package = os.path.basename(real) == "__init__.py"
     if kind == "python":
         return python.read(real, source, module_name(real, root), is_package, own, brought)
-    return reader(kind).read(real, source, "", is_package, own)
+    return reader(kind).read(real, source, "", is_package, own | brought)

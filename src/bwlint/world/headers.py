@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from bwlint.chips.frameworks import headers
@@ -87,9 +87,8 @@ class Headers:
     def _implemented(self, module: Module, name: str, word: bytes) -> Module | None:
         """A file beside a header, of the header's name, that names and defines something."""
         if module.path not in self._beside:
-            stems = [path.rpartition(".")[0] for path in sorted(self._closure(module))]
-            beside = (f"{stem}{ending}" for stem in stems for ending in _IMPLEMENTING)
-            self._beside[module.path] = tuple(path for path in beside if path != module.path and _is_file(path))
+            beside = (path for header in sorted(self._closure(module)) for path in implementing(header))
+            self._beside[module.path] = tuple(path for path in beside if path != module.path)
         for path in self._beside[module.path]:
             if word in _bytes_of(path):
                 other = self._implementation(path)
@@ -107,7 +106,7 @@ class Headers:
         for one in (module, *self.included(module)):
             folder = os.path.dirname(one.path)
             for text in one.includes:
-                if _DEVICE_HEADER.search(text) and _resolve(folder, text) is None:
+                if _DEVICE_HEADER.search(text) and resolve(folder, text) is None:
                     return text
         return None
 
@@ -149,7 +148,7 @@ class Headers:
         """The headers of the tree that a file includes itself."""
         if module.path not in self._direct:
             folder = os.path.dirname(module.path)
-            found = (_resolve(folder, text) for text in module.includes)
+            found = (resolve(folder, text) for text in module.includes)
             self._direct[module.path] = tuple(path for path in found if path is not None)
         return self._direct[module.path]
 
@@ -159,6 +158,12 @@ class Headers:
             self._by_path[path] = None
         else:
             self.add(header)
+
+
+def implementing(header: str) -> Iterator[str]:
+    """The files beside a header, of its name, that may define what it declares."""
+    stem = header.rpartition(".")[0]
+    return (path for ending in _IMPLEMENTING if _is_file(path := f"{stem}{ending}"))
 
 
 @cache
@@ -173,7 +178,7 @@ def _bytes_of(path: str) -> bytes:
 
 
 @cache
-def _resolve(folder: str, text: str) -> str | None:
+def resolve(folder: str, text: str) -> str | None:
     """The file of the tree that `#include "text"` names in a folder, or None."""
     if os.path.isabs(text) or len(text) > 300 or "\0" in text:
         return None

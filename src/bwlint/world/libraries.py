@@ -23,6 +23,8 @@ _WITHOUT = re.compile(rf"(?:^|[_\W])(?:{said('without-in-names')})(?![a-z])", re
 _QUESTION = re.compile(
     r"_*(?:is|has|have|can|should|supports?|match(?:es)?|check|require|skip|needs|use|enable|warn|validate|log|get)_"
 )
+_ASKED = re.compile(r"[a-z](?:Is|Has)[A-Z]")
+"""`TargetIsSm100`, `DeviceHasTmem`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +184,8 @@ def _distributions() -> frozenset[str]:
 
 def is_question(name: str) -> bool:
     """Whether a dotted name asks whether something is there, or makes it ready: that is no use of it."""
-    return _QUESTION.match(name.rpartition(".")[2]) is not None
+    last = name.rpartition(".")[2]
+    return _QUESTION.match(last) is not None or _ASKED.search(last) is not None
 
 
 class Libraries:

@@ -66,12 +66,15 @@ def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
 
 
 def read(path: str, source: str, name: str = "", is_package: bool = False, own: frozenset[str] = frozenset()) -> Module:
-    """Facts of one file. Never raises: what is not C++ gives few facts and no wrong ones."""
+    """Facts of one file; `own` are functions of other files that ask the device.
+
+    Never raises: what is not C++ gives few facts and no wrong ones.
+    """
     code = clean(source)
     found = directives(code)
     text = without_directives(code.text, found)
     places = scopes(text, found)
-    host = program(code, text, places, found)
+    host = program(code, text, places, found, own)
     decided = CompileTime(code, text, places, found)
     launched, amounts = launches.operations(code, found, places)
     needed = (

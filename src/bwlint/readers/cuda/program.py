@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import accumulate, pairwise
@@ -92,6 +92,7 @@ ASKED = "|".join(
 )
 """A comparison with a major of something that is called after the device."""
 _COMPARED = re.compile(rf"{COMPARED}|{ASKED}|==\s*(?:{'|'.join(map(str, sorted(_MAJORS)))}\s*&&|k[A-Z])")
+_NUMBER_BESIDE = re.compile(r"[=!<>]=? ?\d")
 _TEMPLATE = re.compile(r"\btemplate\s*<")
 _TEMPLATE_PARAMETER = re.compile(r"\b(?:typename|class|int|unsigned|bool|auto|size_t|\w+_t)\b[\s.]*(\w+)\s*(?=[,>=])")
 _DEFINE = re.compile(r"[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)(?P<params>\([^()]*\))?")
@@ -121,8 +122,23 @@ class HostProgram:
         return bool(self.carriers) and any(word[0] in self.carriers for word in _WORD.finditer(text, start, end))
 
 
-def program(code: Code, text: str, scopes: Scopes, directives: Directives) -> HostProgram:
-    """The gates and helpers of a file. `text` is the blanked text without directives."""
+@dataclass(frozen=True, slots=True)
+class _Either:
+    """The names that a file has by now, and those that it was brought."""
+
+    own: Mapping[str, Expr]
+    brought: frozenset[str]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.own or name in self.brought
+
+
+def program(
+    code: Code, text: str, scopes: Scopes, directives: Directives, brought: frozenset[str] = frozenset()
+) -> HostProgram:
+    """The gates and helpers of a file. `text` is the blanked text without directives, `brought` are the functions of
+    other files that ask the device.
+    """
     found = HostProgram()
     outer = [scope for scope in scopes.functions if not scope.kernel]
     everything = sorted((*_macros(code, directives), *outer), key=lambda scope: scope.header)
@@ -131,8 +147,8 @@ def program(code: Code, text: str, scopes: Scopes, directives: Directives) -> Ho
     for scope in outer:
         if scope.open in asking and _answers(text, scope):
             found.names[last(scope.name)] = Expr("function", (scope.qualname,))
-    reads = Reads(found.slots, found.names)
-    found.carriers |= found.names.keys()
+    reads = Reads(found.slots, _Either(found.names, brought))
+    found.carriers |= found.names.keys() | brought
     found.names |= {**given.constants(text, scopes), **given.defined(directives.macros)}
     found.names |= given.properties(text, scopes)
     if asking or containers.has_tables(text):
@@ -196,6 +212,11 @@ def _macros(code: Code, directives: Directives) -> Iterator[CodeScope]:
 
 def last(name: str) -> str:
     return name.rpartition("::")[2]
+
+
+def asks_device(text: str) -> bool:
+    """Whether a text compares something with a number, and names something that is called after the device."""
+    return _NUMBER_BESIDE.search(text) is not None and _asks(text, 0, len(text))
 
 
 def _asks(text: str, start: int, end: int) -> bool:

@@ -1,10 +1,10 @@
 """Names of a file that say whether something can be imported, and the tests that ask nothing but them.
 
-    try:
-        import flash_attn_interface
-        HAS_FA3 = True
-    except ImportError:
-        HAS_FA3 = False
+try:
+    import flash_attn_interface
+    HAS_FA3 = True
+except ImportError:
+    HAS_FA3 = False
 """
 
 from __future__ import annotations

@@ -128,8 +128,12 @@ def _is_data(value: Expr | None) -> bool:
 
 
 def _spelled_out(test: Expr) -> bool:
-    """Whether a test names targets as tools do: "sm_90" is no other number."""
-    return any(node.op == "const" and isinstance(node.args[0], str) and member(node.args[0]) for node in walk(test))
+    """Whether a test names targets as tools do, or asks what is called after them: "sm_90" is no other number."""
+    return any(
+        (node.op == "const" and isinstance(node.args[0], str) and member(node.args[0]) is not None)
+        or (node.op == "name" and bool(_called_for(node.args[0])))
+        for node in walk(test)
+    )
 
 
 def _of_ampere(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
