@@ -23,7 +23,8 @@ MAX_DEPTH = 3
 """Headers from the file that asks to the one that says."""
 MAX_BODY = 800
 """Bytes of a function that may be a question; a longer one is nobody's predicate."""
-_INCLUDE = re.compile(rb'#[ \t]*include[ \t]*["<]([^">\n]{1,200})[">]')
+_INCLUDE = re.compile(rb'#[ \t]*include[ \t]*"([^"\n]{1,200})"')
+"""In angle brackets are what other projects give, at most files, and each costs a look into every folder above."""
 _HEAD = re.compile(rb"\b(?:bool|auto)\s+(?:\w+::)*(\w{4,})\s*\([^(){};]{0,300}\)\s*(?:const\s*)?(?:noexcept\s*)?\{")
 _NOTHING = frozenset[str]()
 
