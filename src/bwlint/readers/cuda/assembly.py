@@ -16,6 +16,8 @@ from bwlint.readers.cuda.scopes import Scopes
 
 MAX_OPERATIONS = 3000
 MAX_TEMPLATE = 60_000
+MAX_EXPANDED = 2_000_000
+"""Characters of macros that are read again where they are named."""
 ASM = re.compile(r"(?:asm(?<!\wasm)|__asm(?<!\w__asm)(?:__)?)\s*(?:(?:volatile|__volatile__|inline|goto)\s*)*\(")
 _KEYWORDS = frozenset({"asm", "__asm__", "__asm"})
 _PIECE = re.compile(rf'"|:(?!:)|#\s*[A-Za-z_]\w*|{NAME}|[(){{}}\[\]]')
@@ -97,8 +99,12 @@ class _Templates:
             for instruction, begin, stop in self._statements(end, {}):
                 yield instruction, begin, stop, ()
         named: set[str] = set()
+        left = MAX_EXPANDED
         for one, start, end in _uses(self._text, held):
             named.add(one.name)
+            left -= one.end - one.start
+            if left < 0:
+                break
             given = self._pasting.arguments(one, end, {})
             for at in held[one]:
                 for instruction, _, _ in self._statements(at, given):
