@@ -19,6 +19,7 @@ from bwlint.chips import (
     targets_of,
 )
 from bwlint.chips.hosts import ARM, X86, without_host
+from bwlint.chips.isa import first_isa
 from bwlint.chips.pairs import refusal, same_cubin
 from bwlint.chips.toolkits import Toolkits, first_toolkit, version, within
 from bwlint.chips.wording import plain
@@ -37,6 +38,7 @@ from bwlint.world.builds import named_for, of_framework, pair_of, pairs_of, take
 
 _LISTS: frozenset[CarryKind] = frozenset({"list", "piece", "request"})
 _NUMBERS = re.compile(r"\d+[af]?")
+_ISA = re.compile(r"\d\.\d")
 _EXAMPLE = re.compile(r"(?:^|/)examples?/")
 _SPARSE_FP4 = re.compile(r"fp4.*sparse|sparse.*fp4", re.I)
 _OF_TORCH = re.compile(r"torch_cuda_arch_list", re.I)
@@ -419,6 +421,9 @@ class _BuildFile:
 
     def compiled(self, built: _Built) -> Iterator[Draft]:
         """A file of PTX, which a driver compiles."""
+        if target := next((one for one in built.ptx if _is_too_old(built.carry.text, one)), None):
+            yield self._of_old_ptx(built, target)
+            return
         for _, present, missing in _split(self._asked(built), built.jits):
             message = f"PTX for {_listed(built.ptx)} is compiled on {plain(present)} only, and not on {plain(missing)}"
             advice = self._wider(built, built.ptx, missing)
@@ -436,6 +441,20 @@ class _BuildFile:
                 covered=built.jits,
                 remedy=remedy,
             )
+
+    def _of_old_ptx(self, built: _Built, target: Target) -> Draft:
+        said = f"PTX .version {built.carry.text} does not support .target {target}"
+        major, minor = first_isa(target) or (0, 0)
+        return self._draft(
+            built,
+            severity="error",
+            confidence="high",
+            message=f'ptxas refuses the file: "{said}"',
+            label="newer than its .version",
+            advice=f"write .version {major}.{minor} (CUDA {first_toolkit(target)}) or later",
+            claim=claims.other(said, target.jits_on()),
+            remedy=NoFix("whether what compiles it knows the later version is not shown"),
+        )
 
     def covered(self, built: _Built) -> Iterator[Draft]:
         """What a build makes, against what the chips load."""
@@ -769,6 +788,12 @@ class _BuildFile:
             related=(*related, *also),
             claims=(Claimed(claim, None if claim.kind == "instruction" else built.carry.at),),
         )
+
+
+def _is_too_old(said: str, target: Target) -> bool:
+    """Whether a `.version` of PTX came before a target; what is filled in is not known."""
+    first = first_isa(target)
+    return bool(_ISA.fullmatch(said)) and first is not None and tuple(map(int, said.split("."))) < first
 
 
 def _left_out(verb: str, together: Sequence[_Built], present: ChipSet, missing: ChipSet) -> Claim:
