@@ -8,7 +8,7 @@ import pytest
 
 from bwlint.model.facts import Module
 from bwlint.readers.cuda import read
-from bwlint.world.headers import Headers, _resolve
+from bwlint.world.headers import Headers, resolve
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def tree(tmp_path: Path) -> Path:
     ],
 )
 def test_what_an_include_names(tree: Path, text: str, expected: str | None) -> None:
-    found = _resolve(str(tree / "src"), text)
+    found = resolve(str(tree / "src"), text)
     assert found == (str(tree / expected) if expected else None)
 
 
