@@ -57,7 +57,7 @@ class Evidence:
         """The needs of a side, in the order in which the code names them."""
         for use in handed_out(side):
             if use.sure or not sure:
-                found = self.of_use(module, use)
+                found = self.of_use(module, use) or (self.of_object(module, use) if _is_whole(side, use) else None)
                 if found is not None:
                     yield found
         shared = self._of_choices(module, side)
@@ -85,6 +85,15 @@ class Evidence:
             self._memo[key] = here(module, use) or self._in_table(module, use)
         found = self._memo[key]
         return None if found is None else replace(found, use=use)
+
+    def of_object(self, module: Module, use: Use) -> Need | None:
+        """What a class needs that is picked to make an object of: what one of its methods surely comes to."""
+        place = self._definitions.definition(module, use) if module.language == "python" else None
+        for method in self._definitions.methods_of(place) if place is not None else ():
+            proof = None if is_question(method.definition.qualname) else self._chosen(self._graph.proofs(method))
+            if proof is not None and self._targets & proof.against:
+                return _need(proof, use)
+        return None
 
     def proofs(self, module: Module, use: Use) -> tuple[NeedProof, ...]:
         """What the definition that a use leads to surely shows, nearest first."""
@@ -243,6 +252,11 @@ def handed_out(side: Side) -> Iterator[Use]:
     whole = value.at if value is not None and value.op in _NAMES else None
     for use in side.uses:
         yield replace(use, how="call") if use.how == "name" and use.at == whole else use
+
+
+def _is_whole(side: Side, use: Use) -> bool:
+    """Whether a use is all that a side returns or assigns."""
+    return use.how == "call" and side.value is not None and side.value.at == use.at
 
 
 def _need(proof: NeedProof, use: Use) -> Need:

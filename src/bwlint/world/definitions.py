@@ -130,11 +130,19 @@ class Definitions:
                 waiting.extend(base for base in bases if base is not None)
 
     def methods(self, module: Module, owner: str) -> Iterator[Node]:
-        """The methods that a class of a file defines itself."""
-        outline = self.outline(module)
-        for name in outline.definitions if outline is not None else ():
-            if outline is not None and name.rpartition(".")[0] == owner and outline.definitions[name].kind != "class":
-                yield Node(outline, outline.definitions[name])
+        """The methods of a class of a file."""
+        start = self.around(module, owner)
+        yield from self.methods_of(start) if start is not None else ()
+
+    def methods_of(self, start: Node) -> Iterator[Node]:
+        """The methods of a class, its own and those that it has of its bases; of anything else none."""
+        known = set[str]()
+        for one in self.heritage(start) if start.definition.kind == "class" else ():
+            for name in sorted(_methods(one) - known):
+                found = one.outline.definitions[f"{one.definition.qualname}.{name}"]
+                if found.kind != "class":
+                    yield Node(one.outline, found)
+            known |= _methods(one)
 
     def shown(self, node: Node) -> tuple[NeedProof, ...]:
         """What a definition shows by itself, in its file, in what it compiles and in the libraries that it uses."""
@@ -181,7 +189,9 @@ class Definitions:
 
     def made(self, node: Node) -> Node | None:
         """What runs when a class is called."""
-        return self._member(node, "__init__") if node.definition.kind == "class" else None
+        if node.definition.kind != "class":
+            return None
+        return self._member(node, "__init__") or self._member(node, "__post_init__")
 
     def _inherited(self, node: Node) -> Iterator[Node]:
         """The bases of a class that does what they do: none of their methods is another one in it."""
@@ -284,7 +294,7 @@ class Definitions:
                 source, chips = f"{use.name} in {module.name}.{name}", self.passing(module, use.at)
                 yield NeedProof(row.chips, "operation", row.what, source, (hop,), arriving=chips, where=name)
         yield from _assembled(module, name)
-        for refusal in (one for one in self._refusals.of(module, name) if one.kind != "skip"):
+        for refusal in (one for one in self._refusals.of(module, name, place.definition.given) if one.kind != "skip"):
             hop = Hop(module.path, refusal.at, refusal.text)
             says = refused_but if refusal.kind == "gate" else plain
             what = _WORDS[refusal.kind].format(says(refusal.legal))

@@ -7,6 +7,7 @@ or a member of an enum by the name of its class and its own.
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from bwlint.readers.nodes import below
@@ -16,6 +17,12 @@ MAX_ARGUMENTS = 24
 MAX_TEXT = 40
 _FALSE = frozenset({"False", "None", "''", "0"})
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+_ORDERS: dict[type[ast.cmpop], Callable[..., bool]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
 Decide = Callable[[ast.expr], bool | None]
 """The truth of a test; None where it is not known."""
 
@@ -25,7 +32,7 @@ def arguments(call: ast.Call) -> tuple[str, ...]:
 
     () where that is nothing, or not all of it is seen.
     """
-    if len(call.args) + len(call.keywords) > MAX_ARGUMENTS or not any(map(_is_text, arguments_of(call))):
+    if len(call.args) + len(call.keywords) > MAX_ARGUMENTS or not any(_text(one) != UNKNOWN for one in arguments_of(call)):
         return ()
     if any(isinstance(one, ast.Starred) for one in call.args) or any(one.arg is None for one in call.keywords):
         return ()
@@ -39,12 +46,6 @@ def arguments_of(call: ast.Call) -> Iterator[ast.expr]:
     yield from (one.value for one in call.keywords)
 
 
-def _is_text(node: ast.expr) -> bool:
-    """Whether a value is worth telling: numbers pick no way."""
-    number = isinstance(node, ast.Constant) and type(node.value) in (int, float)
-    return _text(node) != UNKNOWN and not number
-
-
 def _text(node: ast.expr) -> str:
     if isinstance(node, ast.Constant) and isinstance(node.value, str | int | None):
         text = repr(node.value)
@@ -53,6 +54,14 @@ def _text(node: ast.expr) -> str:
         owner = node.value.attr if isinstance(node.value, ast.Attribute) else getattr(node.value, "id", "")
         return f"{owner}.{node.attr}" if owner[:1].isupper() else UNKNOWN
     return UNKNOWN
+
+
+def written(text: str) -> tuple[str | int | None] | None:
+    """The constant that an argument is; None of another one."""
+    try:
+        return (ast.literal_eval(text),)
+    except (ValueError, SyntaxError):
+        return None
 
 
 def bound(function: _Function, given: Sequence[str]) -> dict[str, str]:
@@ -92,11 +101,22 @@ def deciding(values: Mapping[str, str]) -> Decide:
     return decide
 
 
+def operands(test: ast.expr) -> Iterator[ast.expr]:
+    """A test, and those that it is put together from."""
+    yield test
+    for one in test.values if isinstance(test, ast.BoolOp) else [test.operand] if isinstance(test, ast.UnaryOp) else []:
+        yield from operands(one)
+
+
 def _joined(op: ast.boolop, truths: Sequence[bool | None]) -> bool | None:
     settles = isinstance(op, ast.Or)
     if settles in truths:
         return settles
     return None if None in truths else not settles
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.lstrip("-").isdecimal() else None
 
 
 def _compared(test: ast.Compare, values: Mapping[str, str]) -> bool | None:
@@ -107,6 +127,9 @@ def _compared(test: ast.Compare, values: Mapping[str, str]) -> bool | None:
     if isinstance(op, ast.Eq | ast.Is | ast.NotEq | ast.IsNot):
         other = _text(right)
         return None if other == UNKNOWN else (text == other) == isinstance(op, ast.Eq | ast.Is)
+    if isinstance(op, tuple(_ORDERS)):
+        pair = _number(text), _number(_text(right))
+        return None if None in pair else _ORDERS[type(op)](*pair)
     if isinstance(op, ast.In | ast.NotIn) and isinstance(right, ast.Tuple | ast.List | ast.Set):
         others = [_text(one) for one in right.elts]
         return None if UNKNOWN in others else (text in others) == isinstance(op, ast.In)

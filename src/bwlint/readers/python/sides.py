@@ -339,11 +339,16 @@ class Collector:
                     self.expression(operand, sure)
 
     def _attribute(self, node: ast.Attribute, sure: bool) -> None:
-        name = dotted(node)
-        if name:
+        self._before_dots(node, sure)
+        if name := dotted(node):
             self._add(name, "name", node, sure)
-        else:
-            self.expression(node.value, sure)
+
+    def _before_dots(self, node: ast.expr, sure: bool) -> None:
+        """Of `run(x)[0].view` what is called first."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        if not isinstance(node, ast.Name):
+            self.expression(node, sure)
 
     def _name(self, node: ast.Name, sure: bool) -> None:
         if isinstance(node.ctx, ast.Load):
@@ -380,8 +385,8 @@ class Collector:
         if last in SPEAKS or last in SKIPS:
             self._message(node)
             return
-        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call):
-            self._call(node.func.value, sure)
+        if isinstance(node.func, ast.Attribute):
+            self._before_dots(node.func, sure)
         if isinstance(node.func, ast.Call):
             self._call(node.func, sure)
         elif name:

@@ -19,7 +19,7 @@ from bwlint.judging.evidence import claimed
 from bwlint.judging.siblings import other_files
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Module, Operation, Use
-from bwlint.rules.leak import RULE
+from bwlint.rules.leak import RULE, contract
 from bwlint.world.libraries import PROOF, Need
 
 
@@ -78,7 +78,7 @@ def _wrong(context: Context, module: Module, call: Operation) -> Iterator[_Picke
         if use is not None:
             chips[use] = chips.get(use, NONE) | ChipSet.joining((chip,))
     for use, picked in chips.items():
-        need = context.evidence.of_use(module, use)
+        need = context.evidence.of_use(module, use) or context.evidence.of_object(module, use)
         if need is None or need.strength != PROOF:
             continue
         wrong = picked & live & context.targets & need.arriving - need.legal
@@ -94,6 +94,8 @@ def _told(call: Operation, lane: object) -> Use | None:
 
 
 def _called(context: Context, module: Module, call: Operation, lane: object) -> Use | None:
+    if isinstance(lane, ClassValue | Instance) and contract.breaks(context, lane.module, lane.body.qualname):
+        return None  # it is told of the class
     name = _dotted(context, lane)
     return Use(_in(module, name), "call", call.at) if name else None
 
