@@ -254,12 +254,12 @@ class Definitions:
         root, _, name = use.name.partition(".")
         owner = node.definition.qualname.rpartition(".")[0]
         held = node.outline.imports.get(f"{owner}.{name}", "") if root in ("self", "cls") else ""
-        return replace(use, name=held) if "ops." in held else use
+        return replace(use, name=held) if held else use
 
     def _used_libraries(self, node: Node) -> Iterator[NeedProof]:
         """What is known of the names that no definition of the tree stands for."""
         path = node.outline.path
-        for use in _sure(node):
+        for use in (self._held(node, use) for use in _sure(node)):
             if use.how == "call" and self._resolved(node.outline, use.name, use.at) is not None:
                 continue
             short = use

@@ -68,6 +68,18 @@ def _is_text(value: Expr) -> bool:
 
 
 def _wrong(context: Context, module: Module, call: Operation) -> Iterator[_Picked]:
+    for chosen in _chosen_for(module, call.amounts[-1]):
+        yield from _wrongly_chosen(context, module, replace(call, amounts=(*call.amounts[:-1], chosen)))
+
+
+def _chosen_for(module: Module, value: Expr) -> tuple[Expr, ...]:
+    """What the calls of a file hand to a parameter, one by one; any other value alone."""
+    while value.op == "var":
+        value = module.slots[value.args[0]]
+    return module.passed.get(value.args, ()) or (value,) if value.op == "param" else (value,)
+
+
+def _wrongly_chosen(context: Context, module: Module, call: Operation) -> Iterator[_Picked]:
     value = context.tree.value(module, call.amounts[-1])
     if not value.device or value.uniform:
         return
