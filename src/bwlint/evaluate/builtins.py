@@ -309,9 +309,9 @@ def of_another_unit(mine: Sequence[object], other: object) -> str | None:
     numbers = tuple(other) if isinstance(other, list | tuple | set | frozenset) else (other,)
     if not numbers or not all(type(number) is int for number in numbers):
         return None
-    if tuple(mine) == _MAJORS and min(numbers) >= min(_JOINED):
+    if tuple(mine) == _MAJORS and set(_JOINED).issuperset(numbers):
         return f"a major such as {mine[-1]} is compared with joined digits such as {numbers[0]}"
-    if tuple(mine) == _JOINED and min(_MAJORS) <= min(numbers) and max(numbers) <= max(_MAJORS):
+    if tuple(mine) == _JOINED and set(_MAJORS).issuperset(numbers):
         return f"joined digits such as {mine[-1]} are compared with a major such as {numbers[0]}"
     return None
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import builtins
 import os
+import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -24,6 +25,7 @@ from bwlint.sources.errors import ReadError
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import module_name, package_root
+from bwlint.sources.walk import SourceFile
 from bwlint.world.gates import Judged
 from bwlint.world.libraries import PROOF, Libraries, operation
 from bwlint.world.operations import Behind, registered
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 MAX_LOOSE = 120
 """How many definitions are looked at that one may lead to, surely or not."""
 _MAX_NAMES = 12
+_LEAST_TEXT = 3
+"""Letters of a text that is looked for."""
 _BUILTIN = frozenset(vars(builtins))
 _WORDS = {
     "list": "code whose decorator names {}",
@@ -213,6 +217,20 @@ class Definitions:
             return self._native.definitions(name, path) or tuple(self._registered(path, name))
         return self._native.compiled(name, path)
 
+    def behind_text(self, path: str, use: Use) -> Iterator[Node]:
+        """The functions of the project that ask whether a name is a text, as they run where it is."""
+        role = use.role.rpartition(".")[2]
+        if not role.isidentifier() or len(use.name) < _LEAST_TEXT:
+            return
+        held = f"{role}={use.name!r}", f".{role}={use.name!r}"
+        asks = re.compile(rf"\b{role} (?:==|in) .*[\"']{re.escape(use.name)}[\"']")
+        for hit in search_of(package_root(path), self._native.searches).word("python", use.name):
+            here = "_" in role or hit.file.real == path  # any class may have a `mode`
+            outline = self.outlines.of(hit.file.real, _name_of(hit.file)) if here and asks.search(hit.text) else None
+            around = _around(outline, hit.line) if outline is not None else ""
+            if outline is not None and outline.instances is not None and around:
+                yield from (Node(outline, one) for one in outline.instances(around, held, lambda test: None))
+
     def _kept(self, dotted: str) -> str:
         """What a module of the tree keeps under a name, by its own name: `run = ops.run` of another file."""
         for _ in range(_MAX_NAMES):
@@ -230,7 +248,7 @@ class Definitions:
             self._operations[root] = registered(search_of(root, self._native.searches))
         space, _, operation = name.removesuffix(".default").rpartition("ops.")[2].rpartition(".")
         for said, file, function in self._operations[root].get(operation, ()):
-            outline = self.outlines.of(file.real, module_name(file.real, file.root)) if said in ("", space) else None
+            outline = self.outlines.of(file.real, _name_of(file)) if said in ("", space) else None
             for qualname in outline.definitions if outline is not None else ():
                 if outline is not None and qualname.rpartition(".")[2] == function:
                     yield Node(outline, outline.definitions[qualname])
@@ -393,6 +411,15 @@ class Definitions:
     def _named(self, outline: Outline, name: str) -> Node | None:
         """What a name of a file's top level, or an absolute one, stands for."""
         return self._resolved(outline, name, None, 1) or self._absolute(name, 1)
+
+
+def _around(outline: Outline, line: int) -> str:
+    """The innermost definition around a line; "" where there is none."""
+    return next((name for name, at in reversed(list(outline.places.items())) if at.line <= line <= at.end_line), "")
+
+
+def _name_of(file: SourceFile) -> str:
+    return module_name(file.real, file.root)
 
 
 def _methods(owner: Node) -> frozenset[str]:

@@ -32,7 +32,9 @@ def arguments(call: ast.Call) -> tuple[str, ...]:
 
     () where that is nothing, or not all of it is seen.
     """
-    if len(call.args) + len(call.keywords) > MAX_ARGUMENTS or not any(_text(one) != UNKNOWN for one in arguments_of(call)):
+    if len(call.args) + len(call.keywords) > MAX_ARGUMENTS:
+        return ()
+    if all(_text(one) == UNKNOWN for one in arguments_of(call)):
         return ()
     if any(isinstance(one, ast.Starred) for one in call.args) or any(one.arg is None for one in call.keywords):
         return ()
@@ -65,13 +67,16 @@ def written(text: str) -> tuple[str | int | None] | None:
 
 
 def bound(function: _Function, given: Sequence[str]) -> dict[str, str]:
-    """What the parameters of a function hold, as far as a call and the defaults write it out."""
+    """What the parameters of a function hold, as far as a call and the defaults write it out.
+
+    Of `.name` it is the attribute of any object, and nothing is known of a call.
+    """
     places = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
     places = places[1:] if places[:1] in (["self"], ["cls"]) else places
     told = dict(one.split("=", 1) for one in given)
     texts = {name: told[str(place)] for place, name in enumerate(places) if str(place) in told}
     texts |= {name: text for name, text in told.items() if not name.isdigit()}
-    for name, default in _defaults(function):
+    for name, default in _defaults(function) if not any(one.startswith(".") for one in told) else ():
         texts.setdefault(name, _text(default))
     written = {one.id for one in below(function) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
     return {name: text for name, text in texts.items() if text != UNKNOWN and name not in written}
@@ -121,7 +126,8 @@ def _number(text: str) -> int | None:
 
 def _compared(test: ast.Compare, values: Mapping[str, str]) -> bool | None:
     left, op, right = test.left, test.ops[0], test.comparators[0]
-    text = values.get(left.id) if isinstance(left, ast.Name) else None
+    name = left.id if isinstance(left, ast.Name) else f".{left.attr}" if isinstance(left, ast.Attribute) else ""
+    text = values.get(name)
     if text is None:
         return None
     if isinstance(op, ast.Eq | ast.Is | ast.NotEq | ast.IsNot):

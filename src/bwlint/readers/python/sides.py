@@ -247,7 +247,8 @@ class Collector:
             then, otherwise = self.uses[start:middle], self.uses[middle:]
             both = _called(then) & _called(otherwise)
             filled = _filled(node)
-            then = then if _fails(node.orelse) or filled is node.body or _is_for_some(node.test) else [_doubted(use, both) for use in then]
+            kept = _fails(node.orelse) or filled is node.body or _is_for_some(node.test)
+            then = then if kept else [_doubted(use, both) for use in then]
             kept = _fails(node.body) or filled is node.orelse
             otherwise = otherwise if kept else [_doubted(use, both) for use in otherwise]
             self.uses[start:] = [*then, *otherwise]
@@ -346,9 +347,9 @@ class Collector:
 
     def _before_dots(self, node: ast.expr, sure: bool) -> None:
         """Of `run(x)[0].view` what is called first."""
-        while isinstance(node, ast.Attribute):
+        while isinstance(node, ast.Attribute | ast.Subscript):
             node = node.value
-        if not isinstance(node, ast.Name):
+        if isinstance(node, ast.Call):
             self.expression(node, sure)
 
     def _name(self, node: ast.Name, sure: bool) -> None:
