@@ -22,6 +22,7 @@ SKIPS = frozenset({"skip", "skipTest", "SkipTest", "xfail"})
 _AWAITS_ERROR = frozenset({"raises", "assertRaises", "assertRaisesRegex", "suppress"})
 """What is around a block that is there to fail."""
 _IMPORTING = frozenset({"importorskip", "import_module"})
+_DOTS = (ast.Attribute, ast.Subscript)
 _AMOUNTS = frozenset({"numel", "shape", "size", "len"})
 _RUNNERS = frozenset({"spawn", "start_processes", "Process", "Thread", "submit", "starmap", "apply_async"})
 """What runs the function that it is handed."""
@@ -347,9 +348,9 @@ class Collector:
 
     def _before_dots(self, node: ast.expr, sure: bool) -> None:
         """Of `run(x)[0].view` what is called first."""
-        while isinstance(node, ast.Attribute | ast.Subscript):
-            node = node.value
-        if isinstance(node, ast.Call):
+        while type(node) in _DOTS:
+            node = node.value  # type: ignore[attr-defined]
+        if type(node) is ast.Call:
             self.expression(node, sure)
 
     def _name(self, node: ast.Name, sure: bool) -> None:
