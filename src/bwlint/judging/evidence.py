@@ -88,7 +88,7 @@ class Evidence:
 
     def _of_whole(self, module: Module, side: Side, use: Use) -> Need | None:
         """What a side needs further on: as an object that it makes, or as a text by which somebody picks a way."""
-        if use.how == "text" and use.role and module.language == "python":
+        if use.how == "text" and use.role and not use.call and module.language == "python":
             return self._of_nodes(self._definitions.behind_text(module.path, use), use)
         return self.of_object(module, use) if _is_whole(side, use) else None
 
