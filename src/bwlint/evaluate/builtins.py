@@ -10,6 +10,7 @@ from bwlint.chips import frameworks, spelling
 from bwlint.evaluate import patterns
 from bwlint.evaluate.names import guess
 from bwlint.evaluate.values import (
+    CHIPS,
     MAX_TEXT,
     ArchMember,
     Capability,
@@ -296,6 +297,22 @@ def clash(op: str, mine: object, other: object, mine_is_left: bool) -> str | Non
         unlike = isinstance(mine, tuple) and isinstance(other, int | float | str | list)
         if unlike or (_is_text_of_numbers(mine) and isinstance(other, int | float)):
             return f"{_kind(mine)} cannot be ordered against {_kind(other)}: TypeError"
+    return None
+
+
+_MAJORS = tuple(chip.major for chip in CHIPS)
+_JOINED = tuple(chip.joined for chip in CHIPS)
+
+
+def of_another_unit(mine: Sequence[object], other: object) -> str | None:
+    """Why the majors of the chips, or their joined digits, all compare alike with a number; None where they do not."""
+    numbers = tuple(other) if isinstance(other, list | tuple | set | frozenset) else (other,)
+    if not numbers or not all(type(number) is int for number in numbers):
+        return None
+    if tuple(mine) == _MAJORS and set(_JOINED).issuperset(numbers):
+        return f"a major such as {mine[-1]} is compared with joined digits such as {numbers[0]}"
+    if tuple(mine) == _JOINED and set(_MAJORS).issuperset(numbers):
+        return f"joined digits such as {mine[-1]} are compared with a major such as {numbers[0]}"
     return None
 
 

@@ -366,6 +366,7 @@ class Interpreter:
             if not mine.device or mine.guessed or mine.uniform or other.device:
                 continue
             reason = builtins.clash(op, mine.lanes[0], other.lanes[0], mine is left)
+            reason = reason or (builtins.of_another_unit(mine.lanes, other.lanes[0]) if other.uniform else None)
             if reason:
                 self.clashes.append(Clash(at, reason, True, op, other.lanes[0]))
 

@@ -43,7 +43,7 @@ def chooser(tree: Tree, module: Module, node: Expr, chip: int, way: int = 0) -> 
         table, key = node.args
         return _row(tree, module, table, key, chip) or further(table, key)
     if node.op == "attr":
-        held = _held(tree, module, node)
+        held = held_by_self(tree, module, node)
         return further(node.args[0] if held is None else held)
     if node.op == "or":
         return further(node.args[0][-1])
@@ -88,7 +88,7 @@ def asks_yes(lane: object) -> bool:
     return lane is not False
 
 
-def _held(tree: Tree, module: Module, node: Expr) -> Expr | None:
+def held_by_self(tree: Tree, module: Module, node: Expr) -> Expr | None:
     """What the methods of a class give to `self.name`."""
     owner, name = node.args
     of_class = tree.owner_class(module, owner.args[0]) if owner.op == "param" and owner.args[1] == "self" else None

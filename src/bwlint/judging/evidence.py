@@ -6,7 +6,7 @@ that a name leads to; the callee's own gate; the library table. Names alone are 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 
@@ -57,7 +57,7 @@ class Evidence:
         """The needs of a side, in the order in which the code names them."""
         for use in handed_out(side):
             if use.sure or not sure:
-                found = self.of_use(module, use)
+                found = self.of_use(module, use) or self._of_whole(module, side, use)
                 if found is not None:
                     yield found
         shared = self._of_choices(module, side)
@@ -85,6 +85,25 @@ class Evidence:
             self._memo[key] = here(module, use) or self._in_table(module, use)
         found = self._memo[key]
         return None if found is None else replace(found, use=use)
+
+    def _of_whole(self, module: Module, side: Side, use: Use) -> Need | None:
+        """What a side needs further on: as an object that it makes, or as a text by which somebody picks a way."""
+        if use.how == "text" and use.role and not use.call and module.language == "python":
+            return self._of_nodes(self._definitions.behind_text(module.path, use), use)
+        return self.of_object(module, use) if _is_whole(side, use) else None
+
+    def of_object(self, module: Module, use: Use) -> Need | None:
+        """What a class needs that is picked to make an object of: what one of its methods surely comes to."""
+        place = self._definitions.definition(module, use) if module.language == "python" else None
+        return self._of_nodes(self._definitions.methods_of(place), use) if place is not None else None
+
+    def _of_nodes(self, nodes: Iterable[Node], use: Use) -> Need | None:
+        """What the first of some definitions needs that does not work on a target."""
+        for node in nodes:
+            proof = None if is_question(node.definition.qualname) else self._chosen(self._graph.proofs(node))
+            if proof is not None and self._targets & proof.against:
+                return _need(proof, use)
+        return None
 
     def proofs(self, module: Module, use: Use) -> tuple[NeedProof, ...]:
         """What the definition that a use leads to surely shows, nearest first."""
@@ -243,6 +262,11 @@ def handed_out(side: Side) -> Iterator[Use]:
     whole = value.at if value is not None and value.op in _NAMES else None
     for use in side.uses:
         yield replace(use, how="call") if use.how == "name" and use.at == whole else use
+
+
+def _is_whole(side: Side, use: Use) -> bool:
+    """Whether a use is all that a side returns or assigns."""
+    return use.how == "call" and side.value is not None and side.value.at == use.at
 
 
 def _need(proof: NeedProof, use: Use) -> Need:

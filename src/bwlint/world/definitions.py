@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import builtins
 import os
+import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -24,6 +25,7 @@ from bwlint.sources.errors import ReadError
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import module_name, package_root
+from bwlint.sources.walk import SourceFile
 from bwlint.world.gates import Judged
 from bwlint.world.libraries import PROOF, Libraries, operation
 from bwlint.world.operations import Behind, registered
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 MAX_LOOSE = 120
 """How many definitions are looked at that one may lead to, surely or not."""
 _MAX_NAMES = 12
+_LEAST_TEXT = 3
+"""Letters of a text that is looked for."""
 _BUILTIN = frozenset(vars(builtins))
 _WORDS = {
     "list": "code whose decorator names {}",
@@ -130,11 +134,19 @@ class Definitions:
                 waiting.extend(base for base in bases if base is not None)
 
     def methods(self, module: Module, owner: str) -> Iterator[Node]:
-        """The methods that a class of a file defines itself."""
-        outline = self.outline(module)
-        for name in outline.definitions if outline is not None else ():
-            if outline is not None and name.rpartition(".")[0] == owner and outline.definitions[name].kind != "class":
-                yield Node(outline, outline.definitions[name])
+        """The methods of a class of a file."""
+        start = self.around(module, owner)
+        yield from self.methods_of(start) if start is not None else ()
+
+    def methods_of(self, start: Node) -> Iterator[Node]:
+        """The methods of a class, its own and those that it has of its bases; of anything else none."""
+        known = set[str]()
+        for one in self.heritage(start) if start.definition.kind == "class" else ():
+            for name in sorted(_methods(one) - known):
+                found = one.outline.definitions[f"{one.definition.qualname}.{name}"]
+                if found.kind != "class":
+                    yield Node(one.outline, found)
+            known |= _methods(one)
 
     def shown(self, node: Node) -> tuple[NeedProof, ...]:
         """What a definition shows by itself, in its file, in what it compiles and in the libraries that it uses."""
@@ -181,7 +193,9 @@ class Definitions:
 
     def made(self, node: Node) -> Node | None:
         """What runs when a class is called."""
-        return self._member(node, "__init__") if node.definition.kind == "class" else None
+        if node.definition.kind != "class":
+            return None
+        return self._member(node, "__init__") or self._member(node, "__post_init__")
 
     def _inherited(self, node: Node) -> Iterator[Node]:
         """The bases of a class that does what they do: none of their methods is another one in it."""
@@ -203,6 +217,20 @@ class Definitions:
             return self._native.definitions(name, path) or tuple(self._registered(path, name))
         return self._native.compiled(name, path)
 
+    def behind_text(self, path: str, use: Use) -> Iterator[Node]:
+        """The functions of the project that ask whether a name is a text, as they run where it is."""
+        role = use.role.rpartition(".")[2]
+        if not role.isidentifier() or len(use.name) < _LEAST_TEXT:
+            return
+        held = f"{role}={use.name!r}", f".{role}={use.name!r}"
+        asks = re.compile(rf"\b{role} (?:==|in) .*[\"']{re.escape(use.name)}[\"']")
+        for hit in search_of(package_root(path), self._native.searches).word("python", use.name):
+            here = "_" in role or hit.file.real == path  # any class may have a `mode`
+            outline = self.outlines.of(hit.file.real, _name_of(hit.file)) if here and asks.search(hit.text) else None
+            around = _around(outline, hit.line) if outline is not None else ""
+            if outline is not None and outline.instances is not None and around:
+                yield from (Node(outline, one) for one in outline.instances(around, held, lambda test: None))
+
     def _kept(self, dotted: str) -> str:
         """What a module of the tree keeps under a name, by its own name: `run = ops.run` of another file."""
         for _ in range(_MAX_NAMES):
@@ -220,7 +248,7 @@ class Definitions:
             self._operations[root] = registered(search_of(root, self._native.searches))
         space, _, operation = name.removesuffix(".default").rpartition("ops.")[2].rpartition(".")
         for said, file, function in self._operations[root].get(operation, ()):
-            outline = self.outlines.of(file.real, module_name(file.real, file.root)) if said in ("", space) else None
+            outline = self.outlines.of(file.real, _name_of(file)) if said in ("", space) else None
             for qualname in outline.definitions if outline is not None else ():
                 if outline is not None and qualname.rpartition(".")[2] == function:
                     yield Node(outline, outline.definitions[qualname])
@@ -244,12 +272,12 @@ class Definitions:
         root, _, name = use.name.partition(".")
         owner = node.definition.qualname.rpartition(".")[0]
         held = node.outline.imports.get(f"{owner}.{name}", "") if root in ("self", "cls") else ""
-        return replace(use, name=held) if "ops." in held else use
+        return replace(use, name=held) if held else use
 
     def _used_libraries(self, node: Node) -> Iterator[NeedProof]:
         """What is known of the names that no definition of the tree stands for."""
         path = node.outline.path
-        for use in _sure(node):
+        for use in (self._held(node, use) for use in _sure(node)):
             if use.how == "call" and self._resolved(node.outline, use.name, use.at) is not None:
                 continue
             short = use
@@ -284,7 +312,7 @@ class Definitions:
                 source, chips = f"{use.name} in {module.name}.{name}", self.passing(module, use.at)
                 yield NeedProof(row.chips, "operation", row.what, source, (hop,), arriving=chips, where=name)
         yield from _assembled(module, name)
-        for refusal in (one for one in self._refusals.of(module, name) if one.kind != "skip"):
+        for refusal in (one for one in self._refusals.of(module, name, place.definition.given) if one.kind != "skip"):
             hop = Hop(module.path, refusal.at, refusal.text)
             says = refused_but if refusal.kind == "gate" else plain
             what = _WORDS[refusal.kind].format(says(refusal.legal))
@@ -383,6 +411,15 @@ class Definitions:
     def _named(self, outline: Outline, name: str) -> Node | None:
         """What a name of a file's top level, or an absolute one, stands for."""
         return self._resolved(outline, name, None, 1) or self._absolute(name, 1)
+
+
+def _around(outline: Outline, line: int) -> str:
+    """The innermost definition around a line; "" where there is none."""
+    return next((name for name, at in reversed(list(outline.places.items())) if at.line <= line <= at.end_line), "")
+
+
+def _name_of(file: SourceFile) -> str:
+    return module_name(file.real, file.root)
 
 
 def _methods(owner: Node) -> frozenset[str]:

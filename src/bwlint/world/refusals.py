@@ -8,8 +8,11 @@ from dataclasses import dataclass
 
 from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.chips.wording import plain, refused_but
+from bwlint.evaluate.objects import EvaluationFrame
+from bwlint.evaluate.values import Vec
 from bwlint.model.expr import Span, negate
-from bwlint.model.facts import MAX_RETURNS, Function, Gate, Module, Path
+from bwlint.model.facts import BOUND, MAX_RETURNS, Function, Gate, Module, Path
+from bwlint.readers.python.given import written
 from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import is_question
 from bwlint.world.tree import Tree, is_skip
@@ -42,22 +45,22 @@ class Refusals:
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         self._lists: dict[int, dict[str, tuple[Refusal, ...]]] = {}
-        self._errors: dict[tuple[int, str], tuple[Refusal, ...]] = {}
+        self._errors: dict[tuple[int, str, tuple[str, ...]], tuple[Refusal, ...]] = {}
         self._judged: dict[int, tuple[Judged, ...]] = {}
 
-    def of(self, module: Module, qualname: str) -> tuple[Refusal, ...]:
-        """What a definition refuses on every way through it."""
+    def of(self, module: Module, qualname: str, given: tuple[str, ...] = ()) -> tuple[Refusal, ...]:
+        """What a definition refuses on every way through it that a call with such arguments may take."""
         if id(module) not in self._lists:
             self._lists[id(module)] = self._declared(module)
-        return (*self._lists[id(module)].get(qualname, ()), *self.errors(module, qualname))
+        return (*self._lists[id(module)].get(qualname, ()), *self.errors(module, qualname, given))
 
-    def errors(self, module: Module, qualname: str) -> tuple[Refusal, ...]:
+    def errors(self, module: Module, qualname: str, given: tuple[str, ...] = ()) -> tuple[Refusal, ...]:
         """The errors that a function surely ends in on some chips, each at the test that leads to it."""
-        key = id(module), qualname
+        key = id(module), qualname, given
         if key not in self._errors:
             function = module.functions.get(qualname)
             known = function is not None and len(function.returns) < MAX_RETURNS
-            self._errors[key] = tuple(self._refused(module, function)) if function is not None and known else ()
+            self._errors[key] = tuple(self._refused(module, function, given)) if function is not None and known else ()
         return self._errors[key]
 
     def passing(self, module: Module, at: Span) -> ChipSet:
@@ -96,26 +99,27 @@ class Refusals:
                 found[owner].append(Refusal(legal, judged.at, "build" if judged.gate.handed_on else "list"))
         return {name: tuple(refusals) for name, refusals in found.items()}
 
-    def _refused(self, module: Module, function: Function) -> Iterator[Refusal]:
+    def _refused(self, module: Module, function: Function, given: tuple[str, ...]) -> Iterator[Refusal]:
         """Way by way: a chip that may return before an error is not refused by it.
 
         What an earlier error lets through is no condition of a later one: who does not pass it has had that error.
         """
         left = EVERY
+        frame = EvaluationFrame(module, _handed(function, given)) if given else None
         ways = list(_ways_out(function))
         passed: set[Span | None] = {None}
         for path, ends, at in ways:
             if ends == "return":
-                left -= self._all(self._tree.may(module, test) for test in path)
+                left -= self._all(self._tree.may(module, test, frame) for test in path)
                 continue
-            here = left & self._all(self._tree.must(module, test) for test in path if test.at not in passed)
+            here = left & self._all(self._tree.must(module, test, frame) for test in path if test.at not in passed)
             passed |= {one.at for test in path[-1:] for one in (test, negate(test))}
             left -= here
             if here and here != EVERY:
                 tests = [test.at for test in path if test.at is not None]
                 yield Refusal(EVERY - here, at if function.exits or not tests else tests[-1], ends)
         for test in (test for path, _, _ in ways for test in path if test.op == "completes"):
-            out = left - self._tree.may(module, test)  # a helper that does not return leaves no way out
+            out = left - self._tree.may(module, test, frame)  # a helper that does not return leaves no way out
             if out not in (NONE, EVERY) and test.at is not None:
                 yield Refusal(EVERY - out, test.at, "skip" if self._tree.skips(module, test) else "gate")
             left -= out
@@ -127,6 +131,20 @@ class Refusals:
             if not found:
                 break
         return found
+
+
+def _handed(function: Function, given: tuple[str, ...]) -> dict[tuple[str, str], Vec]:
+    """What the parameters of a function hold where a call writes it out, or leaves them their defaults."""
+    told = dict(one.split("=", 1) for one in given)
+    parameters = list(zip(function.params, function.defaults, strict=True))[function.kind in BOUND :]
+    found: dict[tuple[str, str], Vec] = {}
+    for place, (name, default) in enumerate(parameters):
+        text = told.get(str(place), told.get(name))
+        if text is None and default is not None and default.op == "const":
+            found[function.qualname, name] = Vec((default.args[0],))
+        elif text is not None and (value := written(text)) is not None:
+            found[function.qualname, name] = Vec(value)
+    return found
 
 
 def _ways_out(function: Function) -> Iterator[tuple[Path, str, Span]]:

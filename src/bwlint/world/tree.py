@@ -303,16 +303,16 @@ class Tree:
             reached &= self._let_through(module, test, frame)
         return reached
 
-    def may(self, module: Module, test: Expr) -> ChipSet:
-        """The chips on which a test may hold."""
+    def may(self, module: Module, test: Expr, frame: EvaluationFrame | None = None) -> ChipSet:
+        """The chips on which a test may hold, in a frame of its own or in that of the module."""
         self.interpreter.start()
-        outcome = self.interpreter.truth(test, self.frame(module))
+        outcome = self.interpreter.truth(test, frame or self.frame(module))
         return _where(outcome, lambda lane: lane is not False and not isinstance(lane, Raises))
 
-    def must(self, module: Module, test: Expr) -> ChipSet:
+    def must(self, module: Module, test: Expr, frame: EvaluationFrame | None = None) -> ChipSet:
         """The chips on which a test holds whatever is not known."""
         self.interpreter.start()
-        return _where(self.interpreter.truth(test, self.frame(module)), lambda lane: lane is True)
+        return _where(self.interpreter.truth(test, frame or self.frame(module)), lambda lane: lane is True)
 
     def passing(self, module: Module, test: Expr) -> ChipSet:
         """The chips on which a test of a module may hold."""
@@ -373,12 +373,12 @@ def is_skip(reason: str) -> bool:
     return reason.rpartition(".")[2] in _SKIPS
 
 
-_PLATFORM = re.compile(r"^_*(?:is|on)_(?:rocm|hip|amd|xpu|tpu|npu|cpu|hpu|musa|mps|neuron)|^hip$")
+_PLATFORM = re.compile(r"^_*(?:is|on|use)_(?:rocm|hip|amd|xpu|tpu|npu|cpu|hpu|musa|mps|neuron)|^_*hip$", re.I)
 
 
 def _asks_platform(test: Expr) -> bool:
     """Whether a test asks for another maker's device: what is behind it is not for these chips."""
-    names = (arg for node in walk(test) if node.op in ("name", "attr", "import") for arg in node.args)
+    names = (arg for node in walk(test) if node.op in ("name", "attr", "import", "var") for arg in node.args)
     return any(isinstance(name, str) and _PLATFORM.match(name) for name in names)
 
 

@@ -24,7 +24,7 @@ def call(code: str) -> ast.Call:
         ("f(None, x)", ("0=None", "1=?")),
         ("f(x, way=Way.FAST)", ("0=?", "way=Way.FAST")),
         ("f(x, way=kit.Way.FAST)", ("0=?", "way=Way.FAST")),
-        ("f(x, 128)", ()),
+        ("f(x, 128)", ("0=?", "1=128")),
         ("f(x, way)", ()),
         ("f()", ()),
         ("f(*args, way='fast')", ()),
@@ -61,6 +61,10 @@ FUNCTION = "def f(self, x, way='slow', size=4, *, new=False):\n    {}"
         ("f(x, way=Way.FAST)", "pass", "way is kit.Way.SLOW", False),
         ("f(x, way='fast')", "way = 'slow'", "way == 'fast'", None),
         ("f(x, way, new=True)", "pass", "way == 'slow'", None),
+        ("f(x, size=8)", "pass", "size > 4", True),
+        ("f(x, new=True)", "pass", "size >= 8", False),
+        ("f(x, size=8)", "pass", "size > limit", None),
+        ("f(x, way='fast')", "pass", "way > 4", None),
     ],
 )
 def test_how_a_test_comes_out(given: str, body: str, test: str, expected: bool | None) -> None:
@@ -68,3 +72,11 @@ def test_how_a_test_comes_out(given: str, body: str, test: str, expected: bool |
     assert isinstance(function, ast.FunctionDef)
     decide = deciding(bound(function, arguments(call(given))))
     assert decide(ast.parse(test, mode="eval").body) is expected
+
+
+def test_of_an_attribute_any_object_is_asked() -> None:
+    (function,) = ast.parse(FUNCTION.format("pass")).body
+    assert isinstance(function, ast.FunctionDef)
+    decide = deciding(bound(function, (".way='fast'",)))
+    assert decide(ast.parse("settings.way == 'fast'", mode="eval").body) is True
+    assert decide(ast.parse("way == 'slow'", mode="eval").body) is None

@@ -207,7 +207,7 @@ def define_class(flow: Flow, node: ast.ClassDef, rest: Sequence[ast.stmt]) -> bo
     flow.qualname, flow.path = qualname, []
     flow.classes_open.append(qualname)
     given = _self_assignments(node)
-    late, lowerer.late = lowerer.late, lowerer.late | _late(given)
+    late, lowerer.late = lowerer.late, lowerer.late | _late(given, node.body)
     flow.block(node.body, ())
     lowerer.late = late
     flow.classes_open.pop()
@@ -251,9 +251,12 @@ def _self_value(flow: Flow, qualname: str, value: ast.expr) -> Expr:
         flow.lowerer.on_conditional = hook
 
 
-def _late(given: Mapping[str, Sequence[ast.expr | None]]) -> set[str]:
+def _late(given: Mapping[str, Sequence[ast.expr | None]], body: Sequence[ast.stmt]) -> set[str]:
     """Attributes that are None at first, and something else once a method has asked."""
-    return {f"self.{name}" for name, values in given.items() if len(values) > 1 and any(map(_is_none, values))}
+    fields = (one for one in body if isinstance(one, ast.Assign | ast.AnnAssign) and _is_none(one.value))
+    empty = {dotted(one.targets[0] if isinstance(one, ast.Assign) else one.target) for one in fields}
+    several = (name for name, values in given.items() if len(values) > 1 and any(map(_is_none, values)))
+    return {f"self.{name}" for name in empty.intersection(given).union(several)}
 
 
 def _is_none(node: ast.expr | None) -> bool:

@@ -7,6 +7,7 @@ or a member of an enum by the name of its class and its own.
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from bwlint.readers.nodes import below
@@ -16,6 +17,12 @@ MAX_ARGUMENTS = 24
 MAX_TEXT = 40
 _FALSE = frozenset({"False", "None", "''", "0"})
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+_ORDERS: dict[type[ast.cmpop], Callable[..., bool]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
 Decide = Callable[[ast.expr], bool | None]
 """The truth of a test; None where it is not known."""
 
@@ -25,7 +32,9 @@ def arguments(call: ast.Call) -> tuple[str, ...]:
 
     () where that is nothing, or not all of it is seen.
     """
-    if len(call.args) + len(call.keywords) > MAX_ARGUMENTS or not any(map(_is_text, arguments_of(call))):
+    if len(call.args) + len(call.keywords) > MAX_ARGUMENTS:
+        return ()
+    if all(_text(one) == UNKNOWN for one in arguments_of(call)):
         return ()
     if any(isinstance(one, ast.Starred) for one in call.args) or any(one.arg is None for one in call.keywords):
         return ()
@@ -39,12 +48,6 @@ def arguments_of(call: ast.Call) -> Iterator[ast.expr]:
     yield from (one.value for one in call.keywords)
 
 
-def _is_text(node: ast.expr) -> bool:
-    """Whether a value is worth telling: numbers pick no way."""
-    number = isinstance(node, ast.Constant) and type(node.value) in (int, float)
-    return _text(node) != UNKNOWN and not number
-
-
 def _text(node: ast.expr) -> str:
     if isinstance(node, ast.Constant) and isinstance(node.value, str | int | None):
         text = repr(node.value)
@@ -55,14 +58,25 @@ def _text(node: ast.expr) -> str:
     return UNKNOWN
 
 
+def written(text: str) -> tuple[str | int | None] | None:
+    """The constant that an argument is; None of another one."""
+    try:
+        return (ast.literal_eval(text),)
+    except (ValueError, SyntaxError):
+        return None
+
+
 def bound(function: _Function, given: Sequence[str]) -> dict[str, str]:
-    """What the parameters of a function hold, as far as a call and the defaults write it out."""
+    """What the parameters of a function hold, as far as a call and the defaults write it out.
+
+    Of `.name` it is the attribute of any object, and nothing is known of a call.
+    """
     places = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
     places = places[1:] if places[:1] in (["self"], ["cls"]) else places
     told = dict(one.split("=", 1) for one in given)
     texts = {name: told[str(place)] for place, name in enumerate(places) if str(place) in told}
     texts |= {name: text for name, text in told.items() if not name.isdigit()}
-    for name, default in _defaults(function):
+    for name, default in _defaults(function) if not any(one.startswith(".") for one in told) else ():
         texts.setdefault(name, _text(default))
     written = {one.id for one in below(function) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
     return {name: text for name, text in texts.items() if text != UNKNOWN and name not in written}
@@ -92,6 +106,13 @@ def deciding(values: Mapping[str, str]) -> Decide:
     return decide
 
 
+def operands(test: ast.expr) -> Iterator[ast.expr]:
+    """A test, and those that it is put together from."""
+    yield test
+    for one in test.values if isinstance(test, ast.BoolOp) else [test.operand] if isinstance(test, ast.UnaryOp) else []:
+        yield from operands(one)
+
+
 def _joined(op: ast.boolop, truths: Sequence[bool | None]) -> bool | None:
     settles = isinstance(op, ast.Or)
     if settles in truths:
@@ -99,14 +120,22 @@ def _joined(op: ast.boolop, truths: Sequence[bool | None]) -> bool | None:
     return None if None in truths else not settles
 
 
+def _number(text: str) -> int | None:
+    return int(text) if text.lstrip("-").isdecimal() else None
+
+
 def _compared(test: ast.Compare, values: Mapping[str, str]) -> bool | None:
     left, op, right = test.left, test.ops[0], test.comparators[0]
-    text = values.get(left.id) if isinstance(left, ast.Name) else None
+    name = left.id if isinstance(left, ast.Name) else f".{left.attr}" if isinstance(left, ast.Attribute) else ""
+    text = values.get(name)
     if text is None:
         return None
     if isinstance(op, ast.Eq | ast.Is | ast.NotEq | ast.IsNot):
         other = _text(right)
         return None if other == UNKNOWN else (text == other) == isinstance(op, ast.Eq | ast.Is)
+    if isinstance(op, tuple(_ORDERS)):
+        pair = _number(text), _number(_text(right))
+        return None if None in pair else _ORDERS[type(op)](*pair)
     if isinstance(op, ast.In | ast.NotIn) and isinstance(right, ast.Tuple | ast.List | ast.Set):
         others = [_text(one) for one in right.elts]
         return None if UNKNOWN in others else (text in others) == isinstance(op, ast.In)

@@ -14,7 +14,7 @@ from bwlint.readers.nodes import below
 from bwlint.readers.ondemand import OnDemand
 from bwlint.readers.python import parse
 from bwlint.readers.python.endings import choices
-from bwlint.readers.python.given import Decide, bound, deciding
+from bwlint.readers.python.given import Decide, bound, deciding, operands
 from bwlint.readers.python.sides import Collector, Imports, dotted, imported, marks_of_all, statements
 from bwlint.readers.spans import span
 from bwlint.sources.errors import ReadError
@@ -147,8 +147,8 @@ def _at_arguments(qualname: str, written: _Written | None, given: tuple[str, ...
     if written is None or isinstance(written.node, ast.ClassDef):
         return
     decide = deciding(bound(written.node, given))
-    tests = (one.test for one in below(written.node) if isinstance(one, ast.If | ast.IfExp))
-    if any(decide(test) is not None for test in tests):
+    tests = (one.test for one in below(written.node) if isinstance(one, ast.If | ast.IfExp | ast.Assert))
+    if any(decide(part) is not None for test in tests for part in operands(test)):
         yield replace(_definition(qualname, written, decide), given=given)
 
 

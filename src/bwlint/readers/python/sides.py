@@ -22,6 +22,8 @@ SKIPS = frozenset({"skip", "skipTest", "SkipTest", "xfail"})
 _AWAITS_ERROR = frozenset({"raises", "assertRaises", "assertRaisesRegex", "suppress"})
 """What is around a block that is there to fail."""
 _IMPORTING = frozenset({"importorskip", "import_module"})
+_DOTS = (ast.Attribute, ast.Subscript)
+_AMOUNTS = frozenset({"numel", "shape", "size", "len"})
 _RUNNERS = frozenset({"spawn", "start_processes", "Process", "Thread", "submit", "starmap", "apply_async"})
 """What runs the function that it is handed."""
 _EXITS = frozenset({"exit", "_exit", "quit", "SystemExit"})
@@ -246,7 +248,8 @@ class Collector:
             then, otherwise = self.uses[start:middle], self.uses[middle:]
             both = _called(then) & _called(otherwise)
             filled = _filled(node)
-            then = then if _fails(node.orelse) or filled is node.body else [_doubted(use, both) for use in then]
+            kept = _fails(node.orelse) or filled is node.body or _is_for_some(node.test)
+            then = then if kept else [_doubted(use, both) for use in then]
             kept = _fails(node.body) or filled is node.orelse
             otherwise = otherwise if kept else [_doubted(use, both) for use in otherwise]
             self.uses[start:] = [*then, *otherwise]
@@ -339,11 +342,16 @@ class Collector:
                     self.expression(operand, sure)
 
     def _attribute(self, node: ast.Attribute, sure: bool) -> None:
-        name = dotted(node)
-        if name:
+        self._before_dots(node, sure)
+        if name := dotted(node):
             self._add(name, "name", node, sure)
-        else:
-            self.expression(node.value, sure)
+
+    def _before_dots(self, node: ast.expr, sure: bool) -> None:
+        """Of `run(x)[0].view` what is called first."""
+        while type(node) in _DOTS:
+            node = node.value  # type: ignore[attr-defined]
+        if type(node) is ast.Call:
+            self.expression(node, sure)
 
     def _name(self, node: ast.Name, sure: bool) -> None:
         if isinstance(node.ctx, ast.Load):
@@ -380,8 +388,8 @@ class Collector:
         if last in SPEAKS or last in SKIPS:
             self._message(node)
             return
-        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call):
-            self._call(node.func.value, sure)
+        if isinstance(node.func, ast.Attribute):
+            self._before_dots(node.func, sure)
         if isinstance(node.func, ast.Call):
             self._call(node.func, sure)
         elif name:
@@ -509,6 +517,15 @@ def _filled(node: ast.If) -> list[ast.stmt] | None:
         side = node.body if isinstance(op, ast.Is) else node.orelse
         return side if any(_same(one, test.left) for one in _targets(side)) else None
     return None
+
+
+def _is_for_some(test: ast.expr) -> bool:
+    """`x.numel() > 0`: who has nothing to work on has no other way."""
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Gt | ast.NotEq):
+        return False
+    zero = isinstance(test.comparators[0], ast.Constant) and test.comparators[0].value == 0
+    asked = test.left.value if isinstance(test.left, ast.Subscript) else test.left
+    return zero and dotted(asked).rpartition(".")[2] in _AMOUNTS
 
 
 def _targets(body: Iterable[ast.stmt]) -> Iterator[ast.expr]:

@@ -21,6 +21,8 @@ _LITERALS = (
     b"opper",
     b"_cc",
     b"device_sm",
+    b"min_sm",
+    b"max_sm",
     b"sm1",
     b"sm9",
     b"shared_memory_per_block",

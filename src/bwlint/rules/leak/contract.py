@@ -42,11 +42,15 @@ def tells(context: Context, judged: Judged) -> bool:
         found = context.tree.function(judged.module, node.args[0]) if node.op == "call" else None
         if found is None or not _is_asked(found.function.qualname):
             continue
-        owner = found.function.qualname.rpartition(".")[0]
-        answered = _contracts(context, found.module).get(owner, {}) if owner else {}
-        if answered and _of_class(context, found.module, owner, answered) is not None:
+        if breaks(context, found.module, found.function.qualname.rpartition(".")[0]):
             return True
     return False
+
+
+def breaks(context: Context, module: Module, owner: str) -> bool:
+    """Whether a class of a file says that it is for a chip on which it does not work."""
+    answered = _contracts(context, module).get(owner, {})
+    return bool(answered) and _of_class(context, module, owner, answered) is not None
 
 
 def _of_class(context: Context, module: Module, owner: str, answered: dict[str, list[Judged]]) -> Draft | None:

@@ -44,7 +44,7 @@ def leaks(context: Context, judged: Judged) -> Iterator[tuple[Side, Need, ChipSe
         if side.rest and side is not judged.working and need.strength != PROOF:
             continue  # much follows an arm, and a name is no evidence that it is for who comes there
         kept = judged.sets.live - here - _OLD_NAMES
-        picks = kept <= need.legal and not _runs_into_it(judged, need)
+        picks = kept <= need.legal and not _runs_into_it(judged, side, need)
         if picks or _on_both_sides(context, judged, need) or _partial_guard(judged):
             continue  # the gate picks among the chips that it works on, or guards one configuration
         wrong = here & context.targets & context.reach(judged, need.use.at) & need.arriving - need.legal
@@ -124,9 +124,10 @@ def _leaves(side: Side) -> bool:
     return refuses(side) or answers_no(side) or side.ends_in("return", "continue")
 
 
-def _runs_into_it(judged: Judged, need: Need) -> bool:
-    """A test that is skipped for another reason, and that comes to an error for these chips where it runs."""
-    return judged.other.ends == "skip" and need.strength == PROOF and need.kind == "gate"
+def _runs_into_it(judged: Judged, side: Side, need: Need) -> bool:
+    """Whatever a gate is there for: who takes this arm, or is not skipped, comes to an error raised for these chips."""
+    error = need.strength == PROOF and need.kind == "gate"
+    return error and (judged.other.ends == "skip" or not side.rest)
 
 
 def _says_so(text: str, chips: ChipSet) -> bool:

@@ -19,7 +19,7 @@ from bwlint.judging.evidence import claimed
 from bwlint.judging.siblings import other_files
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Module, Operation, Use
-from bwlint.rules.leak import RULE
+from bwlint.rules.leak import RULE, contract
 from bwlint.world.libraries import PROOF, Need
 
 
@@ -68,6 +68,18 @@ def _is_text(value: Expr) -> bool:
 
 
 def _wrong(context: Context, module: Module, call: Operation) -> Iterator[_Picked]:
+    for chosen in _chosen_for(module, call.amounts[-1]):
+        yield from _wrongly_chosen(context, module, replace(call, amounts=(*call.amounts[:-1], chosen)))
+
+
+def _chosen_for(module: Module, value: Expr) -> tuple[Expr, ...]:
+    """What the calls of a file hand to a parameter, one by one; any other value alone."""
+    while value.op == "var":
+        value = module.slots[value.args[0]]
+    return module.passed.get(value.args, ()) or (value,) if value.op == "param" else (value,)
+
+
+def _wrongly_chosen(context: Context, module: Module, call: Operation) -> Iterator[_Picked]:
     value = context.tree.value(module, call.amounts[-1])
     if not value.device or value.uniform:
         return
@@ -78,7 +90,7 @@ def _wrong(context: Context, module: Module, call: Operation) -> Iterator[_Picke
         if use is not None:
             chips[use] = chips.get(use, NONE) | ChipSet.joining((chip,))
     for use, picked in chips.items():
-        need = context.evidence.of_use(module, use)
+        need = context.evidence.of_use(module, use) or context.evidence.of_object(module, use)
         if need is None or need.strength != PROOF:
             continue
         wrong = picked & live & context.targets & need.arriving - need.legal
@@ -94,6 +106,8 @@ def _told(call: Operation, lane: object) -> Use | None:
 
 
 def _called(context: Context, module: Module, call: Operation, lane: object) -> Use | None:
+    if isinstance(lane, ClassValue | Instance) and contract.breaks(context, lane.module, lane.body.qualname):
+        return None  # it is told of the class
     name = _dotted(context, lane)
     return Use(_in(module, name), "call", call.at) if name else None
 

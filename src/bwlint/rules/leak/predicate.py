@@ -13,6 +13,7 @@ from bwlint.chips import NONE, ChipSet, group
 from bwlint.chips.mentions import of_generation
 from bwlint.chips.wording import plain
 from bwlint.evaluate.objects import FunctionValue
+from bwlint.judging.chosen import held_by_self
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.siblings import asking_files
@@ -134,6 +135,10 @@ def comparisons(context: Context, judged: Judged) -> Iterator[RelatedSpan]:
     for value in () if judged.owns_comparison else _functions(context, judged):
         own = (gate for gate in value.module.gates if gate.qualname == value.function.qualname)
         yield from (RelatedSpan(value.module, gate.at, f"what `{value.function.qualname}` asks") for gate in own)
+    for node in walk(judged.gate.test):
+        kept = held_by_self(context.tree, judged.module, node) if node.op == "attr" else None
+        if kept is not None and kept.at is not None and context.tree.value(judged.module, kept).device:
+            yield RelatedSpan(judged.module, kept.at, f"what `{node.args[1]}` keeps")
 
 
 def is_told_by_name(context: Context, judged: Judged) -> bool:
