@@ -732,7 +732,8 @@ class _BuildFile:
         """The carries that add up with one: flags of a file, pieces of a list under a common toolkit."""
         kind = built.carry.kind
         if kind in FLAGS:
-            return tuple(one for one in self.built if one.carry.kind in FLAGS and one.carry.group == built.carry.group)
+            flags = (one for one in self.built if one.carry.kind in FLAGS and one.carry.group == built.carry.group)
+            return tuple(one for one in flags if one.toolkits & built.toolkits)
         same = [one for one in self.built if one.carry.name == built.carry.name and one.carry.kind != "match"]
         if kind == "filter" or any(one.carry.kind == "piece" for one in same):
             return tuple(one for one in same if one.toolkits & built.toolkits)
