@@ -13,6 +13,7 @@ from bwlint.chips.toolkits import Toolkits, bounds, every_toolkit
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, CarryKind
 from bwlint.readers.buildfiles.asked import ARCH_NAME, NAMES, AskedTargets
+from bwlint.readers.buildfiles.cmake_calls import Bound, Definition, block_end, items, parsed, run
 from bwlint.readers.buildfiles.cmake_syntax import Argument, Command, commands
 from bwlint.readers.buildfiles.conditions import on_toolkit, truth
 from bwlint.readers.buildfiles.intersect import loose_intersection
@@ -31,6 +32,9 @@ _SOURCE = re.compile(r"\.cu$")
 _BLOCKS = frozenset({"if", "foreach", "while", "function", "macro", "block"})
 _BUILT_IN = _BLOCKS | frozenset({"set", "list", "message", "string", "elseif", "set_property", "option"})
 _MOST = 2000
+_MOST_COMMANDS = 50_000
+"""Those of a file, with what its loops and calls repeat."""
+_DEEPEST_CALL = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,16 +109,39 @@ class _CmakeFile:
     made: dict[str, _Made] = field(default_factory=dict)
     default: int | None = None
     """The carry of the list that targets get which are made here, `_NO_LIST` for none; None: not known."""
+    lists: dict[str, tuple[Argument, ...]] = field(default_factory=dict)
+    """What variables hold, as it is written."""
+    functions: dict[str, Definition] = field(default_factory=dict)
+    calls: int = 0
+    """Those that are open."""
+    left: int = _MOST_COMMANDS
+    known: dict[tuple[CarryKind, str, Span], int] = field(default_factory=dict)
 
     def read(self) -> tuple[Carry, ...]:
-        for command in commands(self.source):
-            self._command(command)
-            if len(self.carries) > _MOST:
-                break
+        self._run(tuple(commands(self.source)), {})
         for made in self.made.values():
             if made.default not in (None, _NO_LIST):
                 self._compiles(made.default, made.sources)
         return tuple(map(self._by_use, self.carries))
+
+    def _run(self, body: Sequence[Command], bound: Bound) -> None:
+        """The commands of a body with what its variables stand for; a loop over members of flags, once for each."""
+        place = 0
+        while place < len(body) and len(self.carries) <= _MOST and self.left:
+            self.left -= 1
+            command = run(body[place], bound)
+            if command.name == "cmake_parse_arguments":
+                bound = {**bound, **parsed(command, bound)}
+            end = block_end(body, place) if command.name in ("foreach", "function", "macro") else place
+            inner = body[place + 1 : end]
+            if command.name in ("function", "macro") and command.arguments:
+                name, *parameters = command.words
+                self.functions[name.lower()] = Definition(tuple(parameters), inner)
+            members = items(command, inner, self.lists) if command.name == "foreach" else ()
+            self._command(command)
+            for member in members:
+                self._run(inner, {**bound, command.words[0]: (member,)})
+            place = end if members else place + 1
 
     def _by_use(self, carry: Carry) -> Carry:
         """A list with the kind that its uses give it: offered to a kernel, or a filter of names."""
@@ -161,13 +188,12 @@ class _CmakeFile:
         self.stack.append(entry)
         admits = self.asked.admitted(command.words, self.texts)
         if admits is not None:
-            entry.filter = len(self.carries)
+            entry.filter = self._match(command, admits)
             entry.admits = admits
-            self._match(command, admits)
 
-    def _match(self, command: Command, admits: frozenset[str]) -> None:
+    def _match(self, command: Command, admits: frozenset[str]) -> int:
         text = " ".join(command.words)
-        self._add("match", text, Listed(tuple(sorted(admits)), (), True), self._condition_span(command))
+        return self._add("match", text, Listed(tuple(sorted(admits)), (), True), self._condition_span(command))
 
     def _condition_span(self, command: Command) -> Span:
         first, last = command.arguments[0], command.arguments[-1]
@@ -220,19 +246,30 @@ class _CmakeFile:
         name, *values = command.arguments
         ends = [place for place, argument in enumerate(values) if argument.text in _END_OF_SET]
         values = values[: ends[0]] if ends else values
+        self.lists[name.text] = tuple(values)
         self.texts[name.text] = tuple(self._expanded(value.text) for value in values)
         known = len(self.carries)
         self._assigned(name.text, values, "list", replaces=True)
         if name.text == "CMAKE_CUDA_ARCHITECTURES":
             self.built.update(reference for value in values for reference in _REFERENCE.findall(value.text))
             off = all(value.text in _OFF for value in values)
-            listed = known if len(self.carries) > known and not ends else None
+            listed = known if len(self.carries) > known and not ends else self._only(values)
             self.default = None if self.stack else _NO_LIST if off else listed
+
+    def _only(self, values: Sequence[Argument]) -> int | None:
+        """The one carry that a value refers to."""
+        held = self._held(_REFERENCE.findall(";".join(value.text for value in values)))
+        return held[0] if len(held) == 1 else None
+
+    def _held(self, names: Sequence[str]) -> list[int]:
+        """What variables hold, where nothing unknown was added to it."""
+        return [] if self.open & set(names) else [value.carry for name in names for value in self.values.get(name, ())]
 
     def _append(self, command: Command) -> None:
         name, *values = command.arguments[1:]
         if name.text == "CMAKE_CUDA_ARCHITECTURES":
             self.default = None
+        self.lists[name.text] = (*self.lists.get(name.text, ()), *values)
         added = tuple(self._expanded(value.text) for value in values)
         self.texts[name.text] = (*self.texts.get(name.text, ()), *added)
         self._assigned(name.text, values, "piece", replaces=False)
@@ -254,8 +291,7 @@ class _CmakeFile:
             self.offered.add(name)
         if kind == "list" and "CMAKE_CUDA_ARCHITECTURES" in name:
             kind = "request"
-        self._add(kind, name, listed, self.places.span(values[0].start, values[-1].end))
-        self._hold(name, replaces=replaces)
+        self._hold(name, self._add(kind, name, listed, self._around(values)), replaces=replaces)
 
     def _joined(self, name: str, added: Sequence[Argument]) -> None:
         """A list that others are added to: it holds theirs too, or nobody knows what it holds."""
@@ -267,11 +303,14 @@ class _CmakeFile:
         else:
             self.open.add(name)
 
-    def _hold(self, name: str, *, replaces: bool) -> None:
-        """The variable holds the newest carry; what it held before stays only in the other branches."""
+    def _around(self, values: Sequence[Argument]) -> Span:
+        return self.places.span(values[0].start, max(values[0].end, values[-1].end))
+
+    def _hold(self, name: str, carry: int, *, replaces: bool) -> None:
+        """The variable holds a carry; what it held before stays only in the other branches."""
         path = tuple(entry.arm for entry in self.stack)
         kept = [value for value in self.values.get(name, ()) if not replaces or _exclusive(value.path, path)]
-        self.values[name] = [*kept, _Value(len(self.carries) - 1, path)]
+        self.values[name] = [*kept, _Value(carry, path)]
 
     def _property(self, command: Command) -> None:
         words = command.words
@@ -284,20 +323,26 @@ class _CmakeFile:
             own = [self.made[name] for name in words[:place] if name in self.made]
             for made in own if not self.stack else ():
                 made.default = _NO_LIST if all(value.text in _OFF for value in values) else None
+            held = self._held(_REFERENCE.findall(";".join(value.text for value in values)))
             if listed is not None:
-                self._add("list", word, listed, self.places.span(values[0].start, values[-1].end))
-                self._compiles(len(self.carries) - 1, [source for made in own for source in made.sources])
+                held = [self._add("list", word, listed, self.places.span(values[0].start, values[-1].end))]
+            for carry in held:
+                self._compiles(carry, [source for made in own for source in made.sources])
 
     def _call(self, command: Command) -> None:
         """A function of the project: one that makes a list of what is offered and asked for, or one that uses it."""
+        if (called := self.functions.get(command.name)) is not None and self.calls < _DEEPEST_CALL:
+            self.calls += 1
+            self._run(called.body, called.bound(command.arguments))
+            self.calls -= 1
         if "arch" in command.name and len(command.arguments) > 1:
             out, *rest = command.arguments
             for argument in rest:
                 listed = _listed([argument])
                 if listed is not None and _IDENTIFIER.fullmatch(out.text):
                     at = self.places.span(argument.start, argument.end)
-                    self._add("kernel", out.text, _built(argument.text, listed), at)
-                    self._hold(out.text, replaces=True)
+                    carry = self._add("kernel", out.text, _built(argument.text, listed), at)
+                    self._hold(out.text, carry, replaces=True)
                     return
             self._offered_by(out.text, rest)
         if _MAKES.search(command.name) and command.arguments:
@@ -327,8 +372,7 @@ class _CmakeFile:
     def _give_sources(self, arguments: Sequence[Argument]) -> None:
         """A command that names sources and a list of architectures says that these are compiled for those."""
         names = _REFERENCE.findall(" ".join(argument.text for argument in arguments))
-        held = [value.carry for name in names for value in self.values.get(name, ())]
-        held = [] if self.open & set(names) else held
+        held = self._held(names)
         held += [entry.filter for entry in self.stack if entry.filter is not None]
         if not held:
             return
@@ -341,10 +385,12 @@ class _CmakeFile:
         for argument in command.arguments:
             if "_" not in argument.text:
                 continue
-            for flag in find_flags(self.source[argument.start : argument.end]):
-                at = self.places.span(argument.start + flag.start, argument.start + flag.end)
-                self._add("gencode", command.words[0], Listed(flag.sass, flag.ptx, True), at, flag.arch)
-                self._compiles(len(self.carries) - 1, sources)
+            text = argument.text if argument.pasted else self.source[argument.start : argument.end]
+            for flag in find_flags(text):
+                ends = (0, argument.end - argument.start) if argument.pasted else (flag.start, flag.end)
+                at = self.places.span(*(argument.start + end for end in ends))
+                carry = self._add("gencode", command.words[0], Listed(flag.sass, flag.ptx, True), at, flag.arch)
+                self._compiles(carry, sources)
 
     def _flagged(self, command: Command) -> Sequence[str]:
         """The sources that get flags, where no list of architectures adds to these."""
@@ -380,7 +426,11 @@ class _CmakeFile:
         listed = (plain[at + 1] for at in range(1, len(plain) - 1) if plain[at] == "IN_LIST")
         return frozenset((*listed, *(self.sought[word] for word in plain if word in self.sought)))
 
-    def _add(self, kind: CarryKind, name: str, listed: Listed, at: Span, text: str = "") -> None:
+    def _add(self, kind: CarryKind, name: str, listed: Listed, at: Span, text: str = "") -> int:
+        """The number of a carry; what a loop or a call comes to again is the same."""
+        place = self.known.setdefault((kind, name, at), len(self.carries))
+        if place < len(self.carries):
+            return place
         toolkits = every_toolkit()
         for entry in self.stack:
             toolkits &= entry.arm.toolkits
@@ -398,6 +448,7 @@ class _CmakeFile:
                 host=next((entry.host for entry in reversed(self.stack) if entry.host), host_of(name)),
             )
         )
+        return place
 
 
 def read(source: str) -> tuple[Carry, ...]:

@@ -421,7 +421,7 @@ def _pasted(source: str) -> dict[str, _Ptx]:
     """The variables whose members stand in flags, `compute_$arch`, directly or by a loop."""
     parts = {match["part"] for match in islice(_PASTED.finditer(source), _MOST)}
     kept = {match["part"] for match in islice(_PASTED_PTX.finditer(source), _MOST)}
-    loops = [match for match in islice(_LOOP.finditer(source), _MOST)] if parts else []
+    loops = list(islice(_LOOP.finditer(source), _MOST)) if parts else []
     members = {loop["loop"] or loop["meson"] or loop["make"]: loop["list"] for loop in loops}
     names = {*parts, *(listed for member, listed in members.items() if member in parts)}
     whole = {*kept, *(listed for member, listed in members.items() if member in kept)}
