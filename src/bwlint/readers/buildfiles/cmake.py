@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from bwlint.chips import all_chips
-from bwlint.chips.flags import find_flags
+from bwlint.chips.flags import Flag, find_flags
 from bwlint.chips.hosts import host_of, of_condition, of_denied
 from bwlint.chips.toolkits import Toolkits, bounds, every_toolkit
 from bwlint.model.expr import Span
@@ -389,8 +389,20 @@ class _CmakeFile:
             for flag in find_flags(text):
                 ends = (0, argument.end - argument.start) if argument.pasted else (flag.start, flag.end)
                 at = self.places.span(*(argument.start + end for end in ends))
-                carry = self._add("gencode", command.words[0], Listed(flag.sass, flag.ptx, True), at, flag.arch)
+                carry = self._of_list(flag, at) if argument.pasted else None
+                if carry is None:
+                    carry = self._add("gencode", command.words[0], Listed(flag.sass, flag.ptx, True), at, flag.arch)
                 self._compiles(carry, sources)
+
+    def _of_list(self, flag: Flag, at: Span) -> int | None:
+        """The list that a flag got its target from: it holds flags then. CMake compiles for its own one by itself."""
+        place = next((place for place, one in enumerate(self.carries) if one.text == "" and one.at.holds(at)), None)
+        if place is None or (carry := self.carries[place]).name == "CMAKE_CUDA_ARCHITECTURES":
+            return place
+        begun = carry if carry.kind == "gencode" else replace(carry, kind="gencode", sass=(), ptx=())
+        sass = tuple(dict.fromkeys((*begun.sass, *flag.sass)))
+        self.carries[place] = replace(begun, sass=sass, ptx=tuple(dict.fromkeys((*begun.ptx, *flag.ptx))))
+        return place
 
     def _flagged(self, command: Command) -> Sequence[str]:
         """The sources that get flags, where no list of architectures adds to these."""
