@@ -57,14 +57,14 @@ _ASSIGNED = re.compile(
     r"[\"']?[ \t]*(?::=|\?=|\+=|=|:)[ \t]*|[\"'][ \t]*,[^()\n]{0,120}?\b(?:value|default)[ \t]*[:=][ \t]*"
 )
 """ "NAME = ", "NAME: ", and "option('NAME', type: 'array', value: " of Meson."""
-_NESTED = re.compile(r"[\"']?[ \t]*[=:]?[ \t]*\{[^{}]{0,200}?default[\"']?[ \t]*[=:][ \t]*")
+_NESTED = re.compile(r"[\"']?[ \t]*[=:]?[ \t]*\{[^{}]{0,200}?(?:default|value)[\"']?[ \t]*[=:][ \t]*")
 _QUOTED = re.compile(r"\\?([\"'])([^\"'\\\n]{0,400})\\?\1")
 _FALLBACK = re.compile(r"[\"']?\$\{\w+:?-([^}\"'$]{0,400})\}")
 _BARE = re.compile(r"[^\s\"'`$(){}\[\]#&]+")
 _BRACKET = re.compile(r"[\[(]([^\[\](){}$]{0,2000})[\])]")
 _COMMENT = re.compile(r"(?:^|(?<=\s))(?:#|//).*")
 _LADDER = re.compile(
-    r"(?:^|[;&|]|\bthen|\belse|\bdo)[ \t]*"
+    r"(?:^(?:RUN\b)?|[;&|]|\bthen|\belse|\bdo)[ \t]*"
     r"(?P<word>if|elif|else[ \t]+ifn?(?:eq|def)|else|fi|ifn?eq|ifn?def|endif)\b"
 )
 _OTHER_IF = re.compile(r":[ \t]*$|^[ \t-]*(?:if|else)[ \t]*:")

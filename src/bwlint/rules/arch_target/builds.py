@@ -40,6 +40,7 @@ _NUMBERS = re.compile(r"\d+[af]?")
 _EXAMPLE = re.compile(r"(?:^|/)examples?/")
 _SPARSE_FP4 = re.compile(r"fp4.*sparse|sparse.*fp4", re.I)
 _OF_TORCH = re.compile(r"torch_cuda_arch_list", re.I)
+_TAKEN_AS_IT_IS = re.compile(r"torch_cuda_arch_list|CMAKE_CUDA_ARCHITECTURES$", re.I)
 NO_FAMILY = "no target for the family here"
 _HOPPER = 90
 _CARDS = group("small-shared")
@@ -453,8 +454,11 @@ class _BuildFile:
         jits = _union(one.jits for one in active)
         for _, present, missing in _split(self._asked(built), loads):
             mine = [target for target in built.sass if target.loads_on() & present]
-            if not mine or not _possible(missing, toolkits):
+            if not mine or not _possible(missing, toolkits) or _of_its_host(built.carry, present, missing):
                 continue
+            asked = self.context.let_in(self.module, built.carry.at) if built.carry.kind in FLAGS else NONE
+            if asked and not asked & missing:
+                continue  # the test in front is the fault
             alone = built.carry.kind == "request" and len(built.every) == 1
             compiled = missing & jits
             sure = not compiled and not alone and any(target.suffix == "a" for target in mine)
@@ -839,6 +843,12 @@ def _split(asked: ChipSet, have: ChipSet) -> Iterator[tuple[ChipSet, ChipSet, Ch
             yield family, present, missing
 
 
+def _of_its_host(carry: Carry, present: ChipSet, missing: ChipSet) -> bool:
+    """Whether a list for aarch64 has the chips that are found there alone, and leaves out those that are not."""
+    own = group("arm-hosts")
+    return carry.host == ARM and present <= own and not missing & own
+
+
 def _relatives(chips: ChipSet) -> ChipSet:
     found = NONE
     for chip in chips:
@@ -888,8 +898,8 @@ def _is_whole(carry: Carry, targets: Sequence[Target]) -> bool:
     """Whether nvcc gets a list as it stands: what a project calls its own may be mapped, unless it is long."""
     if carry.is_a("gencode", "kernel", "filter"):
         return True
-    of_torch = _OF_TORCH.search(carry.name) is not None
-    return carry.is_a("request") and (of_torch or len({target.chip.major for target in targets}) > 2)
+    taken = _TAKEN_AS_IT_IS.search(carry.name) is not None
+    return carry.is_a("request") and (taken or len({target.chip.major for target in targets}) > 2)
 
 
 def _short(target: Target) -> str:
