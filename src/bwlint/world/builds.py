@@ -19,7 +19,7 @@ from bwlint.sources.read import read_bytes
 from bwlint.sources.tree import KERNEL_PACKAGE, checkout_folder, folder_root, project_folder
 from bwlint.world.headers import Headers
 
-_BUILD_FILES = ("CMakeLists.txt", "setup.py", KERNEL_PACKAGE)
+_BUILD_FILES = ("CMakeLists.txt", "setup.py", "Makefile", "makefile", "GNUmakefile", KERNEL_PACKAGE)
 _WORD_END = re.compile(r"[._-]")
 _RETIRED = re.compile(rf"\b[Tt]his (?:{words.said('retired')})")
 _LONGEST_README = 64 * 1024

@@ -21,6 +21,7 @@ from bwlint.chips.toolkits import Toolkits, every_toolkit, runs
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, CarryKind
 from bwlint.readers.buildfiles.kernel_packages import CAPABILITIES, is_kernel_package, with_sources
+from bwlint.readers.buildfiles.make_rules import is_makefile, sources_by_line
 from bwlint.readers.buildfiles.places import Places
 from bwlint.readers.buildfiles.shell_conditions import shell_conditions
 from bwlint.readers.buildfiles.targets import Listed, bare_is_both, counts, list_names, parse_list
@@ -42,9 +43,10 @@ _LOOP = re.compile(
     r"for(?:[ \t]+(?P<loop>\w{1,60})[ \t]+in[ \t]+[\"']?\$\{?|each[ \t]+(?P<meson>\w{1,60})[ \t]*:[ \t]*"
     r"|each[ \t]+(?P<make>\w{1,60}),[ \t]*\$[({])(?P<list>\w{1,60})"
 )
-_PASTED = re.compile(r"(?:compute|sm)_(?:\$[{(]?|'[ \t]*\+[ \t]*)(?P<part>\w{1,60})")
+_PASTED = re.compile(r"(?:(?:compute|sm)_|-arch[= ])(?:\$[{(]?|'[ \t]*\+[ \t]*)(?P<part>\w{1,60})")
 _PASTED_PTX = re.compile(
-    r"code=[\[\"'\\]{0,3}(?:sm_\$[{(]?\w{1,60}[)}]?,)?compute_(?:\$[{(]?|'[ \t]*\+[ \t]*)(?P<part>\w{1,60})"
+    r"(?:-arch[= ]|code=[\[\"'\\]{0,3}(?:sm_\$[{(]?\w{1,60}[)}]?,)?compute_)"
+    r"(?:\$[{(]?|'[ \t]*\+[ \t]*)(?P<part>\w{1,60})"
 )
 _LOOPED = re.compile(r"[ \t]+in[ \t]+([^;\n$]{1,400})")
 _CONDITION = re.compile(r"((?:[^\n;]|\|\|[ \t]*\n|&&[ \t]*\n|\\\n){0,600}?)(?:;|\n)\s{0,40}then\b")
@@ -408,6 +410,9 @@ def read(path: str, source: str) -> tuple[Carry, ...]:
     handed = _handed(source) | frozenset(pasted) | (CAPABILITIES if is_kernel_package(path) else frozenset())
     names, receivers = list_names(handed), _receivers(source)
     reader = _LineReader(path, source, Places(source), handed, names, pasted, receivers=receivers)
+    if is_makefile(path):
+        compiled = sources_by_line(source)
+        return tuple(replace(carry, sources=tuple(compiled.get(carry.at[0], ()))) for carry in reader.read())
     return with_sources(source, reader.read()) if is_kernel_package(path) else reader.read()
 
 
