@@ -33,6 +33,8 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import ACCEPTING, FLAGS, ONE_EXTENSION, Carry, CarryKind, Module
 from bwlint.model.findings import Claim, Confidence, NoFix, Severity
 from bwlint.rules.arch_target import RULE
+from bwlint.sources.search import search_of
+from bwlint.sources.tree import checkout_folder, package_root
 from bwlint.world.builds import named_for, of_framework, pair_of, pairs_of, takes_family
 
 _LISTS: frozenset[CarryKind] = frozenset({"list", "piece", "request"})
@@ -54,6 +56,12 @@ _OF_CI = re.compile(
 _SHIPS = re.compile(r"releas|publish|wheel|pypi|packag|deploy|upload", re.I)
 _FEW = 3
 _MOST_COPIES = 8
+_GENERIC = re.compile(
+    r"cmake|torch|cuda|nvcc|gpu|arch(?:itecture)?s?|arches|list|compute|capabilit(?:y|ies)|caps?|sms?|targets?|default"
+    r"|support(?:ed)?|build|all|env|x86|64|aarch|[\W\d_]",
+    re.I,
+)
+"""What a variable's name has that anybody's may have."""
 _NOWHERE = Span(0, 0, 0, 0)
 _OF_ITS_MAKER = NoFix("for which chips a build is made is for its maker to say")
 
@@ -586,6 +594,8 @@ class _BuildFile:
         if here is not None:
             apart = "condition" if here.toolkits & built.toolkits else "toolkit"
             return _AskedList(built, f"`{carry.name}` has it under another {apart}")
+        if named := self._under_its_name(carry):
+            return _AskedList(built, f"`{carry.name}` has it in {named}")
         recent = [target for target in every if target.number >= _HOPPER]
         whole = any(_is_whole(one.carry, every) for one in together)
         if whole and recent and _of_nobody_alone(every):
@@ -595,6 +605,20 @@ class _BuildFile:
         if whole and carry.kind != "kernel" and len(cards) == len(_CARDS) and not _TRIES.search(self._place):
             return _AskedList(built, f"{_listed(cards)} are the cards before them")
         return None
+
+    def _under_its_name(self, carry: Carry) -> str:
+        """Another file of the project that has the asked chips in a variable which is the project's own."""
+        own, native = _GENERIC.sub("", carry.name), self.context.native
+        if native is None or len(own) <= _FEW or not carry.is_a("request", "list"):
+            return ""
+        search = search_of(checkout_folder(package_root(self.module.path)), native.searches)
+        for kind in ("build", "python"):
+            for hit in search.word(kind, carry.name)[:_MOST_COPIES]:
+                other = self.context.builds.read(hit.file.real)
+                for one in other.carries if other is not None and other.path != self.module.path else ():
+                    if one.name == carry.name and _loading(one.sass) & self.context.targets:
+                        return f"{hit.file.real.rpartition('/')[2]}:{one.at[0]}"
+        return ""
 
     def _compiles_as_it_stands(self, built: _Built) -> bool:
         """Whether the sources of a list are known in this tree, and so that no other name is made of its own."""
