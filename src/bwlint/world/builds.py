@@ -141,12 +141,28 @@ class Builds:
     def _add(self, module: Module) -> None:
         self._read.add(module.path)
         for carry in module.carries:
-            for source in () if carry.kind == "match" else carry.sources:
+            origin, listed = self.list_of(module, carry) if carry.sources else (module.path, carry)
+            below = os.path.relpath(os.path.dirname(module.path), os.path.dirname(origin)).replace(os.sep, "/")
+            for source in () if carry.kind == "match" or not (listed.sass or listed.ptx) else carry.sources:
+                place = source if below == "." else f"{below}/{source.removeprefix('./')}"
                 if "*" in source:
-                    folder = os.path.dirname(module.path).replace(os.sep, "/")
-                    self._patterns.append((folder, source.removeprefix("./"), module.path, carry))
+                    folder = os.path.dirname(origin).replace(os.sep, "/")
+                    self._patterns.append((folder, place.removeprefix("./"), origin, listed))
                 else:
-                    self._by_name[source.rpartition("/")[2]].append((module.path, source, carry))
+                    self._by_name[source.rpartition("/")[2]].append((origin, place, listed))
+
+    def list_of(self, module: Module, carry: Carry) -> tuple[str, Carry]:
+        """The list that the sources of a carry are compiled for, with the path of the file that has it."""
+        if carry.kind != "inherited":
+            return module.path, carry
+        folders = _folders_above(module.path, project_folder(folder_root(os.path.dirname(module.path))))
+        for folder in islice(folders, 1, None):
+            above = self._load(os.path.join(folder, "CMakeLists.txt"))
+            lists = [one for one in above.carries if one.name == carry.name] if above is not None else []
+            if above is not None and lists:
+                handed = (one for one in lists if one.kind == "inherited" and one.sass)
+                return above.path, next(handed, carry)
+        return module.path, carry
 
 
 def _folders_above(real: str, last: str) -> Iterator[str]:

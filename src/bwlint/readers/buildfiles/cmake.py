@@ -74,6 +74,8 @@ class _Value:
 
 
 _NO_LIST = -1
+_INHERITED = -2
+_OWN_LIST = "CMAKE_CUDA_ARCHITECTURES"
 
 
 @dataclass(slots=True)
@@ -81,6 +83,7 @@ class _Made:
     """A target: its sources, and the list that it is compiled for where it gets none of its own."""
 
     default: int | None
+    at: Span
     sources: tuple[str, ...] = ()
 
 
@@ -107,8 +110,12 @@ class _CmakeFile:
     kernels: set[str] = field(default_factory=set)
     asked: AskedTargets = field(default_factory=AskedTargets)
     made: dict[str, _Made] = field(default_factory=dict)
-    default: int | None = None
-    """The carry of the list that targets get which are made here, `_NO_LIST` for none; None: not known."""
+    default: int | None = _INHERITED
+    """The carry of the list that targets get which are made here, `_NO_LIST` for none, `_INHERITED` for that of the
+    file above; None: not known.
+    """
+    everywhere: list[int] = field(default_factory=list)
+    """The flags that every target gets."""
     lists: dict[str, tuple[Argument, ...]] = field(default_factory=dict)
     """What variables hold, as it is written."""
     functions: dict[str, Definition] = field(default_factory=dict)
@@ -120,8 +127,16 @@ class _CmakeFile:
     def read(self) -> tuple[Carry, ...]:
         self._run(tuple(commands(self.source)), {})
         for made in self.made.values():
-            if made.default not in (None, _NO_LIST):
+            if made.default == _INHERITED and made.sources:
+                self.carries.append(Carry("inherited", _OWN_LIST, (), (), made.at, sources=made.sources))
+            elif made.default == _NO_LIST:
+                for carry in self.everywhere:
+                    self._compiles(carry, made.sources)
+            elif made.default is not None:
                 self._compiles(made.default, made.sources)
+        if self.default is not None and self.default >= 0:
+            own = self.carries[self.default]
+            self.carries.append(Carry("inherited", _OWN_LIST, own.sass, own.ptx, own.at, toolkit=own.toolkit))
         return tuple(map(self._by_use, self.carries))
 
     def _run(self, body: Sequence[Command], bound: Bound) -> None:
@@ -250,7 +265,7 @@ class _CmakeFile:
         self.texts[name.text] = tuple(self._expanded(value.text) for value in values)
         known = len(self.carries)
         self._assigned(name.text, values, "list", replaces=True)
-        if name.text == "CMAKE_CUDA_ARCHITECTURES":
+        if name.text == _OWN_LIST:
             self.built.update(reference for value in values for reference in _REFERENCE.findall(value.text))
             off = all(value.text in _OFF for value in values)
             listed = known if len(self.carries) > known and not ends else self._only(values)
@@ -267,7 +282,7 @@ class _CmakeFile:
 
     def _append(self, command: Command) -> None:
         name, *values = command.arguments[1:]
-        if name.text == "CMAKE_CUDA_ARCHITECTURES":
+        if name.text == _OWN_LIST:
             self.default = None
         self.lists[name.text] = (*self.lists.get(name.text, ()), *values)
         added = tuple(self._expanded(value.text) for value in values)
@@ -346,7 +361,9 @@ class _CmakeFile:
                     return
             self._offered_by(out.text, rest)
         if _MAKES.search(command.name) and command.arguments:
-            made = self.made.setdefault(command.words[0], _Made(self.default))
+            made = self.made.setdefault(
+                command.words[0], _Made(self.default, self.places.span(command.start, command.end))
+            )
             made.sources = (*made.sources, *self._sources(command.arguments[1:]))
         self._give_sources(command.arguments)
 
@@ -393,11 +410,15 @@ class _CmakeFile:
                 if carry is None:
                     carry = self._add("gencode", command.words[0], Listed(flag.sass, flag.ptx, True), at, flag.arch)
                 self._compiles(carry, sources)
+                if not self.stack and (
+                    command.name == "add_compile_options" or "CMAKE_CUDA_FLAGS" in command.words[:2]
+                ):
+                    self.everywhere.append(carry)
 
     def _of_list(self, flag: Flag, at: Span) -> int | None:
         """The list that a flag got its target from: it holds flags then. CMake compiles for its own one by itself."""
         place = next((place for place, one in enumerate(self.carries) if one.text == "" and one.at.holds(at)), None)
-        if place is None or (carry := self.carries[place]).name == "CMAKE_CUDA_ARCHITECTURES":
+        if place is None or (carry := self.carries[place]).name == _OWN_LIST:
             return place
         begun = carry if carry.kind == "gencode" else replace(carry, kind="gencode", sass=(), ptx=())
         sass = tuple(dict.fromkeys((*begun.sass, *flag.sass)))
