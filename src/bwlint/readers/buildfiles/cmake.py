@@ -22,6 +22,7 @@ from bwlint.readers.buildfiles.targets import Listed, parse_list
 
 _OFFERED = re.compile(r"support|allow|valid|known", re.I)
 _BUILT_BY_CMAKE = re.compile(r"CUDA_ARCHITECTURES")
+_HANDED = re.compile(r"CUDA_ARCHITECTURES[\s\"]{1,20}\$\{(\w{1,60})\}")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _REFERENCE = re.compile(r"\$\{(\w+)\}")
 _MAKES = re.compile(r"(?:^|_)add_(?!custom|test|sub|def)|^target_sources$")
@@ -91,6 +92,8 @@ class _Made:
 class _CmakeFile:
     source: str
     places: Places
+    handed: frozenset[str] = frozenset()
+    """The variables that CMake's own list or property is given."""
     carries: list[Carry] = field(default_factory=list)
     stack: list[_If] = field(default_factory=list)
     chains: int = 0
@@ -118,6 +121,8 @@ class _CmakeFile:
     """The flags that every target gets."""
     lists: dict[str, tuple[Argument, ...]] = field(default_factory=dict)
     """What variables hold, as it is written."""
+    written: dict[int, tuple[Argument, ...]] = field(default_factory=dict)
+    """The members of lists, by their carries."""
     functions: dict[str, Definition] = field(default_factory=dict)
     calls: int = 0
     """Those that are open."""
@@ -273,8 +278,17 @@ class _CmakeFile:
 
     def _only(self, values: Sequence[Argument]) -> int | None:
         """The one carry that a value refers to."""
-        held = self._held(_REFERENCE.findall(";".join(value.text for value in values)))
+        held = self._built_of(values)
         return held[0] if len(held) == 1 else None
+
+    def _built_of(self, values: Sequence[Argument]) -> list[int]:
+        """The lists that a value refers to, which CMake compiles for: a bare number in them stands for PTX too."""
+        held = self._held(_REFERENCE.findall(";".join(value.text for value in values)))
+        for place in held:
+            listed = _listed(self.written.get(place, ()), with_ptx=True)
+            if listed is not None and self.carries[place].kind != "gencode":
+                self.carries[place] = replace(self.carries[place], ptx=listed.ptx)
+        return held
 
     def _held(self, names: Sequence[str]) -> list[int]:
         """What variables hold, where nothing unknown was added to it."""
@@ -294,7 +308,7 @@ class _CmakeFile:
         self._give_sources(values)
         if replaces:
             self.open.discard(name)
-        if listed is None or not ARCH_NAME.search(name):
+        if listed is None or not (ARCH_NAME.search(name) or name in self.handed):
             if listed is not None and replaces and len(values) > 1:
                 self.numbers[name] = listed, self.places.span(values[0].start, values[-1].end)
             if replaces:
@@ -306,7 +320,9 @@ class _CmakeFile:
             self.offered.add(name)
         if kind == "list" and "CMAKE_CUDA_ARCHITECTURES" in name:
             kind = "request"
-        self._hold(name, self._add(kind, name, listed, self._around(values)), replaces=replaces)
+        place = self._add(kind, name, listed, self._around(values))
+        self.written[place] = tuple(values)
+        self._hold(name, place, replaces=replaces)
 
     def _joined(self, name: str, added: Sequence[Argument]) -> None:
         """A list that others are added to: it holds theirs too, or nobody knows what it holds."""
@@ -338,7 +354,7 @@ class _CmakeFile:
             own = [self.made[name] for name in words[:place] if name in self.made]
             for made in own if not self.stack else ():
                 made.default = _NO_LIST if all(value.text in _OFF for value in values) else None
-            held = self._held(_REFERENCE.findall(";".join(value.text for value in values)))
+            held = self._built_of(values)
             if listed is not None:
                 held = [self._add("list", word, listed, self.places.span(values[0].start, values[-1].end))]
             for carry in held:
@@ -410,9 +426,8 @@ class _CmakeFile:
                 if carry is None:
                     carry = self._add("gencode", command.words[0], Listed(flag.sass, flag.ptx, True), at, flag.arch)
                 self._compiles(carry, sources)
-                if not self.stack and (
-                    command.name == "add_compile_options" or "CMAKE_CUDA_FLAGS" in command.words[:2]
-                ):
+                for_all = command.name == "add_compile_options" or "CMAKE_CUDA_FLAGS" in command.words[:2]
+                if for_all and all(entry.block == "foreach" for entry in self.stack):
                     self.everywhere.append(carry)
 
     def _of_list(self, flag: Flag, at: Span) -> int | None:
@@ -486,7 +501,7 @@ class _CmakeFile:
 
 def read(source: str) -> tuple[Carry, ...]:
     """The carries of a CMake file."""
-    return _CmakeFile(source, Places(source)).read()
+    return _CmakeFile(source, Places(source), frozenset(_HANDED.findall(source))).read()
 
 
 def _listed(values: Sequence[Argument], *, with_ptx: bool = False) -> Listed | None:

@@ -64,21 +64,30 @@ def _replaced(argument: Argument, bound: Bound) -> Sequence[Argument]:
 
 def parsed(command: Command, bound: Bound) -> dict[str, Sequence[Argument]]:
     """What cmake_parse_arguments makes of the arguments of a call."""
-    words = list(command.arguments)
-    if words and words[0].text == "PARSE_ARGV":
-        words = [*words[2:6], *bound.get("ARGV", ())]
-    if len(words) < 4:
+    words = [part for argument in command.arguments[4:] for part in _split(argument)]
+    takers = [argument.text for argument in command.arguments[:4]]
+    if takers[:1] == ["PARSE_ARGV"]:
+        words = list(bound.get("ARGV", ()))
+        takers = [argument.text for argument in command.arguments[2:6]]
+    if len(takers) < 4:
         return {}
-    prefix, options, *takers = (word.text for word in words[:4])
-    keys = {key for taker in takers for key in taker.split(";")} - {""}
+    prefix, options, ones, several = takers
+    keys = {**dict.fromkeys(options.split(";"), 0), **dict.fromkeys(ones.split(";"), 1)}
+    keys |= dict.fromkeys(several.split(";"), len(words))
     found: dict[str, list[Argument]] = {}
-    open_ = ""
-    for argument in words[4:]:
-        if argument.text in keys or argument.text in options.split(";"):
-            open_ = argument.text if argument.text in keys else ""
-        elif open_:
+    open_, left = "", 0
+    for argument in words:
+        if argument.text in keys:
+            open_, left = argument.text, keys[argument.text]
+        elif left:
             found.setdefault(f"{prefix}_{open_}", []).append(argument)
+            left -= 1
     return dict(found)
+
+
+def _split(argument: Argument) -> list[Argument]:
+    """What an argument is once a reference has been replaced by it: a list falls apart."""
+    return [replace(argument, text=part) for part in argument.text.split(";")]
 
 
 def items(loop: Command, body: Sequence[Command], lists: Bound) -> Sequence[Argument]:
