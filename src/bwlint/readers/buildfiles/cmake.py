@@ -132,7 +132,9 @@ class _CmakeFile:
     def read(self) -> tuple[Carry, ...]:
         self._run(tuple(commands(self.source)), {})
         for made in self.made.values():
-            if made.default == _INHERITED and made.sources:
+            if not made.sources:
+                continue
+            if made.default == _INHERITED:
                 self.carries.append(Carry("inherited", _OWN_LIST, (), (), made.at, sources=made.sources))
             elif made.default == _NO_LIST:
                 for carry in self.everywhere:
