@@ -48,6 +48,7 @@ _PASTED_PTX = re.compile(
     r"(?:-arch[= ]|code=[\[\"'\\]{0,3}(?:sm_\$[{(]?\w{1,60}[)}]?,)?compute_)"
     r"(?:\$[{(]?|'[ \t]*\+[ \t]*)(?P<part>\w{1,60})"
 )
+_KEPT_PTX = re.compile(r"code=compute_[0-9]")
 _LOOPED = re.compile(r"[ \t]+in[ \t]+([^;\n$]{1,400})")
 _CONDITION = re.compile(r"((?:[^\n;]|\|\|[ \t]*\n|&&[ \t]*\n|\\\n){0,600}?)(?:;|\n)\s{0,40}then\b")
 _GUARD = re.compile(r"\s*\[\[?[ \t](.{1,400}?)[ \t]\]\]?[ \t]*&&")
@@ -363,7 +364,8 @@ class _LineReader:
             self._add(kind, name, listed, at, toolkits)
         elif set(known_targets(listed.sass)):
             ptx = {"none": (), "last": listed.sass[-1:], "all": listed.sass}[pasted]
-            self._add("gencode", name, replace(listed, ptx=ptx), at, toolkits)
+            apart = self.path.endswith(_SHELL) and _KEPT_PTX.search(self.source) is None
+            self._add("gencode", name, replace(listed, ptx=ptx), at, toolkits, group=name if apart else "")
 
     def _only_said(self, name: str) -> bool:
         """Whether a script prints a variable, and does nothing else with it."""
@@ -386,7 +388,16 @@ class _LineReader:
             taken = frozenset.intersection(*(branch.must for branch in inner))
             self.values[place] = replace(value, toolkits=value.toolkits - taken)
 
-    def _add(self, kind: CarryKind, name: str, listed: Listed, at: Span, toolkits: Toolkits, text: str = "") -> None:
+    def _add(
+        self,
+        kind: CarryKind,
+        name: str,
+        listed: Listed,
+        at: Span,
+        toolkits: Toolkits,
+        text: str = "",
+        group: str = "",
+    ) -> None:
         place = yaml_place(self.lines, self.number) if self.path.endswith(_YAML) else YamlPlace((), ())
         job = next((host for lines, host in self.jobs if self.number in lines), "")
         row = of_job("\n".join((*place.keys, *place.beside)))
@@ -395,6 +406,7 @@ class _LineReader:
         qualname = ".".join(place.keys[:-1])
         handed = self.receivers.get(name.lower(), "")
         carry = Carry(kind, name, listed.sass, listed.ptx, at, text=text, qualname=qualname, host=host, handed=handed)
+        carry = replace(carry, group=group)
         self.values.append(_Setting(carry, tuple(self.branches), toolkits))
 
     def _toolkits(self) -> Toolkits:
