@@ -13,7 +13,7 @@ _GENCODE = re.compile(
     rf"(?P<codes>{OF_TOOLS}{ANY_TARGET}(?:,\s{{0,4}}{OF_TOOLS}{ANY_TARGET}){{0,20}})(?![\w{{$])"
 )
 _ARCH = re.compile(
-    r"(?<![\w-])(?:-arch|--gpu-architecture|--gpu-arch|--gpu-name)(?:=|[ \t]{1,4})[\"']?"
+    r"(?<![\w-])(?:-arch|--gpu-architecture|--(?:cuda-)?gpu-arch|--gpu-name)(?:=|[ \t]{1,4})[\"']?"
     rf"(?P<kind>sm|compute)_(?P<arch>{ANY_TARGET})(?![\w{{$])"
 )
 _CODE = re.compile(rf"(sm|compute|lto)_({ANY_TARGET})")

@@ -137,7 +137,9 @@ NAMED: frozenset[Literal["instruction", "atom"]] = frozenset({"instruction", "at
 
 ONE_EXTENSION = "CUDAExtension"
 """The name of a carry for the one extension of a file; of several it says what all have together."""
-CarryKind = Literal["gencode", "option", "list", "piece", "request", "kernel", "filter", "match", "file", "extension"]
+CarryKind = Literal[
+    "gencode", "option", "list", "piece", "request", "kernel", "filter", "match", "file", "extension", "inherited"
+]
 """What says so in a build.
 
 gencode    one flag; `text` is the architecture of its PTX
@@ -150,6 +152,7 @@ filter     which names are accepted
 match      a condition over a list of names
 file       the file itself
 extension  all flags of a setup.py that builds CUDA extensions
+inherited  sources that are compiled for a list of the file above; without sources, what a file hands down so
 """
 FLAGS: frozenset[CarryKind] = frozenset({"gencode", "option"})
 ACCEPTING: frozenset[CarryKind] = frozenset({"filter", "match"})

@@ -19,7 +19,8 @@ from bwlint.sources.read import read_bytes
 from bwlint.sources.tree import KERNEL_PACKAGE, checkout_folder, folder_root, project_folder
 from bwlint.world.headers import Headers
 
-_BUILD_FILES = ("CMakeLists.txt", "setup.py", KERNEL_PACKAGE)
+_MAKEFILES = frozenset({"Makefile", "makefile", "GNUmakefile"})
+_BUILD_FILES = _MAKEFILES | {"CMakeLists.txt", "setup.py", KERNEL_PACKAGE}
 _WORD_END = re.compile(r"[._-]")
 _RETIRED = re.compile(rf"\b[Tt]his (?:{words.said('retired')})")
 _LONGEST_README = 64 * 1024
@@ -76,6 +77,10 @@ class Builds:
             self._found[real] = tuple(dict.fromkeys(self._matching(real.replace(os.sep, "/"))))
         return self._found[real]
 
+    def read(self, real: str) -> Module | None:
+        """A file with the targets that it names."""
+        return self._load(real)
+
     def beside(self, real: str, called: re.Pattern[str]) -> Iterator[Module]:
         """The files beside a build file whose names begin like its own and have a word besides: build_5090.sh."""
         folder, own = os.path.split(real)
@@ -90,12 +95,21 @@ class Builds:
             folder = os.path.dirname(origin)
             if path.startswith(f"{folder}/") and path.endswith(f"/{source.lstrip('./')}"):
                 exact = os.path.join(folder, source)
-                if path == exact or not os.path.exists(exact):
+                if (path == exact or not os.path.exists(exact)) and self._decides(origin, path):
                     yield origin, carry
         for folder, source, origin, carry in self._patterns:
             below = path.removeprefix(f"{folder}/")
-            if below != path and below.count("/") == source.count("/") and ends_in(below, source):
+            if below == path or below.count("/") != source.count("/") or not ends_in(below, source):
+                continue
+            if self._decides(origin, path):
                 yield origin, carry
+
+    def _decides(self, origin: str, real: str) -> bool:
+        """Whether a build file is the one that ships a source: a makefile beside other builds may only try it."""
+        if origin.rpartition(os.sep)[2] not in _MAKEFILES:
+            return True
+        folders = _folders_above(real, project_folder(folder_root(os.path.dirname(real))))
+        return all(_MAKEFILES.issuperset(_build_files(folder)) for folder in folders)
 
     def named_besides(self, real: str, origin: str) -> bool:
         """Whether another build file above a source than `origin` names it: who of them builds it is not known then."""
@@ -127,12 +141,28 @@ class Builds:
     def _add(self, module: Module) -> None:
         self._read.add(module.path)
         for carry in module.carries:
-            for source in () if carry.kind == "match" else carry.sources:
+            origin, listed = self.list_of(module, carry) if carry.sources else (module.path, carry)
+            below = os.path.relpath(os.path.dirname(module.path), os.path.dirname(origin)).replace(os.sep, "/")
+            for source in () if carry.kind == "match" or not (listed.sass or listed.ptx) else carry.sources:
+                place = source if below == "." else f"{below}/{source.removeprefix('./')}"
                 if "*" in source:
-                    folder = os.path.dirname(module.path).replace(os.sep, "/")
-                    self._patterns.append((folder, source.removeprefix("./"), module.path, carry))
+                    folder = os.path.dirname(origin).replace(os.sep, "/")
+                    self._patterns.append((folder, place.removeprefix("./"), origin, listed))
                 else:
-                    self._by_name[source.rpartition("/")[2]].append((module.path, source, carry))
+                    self._by_name[source.rpartition("/")[2]].append((origin, place, listed))
+
+    def list_of(self, module: Module, carry: Carry) -> tuple[str, Carry]:
+        """The list that the sources of a carry are compiled for, with the path of the file that has it."""
+        if carry.kind != "inherited":
+            return module.path, carry
+        folders = _folders_above(module.path, project_folder(folder_root(os.path.dirname(module.path))))
+        for folder in islice(folders, 1, None):
+            above = self._load(os.path.join(folder, "CMakeLists.txt"))
+            lists = [one for one in above.carries if one.name == carry.name] if above is not None else []
+            if above is not None and lists:
+                handed = (one for one in lists if one.kind == "inherited" and one.sass)
+                return above.path, next(handed, carry)
+        return module.path, carry
 
 
 def _folders_above(real: str, last: str) -> Iterator[str]:

@@ -44,7 +44,7 @@ class Proposal:
 
 def stated(module: Module) -> tuple[Carry, ...]:
     """The carries of a file that are written down in it; those made of others are left out."""
-    return tuple(carry for carry in module.carries if carry.kind != "extension")
+    return tuple(carry for carry in module.carries if not carry.is_a("extension", "inherited"))
 
 
 def reached(carry: Carry) -> ChipSet:

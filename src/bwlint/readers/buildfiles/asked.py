@@ -20,6 +20,7 @@ _WHOLE = re.compile(r"\$\{(\w+)\}")
 _FOREACH_WORDS = frozenset({"IN", "LISTS", "ITEMS"})
 _CALLS = frozenset({"set", "string", "list"})
 _LONGEST = 60
+_FALSE = frozenset({"", "0", "OFF", "NO", "N", "FALSE", "NOTFOUND"})
 
 Texts = Mapping[str, tuple[str, ...]]
 """What is known of the other variables of a file."""
@@ -83,7 +84,7 @@ class AskedTargets:
 
     def admitted(self, words: Sequence[str], texts: Texts) -> frozenset[str] | None:
         """The targets for which a condition may hold; None if it does not tell them apart."""
-        if len(words) < 3 or not self._concerns(words):
+        if not self._concerns(words):
             return None
         for worlds in (self.joined, self.dotted):
             answers = {world.target: truth(words, _leaf(world, texts)) for world in worlds}
@@ -100,6 +101,8 @@ def _leaf(world: _World, texts: Texts) -> Leaf:
     """Tests of what the target decides, as they come out for it."""
 
     def leaf(words: Sequence[str]) -> Truth:
+        if len(words) == 1 and (held := world.held.get(words[0])) is not None:
+            return held.upper() not in _FALSE
         if len(words) != 3:
             return None
         left, test, right = words[0], words[1], _expanded(words[2], texts)

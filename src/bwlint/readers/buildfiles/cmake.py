@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from bwlint.chips import all_chips
-from bwlint.chips.flags import find_flags
+from bwlint.chips.flags import Flag, find_flags
 from bwlint.chips.hosts import host_of, of_condition, of_denied
 from bwlint.chips.toolkits import Toolkits, bounds, every_toolkit
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, CarryKind
 from bwlint.readers.buildfiles.asked import ARCH_NAME, NAMES, AskedTargets
+from bwlint.readers.buildfiles.cmake_calls import Bound, Definition, block_end, items, parsed, run
 from bwlint.readers.buildfiles.cmake_syntax import Argument, Command, commands
 from bwlint.readers.buildfiles.conditions import on_toolkit, truth
 from bwlint.readers.buildfiles.intersect import loose_intersection
@@ -21,6 +22,7 @@ from bwlint.readers.buildfiles.targets import Listed, parse_list
 
 _OFFERED = re.compile(r"support|allow|valid|known", re.I)
 _BUILT_BY_CMAKE = re.compile(r"CUDA_ARCHITECTURES")
+_HANDED = re.compile(r"CUDA_ARCHITECTURES[\s\"]{1,20}\$\{(\w{1,60})\}")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _REFERENCE = re.compile(r"\$\{(\w+)\}")
 _MAKES = re.compile(r"(?:^|_)add_(?!custom|test|sub|def)|^target_sources$")
@@ -31,6 +33,9 @@ _SOURCE = re.compile(r"\.cu$")
 _BLOCKS = frozenset({"if", "foreach", "while", "function", "macro", "block"})
 _BUILT_IN = _BLOCKS | frozenset({"set", "list", "message", "string", "elseif", "set_property", "option"})
 _MOST = 2000
+_MOST_COMMANDS = 50_000
+"""Those of a file, with what its loops and calls repeat."""
+_DEEPEST_CALL = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,8 @@ class _Value:
 
 
 _NO_LIST = -1
+_INHERITED = -2
+_OWN_LIST = "CMAKE_CUDA_ARCHITECTURES"
 
 
 @dataclass(slots=True)
@@ -77,6 +84,7 @@ class _Made:
     """A target: its sources, and the list that it is compiled for where it gets none of its own."""
 
     default: int | None
+    at: Span
     sources: tuple[str, ...] = ()
 
 
@@ -84,6 +92,8 @@ class _Made:
 class _CmakeFile:
     source: str
     places: Places
+    handed: frozenset[str] = frozenset()
+    """The variables that CMake's own list or property is given."""
     carries: list[Carry] = field(default_factory=list)
     stack: list[_If] = field(default_factory=list)
     chains: int = 0
@@ -103,18 +113,57 @@ class _CmakeFile:
     kernels: set[str] = field(default_factory=set)
     asked: AskedTargets = field(default_factory=AskedTargets)
     made: dict[str, _Made] = field(default_factory=dict)
-    default: int | None = None
-    """The carry of the list that targets get which are made here, `_NO_LIST` for none; None: not known."""
+    default: int | None = _INHERITED
+    """The carry of the list that targets get which are made here, `_NO_LIST` for none, `_INHERITED` for that of the
+    file above; None: not known.
+    """
+    everywhere: list[int] = field(default_factory=list)
+    """The flags that every target gets."""
+    lists: dict[str, tuple[Argument, ...]] = field(default_factory=dict)
+    """What variables hold, as it is written."""
+    written: dict[int, tuple[Argument, ...]] = field(default_factory=dict)
+    """The members of lists, by their carries."""
+    functions: dict[str, Definition] = field(default_factory=dict)
+    calls: int = 0
+    """Those that are open."""
+    left: int = _MOST_COMMANDS
+    known: dict[tuple[CarryKind, str, Span], int] = field(default_factory=dict)
 
     def read(self) -> tuple[Carry, ...]:
-        for command in commands(self.source):
-            self._command(command)
-            if len(self.carries) > _MOST:
-                break
+        self._run(tuple(commands(self.source)), {})
         for made in self.made.values():
-            if made.default not in (None, _NO_LIST):
+            if not made.sources:
+                continue
+            if made.default == _INHERITED:
+                self.carries.append(Carry("inherited", _OWN_LIST, (), (), made.at, sources=made.sources))
+            elif made.default == _NO_LIST:
+                for carry in self.everywhere:
+                    self._compiles(carry, made.sources)
+            elif made.default is not None:
                 self._compiles(made.default, made.sources)
+        if self.default is not None and self.default >= 0:
+            own = self.carries[self.default]
+            self.carries.append(Carry("inherited", _OWN_LIST, own.sass, own.ptx, own.at, toolkit=own.toolkit))
         return tuple(map(self._by_use, self.carries))
+
+    def _run(self, body: Sequence[Command], bound: Bound) -> None:
+        """The commands of a body with what its variables stand for; a loop over members of flags, once for each."""
+        place = 0
+        while place < len(body) and len(self.carries) <= _MOST and self.left:
+            self.left -= 1
+            command = run(body[place], bound)
+            if command.name == "cmake_parse_arguments":
+                bound = {**bound, **parsed(command, bound)}
+            end = block_end(body, place) if command.name in ("foreach", "function", "macro") else place
+            inner = body[place + 1 : end]
+            if command.name in ("function", "macro") and command.arguments:
+                name, *parameters = command.words
+                self.functions[name.lower()] = Definition(tuple(parameters), inner)
+            members = items(command, inner, self.lists) if command.name == "foreach" else ()
+            self._command(command)
+            for member in members:
+                self._run(inner, {**bound, command.words[0]: (member,)})
+            place = end if members else place + 1
 
     def _by_use(self, carry: Carry) -> Carry:
         """A list with the kind that its uses give it: offered to a kernel, or a filter of names."""
@@ -161,13 +210,12 @@ class _CmakeFile:
         self.stack.append(entry)
         admits = self.asked.admitted(command.words, self.texts)
         if admits is not None:
-            entry.filter = len(self.carries)
+            entry.filter = self._match(command, admits)
             entry.admits = admits
-            self._match(command, admits)
 
-    def _match(self, command: Command, admits: frozenset[str]) -> None:
+    def _match(self, command: Command, admits: frozenset[str]) -> int:
         text = " ".join(command.words)
-        self._add("match", text, Listed(tuple(sorted(admits)), (), True), self._condition_span(command))
+        return self._add("match", text, Listed(tuple(sorted(admits)), (), True), self._condition_span(command))
 
     def _condition_span(self, command: Command) -> Span:
         first, last = command.arguments[0], command.arguments[-1]
@@ -220,19 +268,39 @@ class _CmakeFile:
         name, *values = command.arguments
         ends = [place for place, argument in enumerate(values) if argument.text in _END_OF_SET]
         values = values[: ends[0]] if ends else values
+        self.lists[name.text] = tuple(values)
         self.texts[name.text] = tuple(self._expanded(value.text) for value in values)
         known = len(self.carries)
         self._assigned(name.text, values, "list", replaces=True)
-        if name.text == "CMAKE_CUDA_ARCHITECTURES":
+        if name.text == _OWN_LIST:
             self.built.update(reference for value in values for reference in _REFERENCE.findall(value.text))
             off = all(value.text in _OFF for value in values)
-            listed = known if len(self.carries) > known and not ends else None
+            listed = known if len(self.carries) > known and not ends else self._only(values)
             self.default = None if self.stack else _NO_LIST if off else listed
+
+    def _only(self, values: Sequence[Argument]) -> int | None:
+        """The one carry that a value refers to."""
+        held = self._built_of(values)
+        return held[0] if len(held) == 1 else None
+
+    def _built_of(self, values: Sequence[Argument]) -> list[int]:
+        """The lists that a value refers to, which CMake compiles for: a bare number in them stands for PTX too."""
+        held = self._held(_REFERENCE.findall(";".join(value.text for value in values)))
+        for place in held:
+            listed = _listed(self.written.get(place, ()), with_ptx=True)
+            if listed is not None and self.carries[place].kind != "gencode":
+                self.carries[place] = replace(self.carries[place], ptx=listed.ptx)
+        return held
+
+    def _held(self, names: Sequence[str]) -> list[int]:
+        """What variables hold, where nothing unknown was added to it."""
+        return [] if self.open & set(names) else [value.carry for name in names for value in self.values.get(name, ())]
 
     def _append(self, command: Command) -> None:
         name, *values = command.arguments[1:]
-        if name.text == "CMAKE_CUDA_ARCHITECTURES":
+        if name.text == _OWN_LIST:
             self.default = None
+        self.lists[name.text] = (*self.lists.get(name.text, ()), *values)
         added = tuple(self._expanded(value.text) for value in values)
         self.texts[name.text] = (*self.texts.get(name.text, ()), *added)
         self._assigned(name.text, values, "piece", replaces=False)
@@ -242,7 +310,7 @@ class _CmakeFile:
         self._give_sources(values)
         if replaces:
             self.open.discard(name)
-        if listed is None or not ARCH_NAME.search(name):
+        if listed is None or not (ARCH_NAME.search(name) or name in self.handed):
             if listed is not None and replaces and len(values) > 1:
                 self.numbers[name] = listed, self.places.span(values[0].start, values[-1].end)
             if replaces:
@@ -254,8 +322,9 @@ class _CmakeFile:
             self.offered.add(name)
         if kind == "list" and "CMAKE_CUDA_ARCHITECTURES" in name:
             kind = "request"
-        self._add(kind, name, listed, self.places.span(values[0].start, values[-1].end))
-        self._hold(name, replaces=replaces)
+        place = self._add(kind, name, listed, self._around(values))
+        self.written[place] = tuple(values)
+        self._hold(name, place, replaces=replaces)
 
     def _joined(self, name: str, added: Sequence[Argument]) -> None:
         """A list that others are added to: it holds theirs too, or nobody knows what it holds."""
@@ -267,11 +336,14 @@ class _CmakeFile:
         else:
             self.open.add(name)
 
-    def _hold(self, name: str, *, replaces: bool) -> None:
-        """The variable holds the newest carry; what it held before stays only in the other branches."""
+    def _around(self, values: Sequence[Argument]) -> Span:
+        return self.places.span(values[0].start, max(values[0].end, values[-1].end))
+
+    def _hold(self, name: str, carry: int, *, replaces: bool) -> None:
+        """The variable holds a carry; what it held before stays only in the other branches."""
         path = tuple(entry.arm for entry in self.stack)
         kept = [value for value in self.values.get(name, ()) if not replaces or _exclusive(value.path, path)]
-        self.values[name] = [*kept, _Value(len(self.carries) - 1, path)]
+        self.values[name] = [*kept, _Value(carry, path)]
 
     def _property(self, command: Command) -> None:
         words = command.words
@@ -284,24 +356,32 @@ class _CmakeFile:
             own = [self.made[name] for name in words[:place] if name in self.made]
             for made in own if not self.stack else ():
                 made.default = _NO_LIST if all(value.text in _OFF for value in values) else None
+            held = self._built_of(values)
             if listed is not None:
-                self._add("list", word, listed, self.places.span(values[0].start, values[-1].end))
-                self._compiles(len(self.carries) - 1, [source for made in own for source in made.sources])
+                held = [self._add("list", word, listed, self.places.span(values[0].start, values[-1].end))]
+            for carry in held:
+                self._compiles(carry, [source for made in own for source in made.sources])
 
     def _call(self, command: Command) -> None:
         """A function of the project: one that makes a list of what is offered and asked for, or one that uses it."""
+        if (called := self.functions.get(command.name)) is not None and self.calls < _DEEPEST_CALL:
+            self.calls += 1
+            self._run(called.body, called.bound(command.arguments))
+            self.calls -= 1
         if "arch" in command.name and len(command.arguments) > 1:
             out, *rest = command.arguments
             for argument in rest:
                 listed = _listed([argument])
                 if listed is not None and _IDENTIFIER.fullmatch(out.text):
                     at = self.places.span(argument.start, argument.end)
-                    self._add("kernel", out.text, _built(argument.text, listed), at)
-                    self._hold(out.text, replaces=True)
+                    carry = self._add("kernel", out.text, _built(argument.text, listed), at)
+                    self._hold(out.text, carry, replaces=True)
                     return
             self._offered_by(out.text, rest)
         if _MAKES.search(command.name) and command.arguments:
-            made = self.made.setdefault(command.words[0], _Made(self.default))
+            made = self.made.setdefault(
+                command.words[0], _Made(self.default, self.places.span(command.start, command.end))
+            )
             made.sources = (*made.sources, *self._sources(command.arguments[1:]))
         self._give_sources(command.arguments)
 
@@ -327,8 +407,7 @@ class _CmakeFile:
     def _give_sources(self, arguments: Sequence[Argument]) -> None:
         """A command that names sources and a list of architectures says that these are compiled for those."""
         names = _REFERENCE.findall(" ".join(argument.text for argument in arguments))
-        held = [value.carry for name in names for value in self.values.get(name, ())]
-        held = [] if self.open & set(names) else held
+        held = self._held(names)
         held += [entry.filter for entry in self.stack if entry.filter is not None]
         if not held:
             return
@@ -341,10 +420,27 @@ class _CmakeFile:
         for argument in command.arguments:
             if "_" not in argument.text:
                 continue
-            for flag in find_flags(self.source[argument.start : argument.end]):
-                at = self.places.span(argument.start + flag.start, argument.start + flag.end)
-                self._add("gencode", command.words[0], Listed(flag.sass, flag.ptx, True), at, flag.arch)
-                self._compiles(len(self.carries) - 1, sources)
+            text = argument.text if argument.pasted else self.source[argument.start : argument.end]
+            for flag in find_flags(text):
+                ends = (0, argument.end - argument.start) if argument.pasted else (flag.start, flag.end)
+                at = self.places.span(*(argument.start + end for end in ends))
+                carry = self._of_list(flag, at) if argument.pasted else None
+                if carry is None:
+                    carry = self._add("gencode", command.words[0], Listed(flag.sass, flag.ptx, True), at, flag.arch)
+                self._compiles(carry, sources)
+                for_all = command.name == "add_compile_options" or "CMAKE_CUDA_FLAGS" in command.words[:2]
+                if for_all and all(entry.block == "foreach" for entry in self.stack):
+                    self.everywhere.append(carry)
+
+    def _of_list(self, flag: Flag, at: Span) -> int | None:
+        """The list that a flag got its target from: it holds flags then. CMake compiles for its own one by itself."""
+        place = next((place for place, one in enumerate(self.carries) if one.text == "" and one.at.holds(at)), None)
+        if place is None or (carry := self.carries[place]).name == _OWN_LIST:
+            return place
+        begun = carry if carry.kind == "gencode" else replace(carry, kind="gencode", sass=(), ptx=())
+        sass = tuple(dict.fromkeys((*begun.sass, *flag.sass)))
+        self.carries[place] = replace(begun, sass=sass, ptx=tuple(dict.fromkeys((*begun.ptx, *flag.ptx))))
+        return place
 
     def _flagged(self, command: Command) -> Sequence[str]:
         """The sources that get flags, where no list of architectures adds to these."""
@@ -380,7 +476,11 @@ class _CmakeFile:
         listed = (plain[at + 1] for at in range(1, len(plain) - 1) if plain[at] == "IN_LIST")
         return frozenset((*listed, *(self.sought[word] for word in plain if word in self.sought)))
 
-    def _add(self, kind: CarryKind, name: str, listed: Listed, at: Span, text: str = "") -> None:
+    def _add(self, kind: CarryKind, name: str, listed: Listed, at: Span, text: str = "") -> int:
+        """The number of a carry; what a loop or a call comes to again is the same."""
+        place = self.known.setdefault((kind, name, at), len(self.carries))
+        if place < len(self.carries):
+            return place
         toolkits = every_toolkit()
         for entry in self.stack:
             toolkits &= entry.arm.toolkits
@@ -398,11 +498,12 @@ class _CmakeFile:
                 host=next((entry.host for entry in reversed(self.stack) if entry.host), host_of(name)),
             )
         )
+        return place
 
 
 def read(source: str) -> tuple[Carry, ...]:
     """The carries of a CMake file."""
-    return _CmakeFile(source, Places(source)).read()
+    return _CmakeFile(source, Places(source), frozenset(_HANDED.findall(source))).read()
 
 
 def _listed(values: Sequence[Argument], *, with_ptx: bool = False) -> Listed | None:

@@ -22,12 +22,16 @@ _ESCAPE = re.compile(r"\\(\r?\n|.)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument: its text with escapes resolved, and where it stands, quotes included."""
+    """One argument: its text with escapes resolved, and where it stands, quotes included.
+
+    `pasted`: parts of it stand elsewhere, and its place is that of what was put in.
+    """
 
     text: str
     start: int
     end: int
     quoted: bool = False
+    pasted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 from bwlint.chips.flags import find_flags
 from bwlint.chips.hosts import host_of, of_condition, of_denied
@@ -21,7 +22,7 @@ from bwlint.readers.spans import span
 
 WORDS = (
     *("arch=compute_", "-arch", "--gpu-name", "nvcc_flags", 'rch("sm_', "rch('sm_", 'arch="sm_'),
-    *("ARCH_LIST", "_CUDA_ARCHS", "CUDA_ARCHITECTURES", "GPUArch(", "CU_TARGET_COMPUTE_"),
+    *("ARCH_LIST", "_CUDA_ARCHS", "CUDA_ARCHITECTURES", "GPUArch(", "CU_TARGET_COMPUTE_", "cuda_arch_list="),
 )
 """Without one of these a Python file carries nothing."""
 
@@ -32,7 +33,7 @@ _FLAGS_NAME = re.compile(
 _PART = "\N{WORD JOINER}"
 """Stands for a value in an f-string: no flag has it."""
 _FLAG_STRING = re.compile(r"\s*(?:-|arch=)")
-_DEFINED = re.compile(r"-D(?P<name>\w*CUDA_ARCH\w*)=(?P<value>[^$]+)")
+_DEFINED = re.compile(r"-D(?P<name>\w*CUDA_ARCH\w*)=(?P<value>[^$]+)", re.I)
 _BUILDS = re.compile(r"CUDAExtension|gencode|arch=compute_|CMAKE_CUDA_ARCHITECTURES")
 _MOST = 500
 _READING = frozenset({"replace", "removeprefix", "removesuffix", "startswith", "endswith", "split", "strip", "lstrip"})
@@ -48,10 +49,11 @@ def carries_of_python(tree: ast.Module, source: str) -> tuple[Carry, ...]:
     """What a Python file compiles for; empty where none of `WORDS` is in it."""
     if not any(word in source for word in WORDS):
         return ()
+    texts, open_ = _texts_of_names(tree)
     found = _Python(
         undecided=_chosen(tree),
-        texts=_texts_of_names(tree),
-        open=_open(tree),
+        texts=texts,
+        open=open_,
         lists=_begun_again(tree),
         accepted=_accepted(tree),
         variables=loop_variables(tree) if _BUILDS.search(source) else None,
@@ -276,37 +278,55 @@ class _Python:
         )
 
 
-def _texts_of_names(tree: ast.Module) -> dict[str, list[ast.Constant]]:
-    """The strings that are assigned to names, or that a loop takes from a list;"""
+def _texts_of_names(tree: ast.Module) -> tuple[dict[str, list[ast.Constant]], frozenset[str]]:
+    """What is written out for names, also one by one by a loop over a list, and the names that get something else."""
+    lists = _lists_of_names(tree)
     found: dict[str, list[ast.Constant]] = {}
+    open_: set[str] = set()
     for node in below(tree):
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            values = [node.value]
+            values: Sequence[ast.expr] | None = [node.value] if isinstance(node.value, ast.Constant) else None
         elif isinstance(node, ast.For | ast.comprehension):
-            targets = [node.target]
-            values = node.iter.elts if isinstance(node.iter, ast.List | ast.Tuple) else []
+            targets, values = [node.target], _members(node.iter, lists)
         else:
             continue
         for name in (target.id for target in targets if isinstance(target, ast.Name)):
-            found.setdefault(name, []).extend(
-                value for value in values if isinstance(value, ast.Constant) and isinstance(value.value, str)
-            )
+            if values is None:
+                open_.add(name)
+            else:
+                found.setdefault(name, []).extend(value for value in values if isinstance(value, ast.Constant))
+    return found, frozenset(open_)
+
+
+def _members(node: ast.expr, lists: Mapping[str, list[ast.expr]]) -> list[ast.expr] | None:
+    if isinstance(node, ast.List | ast.Tuple):
+        return node.elts
+    return lists.get(node.id) if isinstance(node, ast.Name) else None
+
+
+def _lists_of_names(tree: ast.Module) -> dict[str, list[ast.expr]]:
+    """The lists of constants that names stand for, and parameters that all calls in the file give such a list."""
+    given: dict[str, list[ast.expr]] = {}
+    functions = {node.name: node for node in below(tree) if isinstance(node, ast.FunctionDef)}
+    for node in below(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            given.setdefault(node.targets[0].id, []).append(node.value)
+    found = {name: values[0].elts for name, values in given.items() if len(values) == 1 and _is_written_out(values[0])}
+    passed: dict[str, list[list[ast.expr] | None]] = {}
+    for node in below(tree):
+        if isinstance(node, ast.Call) and (called := functions.get(_name_of(node.func))) is not None:
+            for parameter, value in zip(called.args.args, node.args, strict=False):
+                passed.setdefault(parameter.arg, []).append(_members(value, found))
+    for name, several in passed.items():
+        known = [one for one in several if one is not None]
+        if name not in given and len(known) == len(several):
+            found[name] = [member for one in known for member in one]
     return found
 
 
-def _open(tree: ast.Module) -> frozenset[str]:
-    """The names that are given anything but a string that is written out, or one of a list of such."""
-    found: set[str] = set()
-    for node in below(tree):
-        if isinstance(node, ast.Assign):
-            known, targets = isinstance(node.value, ast.Constant), node.targets
-        elif isinstance(node, ast.For | ast.comprehension):
-            known, targets = isinstance(node.iter, ast.List | ast.Tuple), [node.target]
-        else:
-            continue
-        found |= {target.id for target in targets if isinstance(target, ast.Name) and not known}
-    return frozenset(found)
+def _is_written_out(node: ast.expr) -> TypeGuard[ast.List | ast.Tuple]:
+    return isinstance(node, ast.List | ast.Tuple) and all(isinstance(one, ast.Constant) for one in node.elts)
 
 
 def _accepted(tree: ast.Module) -> frozenset[str]:

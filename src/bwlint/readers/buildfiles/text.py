@@ -7,10 +7,12 @@ expands (YAML's aliases) stays as it is.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import Literal
 
-from bwlint.chips import ALL_TARGETS
+from bwlint.chips import ALL_TARGETS, known_targets
 from bwlint.chips.flags import find_flags
 from bwlint.chips.frameworks import refuses_family
 from bwlint.chips.hosts import host_of, of_denied, of_job
@@ -19,6 +21,7 @@ from bwlint.chips.toolkits import Toolkits, every_toolkit, runs
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, CarryKind
 from bwlint.readers.buildfiles.kernel_packages import CAPABILITIES, is_kernel_package, with_sources
+from bwlint.readers.buildfiles.make_rules import is_makefile, sources_by_line
 from bwlint.readers.buildfiles.places import Places
 from bwlint.readers.buildfiles.shell_conditions import shell_conditions
 from bwlint.readers.buildfiles.targets import Listed, bare_is_both, counts, list_names, parse_list
@@ -27,7 +30,7 @@ from bwlint.readers.buildfiles.yaml import YamlPlace, job_lines, job_text, yaml_
 
 _HANDED = re.compile(
     r"(?:arch_?list|archs|architectures|capabilit(?:y|ies))[\w-]{0,40}[\"']?[ \t]*(?::|=|:=)[ \t]*"
-    r"\\?[\"']{0,2}\$\{?(?P<value>\w{1,60})|(?:compute|sm)_\$[{(]?(?P<part>\w{1,60})",
+    r"\\?[\"']{0,2}\$\{?(?P<value>\w{1,60})",
     re.I,
 )
 _HANDED_ON = re.compile(
@@ -36,7 +39,16 @@ _HANDED_ON = re.compile(
     re.I,
 )
 _LAST_WORD = re.compile(r"[\w-]*$")
-_LOOP = re.compile(r"\bfor[ \t]+(\w{1,60})[ \t]+in[ \t]+[\"']?\$\{?(\w{1,60})")
+_LOOP = re.compile(
+    r"for(?:[ \t]+(?P<loop>\w{1,60})[ \t]+in[ \t]+[\"']?\$\{?|each[ \t]+(?P<meson>\w{1,60})[ \t]*:[ \t]*"
+    r"|each[ \t]+(?P<make>\w{1,60}),[ \t]*\$[({])(?P<list>\w{1,60})"
+)
+_PASTED = re.compile(r"(?:(?:compute|sm)_|-arch[= ])(?:\$[{(]?|'[ \t]*\+[ \t]*)(?P<part>\w{1,60})")
+_PASTED_PTX = re.compile(
+    r"(?:-arch[= ]|code=[\[\"'\\]{0,3}(?:sm_\$[{(]?\w{1,60}[)}]?,)?compute_)"
+    r"(?:\$[{(]?|'[ \t]*\+[ \t]*)(?P<part>\w{1,60})"
+)
+_KEPT_PTX = re.compile(r"code=compute_[0-9]")
 _LOOPED = re.compile(r"[ \t]+in[ \t]+([^;\n$]{1,400})")
 _CONDITION = re.compile(r"((?:[^\n;]|\|\|[ \t]*\n|&&[ \t]*\n|\\\n){0,600}?)(?:;|\n)\s{0,40}then\b")
 _GUARD = re.compile(r"\s*\[\[?[ \t](.{1,400}?)[ \t]\]\]?[ \t]*&&")
@@ -48,16 +60,20 @@ _ASSIGNED = re.compile(
     r"[\"']?[ \t]*(?::=|\?=|\+=|=|:)[ \t]*|[\"'][ \t]*,[^()\n]{0,120}?\b(?:value|default)[ \t]*[:=][ \t]*"
 )
 """ "NAME = ", "NAME: ", and "option('NAME', type: 'array', value: " of Meson."""
-_NESTED = re.compile(r"[\"']?[ \t]*[=:]?[ \t]*\{[^{}]{0,200}?default[\"']?[ \t]*[=:][ \t]*")
+_NESTED = re.compile(r"[\"']?[ \t]*[=:]?[ \t]*\{[^{}]{0,200}?(?:default|value)[\"']?[ \t]*[=:][ \t]*")
 _QUOTED = re.compile(r"\\?([\"'])([^\"'\\\n]{0,400})\\?\1")
 _FALLBACK = re.compile(r"[\"']?\$\{\w+:?-([^}\"'$]{0,400})\}")
 _BARE = re.compile(r"[^\s\"'`$(){}\[\]#&]+")
 _BRACKET = re.compile(r"[\[(]([^\[\](){}$]{0,2000})[\])]")
 _COMMENT = re.compile(r"(?:^|(?<=\s))(?:#|//).*")
-_LADDER = re.compile(r"(?:^|[;&|]|\bthen|\belse|\bdo)[ \t]*(?P<word>if|elif|else|fi|ifeq|ifneq|ifdef|ifndef|endif)\b")
+_LADDER = re.compile(
+    r"(?:^(?:RUN\b)?|[;&|]|\bthen|\belse|\bdo)[ \t]*"
+    r"(?P<word>if|elif|else[ \t]+ifn?(?:eq|def)|else|fi|ifn?eq|ifn?def|endif)\b"
+)
 _OTHER_IF = re.compile(r":[ \t]*$|^[ \t-]*(?:if|else)[ \t]*:")
 """A condition of Python, or a key of YAML."""
-_MAKE_ONLY = frozenset({"ifeq", "ifneq", "ifdef", "ifndef"})
+_MAKE_TEST = re.compile(r"[ \t]*\((?P<test>.{1,400}),[ \t]*(?P<value>[\w.]*)[ \t]*\)[ \t]*$")
+_ECHO = re.compile(r"(?:&&|;)[ \t]*echo\b")
 _CASE = re.compile(r"\bcase[ \t]+[\"']?\$\{?\w{0,40}CUDA\w{0,40}\}?[\"']?[ \t]+in\b", re.I)
 _ARM = re.compile(r"[ \t]*\(?([\"']?\d{1,2}\.[\w.*|\"' \t]{0,200}?)\)")
 _HOST_ARM = re.compile(r"[ \t]*\(?([\"']?(?:x86_64|amd64|aarch64|arm64|sbsa)[\w*|\"' \t-]{0,60})\)")
@@ -73,6 +89,7 @@ MAX_CHOICES = 100
 """Values that one expression of a workflow may pick from."""
 _MOST = 2000
 _MOST_HANDED = 50
+_Ptx = Literal["none", "last", "all"]
 _LONGEST_NAME = 60
 _LONGEST_COMMENT = 400
 
@@ -106,6 +123,8 @@ class _LineReader:
     places: Places
     handed: frozenset[str]
     names: re.Pattern[str]
+    pasted: Mapping[str, _Ptx] = field(default_factory=dict)
+    """The lists whose members stand in flags, with those of which PTX is kept."""
     values: list[_Setting] = field(default_factory=list)
     branches: list[_Branch] = field(default_factory=list)
     opened: int = 0
@@ -183,8 +202,8 @@ class _LineReader:
             return
         for match in () if _OTHER_IF.search(code) else _LADDER.finditer(code):
             word = match["word"]
-            if word in _MAKE_ONLY:
-                self._open(every_toolkit())
+            if word[-2:] in ("eq", "ef"):
+                self._open_in_make(word, code[match.end() :])
             elif word in ("if", "elif"):
                 whole = _CONDITION.match(self.source, offset + match.end())
                 condition = whole[1] if whole else code[match.end() :]
@@ -199,6 +218,21 @@ class _LineReader:
                 self.branches.append(_Branch(self.opened, last.left, last.left, frozenset(), last.rest))
             elif word in ("fi", "endif") and self.branches:
                 self.branches.pop()
+
+    def _open_in_make(self, word: str, rest: str) -> None:
+        """`ifeq ($(shell test $(CUDA_VERSION) -ge 128; echo $$?),0)`, also behind an `else`."""
+        still = self.branches.pop().left if word.startswith("else") and self.branches else every_toolkit()
+        asked = _MAKE_TEST.match(rest) if word.endswith("eq") else None
+        if asked is None:
+            self._open(still)
+            return
+        run = "$(shell" in asked["test"]
+        test = _ECHO.split(asked["test"])[0] if run else f"{asked['test']} == {asked['value']}"
+        may, must = of_condition(test)
+        holds = not run or (asked["value"] == "0") == ("$$?" in asked["test"])
+        if holds == word.endswith("neq"):
+            may, must = every_toolkit() - must, every_toolkit() - may
+        self._open_for(still, may, must)
 
     def _arms(self, code: str) -> None:
         """The arms of `case "$CUDA_VERSION" in 12.8.1) ... ;; 12.9.1|13.0.1) ... ;; esac`, each for its releases."""
@@ -220,9 +254,11 @@ class _LineReader:
         self.arm = 0
 
     def _open(self, still: Toolkits, condition: str = "", rest: str = "") -> None:
-        may, must = of_condition(condition)
-        self.opened += 1
         host, rest = of_host(condition) or rest, rest or of_denied(condition)
+        self._open_for(still, *of_condition(condition), host, rest)
+
+    def _open_for(self, still: Toolkits, may: Toolkits, must: Toolkits, host: str = "", rest: str = "") -> None:
+        self.opened += 1
         self.branches.append(_Branch(self.opened, still & may, still & must, still - must, host, rest))
 
     def _image(self, code: str) -> None:
@@ -317,12 +353,19 @@ class _LineReader:
 
     def _listed(self, kind: CarryKind, name: str, text: str, start: int, toolkits: Toolkits) -> None:
         listed = parse_list(text, with_ptx=bare_is_both(name))
-        if listed is None or not counts(name, listed, handed=name in self.handed) or self._only_said(name):
+        pasted = self.pasted.get(name)
+        known = listed is not None and (pasted is not None or counts(name, listed, handed=name in self.handed))
+        if listed is None or not known or self._only_said(name):
             return
         at = self.places.span(start, start + len(text.rstrip()))
         if kind == "request":
             self._replace(name)
-        self._add(kind, name, listed, at, toolkits)
+        if pasted is None:
+            self._add(kind, name, listed, at, toolkits)
+        elif set(known_targets(listed.sass)):
+            ptx = {"none": (), "last": listed.sass[-1:], "all": listed.sass}[pasted]
+            apart = self.path.endswith(_SHELL) and _KEPT_PTX.search(self.source) is None
+            self._add("gencode", name, replace(listed, ptx=ptx), at, toolkits, group=name if apart else "")
 
     def _only_said(self, name: str) -> bool:
         """Whether a script prints a variable, and does nothing else with it."""
@@ -345,7 +388,16 @@ class _LineReader:
             taken = frozenset.intersection(*(branch.must for branch in inner))
             self.values[place] = replace(value, toolkits=value.toolkits - taken)
 
-    def _add(self, kind: CarryKind, name: str, listed: Listed, at: Span, toolkits: Toolkits, text: str = "") -> None:
+    def _add(
+        self,
+        kind: CarryKind,
+        name: str,
+        listed: Listed,
+        at: Span,
+        toolkits: Toolkits,
+        text: str = "",
+        group: str = "",
+    ) -> None:
         place = yaml_place(self.lines, self.number) if self.path.endswith(_YAML) else YamlPlace((), ())
         job = next((host for lines, host in self.jobs if self.number in lines), "")
         row = of_job("\n".join((*place.keys, *place.beside)))
@@ -354,28 +406,44 @@ class _LineReader:
         qualname = ".".join(place.keys[:-1])
         handed = self.receivers.get(name.lower(), "")
         carry = Carry(kind, name, listed.sass, listed.ptx, at, text=text, qualname=qualname, host=host, handed=handed)
+        carry = replace(carry, group=group)
         self.values.append(_Setting(carry, tuple(self.branches), toolkits))
 
     def _toolkits(self) -> Toolkits:
-        found = self.image
+        found = every_toolkit()
         for branch in self.branches:
             found &= branch.may
-        return found
+        return found & self.image or found  # a branch for another toolkit than the image's: that one is a default
 
 
 def read(path: str, source: str) -> tuple[Carry, ...]:
     """The carries of a file of any of these kinds."""
-    handed = _handed(source) | (CAPABILITIES if is_kernel_package(path) else frozenset())
-    reader = _LineReader(path, source, Places(source), handed, list_names(handed), receivers=_receivers(source))
+    pasted = _pasted(source)
+    handed = _handed(source) | frozenset(pasted) | (CAPABILITIES if is_kernel_package(path) else frozenset())
+    names, receivers = list_names(handed), _receivers(source)
+    reader = _LineReader(path, source, Places(source), handed, names, pasted, receivers=receivers)
+    if is_makefile(path):
+        compiled = sources_by_line(source)
+        return tuple(replace(carry, sources=tuple(compiled.get(carry.at[0], ()))) for carry in reader.read())
     return with_sources(source, reader.read()) if is_kernel_package(path) else reader.read()
 
 
 def _handed(source: str) -> frozenset[str]:
-    """The variables that a build's own list, or a flag for an architecture, gets its value from."""
-    found = {match["value"] or match["part"] for match in islice(_HANDED.finditer(source), _MOST)}
-    for loop in islice(_LOOP.finditer(source), _MOST):
-        found |= {loop[2]} if loop[1] in found else set()
+    """The variables that a build's own list gets its value from."""
+    found = {match["value"] for match in islice(_HANDED.finditer(source), _MOST)}
     return frozenset(islice(sorted(found), _MOST_HANDED))
+
+
+def _pasted(source: str) -> dict[str, _Ptx]:
+    """The variables whose members stand in flags, `compute_$arch`, directly or by a loop."""
+    parts = {match["part"] for match in islice(_PASTED.finditer(source), _MOST)}
+    kept = {match["part"] for match in islice(_PASTED_PTX.finditer(source), _MOST)}
+    loops = list(islice(_LOOP.finditer(source), _MOST)) if parts else []
+    members = {loop["loop"] or loop["meson"] or loop["make"]: loop["list"] for loop in loops}
+    names = {*parts, *(listed for member, listed in members.items() if member in parts)}
+    whole = {*kept, *(listed for member, listed in members.items() if member in kept)}
+    other: _Ptx = "last" if kept - members.keys() else "none"
+    return {name: "all" if name in whole else other for name in islice(sorted(names), _MOST_HANDED)}
 
 
 def _receivers(source: str) -> dict[str, str]:

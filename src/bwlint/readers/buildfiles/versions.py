@@ -12,7 +12,7 @@ from bwlint.chips.toolkits import Toolkits, every_toolkit, releases, version
 _Order = Callable[[tuple[int, ...], tuple[int, ...]], bool]
 
 _TEST = re.compile(
-    r"[\"']?\$?\{?(?P<name>\w*cuda[\w.]{0,40}|\bcu_[\w.]{0,40})(?P<cut>%%[^}]{0,10})?\}?[\"']?[ \t]*"
+    r"[\"']?\$?[{(]?(?P<name>\w*cuda[\w.]{0,40}|\bcu_[\w.]{0,40})(?P<cut>%%[^}]{0,10})?[})]?[\"']?[ \t]*"
     r"(?P<operator>==|!=|<=|>=|=|<|>|-eq|-ne|-ge|-gt|-le|-lt)[ \t]*(?P<value>[\w.*\[\]\"'-]{1,30})",
     re.I,
 )
@@ -67,6 +67,8 @@ def _passing(test: re.Match[str]) -> Toolkits | None:
     """The toolkits that pass one test, or None where it is no version that is tested."""
     operator, value = test["operator"], re.sub(r"[\"']", "", test["value"])
     value = _BANNER.sub("", value)
+    if "minor" in test["name"].lower():
+        return None
     stream = _STREAM.fullmatch(value)
     value = f"{stream[1]}.{stream[2]}" if stream else value
     if operator in ("==", "=", "!="):

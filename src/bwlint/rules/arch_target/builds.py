@@ -34,6 +34,8 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import ACCEPTING, FLAGS, ONE_EXTENSION, Carry, CarryKind, Module
 from bwlint.model.findings import Claim, Confidence, NoFix, Severity
 from bwlint.rules.arch_target import RULE
+from bwlint.sources.search import search_of
+from bwlint.sources.tree import checkout_folder, package_root
 from bwlint.world.builds import named_for, of_framework, pair_of, pairs_of, takes_family
 
 _LISTS: frozenset[CarryKind] = frozenset({"list", "piece", "request"})
@@ -42,6 +44,7 @@ _ISA = re.compile(r"\d\.\d")
 _EXAMPLE = re.compile(r"(?:^|/)examples?/")
 _SPARSE_FP4 = re.compile(r"fp4.*sparse|sparse.*fp4", re.I)
 _OF_TORCH = re.compile(r"torch_cuda_arch_list", re.I)
+_TAKEN_AS_IT_IS = re.compile(r"torch_cuda_arch_list|CMAKE_CUDA_ARCHITECTURES$", re.I)
 NO_FAMILY = "no target for the family here"
 _HOPPER = 90
 _CARDS = group("small-shared")
@@ -55,6 +58,12 @@ _OF_CI = re.compile(
 _SHIPS = re.compile(r"releas|publish|wheel|pypi|packag|deploy|upload", re.I)
 _FEW = 3
 _MOST_COPIES = 8
+_GENERIC = re.compile(
+    r"cmake|torch|cuda|nvcc|gpu|arch(?:itecture)?s?|arches|list|compute|capabilit(?:y|ies)|caps?|sms?|targets?|default"
+    r"|support(?:ed)?|build|all|env|x86|64|aarch|[\W\d_]",
+    re.I,
+)
+"""What a variable's name has that anybody's may have."""
 _NOWHERE = Span(0, 0, 0, 0)
 _OF_ITS_MAKER = NoFix("for which chips a build is made is for its maker to say")
 
@@ -105,7 +114,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 
 
 def _faults(context: Context, module: Module) -> Iterator[Draft]:
-    stated = (_Built(carry) for carry in module.carries if carry.kind != "extension")  # made of the others
+    stated = (_Built(carry) for carry in module.carries if not carry.is_a("extension", "inherited"))  # made of others
     file = _BuildFile(context, module, tuple(built for built in stated if built.toolkits))
     for built in file.built:
         if file.copied(built):
@@ -472,8 +481,11 @@ class _BuildFile:
         jits = _union(one.jits for one in active)
         for _, present, missing in _split(self._asked(built), loads):
             mine = [target for target in built.sass if target.loads_on() & present]
-            if not mine or not _possible(missing, toolkits):
+            if not mine or not _possible(missing, toolkits) or _of_its_host(built.carry, present, missing):
                 continue
+            asked = self.context.let_in(self.module, built.carry.at) if built.carry.kind in FLAGS else NONE
+            if asked and not asked & missing:
+                continue  # the test in front is the fault
             alone = built.carry.kind == "request" and len(built.every) == 1
             compiled = missing & jits
             sure = not compiled and not alone and any(target.suffix == "a" for target in mine)
@@ -601,6 +613,8 @@ class _BuildFile:
         if here is not None:
             apart = "condition" if here.toolkits & built.toolkits else "toolkit"
             return _AskedList(built, f"`{carry.name}` has it under another {apart}")
+        if named := self._under_its_name(carry):
+            return _AskedList(built, f"`{carry.name}` has it in {named}")
         recent = [target for target in every if target.number >= _HOPPER]
         whole = any(_is_whole(one.carry, every) for one in together)
         if whole and recent and _of_nobody_alone(every):
@@ -610,6 +624,20 @@ class _BuildFile:
         if whole and carry.kind != "kernel" and len(cards) == len(_CARDS) and not _TRIES.search(self._place):
             return _AskedList(built, f"{_listed(cards)} are the cards before them")
         return None
+
+    def _under_its_name(self, carry: Carry) -> str:
+        """Another file of the project that has the asked chips in a variable which is the project's own."""
+        own, native = _GENERIC.sub("", carry.name), self.context.native
+        if native is None or len(own) <= _FEW or not carry.is_a("request", "list"):
+            return ""
+        search = search_of(checkout_folder(package_root(self.module.path)), native.searches)
+        for kind in ("build", "python"):
+            for hit in search.word(kind, carry.name)[:_MOST_COPIES]:
+                other = self.context.builds.read(hit.file.real)
+                for one in other.carries if other is not None and other.path != self.module.path else ():
+                    if one.name == carry.name and _loading(one.sass) & self.context.targets:
+                        return f"{hit.file.real.rpartition('/')[2]}:{one.at[0]}"
+        return ""
 
     def _compiles_as_it_stands(self, built: _Built) -> bool:
         """Whether the sources of a list are known in this tree, and so that no other name is made of its own."""
@@ -751,7 +779,8 @@ class _BuildFile:
         """The carries that add up with one: flags of a file, pieces of a list under a common toolkit."""
         kind = built.carry.kind
         if kind in FLAGS:
-            return tuple(one for one in self.built if one.carry.kind in FLAGS and one.carry.group == built.carry.group)
+            flags = (one for one in self.built if one.carry.kind in FLAGS and one.carry.group == built.carry.group)
+            return tuple(one for one in flags if one.toolkits & built.toolkits)
         same = [one for one in self.built if one.carry.name == built.carry.name and one.carry.kind != "match"]
         if kind == "filter" or any(one.carry.kind == "piece" for one in same):
             return tuple(one for one in same if one.toolkits & built.toolkits)
@@ -863,6 +892,12 @@ def _split(asked: ChipSet, have: ChipSet) -> Iterator[tuple[ChipSet, ChipSet, Ch
             yield family, present, missing
 
 
+def _of_its_host(carry: Carry, present: ChipSet, missing: ChipSet) -> bool:
+    """Whether a list for aarch64 has the chips that are found there alone, and leaves out those that are not."""
+    own = group("arm-hosts")
+    return carry.host == ARM and present <= own and not missing & own
+
+
 def _relatives(chips: ChipSet) -> ChipSet:
     found = NONE
     for chip in chips:
@@ -912,8 +947,8 @@ def _is_whole(carry: Carry, targets: Sequence[Target]) -> bool:
     """Whether nvcc gets a list as it stands: what a project calls its own may be mapped, unless it is long."""
     if carry.is_a("gencode", "kernel", "filter"):
         return True
-    of_torch = _OF_TORCH.search(carry.name) is not None
-    return carry.is_a("request") and (of_torch or len({target.chip.major for target in targets}) > 2)
+    taken = _TAKEN_AS_IT_IS.search(carry.name) is not None
+    return carry.is_a("request") and (taken or len({target.chip.major for target in targets}) > 2)
 
 
 def _short(target: Target) -> str:

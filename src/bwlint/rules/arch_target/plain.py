@@ -22,8 +22,9 @@ _SHOWN = 8
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
     for carry in module.carries:
-        for target in known_targets(carry.sass) if carry.sources else ():
-            wanted = _suffixed(context, carry, target)
+        _, listed = context.builds.list_of(module, carry) if carry.sources else (module.path, carry)
+        for target in known_targets(listed.sass) if carry.sources else ():
+            wanted = _suffixed(context, listed, target)
             needing = list(refused(context, behind(context, module, carry), target, wanted)) if wanted else []
             if wanted and needing:
                 yield _draft(module, carry, target, wanted, needing)

@@ -1,0 +1,101 @@
+"""Which sources the rules of a makefile compile with the flags of a line, or of a variable.
+
+In: the text of a makefile. Out: for each of its lines, the sources that are compiled with what stands there; a star
+stands for what make's `%` matches, and for what its wildcards find.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+_NAMES = frozenset({"Makefile", "makefile", "GNUmakefile"})
+_ASSIGNED = re.compile(r"[ \t]*(?:export[ \t]+|override[ \t]+)?(\w{1,60})[ \t]*(?:[:?+]{0,2}=)")
+_RULE = re.compile(r"([^\s#:=][^:=#\n]{0,2000}):{1,2}(?![:=])([^=\n;]*)")
+_REFERENCE = re.compile(r"\$[({](\w{1,60})")
+_SOURCE = re.compile(r"[\w./*%-]*[\w*%]\.cu(?![\w*])")
+_COMPILER = re.compile(r"nvcc|\$[({]\w*NVCC", re.I)
+_DEEPEST = 8
+_MOST_LINES = 3000
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """What a rule is for, and its recipe with the numbers of its lines."""
+
+    prerequisites: str
+    recipe: list[tuple[range, str]] = field(default_factory=list)
+
+
+def is_makefile(path: str) -> bool:
+    return path.rpartition("/")[2] in _NAMES
+
+
+def sources_by_line(source: str) -> Mapping[int, Sequence[str]]:
+    """The sources that the flags of each line, counted from 1, are given for."""
+    variables: defaultdict[str, list[tuple[range, str]]] = defaultdict(list)
+    rules: list[_Rule] = []
+    for numbers, line in _lines(source):
+        if line.startswith("\t"):
+            if rules:
+                rules[-1].recipe.append((numbers, line))
+        elif assigned := _ASSIGNED.match(line):
+            variables[assigned[1]].append((numbers, line[assigned.end() :]))
+        elif begun := _RULE.match(line):
+            rules.append(_Rule(begun[2]))
+    texts = {name: " ".join(text for _, text in lines) for name, lines in variables.items()}
+    found: defaultdict[int, dict[str, None]] = defaultdict(dict)
+    for rule in rules:
+        compiling = [(numbers, line) for numbers, line in rule.recipe if _COMPILER.search(_expanded(line, texts))]
+        used = _used(" ".join(line for _, line in compiling), texts)
+        compiled = dict.fromkeys(_sources(rule, texts)) if compiling else {}
+        written = [*compiling, *(one for name in used for one in variables[name])]
+        for number in (number for numbers, _ in written for number in numbers):
+            found[number].update(compiled)
+    return {number: tuple(sources) for number, sources in found.items()}
+
+
+def _lines(source: str) -> Iterator[tuple[range, str]]:
+    """The lines, joined where they go on, each with the numbers of its parts."""
+    begun, parts = 1, list[str]()
+    for number, line in enumerate(source.split("\n")[:_MOST_LINES], 1):
+        parts.append(line.partition("#")[0].removesuffix("\\"))
+        if not line.endswith("\\"):
+            yield range(begun, number + 1), " ".join(parts)
+            begun, parts = number + 1, []
+
+
+def _used(text: str, texts: Mapping[str, str]) -> set[str]:
+    """The variables that a text uses, through others too."""
+    found: set[str] = set()
+    queue = _REFERENCE.findall(text)
+    while queue:
+        name = queue.pop()
+        if name in texts and name not in found:
+            found.add(name)
+            queue += _REFERENCE.findall(texts[name])
+    return found
+
+
+def _sources(rule: _Rule, texts: Mapping[str, str]) -> Iterator[str]:
+    """The sources of a rule. Those of a pattern are what the file names, or what fits it where it names none."""
+    written = " ".join((rule.prerequisites, *(line for _, line in rule.recipe)))
+    patterns = []
+    for name in _SOURCE.findall(_expanded(written, texts)):
+        if "%" in name:
+            patterns.append(name.removeprefix("./").replace("%", "*"))
+        else:
+            yield name.removeprefix("./")
+    if patterns:
+        named = [name for text in texts.values() for name in _SOURCE.findall(_expanded(text, texts)) if "%" not in name]
+        yield from named or patterns
+
+
+def _expanded(text: str, texts: Mapping[str, str]) -> str:
+    for _ in range(_DEEPEST):
+        if "$" not in text or len(text) > 100_000:
+            break
+        text = re.sub(r"\$[({](\w{1,60})[)}]", lambda match: texts.get(match[1], "").strip(), text)
+    return text
