@@ -80,6 +80,7 @@ OperationKind = Literal[
     "instruction",
     "atom",
     "body",
+    "trap",
     "mention",
     "cluster",
     "cluster-limit",
@@ -113,6 +114,7 @@ OperationKind = Literal[
 instruction     one of PTX, by its statement
 atom            one of a template library, by its type
 body            a kernel that is all behind guards
+trap            a stretch of such a kernel that only ends in an error
 mention         a word that says for whom a file is meant
 cluster         blocks that are launched together
 launch          one that may fail unseen
@@ -424,6 +426,7 @@ class Outline:
     dotted name or path it stands for; names that the file loads when they are asked for (`"name": "module:attribute"`)
     are imports too. `stars` are modules of which every name is handed on. `instances` has the templates of C++ and the
     functions of Python at what calls write out.
+    `written` counts the arguments of the call of C++ whose name stands at a place; None where it is no call.
     `picked` has, for `Class.name`, the classes and functions of which its methods give `self.name` one, by their names.
     """
 
@@ -436,4 +439,5 @@ class Outline:
     imports: dict[str, str]
     stars: tuple[str, ...] = ()
     instances: Instances | None = None
+    written: Callable[[Span], int | None] = lambda _: None
     picked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

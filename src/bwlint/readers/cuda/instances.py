@@ -112,7 +112,14 @@ class GivenTemplate:
         if value in ("true", "false"):
             return const(value == "true", at)
         found = number(value) if value is not None and value.isdigit() else None
-        return const(found, at) if found is not None else unknown(name, at)
+        return const(found, at) if found is not None else self._member(name, at)
+
+    def _member(self, name: str, at: Span) -> Expr:
+        """`Traits<Sm>::value` with what is given."""
+        from bwlint.readers.cuda import statics
+
+        asked = statics.asked(*self.written((name,)), at, self._resolve) if "<" in name else None
+        return Expr("macro", asked, at) if asked is not None else unknown(name, at)
 
 
 @dataclass(frozen=True, slots=True)

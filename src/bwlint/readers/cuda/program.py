@@ -146,7 +146,7 @@ def program(code: Code, text: str, scopes: Scopes, directives: Directives) -> Ho
         asks = asks or (scope.kind == "macro" and FAILS.search(body, scope.open, scope.close) is not None)
         if asks or found.uses_carrier(body, scope.header, scope.close):
             one = _apart(scope, len(given.parameters(body, scope)), params)
-            _HostWalk(code, body, one, found, reads, directives, _tags(text, scopes, scope)).run()
+            _HostWalk(code, body, one, found, reads, directives, tags(text, scopes, scope)).run()
     for start, end in outside(text, lambda offset: scopes.function(offset) is None):
         if _asks(text, start, end) or found.uses_carrier(text, start, end):
             scope = CodeScope("function", "", start, start, end, scopes.owner(start) or "<module>")
@@ -176,7 +176,7 @@ def _apart(scope: CodeScope, params: int, taken: dict[str, list[int]]) -> CodeSc
     return replace(scope, name=f"{scope.name}#{number + 1}") if number else scope
 
 
-def _tags(text: str, scopes: Scopes, scope: CodeScope) -> frozenset[str]:
+def tags(text: str, scopes: Scopes, scope: CodeScope) -> frozenset[str]:
     """The template parameters of a function and of the classes around it."""
     around = [one for one in scopes.all if one.kind == "class" and one.open < scope.open < one.close]
     found: set[str] = set()

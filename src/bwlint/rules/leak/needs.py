@@ -34,7 +34,7 @@ def leaks(context: Context, judged: Judged) -> Iterator[tuple[Side, Need, ChipSe
         if not judged.sets.core and not judged.sets.must:
             continue  # nothing is decided but by what is not known
         here = judged.on(side)
-        if not here & context.targets or not _device_decides(judged, side):
+        if not here & context.targets or not judged.decides(side):
             continue
         need = _need(context, judged, side)
         if need is None or not (here & need.legal or need.kind == "build"):
@@ -43,7 +43,8 @@ def leaks(context: Context, judged: Judged) -> Iterator[tuple[Side, Need, ChipSe
             continue  # a test that lays data out and back again runs anywhere
         if side.rest and side is not judged.working and need.strength != PROOF:
             continue  # much follows an arm, and a name is no evidence that it is for who comes there
-        kept = judged.sets.live - here - _OLD_NAMES
+        others = judged.sets.live - here
+        kept = (others or EVERY - here) - _OLD_NAMES
         picks = kept <= need.legal and not _runs_into_it(judged, need)
         if picks or _on_both_sides(context, judged, need) or _partial_guard(judged):
             continue  # the gate picks among the chips that it works on, or guards one configuration
@@ -198,11 +199,6 @@ def _let_otherwise(context: Context, judged: Judged, at: Span) -> ChipSet:
         if other.gate is not judged.gate:
             reached &= other.let_through(side)
     return reached
-
-
-def _device_decides(judged: Judged, side: Side) -> bool:
-    """The side is taken because of the device: it is not taken on every chip that gets here."""
-    return judged.on(side) != judged.sets.live
 
 
 def _says_newer_is_fine(judged: Judged, side: Side) -> bool:
