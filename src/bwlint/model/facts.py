@@ -426,6 +426,7 @@ class Outline:
     dotted name or path it stands for; names that the file loads when they are asked for (`"name": "module:attribute"`)
     are imports too. `stars` are modules of which every name is handed on. `instances` has the templates of C++ and the
     functions of Python at what calls write out.
+    `outside` has the methods of each class of C++ that are defined outside of it.
     `written` counts the arguments of the call of C++ whose name stands at a place; None where it is no call.
     `picked` has, for `Class.name`, the classes and functions of which its methods give `self.name` one, by their names.
     """
@@ -439,5 +440,6 @@ class Outline:
     imports: dict[str, str]
     stars: tuple[str, ...] = ()
     instances: Instances | None = None
+    outside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     written: Callable[[Span], int | None] = lambda _: None
     picked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -356,9 +356,18 @@ class Native:
     def _methods(self, node: Node) -> Iterator[Node]:
         """The methods of a class that show something or call anything: what an object of it is made for."""
         file = self._file(node.outline.path) if node.definition.kind == "class" else None
-        for method in file.within(node.definition.at) if file is not None else ():
+        inside = file.within(node.definition.at) if file is not None else ()
+        for method in (*inside, *(self._outside(node) if file is not None else ())):
             if self.shown(method) or any(self._calls(method)):
                 yield method
+
+    def _outside(self, node: Node) -> Iterator[Node]:
+        """The methods of a class that are defined outside of it, in whatever file."""
+        owner, home = node.definition.qualname.rpartition(".")[2], node.outline.path
+        for path in dict.fromkeys((home, *(self.paths_naming(owner, home) if len(owner) >= _SHORTEST else ()))):
+            outline = self.outline(path)
+            if outline is not None:
+                yield from (Node(outline, outline.definitions[name]) for name in outline.outside.get(owner, ()))
 
     def _passing(self, node: Node, at: Span) -> ChipSet:
         """The chips that the gates and guards within a definition may let come to a place in it."""

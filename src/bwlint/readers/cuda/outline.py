@@ -17,7 +17,16 @@ from bwlint.readers.cuda import assembly, ways
 from bwlint.readers.cuda.constants import arguments
 from bwlint.readers.cuda.given import parameters
 from bwlint.readers.cuda.held import held
-from bwlint.readers.cuda.instances import MAX_GIVEN, Decide, Given, GivenTemplate, given, instance, is_special, member_of
+from bwlint.readers.cuda.instances import (
+    MAX_GIVEN,
+    Decide,
+    Given,
+    GivenTemplate,
+    given,
+    instance,
+    is_special,
+    member_of,
+)
 from bwlint.readers.cuda.lexer import Code, clean
 from bwlint.readers.cuda.preprocessor import Directives, directives
 from bwlint.readers.cuda.program import last, tags
@@ -78,9 +87,20 @@ def outline(path: str, source: str) -> Outline:
         definitions=OnDemand(written, lambda _, scope: _definition(file, scope)),
         places={name: code.span(scope.header, scope.close + 1) for name, scope in written.items()},
         imports=dict(_bindings(code)),
+        outside=_outside(written),
         instances=lambda name, given, decide: tuple(_instances(file, written, name, given, decide)),
         written=lambda at: _written(code, at),
     )
+
+
+def _outside(written: Mapping[str, CodeScope]) -> dict[str, tuple[str, ...]]:
+    """The methods that are defined outside of their class, by the class: `void Runner::run() {`."""
+    found: dict[str, tuple[str, ...]] = {}
+    for qualname, scope in written.items():
+        owner = last(scope.name.rpartition("::")[0]) if scope.kind == "function" else ""
+        if owner:
+            found[owner] = (*found.get(owner, ()), qualname)
+    return found
 
 
 def _written(code: Code, name: Span) -> int | None:
@@ -150,9 +170,10 @@ def _definition(file: _CutText, scope: CodeScope, bound: GivenTemplate | None = 
     at, qualname = code.span(scope.header, scope.close + 1), _qualname(scope)
     if scope.kind == "class":
         stretches = [(scope.header, scope.open), *file.places.members(scope)]
-        made = tuple(_names(file, scope, stretches, bound))
+        made = tuple(_names(file, scope, stretches, bound.with_tags(text, stretches)))
         return Definition(qualname, "class", at, made[:MAX_USES], bases=_bases(text, scope))
     around = found.path(scope.open)
+    bound = bound.with_tags(text, [(scope.open, scope.close)])
     body = bound.settled(statements(text, scope.open + 1, scope.close))
     device = _DEVICE.search(text, scope.header, scope.open) is not None
     runs = list(compiled(text, body, tags(text, file.places, scope)) if device else sure(text, body))
@@ -232,9 +253,13 @@ def _is_used(text: str, name: re.Match[str], stop: int, used: re.Pattern[str]) -
 def _use(file: _CutText, name: str, match: re.Match[str], is_sure: bool, chosen: bool, bound: GivenTemplate) -> Use:
     """A use of a name; of a builder of kernels, of what it builds for."""
     text, at = file.text, file.code.span(*match.span())
-    open_choice = not chosen and _CHOSEN.search(text, assembly.statement_start(text, match.start()), match.start())
-    is_sure = is_sure and not open_choice
+    begin = assembly.statement_start(text, match.start())
+    open_choice = not chosen and _CHOSEN.search(text, begin, match.start()) is not None
     built = _BUILDS_FOR.match(text, match.end()) if is_builder(name) else None
+    if built is not None and open_choice:  # both types that are chosen from may be built for the same
+        same = re.compile(rf"\b{last(match[0])}\s*<\s*{built['tag']}\b")
+        open_choice = len(same.findall(text, begin, text.find(";", match.end()))) < 2
+    is_sure = is_sure and not open_choice
     if built is None or runs_everywhere(last(built["operator"])):
         arguments, end = given(text, match.end())
         member = member_of(text, end) if arguments else ""
@@ -243,7 +268,8 @@ def _use(file: _CutText, name: str, match: re.Match[str], is_sure: bool, chosen:
     tag = last(bound.values.get(built["tag"], built["tag"]))
     named = re.compile(rf"\busing\s+{tag}\s*=\s*(?P<tag>[A-Za-z_][\w:\s]*?)\s*;")
     above = list(named.finditer(text, max(0, match.start() - _FARTHEST_TAG), match.start()))
-    return Use(last(above[-1]["tag"]) if above else tag, "builder", at, sure=is_sure)
+    meant = bound.values.get(above[-1]["tag"], above[-1]["tag"]) if above else tag
+    return Use(last(meant), "builder", at, sure=is_sure)
 
 
 def _operations(code: Code, certain: list[Stretch], needs: tuple[Operation, ...], around: Span) -> Iterator[Use]:

@@ -266,6 +266,7 @@ class _HostWalk:
         self.block(body)
         if scope.kind == "macro" and not self.returns and len(body) == 1:
             self.returns.append(((), self._value(body[0].start, body[0].end)))
+            self.found.names.setdefault(self.name, Expr("function", (scope.qualname,)))
         self.returns = self._answers()
         function = self._function(scope.qualname, self.returns, exits=self._ways_out())
         self._predicate(function)
@@ -330,7 +331,14 @@ class _HostWalk:
             path, value = answers[0]
             if value.op in ("cmp", "and", "or", "not") and value.at is not None:
                 self.path = list(path)
-                self._note("predicate", value, value.at, ways.answer(True), ways.answer(False), self.scope.name)
+                self._note(
+                    "predicate",
+                    value,
+                    value.at,
+                    ways.answer(True),
+                    ways.answer(False),
+                    self.scope.name.removesuffix("()"),
+                )
 
     # -- expressions
 
@@ -596,7 +604,10 @@ class _HostWalk:
                 default = next((other for names, other in cases if None in names), None)
                 yes = self._side(body)
                 no = self._side(default) if default is not None else self._rest(yes, rest or behind, statement.start)
+                before = labelled[: labelled.index(values[0])]
+                self.path.append(Expr("cmp", ("not in", (asked, Expr("tuple", (before,))))))
                 self._note("condition", test._replace(at=at), at, yes, no, "", (self.chain, position))
+                self.path.pop()
             others_of = Expr("cmp", ("not in", (asked, Expr("tuple", (labelled,)))))
             self.path.append(test if values else others_of)
             self.block(body)
