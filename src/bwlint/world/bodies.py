@@ -4,7 +4,9 @@ from all of the code around it whether it would run or not, or a kernel of which
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
+from itertools import takewhile
 
 from bwlint.chips import EVERY, EVERY_TARGET, NO_TARGET, ChipSet, TargetSet, siblings
 from bwlint.chips.atoms import atom
@@ -18,8 +20,9 @@ from bwlint.world.tree import Tree
 
 def left_of(tree: Tree, module: Module, node: Node) -> Iterator[NeedProof]:
     """What stands against some chips in a definition of a file, by what is compiled of it there."""
-    around = node.definition.at
-    inside = [one for one in module.operations if around.holds(one.at)]
+    around, every = node.definition.at, module.operations  # in the order of the file
+    first = bisect_left(every, around[:2], key=lambda one: one.at[:2])
+    inside = list(takewhile(lambda one: one.at[:2] < around[2:], every[first:]))
     for operation in inside:
         if operation.kind in NAMED and not operation.tests and not operation.given:
             yield from _refused(tree, module, node, operation)

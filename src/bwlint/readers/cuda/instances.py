@@ -29,7 +29,7 @@ _SAME = re.compile(r"(?:std::)?is_same(?:_v)?<(?P<one>[\w:]+),(?P<other>[\w:]+)>
 _LOCAL = re.compile(r"\bconstexpr\s+(?:static\s+)?[\w:]+\s+(?P<name>\w+)\s*=(?!=)\s*(?P<value>[^;{}]{1,200});")
 _CHOICE = re.compile(r"\b(?:\w+::){0,4}conditional(?:_t)?\s*(?=<)")
 _MEMBER = re.compile(r"\s*::\s*(?:template\s+)?(?P<name>[A-Za-z_]\w*)(?=\s*\()")
-_TAG = re.compile(rf"\busing\s+(?P<name>\w+)\s*=\s*(?P<tag>(?:\w+::){{0,4}}{IN_NAMES}\d{{2,3}}\w?)\s*;")
+_TAG = re.compile(rf"using(?<!\wusing)\s+(?P<name>\w+)\s*=\s*(?P<tag>(?:\w+::){{0,4}}{IN_NAMES}\d{{2,3}}\w?)\s*;")
 _ALIAS = re.compile(r"\busing\s+(?P<name>\w+)\s*=\s*(?:typename\s+)?$")
 
 

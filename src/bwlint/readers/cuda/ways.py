@@ -105,6 +105,8 @@ def _arms(text: str, start: int, end: int) -> Iterator[Stretch]:
 def launched(text: str, start: int, end: int) -> frozenset[int]:
     """Where the names of kernels stand that are handed to what launches them: `cudaLaunchKernelEx(&config, kernel)`."""
     found: set[int] = set()
+    if text.find("aunch", start, end) < 0:
+        return frozenset()
     for call in _LAUNCHES.finditer(text, start, end):
         close = matching(text, call.end() - 1, MAX_STRETCH)
         found |= {one.start("name") for one in _HANDED.finditer(text, call.end() - 1, max(close, call.end() - 1))}

@@ -245,7 +245,8 @@ def _advice(need: Need, wrong: ChipSet, *, in_test: bool) -> str:
 def _said(need: Need, named: str, wrong: ChipSet) -> str:
     if need.use.how == "define":
         return f"admits {plain(wrong)} where the name `{named}` speaks of {need.what}"
-    further = "" if need.where.rpartition(".")[2] in ("", "__init__", named) else f" and by it to `{need.where}`"
+    where = need.where.partition("<")[0]
+    further = "" if where.rpartition(".")[2] in ("", "__init__", named) else f" and by it to `{where}`"
     return f"lets {plain(wrong)} through to `{named}`{further}: {need.what}"
 
 
