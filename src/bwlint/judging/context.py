@@ -137,6 +137,6 @@ class Context:
             if other.gate.kind == "choice":
                 continue  # what it asks for was picked by a test, and maybe by this one
             inner = other is not judged and other.gate.at[:2] > judged.gate.at[:2] and side.at and not side.empty
-            if inner and other.on(side) != other.sets.live:  # what was asked above is asked again for nothing
+            if inner and other.decides(side):  # what was asked above is asked again for nothing
                 return False
         return True

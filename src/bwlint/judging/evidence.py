@@ -78,8 +78,8 @@ class Evidence:
         """What a use needs; a need that all targets meet says that its author admits them."""
         if is_question(use.name):
             return None  # asking whether something is there is no use of it
-        local = use.name.partition(".")[0] in ("self", "cls")
-        key = (id(module), use.name, f"{use.how} {use.role} {use.call} {use.given} {use.at[0] if local else 0}")
+        local = module.language == "cuda" or use.name.partition(".")[0] in ("self", "cls")
+        key = (id(module), use.name, f"{use.how} {use.role} {use.call} {use.given} {use.at[:2] if local else 0}")
         if key not in self._memo:
             here = self._in_cpp if module.language == "cuda" else self._in_tree
             self._memo[key] = here(module, use) or self._in_table(module, use)

@@ -84,6 +84,7 @@ OperationKind = Literal[
     "instruction",
     "atom",
     "body",
+    "trap",
     "mention",
     "cluster",
     "cluster-limit",
@@ -117,6 +118,7 @@ OperationKind = Literal[
 instruction     one of PTX, by its statement
 atom            one of a template library, by its type
 body            a kernel that is all behind guards
+trap            a stretch of such a kernel that only ends in an error
 mention         a word that says for whom a file is meant
 cluster         blocks that are launched together
 launch          one that may fail unseen
@@ -431,6 +433,8 @@ class Outline:
     dotted name or path it stands for; names that the file loads when they are asked for (`"name": "module:attribute"`)
     are imports too. `stars` are modules of which every name is handed on. `instances` has the templates of C++ and the
     functions of Python at what calls write out.
+    `outside` has the methods of each class of C++ that are defined outside of it.
+    `written` counts the arguments of the call of C++ whose name stands at a place; None where it is no call.
     `picked` has, for `Class.name`, the classes and functions of which its methods give `self.name` one, by their names.
     """
 
@@ -443,4 +447,6 @@ class Outline:
     imports: dict[str, str]
     stars: tuple[str, ...] = ()
     instances: Instances | None = None
+    outside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    written: Callable[[Span], int | None] = lambda _: None
     picked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -24,7 +24,7 @@ RULE = RuleTraits("empty-body", follows="always")
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
     kernels: dict[tuple[str, Span], list[Operation]] = defaultdict(list)
     for operation in module.operations:
-        if operation.kind == "body":
+        if operation.kind in ("body", "trap"):
             kernels[operation.name, operation.at].append(operation)
     if not kernels:
         return

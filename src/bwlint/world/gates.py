@@ -76,6 +76,11 @@ class Judged:
             return self.sets.live & self.sets.may & (self.core | self.sets.must)
         return self.sets.live - self.sets.must - (self.core if self.sets.decided else NONE)
 
+    def decides(self, side: Side) -> bool:
+        """Whether a side is taken because of the device, or is the last one asked for in front of an error."""
+        last = self.gate.position > 0 and side is self.gate.yes and refuses(self.gate.no)
+        return last or self.on(side) != self.sets.live
+
     def let_through(self, side: Side) -> ChipSet:
         """Chips that are not certain to be kept from a side: a guard for one model keeps nobody."""
         return self.sets.may if side is self.gate.yes else EVERY - self.sets.must

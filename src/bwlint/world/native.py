@@ -10,18 +10,19 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from bwlint.chips import EVERY, ChipSet, Target, frameworks, spelling
 from bwlint.chips.atoms import atom, builder
 from bwlint.chips.instructions import parse, verdict
 from bwlint.chips.wording import listed, plain
 from bwlint.evaluate.objects import EvaluationFrame
-from bwlint.model.expr import Expr, Span
+from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import NAMED, Carry, Hop, Module, Outline
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.search import Search, search_of
 from bwlint.sources.tree import package_root
+from bwlint.world.bodies import compiled_at, left_of
 from bwlint.world.builds import Builds, ends_in, exactly_one_of, pairs_of, runs_on
 from bwlint.world.proofs import Edge, NeedProof, Node, one_of
 from bwlint.world.refusals import Refusals
@@ -40,7 +41,7 @@ _SHORTEST = 6
 _NOWHERE = Module(path="", language="cuda")
 _NUMBERS = frozenset(str(chip.joined * factor) for chip in EVERY for factor in (1, 10))
 _COMPILED = (".cu",)
-_DEVICE_CODE = re.compile(rf"<<<|__global__|__device__|\.cuh[\">]|{frameworks.device_code()}")
+_DEVICE_CODE = re.compile(rf"<<<|__global__|__device__|\basm\b|\.cuh[\">]|{frameworks.device_code()}")
 _QUOTED = re.compile(rb"[\"'.](\w+)[\"']")
 _PYBIND = re.compile(r"PYBIND11_MODULE\((\w+)")
 _OPS = re.compile(rf"(?:{frameworks.operations()}\.)?ops\.(?P<name>\w+\.\w+)(?:\.default)?$")
@@ -108,9 +109,18 @@ class Native:
         file = self._file(near) if at is not None and "." not in name else None
         found = tuple(file.around(name, at)) if file is not None and at is not None else ()
         found = found or (self._instances(name, near, given) if given else ())
-        found = found or self._meant(name, near)
+        found = self._taking(found or self._meant(name, near), near, at)
         found = tuple(node for node in found if not node.definition.stub) or found
         return found if len(found) <= MAX_DEFINITIONS else ()
+
+    def _taking(self, found: tuple[Node, ...], near: str, at: Span | None) -> tuple[Node, ...]:
+        """Those of several definitions that take as many arguments as a call writes out; the rest have defaults."""
+        file = self._file(near) if len(found) > 1 and at is not None else None
+        count = file.outline.written(at) if file is not None and at is not None else None
+        if count is None:
+            return found
+        exact = tuple(node for node in found if len(node.definition.parameters) == count)
+        return exact or tuple(node for node in found if len(node.definition.parameters) > count) or found
 
     def _instances(self, name: str, near: str, given: tuple[str, ...]) -> tuple[Node, ...]:
         """A template at the arguments that it is given; one that is given a chip is looked for further away."""
@@ -124,7 +134,7 @@ class Native:
             for path in places:
                 outline = self.outline(path)
                 if outline is not None and outline.instances is not None:
-                    made = (outline.instances(word, given, self._decides) for word in words)
+                    made = (outline.instances(word, given, partial(self._decides, path)) for word in words)
                     found += tuple(Node(outline, one) for each in made for one in each)
                 if path == near and found:
                     break
@@ -140,11 +150,12 @@ class Native:
             if len(word) >= _SHORTEST:
                 yield from self.paths_naming(word, near)
 
-    def _decides(self, test: Expr) -> bool | None:
-        """Whether a test of constants holds."""
-        run = self.tree.interpreter
+    def _decides(self, path: str, test: Expr) -> bool | None:
+        """Whether a test of constants of a file holds."""
+        asks = any(node.op == "macro" for node in walk(test))
+        run, module = self.tree.interpreter, self._facts(path) if asks else None
         run.start()
-        value = run.truth(test, EvaluationFrame(_NOWHERE)).only()
+        value = run.truth(test, EvaluationFrame(module or _NOWHERE)).only()
         return value if isinstance(value, bool) else None
 
     def _meant(self, name: str, near: str) -> tuple[Node, ...]:
@@ -324,7 +335,8 @@ class Native:
 
     def shown(self, node: Node) -> tuple[NeedProof, ...]:
         """What a definition shows by itself: operations, an error that it ends in, what its file is compiled for."""
-        return (*_operations(node), *_built_kernels(node), *self._refusal(node), *self._build(node))
+        compiled = (*_operations(node), *self._compiled(node), *_built_kernels(node))
+        return (*compiled, *self._refusal(node), *self._build(node))
 
     def leads(self, node: Node) -> tuple[Edge, ...]:
         """The definitions that one surely calls, and of a class one of its methods that do anything."""
@@ -344,14 +356,31 @@ class Native:
     def _methods(self, node: Node) -> Iterator[Node]:
         """The methods of a class that show something or call anything: what an object of it is made for."""
         file = self._file(node.outline.path) if node.definition.kind == "class" else None
-        for method in file.within(node.definition.at) if file is not None else ():
+        inside = file.within(node.definition.at) if file is not None else ()
+        for method in (*inside, *(self._outside(node) if file is not None else ())):
             if self.shown(method) or any(self._calls(method)):
                 yield method
 
+    def _outside(self, node: Node) -> Iterator[Node]:
+        """The methods of a class that are defined outside of it, in whatever file."""
+        owner, home = node.definition.qualname.rpartition(".")[2], node.outline.path
+        for path in dict.fromkeys((home, *(self.paths_naming(owner, home) if len(owner) >= _SHORTEST else ()))):
+            outline = self.outline(path)
+            if outline is not None:
+                yield from (Node(outline, outline.definitions[name]) for name in outline.outside.get(owner, ()))
+
     def _passing(self, node: Node, at: Span) -> ChipSet:
-        """The chips that the gates within a definition may let come to a place in it."""
+        """The chips that the gates and guards within a definition may let come to a place in it."""
         module = self._facts(node.outline.path)
-        return EVERY if module is None else self.refusals.passing(module, at)
+        if module is None:
+            return EVERY
+        return self.refusals.passing(module, at) & compiled_at(self.tree, module, node.definition.at, at)
+
+    def _compiled(self, node: Node) -> Iterator[NeedProof]:
+        """What the compiler makes of device code on each chip."""
+        file = self._file(node.outline.path)
+        module = self._facts(node.outline.path) if node.definition.kind != "class" and file and file.device else None
+        return left_of(self.tree, module, node) if module is not None else iter(())
 
     def _refusal(self, place: Node) -> Iterator[NeedProof]:
         """The error that a function surely ends in on some chips."""

@@ -134,6 +134,10 @@ def operations(source: str) -> list[tuple[str, bool]]:
         ('__global__ void f() { asm volatile("tcgen05.wait::ld.sync.aligned;"); }', [("instruction", True)]),
         (
             '__global__ void f() { if (x) { asm volatile("tcgen05.wait::ld.sync.aligned;"); } }',
+            [("instruction", True)],
+        ),
+        (
+            '__global__ void f() { if constexpr (x) { asm volatile("tcgen05.wait::ld.sync.aligned;"); } }',
             [("instruction", False)],
         ),
         (

@@ -4,36 +4,61 @@ from __future__ import annotations
 
 import bisect
 import itertools
+import re
 from collections.abc import Iterator
 
-from bwlint.model.facts import Operation, Path
+from bwlint.model.facts import Operation, OperationKind, Path
+from bwlint.readers.cuda.failures import FAILS
 from bwlint.readers.cuda.lexer import Code
 from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import CodeScope, Scopes
+from bwlint.readers.cuda.statements import statements
+
+_PRINTS = re.compile(r"printf\s*\(")
+_REFUSES = re.compile(r"\b[A-Z_]{0,40}(?:UNSUPPORTED|NOT_SUPPORTED|INVALID|TRAP)[A-Z_]{0,40}\b")
+_TRAPS = re.compile(r"asm\s*(?:volatile\s*)?\(\s*\"\s*trap\b")
 
 
 def operations(code: Code, text: str, directives: Directives, places: Scopes) -> Iterator[Operation]:
-    """One operation of kind `body` for each stretch of a kernel that is all behind guards, with its tests."""
+    """One operation of kind `body` or `trap` for each stretch of a kernel that is all behind guards, with its tests."""
     for scope in places.functions:
         if not scope.kernel:
             continue
-        paths = _paths(text, directives, scope)
+        paths = _paths(code, text, directives, scope)
         outside = directives.path(scope.open)
         if paths and outside not in paths:
             name = scope.name.rpartition("::")[2]
             start = max(text.rfind(name, scope.header, scope.open), scope.header)
             at = code.span(start, start + len(name))
-            yield from (Operation("body", name, at, path=path, qualname=scope.qualname) for path in paths)
+            for path, only_fails in paths.items():
+                kind: OperationKind = "trap" if only_fails else "body"
+                yield Operation(kind, name, at, path=path, qualname=scope.qualname)
 
 
-def _paths(text: str, directives: Directives, scope: CodeScope) -> tuple[Path, ...]:
-    """The tests in force wherever the body has a word."""
+def _paths(code: Code, text: str, directives: Directives, scope: CodeScope) -> dict[Path, bool]:
+    """The tests in force wherever the body has a word, and whether all that stands there tells of an error."""
     starts = directives.starts
     first = bisect.bisect_right(starts, scope.open)
     last = bisect.bisect_left(starts, scope.close)
     bounds = [scope.open + 1, *starts[first:last], scope.close]
-    found: dict[Path, None] = {}
+    found: dict[Path, bool] = {}
     for begin, end in itertools.pairwise(bounds):
         if text[begin:end].strip():
-            found[directives.path(begin)] = None
-    return tuple(found)
+            path = directives.path(begin)
+            found[path] = found.get(path, True) and _only_fails(code, text, begin, end)
+    return found
+
+
+def _only_fails(code: Code, text: str, begin: int, end: int) -> bool:
+    """Whether a stretch ends in an error and does nothing before but to print what is wrong."""
+    body = statements(text, begin, end)
+    while len(body) == 1 and body[0].kind in ("if", "block"):
+        body = body[0].body
+    told = [
+        bool(FAILS.search(text, *one) or _REFUSES.match(text, *one) or _TRAPS.match(code.source, *one))
+        for one in ((entry.start, entry.end) for entry in body)
+    ]
+    return any(told) and all(
+        fails or _PRINTS.match(text, one.start) or (one.kind == "if" and _PRINTS.search(text, one.start, one.end))
+        for one, fails in zip(body, told, strict=True)
+    )

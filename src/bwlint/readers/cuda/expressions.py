@@ -6,7 +6,7 @@ What the form has no word for becomes an unknown with the text as its key, so th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from bwlint.chips import queries
 from bwlint.model.expr import Expr, Span, const, unknown
@@ -48,6 +48,7 @@ _TYPES = frozenset(
 _PARTS = {"first": 0, "second": 1}
 _PART = re.compile(r"(?:std::)?get<(\d)>$")
 _MAKES = frozenset({"make_pair", "make_tuple", "tie", "forward_as_tuple", "pair", "tuple"})
+_TEXTS = frozenset({"to_string", "string", "string_view", "StrCat"})
 _NAMED = frozenset({"name", "param"})
 _CLOSING = {"(": ")", "{": "}"}
 _WORDS = {"true": True, "false": False, "nullptr": None}
@@ -317,11 +318,23 @@ class _ExpressionParser:
 
 
 def _called(function: Expr, arguments: tuple[Expr, ...], at: Span) -> Expr:
-    """A call; what makes a pair or a tuple, or takes it apart, is told by its name."""
-    name = str(function.args[-1]) if function.op in ("name", "param", "attr", "static") else ""
-    if name in _MAKES and function.op != "attr":
+    """A call; what makes a pair, a tuple or a text is told by its name."""
+    name = str(function.args[-1]) if function.op in ("name", "param", "static") else ""
+    if name in _MAKES:
         return Expr("tuple", (arguments,), at)
+    if name in _TEXTS and arguments:
+        return Expr("fstr", (arguments,), at)
+    if name == "format" and arguments and arguments[0].op == "const":
+        return Expr("fstr", (tuple(_filled(str(arguments[0].args[0]), arguments[1:])),), at)
     return Expr("call", (function, arguments), at)
+
+
+def _filled(form: str, arguments: tuple[Expr, ...]) -> Iterator[Expr]:
+    """The parts of `format("sm_{}", sm)`; what is formatted in any special way is not known."""
+    texts = re.split(r"(\{[^{}]*\})", form)
+    for place, text in enumerate(texts):
+        argument = arguments[place // 2] if place // 2 < len(arguments) and text == "{}" else unknown(text)
+        yield argument if place % 2 else const(text)
 
 
 _SUCCESS = frozenset(form for name in queries.successes() for form in (name, spoken(name)))

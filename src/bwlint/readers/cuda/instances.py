@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from bwlint.chips.spelling import IN_NAMES
 from bwlint.model.expr import Expr, Span, const, unknown
 from bwlint.readers.cuda.constants import arguments
 from bwlint.readers.cuda.expressions import lower, number
@@ -28,6 +29,7 @@ _SAME = re.compile(r"(?:std::)?is_same(?:_v)?<(?P<one>[\w:]+),(?P<other>[\w:]+)>
 _LOCAL = re.compile(r"\bconstexpr\s+(?:static\s+)?[\w:]+\s+(?P<name>\w+)\s*=(?!=)\s*(?P<value>[^;{}]{1,200});")
 _CHOICE = re.compile(r"\b(?:\w+::){0,4}conditional(?:_t)?\s*(?=<)")
 _MEMBER = re.compile(r"\s*::\s*(?:template\s+)?(?P<name>[A-Za-z_]\w*)(?=\s*\()")
+_TAG = re.compile(rf"using(?<!\wusing)\s+(?P<name>\w+)\s*=\s*(?P<tag>(?:\w+::){{0,4}}{IN_NAMES}\d{{2,3}}\w?)\s*;")
 _ALIAS = re.compile(r"\busing\s+(?P<name>\w+)\s*=\s*(?:typename\s+)?$")
 
 
@@ -68,6 +70,11 @@ class GivenTemplate:
 
     def holds(self, start: int, end: int) -> bool | None:
         return self.decide(lower(self.code, start, end, self._resolve))
+
+    def with_tags(self, text: str, stretches: Iterable[tuple[int, int]]) -> GivenTemplate:
+        """With what stretches call a chip's tag: `using ArchTag = arch::Sm100;`."""
+        tags = {one["name"]: one["tag"] for stretch in stretches for one in _TAG.finditer(text, *stretch)}
+        return replace(self, values={**self.values, **tags}) if tags else self
 
     def inside(self, text: str, scope: CodeScope) -> GivenTemplate:
         """With what the body of a definition names: its constants, and the types that it chooses."""
@@ -112,7 +119,14 @@ class GivenTemplate:
         if value in ("true", "false"):
             return const(value == "true", at)
         found = number(value) if value is not None and value.isdigit() else None
-        return const(found, at) if found is not None else unknown(name, at)
+        return const(found, at) if found is not None else self._member(name, at)
+
+    def _member(self, name: str, at: Span) -> Expr:
+        """`Traits<Sm>::value` with what is given."""
+        from bwlint.readers.cuda import statics
+
+        asked = statics.asked(self.written((name,))[0], at, self._resolve) if "<" in name else None
+        return Expr("macro", asked, at) if asked is not None else unknown(name, at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +144,8 @@ def instance(
     """The parameters of a template at these arguments; None where it is not for them."""
     if not all(map(_PLAIN.match, arguments)):
         return None
-    heads = list(_TEMPLATE.finditer(text, scope.header, scope.open))
-    names = template_parameters(text, heads[-1].end()) if heads else None
+    head = template_head(text, scope)
+    names = template_parameters(text, head) if head is not None else None
     if names is None:
         return None
     special, _ = given(text, max(text.rfind(name, scope.header, scope.open), scope.header) + len(name))
@@ -150,6 +164,18 @@ def instance(
 def is_special(text: str, scope: CodeScope, name: str) -> bool:
     """Whether a definition is a template's for some arguments alone."""
     return bool(given(text, max(text.rfind(name, scope.header, scope.open), scope.header) + len(name))[0])
+
+
+def template_head(text: str, scope: CodeScope) -> int | None:
+    """Where the parameters of a template open, the last that stand in front of a definition; a parameter that is a
+    template itself has none of them.
+    """
+    found, end = None, scope.header
+    while (head := _TEMPLATE.search(text, end, scope.open)) is not None:
+        found = head.end()
+        parts = arguments(text, found, MAX_GIVEN * 4)
+        end = parts[-1][1] if parts else found
+    return found
 
 
 def template_parameters(text: str, opening: int) -> dict[str, str] | None:

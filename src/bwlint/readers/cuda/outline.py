@@ -14,14 +14,25 @@ from bwlint.chips.atoms import is_builder, runs_everywhere
 from bwlint.model.expr import Span
 from bwlint.model.facts import NAMED, Definition, DefinitionKind, Operation, Outline, Use
 from bwlint.readers.cuda import assembly, ways
+from bwlint.readers.cuda.constants import arguments
+from bwlint.readers.cuda.given import parameters
 from bwlint.readers.cuda.held import held
-from bwlint.readers.cuda.instances import Decide, Given, GivenTemplate, given, instance, is_special, member_of
+from bwlint.readers.cuda.instances import (
+    MAX_GIVEN,
+    Decide,
+    Given,
+    GivenTemplate,
+    given,
+    instance,
+    is_special,
+    member_of,
+)
 from bwlint.readers.cuda.lexer import Code, clean
 from bwlint.readers.cuda.preprocessor import Directives, directives
-from bwlint.readers.cuda.program import last
+from bwlint.readers.cuda.program import last, tags
 from bwlint.readers.cuda.scopes import CodeScope, Scopes, aliases, scopes, without_directives
 from bwlint.readers.cuda.statements import statements
-from bwlint.readers.cuda.sure import Stretch, only_refuses, sure
+from bwlint.readers.cuda.sure import Stretch, compiled, only_refuses, sure
 from bwlint.readers.cuda.ways import NOT_USED
 from bwlint.readers.ondemand import OnDemand
 
@@ -36,6 +47,7 @@ _INSTANTIATED = re.compile(r"<(?![<= \t])")
 _MEMBER = (".", "->")
 _ARGUMENT = re.compile(r"[<,]\s*(?:typename\s+)?\Z")
 _ENDS_ARGUMENT = re.compile(r"\s*(?:::\s*\w+\s*)?[,>]")
+_DEVICE = re.compile(r"__global__|__device__|\b[A-Z]+_DEVICE\b")
 _CHOSEN = re.compile(r"\bconditional(?:_t)?\s*<")
 _BUILDS_FOR = re.compile(r"\s*<\s*(?P<tag>[A-Za-z_][\w:]*)\s*,\s*(?P<operator>[\w:]*)")
 _WORDS = frozenset(
@@ -75,8 +87,29 @@ def outline(path: str, source: str) -> Outline:
         definitions=OnDemand(written, lambda _, scope: _definition(file, scope)),
         places={name: code.span(scope.header, scope.close + 1) for name, scope in written.items()},
         imports=dict(_bindings(code)),
+        outside=_outside(written),
         instances=lambda name, given, decide: tuple(_instances(file, written, name, given, decide)),
+        written=lambda at: _written(code, at),
     )
+
+
+def _outside(written: Mapping[str, CodeScope]) -> dict[str, tuple[str, ...]]:
+    """The methods that are defined outside of their class, by the class: `void Runner::run() {`."""
+    found: dict[str, tuple[str, ...]] = {}
+    for qualname, scope in written.items():
+        owner = last(scope.name.rpartition("::")[0]) if scope.kind == "function" else ""
+        if owner:
+            found[owner] = (*found.get(owner, ()), qualname)
+    return found
+
+
+def _written(code: Code, name: Span) -> int | None:
+    """How many arguments the call writes out whose name stands at a place."""
+    end = code.offset(*name[2:])
+    opening = end + len(code.text[end : end + MAX_GIVEN]) - len(code.text[end : end + MAX_GIVEN].lstrip())
+    _, opening = given(code.text, opening)
+    parts = arguments(code.text, opening) if code.text.startswith("(", opening) else None
+    return len(parts) if parts is not None else None
 
 
 def _instances(
@@ -137,15 +170,19 @@ def _definition(file: _CutText, scope: CodeScope, bound: GivenTemplate | None = 
     at, qualname = code.span(scope.header, scope.close + 1), _qualname(scope)
     if scope.kind == "class":
         stretches = [(scope.header, scope.open), *file.places.members(scope)]
-        made = tuple(_names(file, scope, stretches, bound, _INSTANTIATED))
+        made = tuple(_names(file, scope, stretches, bound.with_tags(text, stretches)))
         return Definition(qualname, "class", at, made[:MAX_USES], bases=_bases(text, scope))
     around = found.path(scope.open)
+    bound = bound.with_tags(text, [(scope.open, scope.close)])
     body = bound.settled(statements(text, scope.open + 1, scope.close))
-    runs = list(sure(text, body))
+    device = _DEVICE.search(text, scope.header, scope.open) is not None
+    runs = list(compiled(text, body, tags(text, file.places, scope)) if device else sure(text, body))
     certain = sorted(
-        (start, end) for start, end in (*runs, *_called_lambdas(text, runs)) if found.path(start) == around
+        (start, end)
+        for start, end in (*runs, *_called_lambdas(text, runs))
+        if device or found.path(start) == around  # which targets have it, the guards in device code say
     )
-    used = [*_names(file, scope, certain, bound), *_operations(code, certain, file.needs, at)]
+    used = [*_names(file, scope, certain, bound, device), *_operations(code, certain, file.needs, at)]
     if scope.test:
         # what it is about may be an argument or a member
         used += ways.uses(code, text, scope.open, scope.close, certain)
@@ -154,7 +191,8 @@ def _definition(file: _CutText, scope: CodeScope, bound: GivenTemplate | None = 
     ends = () if scope.kernel else ways.choices(code, text, body)
     chosen = tuple(replace(use, given=bound.written(use.given)) for use in ends)
     in_order = tuple(sorted(used, key=lambda use: use.at))[:MAX_USES]
-    return Definition(qualname, kind, at, in_order, choices=chosen, stub=only_refuses(text, body))
+    taken = tuple(parameters(text, scope))
+    return Definition(qualname, kind, at, in_order, parameters=taken, choices=chosen, stub=only_refuses(text, body))
 
 
 def _called_lambdas(text: str, runs: list[Stretch]) -> Iterator[Stretch]:
@@ -168,26 +206,31 @@ def _called_lambdas(text: str, runs: list[Stretch]) -> Iterator[Stretch]:
 
 
 def _names(
-    file: _CutText, scope: CodeScope, certain: list[Stretch], bound: GivenTemplate, used: re.Pattern[str] = _CALLED
+    file: _CutText, scope: CodeScope, certain: list[Stretch], bound: GivenTemplate, device: bool = False
 ) -> Iterator[Use]:
     """The functions that a body calls and the templates that it instantiates, each once, surely where it is sure."""
     text, around = file.text, file.found.path(scope.open)
     start = scope.header if scope.kind == "class" else scope.open
     starts = [start for start, _ in certain]
+    used = _INSTANTIATED if scope.kind == "class" else _CALLED
+    launched = ways.launched(text, start, scope.close)
     uses: dict[tuple[str, Given], Use] = {}
     choices = list(bound.choices(text, start, scope.close))
     for match in _NAME.finditer(text, start, scope.close):
         if any(choice.left[0] <= match.start() < choice.left[1] for choice in choices):
             continue
         name = re.sub(r"\s*::\s*", ".", match[0])
-        if name in _WORDS or len(name) < 3 or not _is_used(text, match, scope.close, used):
+        if name in _WORDS or len(name) < 3:
+            continue
+        if match.start() not in launched and not _is_used(text, match, scope.close, used):
             continue
         member = text.endswith(_MEMBER, match.start() - 2, match.start())
         owner = held(text).owner(match.start()) if member else None
         if member and owner is None:
             continue
         index = bisect_right(starts, match.start()) - 1
-        is_sure = index >= 0 and match.start() < certain[index][1] and file.found.path(match.start()) == around
+        is_sure = index >= 0 and match.start() < certain[index][1]
+        is_sure = is_sure and (device or file.found.path(match.start()) == around)
         chosen = any(choice.taken[0] <= match.start() < choice.taken[1] for choice in choices)
         use = _use(file, name, match, is_sure, chosen, bound)
         if owner is not None:
@@ -210,9 +253,13 @@ def _is_used(text: str, name: re.Match[str], stop: int, used: re.Pattern[str]) -
 def _use(file: _CutText, name: str, match: re.Match[str], is_sure: bool, chosen: bool, bound: GivenTemplate) -> Use:
     """A use of a name; of a builder of kernels, of what it builds for."""
     text, at = file.text, file.code.span(*match.span())
-    open_choice = not chosen and _CHOSEN.search(text, assembly.statement_start(text, match.start()), match.start())
-    is_sure = is_sure and not open_choice
+    begin = assembly.statement_start(text, match.start())
+    open_choice = not chosen and _CHOSEN.search(text, begin, match.start()) is not None
     built = _BUILDS_FOR.match(text, match.end()) if is_builder(name) else None
+    if built is not None and open_choice:  # both types that are chosen from may be built for the same
+        same = re.compile(rf"\b{last(match[0])}\s*<\s*{built['tag']}\b")
+        open_choice = len(same.findall(text, begin, text.find(";", match.end()))) < 2
+    is_sure = is_sure and not open_choice
     if built is None or runs_everywhere(last(built["operator"])):
         arguments, end = given(text, match.end())
         member = member_of(text, end) if arguments else ""
@@ -221,7 +268,8 @@ def _use(file: _CutText, name: str, match: re.Match[str], is_sure: bool, chosen:
     tag = last(bound.values.get(built["tag"], built["tag"]))
     named = re.compile(rf"\busing\s+{tag}\s*=\s*(?P<tag>[A-Za-z_][\w:\s]*?)\s*;")
     above = list(named.finditer(text, max(0, match.start() - _FARTHEST_TAG), match.start()))
-    return Use(last(above[-1]["tag"]) if above else tag, "builder", at, sure=is_sure)
+    meant = bound.values.get(above[-1]["tag"], above[-1]["tag"]) if above else tag
+    return Use(last(meant), "builder", at, sure=is_sure)
 
 
 def _operations(code: Code, certain: list[Stretch], needs: tuple[Operation, ...], around: Span) -> Iterator[Use]:

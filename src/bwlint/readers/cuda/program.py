@@ -162,7 +162,7 @@ def program(
         asks = asks or (scope.kind == "macro" and FAILS.search(body, scope.open, scope.close) is not None)
         if asks or found.uses_carrier(body, scope.header, scope.close):
             one = _apart(scope, len(given.parameters(body, scope)), params)
-            _HostWalk(code, body, one, found, reads, directives, _tags(text, scopes, scope)).run()
+            _HostWalk(code, body, one, found, reads, directives, tags(text, scopes, scope)).run()
     for start, end in outside(text, lambda offset: scopes.function(offset) is None):
         if _asks(text, start, end) or found.uses_carrier(text, start, end):
             scope = CodeScope("function", "", start, start, end, scopes.owner(start) or "<module>")
@@ -192,7 +192,7 @@ def _apart(scope: CodeScope, params: int, taken: dict[str, list[int]]) -> CodeSc
     return replace(scope, name=f"{scope.name}#{number + 1}") if number else scope
 
 
-def _tags(text: str, scopes: Scopes, scope: CodeScope) -> frozenset[str]:
+def tags(text: str, scopes: Scopes, scope: CodeScope) -> frozenset[str]:
     """The template parameters of a function and of the classes around it."""
     around = [one for one in scopes.all if one.kind == "class" and one.open < scope.open < one.close]
     found: set[str] = set()
@@ -287,6 +287,7 @@ class _HostWalk:
         self.block(body)
         if scope.kind == "macro" and not self.returns and len(body) == 1:
             self.returns.append(((), self._value(body[0].start, body[0].end)))
+            self.found.names.setdefault(self.name, Expr("function", (scope.qualname,)))
         self.returns = self._answers()
         function = self._function(scope.qualname, self.returns, exits=self._ways_out())
         self._predicate(function)
@@ -351,7 +352,14 @@ class _HostWalk:
             path, value = answers[0]
             if value.op in ("cmp", "and", "or", "not") and value.at is not None:
                 self.path = list(path)
-                self._note("predicate", value, value.at, ways.answer(True), ways.answer(False), self.scope.name)
+                self._note(
+                    "predicate",
+                    value,
+                    value.at,
+                    ways.answer(True),
+                    ways.answer(False),
+                    self.scope.name.removesuffix("()"),
+                )
 
     # -- expressions
 
@@ -617,7 +625,10 @@ class _HostWalk:
                 default = next((other for names, other in cases if None in names), None)
                 yes = self._side(body)
                 no = self._side(default) if default is not None else self._rest(yes, rest or behind, statement.start)
+                before = labelled[: labelled.index(values[0])]
+                self.path.append(Expr("cmp", ("not in", (asked, Expr("tuple", (before,))))))
                 self._note("condition", test._replace(at=at), at, yes, no, "", (self.chain, position))
+                self.path.pop()
             others_of = Expr("cmp", ("not in", (asked, Expr("tuple", (labelled,)))))
             self.path.append(test if values else others_of)
             self.block(body)

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 
 from bwlint.model.expr import Expr, Span, const
 from bwlint.readers.cuda.expressions import Resolve, number
-from bwlint.readers.cuda.instances import given, template_parameters
+from bwlint.readers.cuda.instances import given, template_head, template_parameters
 from bwlint.readers.cuda.scopes import CodeScope
 
 _MEMBER = re.compile(r"(?:\w+::)*(?P<owner>[A-Z]\w*)(?P<given><.*>)?::(?P<name>[A-Za-z_]\w*)$")
 _GIVEN = re.compile(r"(?:\w+::)*(?P<name>[a-z_]\w*)(?P<given><.*>)$")
 _TYPE = re.compile(r"(?:\w+::)*[A-Z]\w*[a-z]\w*(?:<.*>)?$|.*>$")
-_TEMPLATE = re.compile(r"\btemplate\s*(?=<)")
 _BASE = re.compile(r"(?::(?!:)\s*(?:public\s+)?|=\s*)(?:\w+::)*(?P<name>[A-Z]\w*)\s*(?=<)")
 
 
@@ -31,9 +30,9 @@ class Template:
 
 def template(text: str, scope: CodeScope, name: str) -> Template:
     """What stands in front of a definition."""
-    heads = list(_TEMPLATE.finditer(text, scope.header, scope.open))
-    named = template_parameters(text, heads[-1].end()) if heads else None
-    head = text[heads[-1].end() : scope.open] if heads else ""
+    opening = template_head(text, scope)
+    named = template_parameters(text, opening) if opening is not None else None
+    head = text[opening : scope.open] if opening is not None else ""
     params = tuple(f"{one}..." if re.search(rf"\.\.\.\s*{one}\b", head) else one for one in named or ())
     special, _ = given(text, max(text.rfind(name, scope.header, scope.open), scope.header) + len(name))
     return Template(params, special)

@@ -14,6 +14,10 @@ _CALL = re.compile(r"[A-Za-z_]\w*\s*[(<]")
 _STD = re.compile(r"\breturn\b|std\s*::\s*\w+")
 _FRESH = re.compile(r"return\s+(?:at|torch)\s*::\s*(?:empty|zeros|ones|full)(?:_like)?\s*\(")
 """A new tensor, with nothing computed."""
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_CONSTANT = re.compile(r"::|\bk?[A-Z]|\b(?:true|false)\b")
+"""What may be known when a test is compiled."""
+_STATUS = re.compile(r"\)\s*(?P<op>[!=]=)\s*(?:\w+::)*\w*(?:[Ss]uccess|SUCCESS|Ok|OK)\b")
 _CHOICE = re.compile(r"\?|&&|\|\|")
 _DEVICE = re.compile(r"[Ss][Mm]|[Aa]rch|[Cc]apab|[Mm]ajor|[Mm]inor|version|[Cc][Cc]\b|[Dd]evice")
 _NAMES_A_LAMBDA = re.compile(r"\s*(?:const\s+)?auto\s*&{0,2}\s*\w+\s*=\s*\[")
@@ -29,7 +33,8 @@ def sure(text: str, body: tuple[Statement, ...]) -> Iterator[Stretch]:
     for place, statement in enumerate(body):
         if statement.kind == "if":
             assert statement.test is not None
-            yield statement.test
+            if not _attempts(text, statement, body[place + 1 :]):
+                yield statement.test
             yield from _branches(text, statement)
             if _may_leave(text, statement):
                 if not statement.orelse and leaves(statement.body):
@@ -47,6 +52,30 @@ def sure(text: str, body: tuple[Statement, ...]) -> Iterator[Stretch]:
             yield from _expression(text, statement)
             if statement.kind in _EXITS:
                 return
+
+
+def compiled(text: str, body: tuple[Statement, ...], parameters: frozenset[str]) -> Iterator[Stretch]:
+    """What is compiled of device code, run or not, in order: all but the sides of a test that the compiler may decide.
+
+    `parameters` are those of the templates around.
+    """
+    for statement in body:
+        if statement.kind == "if" and _is_decided(text, statement, parameters):
+            continue
+        parts = [part for part in (statement.body, statement.orelse, *statement.inner) if part]
+        if statement.kind not in ("if", "loop", "switch", "block"):
+            yield statement.start, min((part[0].start for part in parts), default=statement.end)
+        elif statement.test is not None:
+            yield statement.test
+        for part in parts:
+            yield from compiled(text, part, parameters)
+
+
+def _is_decided(text: str, statement: Statement, parameters: frozenset[str]) -> bool:
+    assert statement.test is not None
+    if text.find("constexpr", statement.start, statement.test[0]) >= 0 or _CONSTANT.search(text, *statement.test):
+        return True
+    return any(word[0] in parameters for word in _WORD.finditer(text, *statement.test))
 
 
 def last_ones(text: str, body: tuple[Statement, ...]) -> list[Stretch] | None:
@@ -163,6 +192,23 @@ def _refuses(text: str, body: tuple[Statement, ...]) -> bool:
     while len(body) == 1 and body[0].kind == "block":
         body = body[0].body
     return any(entry.kind == "throw" or fails(text, entry.start, entry.end) for entry in body)
+
+
+def _attempts(text: str, statement: Statement, rest: tuple[Statement, ...]) -> bool:
+    """`if (fast() == cudaSuccess) return;` in front of another way: whether what a test calls may fail."""
+    assert statement.test is not None
+    asked = _STATUS.search(text, *statement.test)
+    if asked is None:
+        return False
+    if asked["op"] == "==" and leaves(statement.body) and not rest:
+        return True
+    fallback = statement.body if asked["op"] == "!=" else statement.orelse or (rest if leaves(statement.body) else ())
+    first = fallback[0] if fallback else None
+    while first is not None and first.kind == "block" and first.body:
+        first = first.body[0]
+    if first is None or _refuses(text, fallback) or leaves((first,)):
+        return False
+    return _CALL.search(text, first.start, fallback[-1].end) is not None
 
 
 def _exits_in(body: tuple[Statement, ...]) -> bool:

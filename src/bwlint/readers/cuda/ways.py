@@ -43,6 +43,8 @@ _DISABLES = re.compile(r"(?:^|[;{}])\s*[A-Za-z_][\w.>-]*\s*=\s*(?:false|nullptr)
 _SETS = re.compile(r"[^=!<>+\-*/%&|^]=(?!=)")
 _FUNCTION = re.compile(r"\s*&?\s*(?P<name>[a-z_]\w*(?:::\w+)*)\s*(?:<[^<>;()]*>\s*)?$")
 """A function that is handed out by its bare name."""
+_LAUNCHES = re.compile(r"\b(?:cudaLaunch|launch_?[kK]ernel)\w*\s*\(")
+_HANDED = re.compile(r"[(,&*)>]\s*\(?\s*(?P<name>[A-Za-z_]\w{2,80})(?=\s*\)?\s*[,)<])")
 _LITERAL = re.compile(r"[\w\s:<>,*&]*=\s*(?:-?\.?\d[\w.]*|true|false)\s*$")
 
 
@@ -100,6 +102,17 @@ def _arms(text: str, start: int, end: int) -> Iterator[Stretch]:
     yield from _arms(text, colon.end(), end)
 
 
+def launched(text: str, start: int, end: int) -> frozenset[int]:
+    """Where the names of kernels stand that are handed to what launches them: `cudaLaunchKernelEx(&config, kernel)`."""
+    found: set[int] = set()
+    if text.find("aunch", start, end) < 0:
+        return frozenset()
+    for call in _LAUNCHES.finditer(text, start, end):
+        close = matching(text, call.end() - 1, MAX_STRETCH)
+        found |= {one.start("name") for one in _HANDED.finditer(text, call.end() - 1, max(close, call.end() - 1))}
+    return frozenset(found)
+
+
 def _with_lambdas(code: Code, text: str, named: tuple[Use, ...]) -> Iterator[Use]:
     """With what the lambdas use that are called."""
     known = held(text)
@@ -155,6 +168,7 @@ def uses(
     handed_at = value[0] + handed.start("name") if value is not None and handed is not None else -1
     found: dict[str, Use] = {}
     starts = [first for first, _ in certain or ()]
+    kernels = launched(text, start, end)
     objects = held(text)
     awaited = [(one.start(), matching(text, one.end() - 1, MAX_STRETCH)) for one in _AWAITS.finditer(text, start, end)]
     for match in _NAME.finditer(text, start, min(end, start + MAX_STRETCH)):
@@ -168,7 +182,7 @@ def uses(
         if name in NOT_USED or len(name) < 3 or (known is not None and (known.sure or not is_sure)):
             continue
         argument = following in (">", ",") and text.endswith("<", start, match.start())
-        called = argument or (following in "(<" and following) or match.start() == handed_at
+        called = argument or (following in "(<" and following) or match.start() in (handed_at, *kernels)
         counts = following not in ("(", "<") and objects.is_number(name, match.start())
         how: How = "call" if not counts and (called or _GENERATION.search(name)) else "name"
         arguments, end = given(text, match.end()) if following == "<" else (owner[1] if owner else (), match.end())

@@ -153,7 +153,8 @@ def _of_what_is_behind(context: Context, judged: Judged, out: ChipSet) -> Kept |
     if need is not None and out - need.legal:
         return None  # it would not work there
     if not _turned_away(judged):
-        return _called_blackwell(context, judged, out) or _beside_hopper(judged, out) or _of_compiled(judged, out)
+        named = _called_blackwell(context, judged, out) or _beside_hopper(judged, out) or _of_compiled(judged, out)
+        return named or _of_slow_path(context, judged, out)
     if need is not None and need.hops:
         hop = need.hops[-1]
         reason = f"behind the gate is `{need.use.name.rpartition('.')[2]}`, {need.what}"
@@ -268,6 +269,16 @@ def _of_instructions(context: Context, judged: Judged, out: ChipSet) -> Kept | N
             reason = f"behind the gate is `{use.name.rpartition('.')[2]}`, and {plain(out)} has its {operation.what}"
             return Kept(out, "warning", "medium", reason, RelatedSpan(hop, hop.at, hop.text))
     return None
+
+
+def _of_slow_path(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
+    """Tensor cores behind a branch that these chips have, beside another that is not known to have any."""
+    other = judged.other
+    open_ended = judged.sets.guessed or judged.in_test or other.empty or judged.gate.kind != "condition"
+    found = None if open_ended else _of_instructions(context, judged, out)
+    if found is None or any(context.evidence.shown(judged.module, use) for use in other.uses if use.how == "call"):
+        return None
+    return replace(found, severity="note", confidence="low", reason=f"{found.reason}; they take another way here")
 
 
 def _of_generations(judged: Judged, out: ChipSet) -> Kept | None:

@@ -34,7 +34,7 @@ def leaks(context: Context, judged: Judged) -> Iterator[tuple[Side, Need, ChipSe
         if not judged.sets.core and not judged.sets.must:
             continue  # nothing is decided but by what is not known
         here = judged.on(side)
-        if not here & context.targets or not _device_decides(judged, side):
+        if not here & context.targets or not judged.decides(side):
             continue
         need = _need(context, judged, side)
         if need is None or not (here & need.legal or need.kind == "build"):
@@ -43,7 +43,8 @@ def leaks(context: Context, judged: Judged) -> Iterator[tuple[Side, Need, ChipSe
             continue  # a test that lays data out and back again runs anywhere
         if side.rest and side is not judged.working and need.strength != PROOF:
             continue  # much follows an arm, and a name is no evidence that it is for who comes there
-        kept = judged.sets.live - here - _OLD_NAMES
+        others = judged.sets.live - here
+        kept = (others or EVERY - here) - _OLD_NAMES
         picks = kept <= need.legal and not _runs_into_it(judged, side, need)
         if picks or _on_both_sides(context, judged, need) or _partial_guard(judged):
             continue  # the gate picks among the chips that it works on, or guards one configuration
@@ -201,11 +202,6 @@ def _let_otherwise(context: Context, judged: Judged, at: Span) -> ChipSet:
     return reached
 
 
-def _device_decides(judged: Judged, side: Side) -> bool:
-    """The side is taken because of the device: it is not taken on every chip that gets here."""
-    return judged.on(side) != judged.sets.live
-
-
 def _says_newer_is_fine(judged: Judged, side: Side) -> bool:
     texts = [text.text for text in (*judged.gate.yes.texts, *judged.gate.no.texts)]
     return any(OPEN_ENDED.search(text) for text in (*texts, judged.gate.comment))
@@ -250,7 +246,8 @@ def _advice(need: Need, wrong: ChipSet, *, in_test: bool) -> str:
 def _said(need: Need, named: str, wrong: ChipSet) -> str:
     if need.use.how == "define":
         return f"admits {plain(wrong)} where the name `{named}` speaks of {need.what}"
-    further = "" if need.where.rpartition(".")[2] in ("", "__init__", named) else f" and by it to `{need.where}`"
+    where = need.where.partition("<")[0]
+    further = "" if where.rpartition(".")[2] in ("", "__init__", named) else f" and by it to `{where}`"
     return f"lets {plain(wrong)} through to `{named}`{further}: {need.what}"
 
 

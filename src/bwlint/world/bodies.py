@@ -1,0 +1,94 @@
+"""What the compiler makes of device code on each chip: an instruction that no target of the chip has, which keeps it
+from all of the code around it whether it would run or not, or a kernel of which a guard leaves nothing.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from itertools import takewhile
+
+from bwlint.chips import EVERY, EVERY_TARGET, NO_TARGET, ChipSet, TargetSet, siblings
+from bwlint.chips.atoms import atom
+from bwlint.chips.instructions import parse, verdict
+from bwlint.chips.wording import plain
+from bwlint.model.expr import Span, negate
+from bwlint.model.facts import NAMED, REFUSING, Hop, Module, Operation, Path, Side, Use
+from bwlint.world.proofs import NeedProof, Node
+from bwlint.world.tree import Tree
+
+
+def left_of(tree: Tree, module: Module, node: Node) -> Iterator[NeedProof]:
+    """What stands against some chips in a definition of a file, by what is compiled of it there."""
+    around, every = node.definition.at, module.operations  # in the order of the file
+    first = bisect_left(every, around[:2], key=lambda one: one.at[:2])
+    inside = list(takewhile(lambda one: one.at[:2] < around[2:], every[first:]))
+    for operation in inside:
+        if operation.kind in NAMED and not operation.tests and not operation.given:
+            yield from _refused(tree, module, node, operation)
+    parts = [one for one in inside if one.kind in ("body", "trap")]
+    if parts and node.definition.kind == "kernel":
+        yield from _emptied(tree, module, node, parts)
+
+
+def _refused(tree: Tree, module: Module, node: Node, operation: Operation) -> Iterator[NeedProof]:
+    """An instruction or atom that is surely compiled for a chip that has no target with it."""
+    row = atom(operation.name) if operation.kind == "atom" else None
+    legal = row.legal if row is not None else verdict(operation.name).legal
+    others = list(_other_ways(module, node.definition.at, operation.at))
+    sure = tree.surely_compiled(module, _inside(operation.path, node.definition.at))
+    if others and all(other.ends in REFUSING for other in others):
+        sure = EVERY_TARGET  # whom the guard keeps from it has the error instead
+    refused = ChipSet.where(lambda chip: _own(chip.name) <= sure and not _own(chip.name) & legal)
+    if not refused or not legal:
+        return
+    another = any(not other.empty and other.ends not in REFUSING for other in others)
+    works = EVERY - refused if another else legal.chips
+    name = parse(operation.name).head if operation.kind == "instruction" else operation.name
+    what = row.what if row is not None else f"`{operation.name}`"
+    where = node.definition.qualname
+    use = Use(operation.name, "instruction" if row is None else "atom", operation.at)
+    hop = Hop(module.path, operation.at, f"`{name}` works on {legal.chips}")
+    yield NeedProof(works, "operation", what, f"{name} in {where}", (hop,), where=where, operation=use)
+
+
+def _emptied(tree: Tree, module: Module, node: Node, parts: list[Operation]) -> Iterator[NeedProof]:
+    """A kernel all of whose body is behind guards, on the chips where they leave nothing of it but an error.
+
+    Of a family that they cut in two that is told at the guard.
+    """
+    left = NO_TARGET
+    for part in parts:
+        left |= tree.compiled(module, _inside(part.path, node.definition.at)) if part.kind == "body" else NO_TARGET
+    empty = ChipSet.where(lambda chip: not TargetSet.native(siblings(chip)) & left)
+    if empty and empty != EVERY:
+        name, ends = node.definition.qualname, any(part.kind == "trap" for part in parts)
+        what = f"{'an error is' if ends else 'nothing is'} compiled in its place for {plain(empty)}"
+        hop = Hop(module.path, parts[0].at, f"guards leave nothing of `{name}` there")
+        yield NeedProof(EVERY - empty, "gate", what, f"the guards in {name}", (hop,), where=name)
+
+
+def compiled_at(tree: Tree, module: Module, around: Span, at: Span) -> ChipSet:
+    """The chips for whose targets a place in a definition is surely compiled."""
+    sure = EVERY_TARGET
+    for guard in module.guards:
+        if around.holds(guard.at) and (guard.yes.holds(at) or guard.no.holds(at)):
+            sure &= tree.surely_compiled(module, (guard.test if guard.yes.holds(at) else negate(guard.test),))
+    return EVERY if sure == EVERY_TARGET else ChipSet.where(lambda chip: _own(chip.name) <= sure)
+
+
+def _own(chip: str) -> TargetSet:
+    return TargetSet.native(ChipSet.of(chip))
+
+
+def _inside(path: Path, around: Span) -> Path:
+    """The tests of a path that stand in a definition: where those around it fail there is no such definition."""
+    return tuple(test for test in path if test.at is None or around.holds(test.at))
+
+
+def _other_ways(module: Module, around: Span, at: Span) -> Iterator[Side]:
+    """What the guards in a definition compile for those whom they keep from a place."""
+    for guard in module.guards:
+        for side, other in ((guard.yes, guard.no), (guard.no, guard.yes)):
+            if around.holds(guard.at) and side.holds(at):
+                yield other
