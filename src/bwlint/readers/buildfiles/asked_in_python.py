@@ -1,19 +1,25 @@
 """What a Python file that builds does for some of the targets that are asked for: `if "12.0a" in archs:`.
 
 In: a test. Out: the targets for which it may hold, tried on every name in both spellings; none where it asks for no
-exact target.
+exact target. Likewise of a regular expression that takes names whole.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping
 
 from bwlint.chips.spelling import spelled
 from bwlint.readers.buildfiles.asked import NAMES, dotted
 from bwlint.readers.nodes import below
 
 _LIST = re.compile(r"(?i)(?:^|_)arch(?:es|s|itectures)?(?:_?list)?(?:_env)?$")
+_LONGEST_PATTERN = 200
+_OLD = frozenset({"75", "80", "90", "90a"})
+"""Names that every expression for names of targets takes."""
+_NO_TARGETS = ("", "7", "cuda", "build", "7.5.0")
+"""What an expression that is made for targets does not take."""
 _OF_TEXTS = {"startswith": str.startswith, "endswith": str.endswith}
 
 Truth = bool | None
@@ -87,3 +93,43 @@ def _compared(test: ast.Compare, asked: str, variables: frozenset[str]) -> Truth
 
 def _is_one(node: ast.expr, variables: frozenset[str]) -> bool:
     return isinstance(node, ast.Name) and node.id in variables
+
+
+def patterns(tree: ast.Module) -> dict[str, str]:
+    """The regular expressions that a file keeps under names of its own."""
+    found: dict[str, str] = {}
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _called(node.value) == "re.compile":
+            found |= {name.id: _text(node.value) for name in node.targets if isinstance(name, ast.Name)}
+    return found
+
+
+def taken(call: ast.Call, kept: Mapping[str, str]) -> frozenset[str]:
+    """The targets whose names a regular expression takes whole; none where it is made for something else."""
+    owner, _, method = _called(call).rpartition(".")
+    pattern = _text(call) if owner == "re" else kept.get(owner, "")
+    whole = method == "fullmatch" or (method == "match" and pattern.endswith("$"))
+    if not whole or not 0 < len(pattern) <= _LONGEST_PATTERN:
+        return frozenset()
+    try:
+        takes = re.compile(pattern).fullmatch
+    except (re.error, RecursionError, OverflowError):
+        return frozenset()
+    for spelling in (dotted, str, "sm_{}".format) if not any(map(takes, _NO_TARGETS)) else ():
+        names = frozenset(name for name in NAMES if takes(spelling(name)))
+        if names >= _OLD:
+            return names
+    return frozenset()
+
+
+def _called(call: ast.Call) -> str:
+    function = call.func
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+        return f"{function.value.id}.{function.attr}"
+    return ""
+
+
+def _text(call: ast.Call) -> str:
+    """The first argument of a call, where it is a string."""
+    value = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
+    return value if isinstance(value, str) else ""

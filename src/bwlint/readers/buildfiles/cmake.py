@@ -23,6 +23,7 @@ from bwlint.readers.buildfiles.targets import Listed, parse_list
 _OFFERED = re.compile(r"support|allow|valid|known", re.I)
 _BUILT_BY_CMAKE = re.compile(r"CUDA_ARCHITECTURES")
 _HANDED = re.compile(r"CUDA_ARCHITECTURES[\s\"]{1,20}\$\{(\w{1,60})\}")
+_KEPT = re.compile(r"\d[a-z]?-(?:real|virtual)\b")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _REFERENCE = re.compile(r"\$\{(\w+)\}")
 _MAKES = re.compile(r"(?:^|_)add_(?!custom|test|sub|def)|^target_sources$")
@@ -310,7 +311,7 @@ class _CmakeFile:
         self._give_sources(values)
         if replaces:
             self.open.discard(name)
-        if listed is None or not (ARCH_NAME.search(name) or name in self.handed):
+        if listed is None or not (ARCH_NAME.search(name) or name in self.handed or _in_forms(values)):
             if listed is not None and replaces and len(values) > 1:
                 self.numbers[name] = listed, self.places.span(values[0].start, values[-1].end)
             if replaces:
@@ -508,6 +509,11 @@ def read(source: str) -> tuple[Carry, ...]:
 
 def _listed(values: Sequence[Argument], *, with_ptx: bool = False) -> Listed | None:
     return parse_list(";".join(value.text for value in values), with_ptx=with_ptx)
+
+
+def _in_forms(values: Sequence[Argument]) -> bool:
+    """Whether a list says of its members what is kept of them: `90-real` is nothing but a target."""
+    return any(_KEPT.search(value.text) for value in values)
 
 
 def _built(text: str, listed: Listed) -> Listed:

@@ -13,7 +13,7 @@ from bwlint.chips.hosts import host_of, of_condition, of_denied
 from bwlint.chips.spelling import IN_NAMES, NUMBER, member
 from bwlint.chips.toolkits import version
 from bwlint.model.facts import ONE_EXTENSION, Carry, CarryKind
-from bwlint.readers.buildfiles.asked_in_python import admitted, loop_variables
+from bwlint.readers.buildfiles.asked_in_python import admitted, loop_variables, patterns, taken
 from bwlint.readers.buildfiles.extensions import extensions, made
 from bwlint.readers.buildfiles.targets import Listed, bare_is_both, counts, parse_list
 from bwlint.readers.kernels import source_name
@@ -57,6 +57,7 @@ def carries_of_python(tree: ast.Module, source: str) -> tuple[Carry, ...]:
         lists=_begun_again(tree),
         accepted=_accepted(tree),
         variables=loop_variables(tree) if _BUILDS.search(source) else None,
+        patterns=patterns(tree),
     )
     try:
         found.body(tree.body, "")
@@ -124,6 +125,8 @@ class _Python:
     """Names of lists that what is asked for is looked up in."""
     variables: frozenset[str] | None = None
     """The names that stand for a target that is asked for; None in a file that builds nothing."""
+    patterns: Mapping[str, str] = field(default_factory=dict)
+    """Its regular expressions."""
     group: str = ""
     toolkit: tuple[str, str] = ("", "")
     host: str = ""
@@ -147,6 +150,7 @@ class _Python:
         elif isinstance(node, ast.Call):
             self._named(node, qualname)
             self._appended(node, qualname)
+            self._taken(node, qualname)
         elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
             self._setting(_name_of(node.target), node.value, qualname, kind="piece")
         elif isinstance(node, ast.JoinedStr) and self._parts(node, qualname):
@@ -223,6 +227,12 @@ class _Python:
                 found = member(text.value) if isinstance(text.value, str) else None
                 if found is not None and found.suffix:
                     self._add("option", _name_of(node.func), Listed((found.target,), (), True), text, qualname)
+
+    def _taken(self, node: ast.Call, qualname: str) -> None:
+        """`NAME.fullmatch(arch)`: a name that is not taken is left out, or is an error."""
+        names = taken(node, self.patterns) if self.variables is not None else frozenset()
+        if names:
+            self._add("match", ast.unparse(node), Listed(tuple(sorted(names)), (), True), node, qualname)
 
     def _strings_of(self, value: ast.expr) -> list[ast.Constant]:
         if isinstance(value, ast.Constant):
