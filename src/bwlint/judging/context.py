@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bwlint.chips import EVERY, NONE, ChipSet, group
 from bwlint.judging.evidence import Evidence, file_operations
 from bwlint.model.expr import Span
-from bwlint.model.facts import Module, Side, Use
+from bwlint.model.facts import Carry, Module, Side, Use
 from bwlint.world.builds import Builds
 from bwlint.world.gates import TEST_FILE, Judged
 from bwlint.world.libraries import Need
@@ -59,6 +59,10 @@ class Context:
             for side in (other.gate.yes, other.gate.no):
                 if side.holds(at):
                     yield other, side
+
+    def compiling(self, module: Module) -> tuple[Carry, ...]:
+        """What builds compile a file for, or, of a header that none names, the files that include it."""
+        return self.builds.of(module) or self.builds.of_includers(module, self.tree.headers)
 
     def let_to(self, module: Module, at: Span) -> ChipSet:
         """Chips that the running program may take to a place of a file."""

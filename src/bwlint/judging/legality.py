@@ -291,7 +291,7 @@ def _placed(context: Context, module: Module, operation: Operation) -> Iterator[
     if native <= legal(operation) and not charges_of(operation, native):
         return
     compiled = context.tree.compiled(module, operation.path) & native
-    carries = context.builds.of(module) or context.builds.of_includers(module, context.tree.headers)
+    carries = context.compiling(module)
     carry = next((one for one in carries if compiled & built(one) & _told(operation, one)), None)
     unbuilt = bool(carries) and carry is None
     if unbuilt and short(operation).partition(".")[0] not in _OF_OTHERS:

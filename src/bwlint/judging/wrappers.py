@@ -85,7 +85,7 @@ def asked_for(context: Context, wrapper: Wrapper, guarded: Guarded, targets: Tar
     paths = dict.fromkeys(place.module.path for place in wrapper.places)
     modules = [module for path in paths if (module := context.tree.headers.at(path)) is not None]
     for module in modules or (guarded.module,):
-        carries = context.builds.of(module) or context.builds.of_includers(module, context.tree.headers)
+        carries = context.compiling(module)
         if not carries or any(built(carry) & targets for carry in carries):
             return True
     return False

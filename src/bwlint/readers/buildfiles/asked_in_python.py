@@ -95,29 +95,33 @@ def _is_one(node: ast.expr, variables: frozenset[str]) -> bool:
     return isinstance(node, ast.Name) and node.id in variables
 
 
-def patterns(tree: ast.Module) -> dict[str, str]:
+def patterns(tree: ast.Module) -> dict[str, ast.Constant]:
     """The regular expressions that a file keeps under names of its own."""
-    found: dict[str, str] = {}
+    found: dict[str, ast.Constant] = {}
     for node in tree.body:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _called(node.value) == "re.compile":
-            found |= {name.id: _text(node.value) for name in node.targets if isinstance(name, ast.Name)}
+            text = _text(node.value)
+            found |= {name.id: text for name in node.targets if isinstance(name, ast.Name) and text is not None}
     return found
 
 
-def taken(call: ast.Call, kept: Mapping[str, str]) -> frozenset[str]:
-    """The targets whose names a regular expression takes whole; none where it is made for something else."""
+def applied(call: ast.Call, kept: Mapping[str, ast.Constant]) -> ast.Constant | None:
+    """The regular expression in a call that holds it against the whole of something."""
     owner, _, method = _called(call).rpartition(".")
-    pattern = _text(call) if owner == "re" else kept.get(owner, "")
-    whole = method == "fullmatch" or (method == "match" and pattern.endswith("$"))
-    if not whole or not 0 < len(pattern) <= _LONGEST_PATTERN:
-        return frozenset()
+    pattern = _text(call) if owner == "re" else kept.get(owner)
+    whole = method == "fullmatch" or (method == "match" and pattern is not None and str(pattern.value).endswith("$"))
+    return pattern if whole else None
+
+
+def taken(pattern: str) -> frozenset[str]:
+    """The targets whose names a regular expression takes whole; none where it is made for something else."""
     try:
-        takes = re.compile(pattern).fullmatch
+        takes = re.compile(pattern[:_LONGEST_PATTERN]).fullmatch
     except (re.error, RecursionError, OverflowError):
         return frozenset()
     for spelling in (dotted, str, "sm_{}".format) if not any(map(takes, _NO_TARGETS)) else ():
         names = frozenset(name for name in NAMES if takes(spelling(name)))
-        if names >= _OLD:
+        if _OLD <= names:
             return names
     return frozenset()
 
@@ -129,7 +133,7 @@ def _called(call: ast.Call) -> str:
     return ""
 
 
-def _text(call: ast.Call) -> str:
+def _text(call: ast.Call) -> ast.Constant | None:
     """The first argument of a call, where it is a string."""
-    value = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
-    return value if isinstance(value, str) else ""
+    first = call.args[0] if call.args else None
+    return first if isinstance(first, ast.Constant) and isinstance(first.value, str) else None

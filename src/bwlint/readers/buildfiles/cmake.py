@@ -65,6 +65,8 @@ class _If:
     lists: frozenset[str] = frozenset()
     """The lists that the condition looks into."""
     refuses: bool = False
+    by_default: bool = False
+    """Whether it is taken where nobody says what to compile for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +210,7 @@ class _CmakeFile:
         host = of_condition(condition) or rest
         entry = _If(_BuildArm(chain, place, may), left, "if", host=host, rest=rest or of_denied(condition))
         entry.lists = self._looked_into(command.words)
+        entry.by_default = not before and command.words[:1] == ("NOT",) and _OWN_LIST in command.words[1:3]
         self.stack.append(entry)
         admits = self.asked.admitted(command.words, self.texts)
         if admits is not None:
@@ -277,7 +280,8 @@ class _CmakeFile:
             self.built.update(reference for value in values for reference in _REFERENCE.findall(value.text))
             off = all(value.text in _OFF for value in values)
             listed = known if len(self.carries) > known and not ends else self._only(values)
-            self.default = None if self.stack else _NO_LIST if off else listed
+            decided = all(entry.by_default for entry in self.stack)
+            self.default = None if not decided else _NO_LIST if off else listed
 
     def _only(self, values: Sequence[Argument]) -> int | None:
         """The one carry that a value refers to."""

@@ -13,7 +13,7 @@ from bwlint.chips.hosts import host_of, of_condition, of_denied
 from bwlint.chips.spelling import IN_NAMES, NUMBER, member
 from bwlint.chips.toolkits import version
 from bwlint.model.facts import ONE_EXTENSION, Carry, CarryKind
-from bwlint.readers.buildfiles.asked_in_python import admitted, loop_variables, patterns, taken
+from bwlint.readers.buildfiles.asked_in_python import admitted, applied, loop_variables, patterns, taken
 from bwlint.readers.buildfiles.extensions import extensions, made
 from bwlint.readers.buildfiles.targets import Listed, bare_is_both, counts, parse_list
 from bwlint.readers.kernels import source_name
@@ -125,7 +125,7 @@ class _Python:
     """Names of lists that what is asked for is looked up in."""
     variables: frozenset[str] | None = None
     """The names that stand for a target that is asked for; None in a file that builds nothing."""
-    patterns: Mapping[str, str] = field(default_factory=dict)
+    patterns: Mapping[str, ast.Constant] = field(default_factory=dict)
     """Its regular expressions."""
     group: str = ""
     toolkit: tuple[str, str] = ("", "")
@@ -230,9 +230,10 @@ class _Python:
 
     def _taken(self, node: ast.Call, qualname: str) -> None:
         """`NAME.fullmatch(arch)`: a name that is not taken is left out, or is an error."""
-        names = taken(node, self.patterns) if self.variables is not None else frozenset()
-        if names:
-            self._add("match", ast.unparse(node), Listed(tuple(sorted(names)), (), True), node, qualname)
+        pattern = applied(node, self.patterns) if self.variables is not None else None
+        names = taken(str(pattern.value)) if pattern is not None else frozenset()
+        if pattern is not None and names:
+            self._add("match", ast.unparse(node.func), Listed(tuple(sorted(names)), (), True), pattern, qualname)
 
     def _strings_of(self, value: ast.expr) -> list[ast.Constant]:
         if isinstance(value, ast.Constant):

@@ -61,7 +61,7 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
 
 def _built_once(context: Context, guarded: Guarded, lost: ChipSet) -> bool:
     """Whether the builds of the file make one image for the whole family, and no code that the guard leaves out."""
-    carries = context.builds.of(guarded.module)
+    carries = context.compiling(guarded.module)
     refused = TargetSet.native(lost) - guarded.admitted
     return bool(carries) and lost <= runs_on(carries) and not any(built(carry) & refused for carry in carries)
 
@@ -134,7 +134,7 @@ def _doubt(context: Context, guarded: Guarded, lost: ChipSet, twins: TargetSet, 
         return "the exact test may be meant"
     if name := tuned(guarded):
         return f"`{name}` may be chosen for this part"
-    carries = context.builds.of(guarded.module)
+    carries = context.compiling(guarded.module)
     if carries and not lost <= runs_on(carries):
         return f"no build of this file makes what {plain(lost)} loads"
     return None if evidence else "nothing here shows that the sibling runs what is behind the guard"
