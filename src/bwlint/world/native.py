@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from pathlib import PurePath
 
 from bwlint.chips import EVERY, ChipSet, Target, frameworks, spelling
 from bwlint.chips.atoms import atom, builder
@@ -249,12 +250,13 @@ class Native:
         except (ReadError, RecursionError):
             return {}
 
-    def naming(self, word: str, near: str) -> tuple[Module, ...]:
-        """The facts of the C++ files of the project of `near` that name something; none where too many do.
+    def naming(self, word: str, near: str, folder: str = "") -> tuple[Module, ...]:
+        """The facts of the C++ files of the project of `near` that name something, of those in a folder where one is
+        given; none where too many do.
 
         They are read in full: a file that asks for no device may still ask for a macro.
         """
-        found = (self._in_full(path) for path in self.paths_naming(word, near))
+        found = (self._in_full(path) for path in self.paths_naming(word, near, folder))
         return tuple(module for module in found if module is not None)
 
     def _in_full(self, path: str) -> Module | None:
@@ -293,12 +295,16 @@ class Native:
         file = self._file(path)
         return file.outline if file is not None else None
 
-    def paths_naming(self, word: str, near: str) -> tuple[str, ...]:
-        """The C++ files of the project that name something, what nobody compiles left out; none where too many do."""
+    def paths_naming(self, word: str, near: str, folder: str = "") -> tuple[str, ...]:
+        """The C++ files of the project, or of one folder, that name something, what nobody compiles left out; none
+        where too many do.
+        """
         search = search_of(package_root(near), self.searches)
         if not search.complete("cuda"):
             return ()
-        paths = self.unbuilt.live(dict.fromkeys(hit.file.real for hit in search.word("cuda", word)), near)
+        named = dict.fromkeys(hit.file.real for hit in search.word("cuda", word))
+        here = [path for path in named if not folder or PurePath(path).parent == PurePath(folder)]
+        paths = self.unbuilt.live(here, near)
         return paths if len(paths) <= MAX_FILES else ()
 
     def _bound(self, name: str, near: str) -> tuple[Node, ...]:

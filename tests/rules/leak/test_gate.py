@@ -209,3 +209,24 @@ def test_an_arm_of_another_generation_again(
     """One choice in a function, however many values it has; that of another function is another's."""
     code = PICKS.format(tests[0], between, tests[1])
     assert levels(drafts(tmp_path, {"a.cpp": code}, "leak")) == expected
+
+
+def test_programs_of_one_folder_are_held_against_each_other_however_many_others_say_the_same(tmp_path: Path) -> None:
+    program = """int main() {{
+  cudaDeviceProp props;
+  cudaGetDeviceProperties(&props, 0);
+  if (props.major {test}) {{
+    std::cerr << "This example requires a GPU of the ring kernel";
+    return 1;
+  }}
+  return run();
+}}
+"""
+    one = {
+        f"ring/{name}.cu": program.format(test=test) for name, test in (("a", "!= 10"), ("b", "!= 10"), ("c", "< 10"))
+    }
+    others = {f"other{number}/a.cu": program.format(test="< 9") for number in range(20)}
+    found = drafts(tmp_path, one | others, "leak")
+    assert [(Path(one.module.path).name, one.message) for one in found] == [
+        ("c.cu", "lets 12.x through, which 2 other gates with this message keep out")
+    ]

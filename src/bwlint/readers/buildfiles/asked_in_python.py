@@ -121,7 +121,7 @@ def taken(pattern: str) -> frozenset[str]:
         return frozenset()
     for spelling in (dotted, str, "sm_{}".format) if not any(map(takes, _NO_TARGETS)) else ():
         names = frozenset(name for name in NAMES if takes(spelling(name)))
-        if _OLD <= names:
+        if names >= _OLD:
             return names
     return frozenset()
 

@@ -42,6 +42,7 @@ _AVOIDED = re.compile(words.said("refusal", "avoided"), re.I)
 _QUESTION = re.compile(words.said("support"), re.I)
 _INDIRECT = frozenset({"<", "<=", ">", ">=", "!=", "not in"})
 _NUMBERED = re.compile(rf"{IN_NAMES}[0-9]+")
+_FULL_NAME = re.compile(r"(?i)(?:^|_)(?:compute_?capability|sm_?version|cuda_?arch)(?:_|$)")
 _NEAR = 40
 """Lines within which another gate of a function is read as an answer to this one."""
 
@@ -128,10 +129,13 @@ def _is_data(value: Expr | None) -> bool:
 
 
 def _spelled_out(test: Expr) -> bool:
-    """Whether a test names targets as tools do, or asks what is called after them: "sm_90" is no other number."""
+    """Whether a test names targets as tools do, asks what is called after them, or what has the device's full name:
+    "sm_90" is no other number, and nothing else is a `computeCapability`.
+    """
     return any(
         (node.op == "const" and isinstance(node.args[0], str) and member(node.args[0]) is not None)
         or (node.op == "name" and bool(_called_for(node.args[0])))
+        or (node.op in ("name", "param") and _FULL_NAME.search(spoken(node.args[-1])) is not None)
         for node in walk(test)
     )
 

@@ -102,9 +102,8 @@ def _beside(context: Context, judged: Judged, words: str) -> Iterator[Judged]:
     module = judged.module
     if module.language != "cuda" or context.native is None:
         return
-    folder = PurePath(module.path).parent
-    for other in context.native.naming(words, module.path):
-        if other.path != module.path and PurePath(other.path).parent == folder:
+    for other in context.native.naming(words, module.path, str(PurePath(module.path).parent)):
+        if other.path != module.path:
             for found in _gates(context, other):
                 if _decides(found) and _opening(found.gate, found.denies) == words:
                     yield found
