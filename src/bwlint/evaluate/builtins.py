@@ -302,6 +302,8 @@ def clash(op: str, mine: object, other: object, mine_is_left: bool) -> str | Non
 
 _MAJORS = tuple(chip.major for chip in CHIPS)
 _JOINED = tuple(chip.joined for chip in CHIPS)
+_TESLA = frozenset({10, 11, 12, 13})
+"""The joined digits of the first chips, of 1.0 to 1.3, which old code still asks for."""
 
 
 def of_another_unit(mine: Sequence[object], other: object) -> str | None:
@@ -311,7 +313,7 @@ def of_another_unit(mine: Sequence[object], other: object) -> str | None:
         return None
     if tuple(mine) == _MAJORS and set(_JOINED).issuperset(numbers):
         return f"a major such as {mine[-1]} is compared with joined digits such as {numbers[0]}"
-    if tuple(mine) == _JOINED and set(_MAJORS).issuperset(numbers):
+    if tuple(mine) == _JOINED and set(_MAJORS).difference(_TESLA).issuperset(numbers):
         return f"joined digits such as {mine[-1]} are compared with a major such as {numbers[0]}"
     return None
 
