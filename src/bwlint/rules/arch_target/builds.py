@@ -580,8 +580,13 @@ class _BuildFile:
             claim=claims.build((pair for one in together for pair in pairs_of(one.carry)), asked - jits),
             covered=loads | jits,
             remedy=_OF_ITS_MAKER,
-            related=self._kernels_without(asked) if accepts else (),
+            related=self._kernels_without(asked) if accepts else self._flags_like(built, together),
         )
+
+    def _flags_like(self, built: _Built, together: Sequence[_Built]) -> tuple[RelatedSpan, ...]:
+        """Where the file has the same flag again, for another step of the build: whoever adds to one adds to all."""
+        again = (one.carry for one in together if one is not built and one.carry.is_a("gencode"))
+        return tuple(RelatedSpan(self.module, one.at, "the same flag") for one in again if one.sass == built.carry.sass)
 
     def _served(self, built: _Built) -> bool:
         """Whether another list offers a kernel's sources for the asked chips, or the build takes none of these."""
