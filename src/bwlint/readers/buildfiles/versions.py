@@ -58,8 +58,8 @@ def of_image(name: str) -> Toolkits:
 
 
 def of_patterns(text: str) -> Toolkits:
-    """The toolkits that one of the patterns of a shell's `case` names: `12.9.1|13.0.1`, `12.*`."""
-    patterns = [part.strip(" \t\"'") for part in text.split("|")]
+    """The toolkits that one of the patterns of a shell's `case` names: `12.9.1|13.0.1`, `12.*`, `cu126`."""
+    patterns = [_STREAM.sub(r"\1.\2", part.strip(" \t\"'")) for part in text.split("|")]
     return frozenset(release for release in releases() for pattern in patterns if _is(release, pattern))
 
 

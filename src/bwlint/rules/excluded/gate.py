@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from bwlint.chips import ChipSet, group, words
+from bwlint.chips import ChipSet, TargetSet, group, words
 from bwlint.chips.mentions import from_generation, mentioned
 from bwlint.chips.spelling import IN_NAMES, member
 from bwlint.chips.wording import plain
@@ -119,7 +119,24 @@ def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet) -
     if judged.sets.guessed and not _spelled_out(judged.gate.test):
         return None  # a number that is only called like a device may be another's, whose code these chips run
     reason = f"there is an arm for {plain(small)}, and what runs there runs on {plain(out)}; here it ends in an error"
+    closed = _closed_in_device_code(context, judged, out)
+    if closed is not None:
+        return Kept(out, "note", "low", f"{reason}, and so does its device code", closed, at=judged.gate.no.at)
     return Kept(out, "warning", "medium", reason, at=judged.gate.no.at)
+
+
+def _closed_in_device_code(context: Context, judged: Judged, out: ChipSet) -> RelatedSpan | None:
+    """A guard of device code that the file includes, which ends in an error for these chips as well: who opens the
+    host's test alone trades an error for a kernel that does nothing.
+    """
+    ours, theirs = TargetSet.native(out), TargetSet.native(_SMALL_SHARED)
+    modules = (judged.module, *context.tree.headers.included(judged.module)) if judged.module.language == "cuda" else ()
+    for module in modules:
+        for guard in module.guards:
+            compiled = context.tree.compiled(module, (guard.test,)) if refuses(guard.no) else ours
+            if compiled & theirs and not compiled & ours:
+                return RelatedSpan(module, guard.at, f"nor does this compile for {plain(out)}")
+    return None
 
 
 def _is_data(value: Expr | None) -> bool:
