@@ -147,7 +147,9 @@ class _CmakeFile:
         if self.default is not None and self.default >= 0:
             own = self.carries[self.default]
             self.carries.append(Carry("inherited", _OWN_LIST, own.sass, own.ptx, own.at, toolkit=own.toolkit))
-        return tuple(map(self._by_use, self.carries))
+        found = tuple(map(self._by_use, self.carries))
+        offered = {carry.at for carry in found if carry.kind == "kernel"}
+        return tuple(carry for carry in found if carry.kind != "filter" or carry.at not in offered)
 
     def _run(self, body: Sequence[Command], bound: Bound) -> None:
         """The commands of a body with what its variables stand for; a loop over members of flags, once for each."""
