@@ -274,6 +274,7 @@ class _HostWalk:
         self.returns: list[tuple[tuple[Expr, ...], Expr]] = []
         self.exits: list[tuple[Path, Exit, Span]] = []
         self.doubts = 0
+        self.tries = 0
         self.chain = 0
         self.target = ""
         self.following: tuple[Statement, ...] = ()
@@ -398,8 +399,8 @@ class _HostWalk:
         """`table.at(sm)`: the keys of the table are the chips that do not end in an error."""
         test = containers.looked_up(node)
         owner = test.args[1][1] if test is not None else None
-        if test is None or owner is None or node.at is None:
-            return
+        if test is None or owner is None or node.at is None or self.tries:
+            return  # in a `try` somebody goes on without the row
         known = (owner.op, owner.args[0]) in self.found.containers
         if not known and (owner.op != "name" or owner.args[0] in self.found.names):
             return  # of what another file has the world knows whether it is a table
@@ -494,8 +495,12 @@ class _HostWalk:
             self.block(statement.body)
         elif kind == "loop" and statement.test is not None:
             self._loop(*statement.test, statement.body)
-        elif kind == "loop" or (kind == "block" and self.text.startswith("try", statement.start)):
+        elif kind == "loop":
             self._perhaps(statement.body)
+        elif kind == "block" and self.text.startswith("try", statement.start):
+            self.tries += 1
+            self._perhaps(statement.body)
+            self.tries -= 1
         elif kind == "block":
             self.block(statement.body)
         elif kind == "return" and statement.test:
