@@ -898,6 +898,8 @@ class _HostWalk:
     ) -> None:
         if self.row is not None and test.at is not None and self.code.span(*self.row.at).holds(test.at):
             at, yes, no = test.at, self._with_row(yes, self.row), self._with_row(no, self.row)
+            if yes.ends == "continue":  # on to the next row, as who does not take a branch for this one
+                test, yes, no = negate(test), replace(no, rest=False), Side(ends="fall", empty=True, rest=True)
         if at in self.noted or not self._asks(test):
             return
         self.noted.add(at)

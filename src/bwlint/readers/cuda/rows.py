@@ -88,9 +88,12 @@ def _braces(text: str, stop: int) -> Iterator[int]:
 def _members(body: str) -> Iterator[str]:
     for declared in body.split(";"):
         pointer = _POINTER.search(declared)
-        found = pointer or (_LAST.search(declared.strip()) if "(" not in declared.partition("<")[0] else None)
-        if found is not None:
-            yield found["name"]
+        is_method = pointer is None and "(" in declared.partition("<")[0]
+        several = pointer is None and "<" not in declared
+        for part in () if is_method else declared.split(",") if several else (declared,):
+            found = pointer or _LAST.search(part.strip())
+            if found is not None:
+                yield found["name"]
 
 
 def _rows(text: str, start: int, names: list[str]) -> Iterator[tuple[Stretch, dict[str, Stretch]]]:
