@@ -83,7 +83,7 @@ ASKS = "#ifdef A\n#endif"
 def test_definitions_of_headers(
     source: str, headers: dict[str, str], expected: TargetSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bwlint.world.headers._resolve", lambda folder, text: f"/tree/{text}")
+    monkeypatch.setattr("bwlint.world.headers.resolve", lambda folder, text: f"/tree/{text}")
     tree = Tree(Sources({}), lambda path, name: None)
     module = read("/tree/a.cu", source)
     tree.headers.add(module)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from bwlint.evaluate import builtins, calls, macros, members, sources, vectors
@@ -352,7 +353,7 @@ class Interpreter:
         operands = [self.evaluate(item, frame) for item in node.args[1]]
         result: Vec | None = None
         for op, left, right in zip(operators, operands, operands[1:], strict=False):
-            one = lift(lambda a, b, op=op: compare(op, a, b), left, right)
+            one = lift(partial(compare, op), left, right)
             self._note_clash(op, left, right, node.at)
             result = one if result is None else vectors.both(result, one)
         assert result is not None

@@ -83,6 +83,8 @@ def expand(
     if row is not None and not row.library:
         run.toolkit = run.toolkit or row.assumed
         return row.value
+    if name.startswith("::"):
+        return _of_any(run, name, frame)
     line = frame.line if frame.line is not None else at[0] if at else 0
     own = frame.module.functions.get(name)
     if own is not None and own.kind == "macro":
@@ -95,6 +97,15 @@ def expand(
         lanes = [Guess(*divmod(target.number, 10), name) for target in ALL_TARGETS]
         return Vec(lanes, device=True, guessed=True)
     return Vec((Unknown(f"macro:{name}"),))
+
+
+def _of_any(run: Interpreter, name: str, frame: EvaluationFrame) -> Vec:
+    """A member of a type that a template is given: the tree knows which where only one type of it has that member."""
+    found = run.world.having(frame.module, name)
+    if found is None:
+        return Vec((Unknown(f"macro:{name}"),))
+    module, key = found
+    return _of_file(run, module, module.functions[key], (), 0, frame)
 
 
 def static(run: Interpreter, key: str, arguments: tuple[Expr, ...], frame: EvaluationFrame) -> Vec:

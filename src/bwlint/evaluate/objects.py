@@ -106,6 +106,10 @@ class OutsideNames(Protocol):
         """The files of the tree that define a macro and reach a file by its includes."""
         ...
 
+    def having(self, module: Module, member: str) -> tuple[Module, str] | None:
+        """The one type of the tree that has a static member (`::member`), by where it is defined and its key there."""
+        ...
+
     def meaning(self, module: Module, name: str) -> Module | None:
         """The file of the tree that defines a name which a C++ file uses and does not define."""
         ...

@@ -10,6 +10,7 @@ import operator
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from bwlint.chips import EVERY
@@ -29,6 +30,12 @@ class Unknown:
 
     def __repr__(self) -> str:
         return f"Unknown({self.key!r})"
+
+
+class SomeText(Unknown):
+    """One of several texts of which none is empty, and nobody knows which: a reason, whatever it is."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +260,7 @@ def _apply(function: Callable[..., Any], row: Sequence[Any]) -> Any:
         if isinstance(value, Raises):
             return value
     for value in row:
-        if isinstance(value, Unknown):
+        if isinstance(value, Unknown) and not (isinstance(value, SomeText) and _asks(function)):
             return value
     try:
         return function(*row)
@@ -263,8 +270,15 @@ def _apply(function: Callable[..., Any], row: Sequence[Any]) -> Any:
         return Unknown()
 
 
+def _asks(function: Callable[..., Any]) -> bool:
+    """Whether a function has something to say of a text that nobody knows."""
+    return function is truth or (isinstance(function, partial) and function.args[0] in _SAME)
+
+
 def truth(value: object) -> object:
     """True, False, `Raises` or `Unknown`."""
+    if isinstance(value, SomeText):
+        return True
     if value is True or value is False or isinstance(value, Unknown | Raises):
         return value
     if isinstance(value, Ref | Method | Guess | DeviceProperties | ArchMember) or callable(value):
@@ -272,6 +286,7 @@ def truth(value: object) -> object:
     return bool(value)
 
 
+_SAME = ("is", "is not", "==", "!=")
 _ORDER: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -290,6 +305,8 @@ def compare(op: str, left: object, right: object) -> object:
         same = identical(left, right)
         return (not same) if op == "is not" and isinstance(same, bool) else same
     left, right = settle(left, right)
+    if op in ("==", "!=") and _is_told(left, right):
+        return op == "!="
     if isinstance(left, Unknown) or isinstance(right, Unknown):
         return Unknown()
     if op == "==":
@@ -332,7 +349,14 @@ def _any_unknown(*containers: Sequence[object]) -> bool:
     return any(isinstance(item, Unknown | Ref | Guess) for one in containers for item in one)
 
 
+def _is_told(left: object, right: object) -> bool:
+    """Whether a text that nobody knows is compared with None."""
+    return (isinstance(left, SomeText) and right is None) or (isinstance(right, SomeText) and left is None)
+
+
 def identical(left: object, right: object) -> object:
+    if _is_told(left, right):
+        return False
     if isinstance(left, Unknown | Ref | Guess) or isinstance(right, Unknown | Ref | Guess):
         if (isinstance(left, Guess) and right is None) or (isinstance(right, Guess) and left is None):
             return False

@@ -14,7 +14,7 @@ from bwlint.evaluate.objects import (
     ModuleValue,
     PartialValue,
 )
-from bwlint.evaluate.values import Guess, Raises, Ref, Unknown, Vec
+from bwlint.evaluate.values import Guess, Raises, Ref, SomeText, Unknown, Vec
 from bwlint.model.expr import TAG
 from bwlint.model.facts import BOUND
 
@@ -190,12 +190,14 @@ def join_all(values: list[Any]) -> Any:
     if not known:
         return values[-1]
     first = known[0]
-    if isinstance(first, Unknown):
+    if isinstance(first, Unknown) and not isinstance(first, SomeText):
         return first
-    for value in known[1:]:
-        if isinstance(value, Unknown) or type(value) is not type(first) or value != first:
-            return Unknown()
-    return first
+    if all(type(value) is type(first) and value == first for value in known[1:]):
+        return first
+    if type(first) is tuple and all(type(value) is tuple and len(value) == len(first) for value in known):
+        return tuple(map(join_all, map(list, zip(*known, strict=True))))
+    texts = all(isinstance(value, SomeText) or (type(value) is str and value) for value in known)
+    return SomeText() if texts else Unknown()
 
 
 def choose(test: Vec, then: Vec, otherwise: Vec) -> Vec:

@@ -5,7 +5,7 @@ from all of the code around it whether it would run or not, or a kernel of which
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import takewhile
 
 from bwlint.chips import EVERY, EVERY_TARGET, NO_TARGET, ChipSet, TargetSet, siblings
@@ -17,32 +17,36 @@ from bwlint.model.facts import NAMED, REFUSING, Hop, Module, Operation, Path, Si
 from bwlint.world.proofs import NeedProof, Node
 from bwlint.world.tree import Tree
 
+Fails = Callable[[str], bool]
+"""Whether what a file calls by a name, a function or a macro, only ends in an error."""
 
-def left_of(tree: Tree, module: Module, node: Node) -> Iterator[NeedProof]:
+
+def left_of(tree: Tree, module: Module, node: Node, fails: Fails) -> Iterator[NeedProof]:
     """What stands against some chips in a definition of a file, by what is compiled of it there."""
     around, every = node.definition.at, module.operations  # in the order of the file
     first = bisect_left(every, around[:2], key=lambda one: one.at[:2])
     inside = list(takewhile(lambda one: one.at[:2] < around[2:], every[first:]))
     for operation in inside:
         if operation.kind in NAMED and not operation.tests and not operation.given:
-            yield from _refused(tree, module, node, operation)
+            yield from _refused(tree, module, node, operation, fails)
     parts = [one for one in inside if one.kind in ("body", "trap")]
     if parts and node.definition.kind == "kernel":
         yield from _emptied(tree, module, node, parts)
 
 
-def _refused(tree: Tree, module: Module, node: Node, operation: Operation) -> Iterator[NeedProof]:
+def _refused(tree: Tree, module: Module, node: Node, operation: Operation, fails: Fails) -> Iterator[NeedProof]:
     """An instruction or atom that is surely compiled for a chip that has no target with it."""
     row = atom(operation.name) if operation.kind == "atom" else None
     legal = row.legal if row is not None else verdict(operation.name).legal
     others = list(_other_ways(module, node.definition.at, operation.at))
     sure = tree.surely_compiled(module, _inside(operation.path, node.definition.at))
-    if others and all(other.ends in REFUSING for other in others):
+    refusing = [_refuses(other, fails) for other in others]
+    if others and all(refusing):
         sure = EVERY_TARGET  # whom the guard keeps from it has the error instead
     refused = ChipSet.where(lambda chip: _own(chip.name) <= sure and not _own(chip.name) & legal)
     if not refused or not legal:
         return
-    another = any(not other.empty and other.ends not in REFUSING for other in others)
+    another = any(not other.empty and not refuses for other, refuses in zip(others, refusing, strict=True))
     works = EVERY - refused if another else legal.chips
     name = parse(operation.name).head if operation.kind == "instruction" else operation.name
     what = row.what if row is not None else f"`{operation.name}`"
@@ -50,6 +54,12 @@ def _refused(tree: Tree, module: Module, node: Node, operation: Operation) -> It
     use = Use(operation.name, "instruction" if row is None else "atom", operation.at)
     hop = Hop(module.path, operation.at, f"`{name}` works on {legal.chips}")
     yield NeedProof(works, "operation", what, f"{name} in {where}", (hop,), where=where, operation=use)
+
+
+def _refuses(side: Side, fails: Fails) -> bool:
+    """Whether one side of a guard ends in an error, by itself or in what it calls last."""
+    last = max((use for use in side.uses if use.how == "call"), key=lambda use: use.at, default=None)
+    return side.ends in REFUSING or (last is not None and fails(last.name))
 
 
 def _emptied(tree: Tree, module: Module, node: Node, parts: list[Operation]) -> Iterator[NeedProof]:

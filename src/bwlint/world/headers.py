@@ -34,6 +34,7 @@ class Headers:
         self._load = load
         self._by_path: dict[str, Module | None] = {}
         self._definers: dict[str, list[Module]] = defaultdict(list)
+        self._members: dict[str, list[tuple[Module, str]]] = defaultdict(list)
         self._reached: dict[str, frozenset[str]] = {}
         self._direct: dict[str, tuple[str, ...]] = {}
         self._named: dict[str, list[Module]] = defaultdict(list)
@@ -50,6 +51,8 @@ class Headers:
         for name, function in module.functions.items():
             if function.kind == "macro":
                 self._definers[name].append(module)
+                if "::" in name and not function.params:
+                    self._members["::" + name.rpartition("::")[2]].append((module, name))
 
     def edited(self, module: Module) -> Headers:
         """The same files with one of them in another state; who includes whom is as it was."""
@@ -57,7 +60,7 @@ class Headers:
         other._by_path = {path: module if path == module.path else known for path, known in self._by_path.items()}
         for name, found in self._definers.items():
             other._definers[name] = [module if known.path == module.path else known for known in found]
-        other._reached, other._direct = self._reached, self._direct
+        other._reached, other._direct, other._members = self._reached, self._direct, self._members
         return other
 
     def definers(self, module: Module, macro: str) -> Sequence[Module]:
@@ -66,6 +69,12 @@ class Headers:
         known = self._definers.get(macro, ())
         found = [other for other in known if other.path in reached]
         return found or (known if len(known) == 1 else ())
+
+    def having(self, module: Module, member: str) -> tuple[Module, str] | None:
+        """The one type without open parameters that has a static member, of those that `module` includes."""
+        reached = self._closure(module)
+        found = {name: (home, name) for home, name in self._members.get(member, ()) if home.path in reached}
+        return next(iter(found.values())) if len(found) == 1 else None
 
     def included(self, module: Module) -> Sequence[Module]:
         """The headers of the tree that a file reaches, those without facts left out."""

@@ -36,9 +36,12 @@ MAX_FILES = 16
 """How many files may name a function that is looked up: one that more do is a common word."""
 MAX_READ = 600
 """How many files are outlined in one run."""
+MAX_MACROS = 3
+"""Macros that stand for each other."""
 MAX_SOURCES = 100
 """How many sources of one generator are looked at."""
 _SHORTEST = 6
+_TRAP = "__trap"
 _NOWHERE = Module(path="", language="cuda")
 _NUMBERS = frozenset(str(chip.joined * factor) for chip in EVERY for factor in (1, 10))
 _COMPILED = (".cu",)
@@ -386,7 +389,18 @@ class Native:
         """What the compiler makes of device code on each chip."""
         file = self._file(node.outline.path)
         module = self._facts(node.outline.path) if node.definition.kind != "class" and file and file.device else None
-        return left_of(self.tree, module, node) if module is not None else iter(())
+        return left_of(self.tree, module, node, partial(self._fails, module)) if module is not None else iter(())
+
+    def _fails(self, module: Module, name: str, steps: int = MAX_MACROS) -> bool:
+        """Whether a function, or what a macro stands for, only ends in an error."""
+        if name == _TRAP:
+            return True
+        macros = [one.functions[name] for one in self.tree.headers.definers(module, name)]
+        if macros:
+            meant = [value.args[0] for macro in macros for _, value in macro.returns if value.op == "macro"]
+            return steps > 0 and bool(meant) and all(self._fails(module, one, steps - 1) for one in meant)
+        found = self.definitions(name, module.path)
+        return bool(found) and all(node.definition.stub for node in found)
 
     def _refusal(self, place: Node) -> Iterator[NeedProof]:
         """The error that a function surely ends in on some chips."""

@@ -144,6 +144,9 @@ class Tree:
     def definers(self, module: Module, macro: str) -> Sequence[Module]:
         return self.headers.definers(module, macro)
 
+    def having(self, module: Module, member: str) -> tuple[Module, str] | None:
+        return self.headers.having(module, member)
+
     def meaning(self, module: Module, name: str) -> Module | None:
         found = self.headers.meaning(module, name)
         if found is not None or module.language != "cuda" or DEVICE.search(spoken(name)) is None:

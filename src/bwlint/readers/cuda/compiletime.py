@@ -18,6 +18,7 @@ from bwlint.readers.cuda.expressions import Resolve, lower
 from bwlint.readers.cuda.given import parameters
 from bwlint.readers.cuda.lexer import Code
 from bwlint.readers.cuda.preprocessor import Directives, macro
+from bwlint.readers.cuda.program import tags
 from bwlint.readers.cuda.scopes import CodeScope, Scopes, aliases
 from bwlint.readers.cuda.statements import Statement, leaves, statements
 
@@ -90,7 +91,9 @@ class CompileTime:
 
     def _test(self, at: tuple[int, int], scope: CodeScope) -> Expr:
         if at not in self._tests:
-            self._tests[at] = self._lowered(*at, (), scope)
+            found = self._lowered(*at, (), scope)
+            members = self.text.find("::", *at) >= 0
+            self._tests[at] = _of_any(found, tags(self.text, self.scopes, scope)) if members else found
         return self._tests[at]
 
     def _may_decide(self, scope: CodeScope) -> bool:
@@ -101,6 +104,9 @@ class CompileTime:
     def _hangs(self, text: str, known: dict[str, Function]) -> bool:
         words = set(_WORD.findall(text))
         return any(map(_TARGET.match, words)) or not words.isdisjoint(known)
+
+    def _names_a_macro(self, text: str) -> bool:
+        return any(word in self.found.macros for word in _WORD.findall(text))
 
     def _constant(self, one: re.Match[str], known: dict[str, Function]) -> None:
         if self._hangs(one["value"], known):
@@ -120,14 +126,17 @@ class CompileTime:
             known[name] = self._macro(name, params, ways[::-1], known, scope.open)
 
     def _class(self, scope: CodeScope, known: dict[str, Function]) -> None:
-        """The static members of a class that is a template, or is made of one that this file has."""
+        """The static members of a class that is a template, or is made of one that this file has; of another those that
+        hang on the target.
+        """
         head = statics.template(self.text, scope, scope.name)
         made_of = statics.base(self.text, scope)
         for key in [one for one in known if made_of is not None and one.startswith(f"{made_of[0]}::")]:
             self._inherited(scope, key, known, made_of[1] if made_of is not None else ())
-        if not head.params and not head.special:
+        of_template = bool(head.params or head.special)
+        if not of_template and self.text.find("constexpr", scope.open, scope.close) < 0:
             return
-        inside = [one for one in self.scopes.functions if scope.open < one.open < scope.close]
+        inside = [one for one in self.scopes.functions if scope.open < one.open < scope.close and of_template]
         for method in inside:
             short = method.close - method.open < MAX_BODY
             if short and re.search(r"\bstatic\b", self.text[method.header : method.open]):
@@ -136,7 +145,8 @@ class CompileTime:
                 self._static(scope, method.name, head, list(self._ways(body, params, ())), params, known)
         for start, end in self.scopes.members(scope):
             for one in _CONSTANT.finditer(self.text, start, end):
-                self._static(scope, one["name"], head, [((), self._lowered(*one.span("value"), ()))], (), known)
+                if of_template or self._hangs(one["value"], known) or self._names_a_macro(one["value"]):
+                    self._static(scope, one["name"], head, [((), self._lowered(*one.span("value"), ()))], (), known)
 
     def _static(
         self,
@@ -245,6 +255,17 @@ def _as_macros(item: Any) -> Any:
     if item.op == "call" and item.args[0].op == "name":
         return Expr("macro", (item.args[0].args[0], _as_macros(item.args[1])), item.at)
     return item._replace(args=_as_macros(item.args))
+
+
+def _of_any(item: Any, tags: frozenset[str]) -> Any:
+    """With `::member` in the place of a member of a type that a template is given."""
+    if isinstance(item, tuple) and not isinstance(item, Expr):
+        return tuple(_of_any(one, tags) for one in item)
+    if not isinstance(item, Expr):
+        return item
+    if item.op == "macro" and item.args[0].partition("::")[0] in tags:
+        return _macro_of(item.args[0].removeprefix(item.args[0].partition("::")[0]), item.at)
+    return item._replace(args=_of_any(item.args, tags))
 
 
 def _bound(item: Any, owner: str, params: tuple[str, ...]) -> Any:

@@ -25,6 +25,8 @@ _TRAPS = re.compile(r"\basm\s*(?:volatile\s*)?\(\s*\"\s*trap\b")
 _NOTHING = re.compile(r"(?:\s+|\#(?:[^\\\n]+|\\.)*)*", re.DOTALL)
 _OPERATOR = re.compile(r"\w+::operator\s*\(\s*\)")
 _CALL = re.compile(r"\b(?!(?:if|for|while|switch|return|sizeof|asm|__asm__|volatile|defined)\b)([A-Za-z_]\w*)\s*\(")
+_STANDS_ALONE = re.compile(r"[;{}\n][ \t]{0,80}(?P<name>[A-Z][A-Z0-9_]{2,60})[ \t]?;")
+"""A macro that is all of a statement."""
 _DEFAULT = re.compile(r"\s*\#[ \t]*define[ \t]+(\w+)")
 _LONGEST_BODY = 300
 _LONGEST_FAILURE = 600
@@ -278,7 +280,8 @@ class _DirectiveReader:
         if call is not None:
             defined += (Use("operator()", "call", code.span(*call.span())),)
         calls = () if no_code or end - start > _LONGEST_WAY else _CALL.finditer(code.text, start, end)
-        used = defined + tuple(Use(found[1], "call", code.span(*found.span(1))) for found in calls)
+        alone = _STANDS_ALONE.finditer(code.text, max(start - 1, 0), end) if short and not no_code else ()
+        used = defined + tuple(Use(found[1], "call", code.span(*found.span(1))) for found in (*calls, *alone))
         return Side(ends=ends, at=code.span(start, end), uses=used, texts=texts, empty=empty, tuning=tuning)
 
     def _define(self, match: re.Match[str]) -> None:

@@ -14,7 +14,7 @@ from bwlint.chips import EVERY, frameworks, queries
 from bwlint.chips.spelling import IN_NAMES, NUMBER, SUFFIX
 from bwlint.evaluate.names import DEVICE
 from bwlint.model.expr import TAG, Expr, Span, const, negate, unknown, walk
-from bwlint.model.facts import Exit, Function, Gate, GateKind, Path, Side
+from bwlint.model.facts import Exit, Function, Gate, GateKind, Path, Side, Use
 from bwlint.model.naming import spoken
 from bwlint.readers.cuda import containers, given, statics, ways
 from bwlint.readers.cuda.conditions import CONDITIONS, conditions, kept_as, outside
@@ -22,8 +22,10 @@ from bwlint.readers.cuda.expressions import joined, lower
 from bwlint.readers.cuda.failures import FAILS, SKIPS, fails
 from bwlint.readers.cuda.lexer import Code, matching
 from bwlint.readers.cuda.preprocessor import Directives
+from bwlint.readers.cuda.rows import Row, gone_through
 from bwlint.readers.cuda.scopes import CodeScope, Scopes
 from bwlint.readers.cuda.statements import Statement, leaves, statements
+from bwlint.readers.cuda.sure import sure
 from bwlint.readers.reads import Reads
 
 MAX_PATH = 12
@@ -47,6 +49,8 @@ _NEW_PROPERTIES = re.compile(rf"\s*new\s+{queries.structures()}\b")
 _LENDS = re.compile(r"(?<![\w:])(?P<call>[A-Za-z_][\w:]{0,200})\s{0,40}\(")
 _CALL = re.compile(r"[A-Za-z_][\w:]{0,200}\s{0,40}\(")
 _CONSTANT = re.compile(r"k[A-Z]")
+_FUNCTION = re.compile(r"&?\s*(?P<name>[A-Za-z_]\w*(?:::\w+)*)(?:<[^<>;()]*>)?")
+_ENDS_LOOP = frozenset({"return", "break", "throw", "goto"})
 _LAMBDA = re.compile(r"\s*\[[^\[\]]*\]\s*[({]")
 _OUT = re.compile(r"\(\s*&?\s*(?P<name>\w+)\s*,\s*(?P<what>\w*)")
 _CALLED_BEFORE = re.compile(r"(?P<call>\w*[Gg]et\w*)\s*$")
@@ -270,9 +274,12 @@ class _HostWalk:
         self.returns: list[tuple[tuple[Expr, ...], Expr]] = []
         self.exits: list[tuple[Path, Exit, Span]] = []
         self.doubts = 0
+        self.tries = 0
         self.chain = 0
         self.target = ""
         self.following: tuple[Statement, ...] = ()
+        self.row: Row | None = None
+        """The row of a table that a loop is at."""
         self.noted: set[Span] = set()
         self.elsewhere: list[Gate] = []
         """Conditions that no statement of their own asks."""
@@ -392,8 +399,8 @@ class _HostWalk:
         """`table.at(sm)`: the keys of the table are the chips that do not end in an error."""
         test = containers.looked_up(node)
         owner = test.args[1][1] if test is not None else None
-        if test is None or owner is None or node.at is None:
-            return
+        if test is None or owner is None or node.at is None or self.tries:
+            return  # in a `try` somebody goes on without the row
         known = (owner.op, owner.args[0]) in self.found.containers
         if not known and (owner.op != "name" or owner.args[0] in self.found.names):
             return  # of what another file has the world knows whether it is a table
@@ -488,8 +495,12 @@ class _HostWalk:
             self.block(statement.body)
         elif kind == "loop" and statement.test is not None:
             self._loop(*statement.test, statement.body)
-        elif kind == "loop" or (kind == "block" and self.text.startswith("try", statement.start)):
+        elif kind == "loop":
             self._perhaps(statement.body)
+        elif kind == "block" and self.text.startswith("try", statement.start):
+            self.tries += 1
+            self._perhaps(statement.body)
+            self.tries -= 1
         elif kind == "block":
             self.block(statement.body)
         elif kind == "return" and statement.test:
@@ -539,12 +550,85 @@ class _HostWalk:
 
     def _loop(self, start: int, end: int, body: tuple[Statement, ...]) -> None:
         """`while (test)`, `for (first; test; next)`."""
+        rows = gone_through(self.text, (start, end), (body[0].start, body[-1].end)) if body and self.row is None else ()
+        if rows:
+            self._rows(rows, body)
+            return
         if self.text.count(";", start, end) == 2:
             start, end = self.text.find(";", start, end) + 1, self.text.rfind(";", start, end)
         test = self.lower(start, end)
         if test.op in CONDITIONS and test.at is not None and self._asks(test):
             self._note("condition", test, test.at, self._side(body), Side(ends="fall", empty=True, rest=True))
         self._perhaps(body)
+
+    def _rows(self, rows: tuple[Row, ...], body: tuple[Statement, ...]) -> None:
+        """A loop over a table that is written down, row by row: behind one that was taken the loop is over."""
+        depth, before = len(self.path), dict(self.env)
+        if len(body) == 1 and body[0].kind == "block":
+            body = body[0].body
+        for self.row in rows:
+            self.env = dict(before)
+            here = len(self.path)
+            self.doubts += 1
+            for index, statement in enumerate(body):
+                self._statement(statement, body[index + 1 : index + 1 + MAX_REST])
+            self.doubts -= 1
+            taken = [self.path[here:]] if body and body[-1].kind in _ENDS_LOOP else []
+            taken += [[self.lower_quietly(*one.test)] for one in body if one.test is not None and _ends_loop(one)]
+            self.path[here:] = [negate(Expr("and", (tuple(tests),))) for tests in taken if tests]
+        self.row = None
+        self.env = before
+        del self.path[depth:]
+
+    def _of_row(self, node: Expr) -> Expr:
+        """An expression with what the row has in the place of its fields; it stands where that is written."""
+        if self.row is None:
+            return node
+        at = self.row.fields.get(node.args[-1]) if self._is_field(node, self.row) else None
+        if at is not None:
+            return lower(self.code, *at, self._resolve)
+        inner = tuple(map(self._items_of_row, node.args))
+        if inner == node.args:
+            return node
+        changed = Expr(node.op, inner, node.at)
+        return changed._replace(at=self._place(changed, node.at))
+
+    def _items_of_row(self, item: Any) -> Any:
+        if isinstance(item, Expr):
+            return self._of_row(item)
+        return tuple(map(self._items_of_row, item)) if isinstance(item, tuple) else item
+
+    def _is_field(self, node: Expr, row: Row) -> bool:
+        if node.op == "param":
+            return not row.name and node.args[1] in row.fields
+        owner = self._followed(node.args[0]) if node.op == "attr" else None
+        if owner is None or (owner.op == "param" and row.name):
+            return owner is not None and owner.args[1] == spoken(row.name)
+        return owner.op == "index" and spoken(str(owner.args[0].args[-1])) == spoken(row.table)
+
+    def _with_row(self, side: Side, row: Row) -> Side:
+        """A side as if it stood in the row: with the functions that are written there, where it goes to its fields."""
+        fields = [name for name in row.fields if any(_last_word(use.name) == name for use in side.uses)]
+        uses = tuple(self._uses_of_row(side, row, fields))
+        at = uses[0].at.through(uses[-1].at) if uses else side.at if not side.uses else None
+        return replace(side, at=at, choices=(), uses=uses)
+
+    def _uses_of_row(self, side: Side, row: Row, fields: list[str]) -> Iterator[Use]:
+        for name in fields:
+            start, end = row.fields[name]
+            sure_one = any(use.sure for use in side.uses if _last_word(use.name) == name)
+            opening = self.text.find("{", start, end) if _LAMBDA.match(self.text, start, end) else -1
+            if opening >= 0 and sure_one:
+                body = statements(self.text, opening + 1, end - 1)
+                yield from ways.uses(self.code, self.text, opening + 1, end - 1, sorted(sure(self.text, body)))
+            elif (function := _FUNCTION.fullmatch(self.text[start:end])) is not None:
+                at = self.code.span(start + function.start("name"), start + function.end("name"))
+                yield Use(function["name"].replace("::", "."), "call", at, sure=sure_one)
+
+    def _place(self, test: Expr, at: Span | None) -> Span | None:
+        """Where a test of a row is written: what it reads there."""
+        written = {self.code.span(*one) for one in self.row.fields.values()} if self.row is not None else ()
+        return next((node.at for node in walk(test) if node.at in written and node.at is not None), at)
 
     def _perhaps(self, body: tuple[Statement, ...]) -> None:
         """Statements that may run often or not at all."""
@@ -787,7 +871,8 @@ class _HostWalk:
         return tuple(one for one in rest if missing.isdisjoint(self.directives.path(one.start)))
 
     def lower_quietly(self, start: int, end: int) -> Expr:
-        return lower(self.code, start, end, self._resolve)
+        found = lower(self.code, start, end, self._resolve)
+        return self._of_row(found) if self.row is not None else found
 
     def _conditions(self, start: int, end: int, aside: tuple[tuple[int, int], ...], name: str) -> None:
         """A comparison that reads the device is a gate wherever it stands; what statements ask is theirs."""
@@ -811,6 +896,10 @@ class _HostWalk:
     def _note(
         self, kind: GateKind, test: Expr, at: Span, yes: Side, no: Side, name: str = "", chain: tuple[int, int] = (0, 0)
     ) -> None:
+        if self.row is not None and test.at is not None and self.code.span(*self.row.at).holds(test.at):
+            at, yes, no = test.at, self._with_row(yes, self.row), self._with_row(no, self.row)
+            if yes.ends == "continue":  # on to the next row, as who does not take a branch for this one
+                test, yes, no = negate(test), replace(no, rest=False), Side(ends="fall", empty=True, rest=True)
         if at in self.noted or not self._asks(test):
             return
         self.noted.add(at)
@@ -872,6 +961,18 @@ def _cases(statement: Statement) -> list[tuple[list[tuple[int, int] | None], tup
         else:
             found.append(([entry.test], []))
     return [(labels, tuple(entries)) for labels, entries in found]
+
+
+def _last_word(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _ends_loop(statement: Statement) -> bool:
+    """Whether a branch is the last that a loop does."""
+    body = statement.body
+    while len(body) == 1 and body[0].kind == "block":
+        body = body[0].body
+    return statement.kind == "if" and bool(body) and body[-1].kind in _ENDS_LOOP
 
 
 def _is_question(name: str) -> bool:

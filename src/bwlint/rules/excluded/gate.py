@@ -21,7 +21,7 @@ from bwlint.model.naming import spoken
 from bwlint.rules.excluded import RULE
 from bwlint.rules.family_split.weight import names_members
 from bwlint.rules.leak.own_words import behind
-from bwlint.world.gates import Judged, answers_no, refuses
+from bwlint.world.gates import Judged, answers_no, missing_row, refuses
 from bwlint.world.libraries import is_question
 from bwlint.world.native import admits
 
@@ -329,7 +329,8 @@ def _of_missing_row(judged: Judged, out: ChipSet) -> Kept | None:
     asked = judged.gate.is_a("lookup") and judged.other.ends == "raise" and not judged.in_test
     if not asked or not judged.core & _AMPERE or not judged.core & _HOPPER or not judged.core & _DATACENTER:
         return None  # what is for one or two of them may be made of their instructions
-    reason = f"`{judged.gate.name}` has rows for {plain(judged.core)} and none for {plain(out)}: a KeyError"
+    without = missing_row(judged.module)
+    reason = f"`{judged.gate.name}` has rows for {plain(judged.core)} and none for {plain(out)}: {without}"
     return Kept(out, "warning", "medium", reason)
 
 

@@ -11,7 +11,7 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace
 from bwlint.rules.leak import RULE
-from bwlint.world.gates import Judged
+from bwlint.world.gates import Judged, missing_row
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -22,12 +22,13 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     missing = (context.targets & judged.sets.live) - judged.may
     if missing != context.targets or not judged.core or not missing <= context.let_in(judged.module, judged.at):
         return
+    without = missing_row(judged.module)
     yield Draft(
         rule=RULE,
         place=DraftPlace.of_gate(judged),
         severity="warning",
         confidence="high" if judged.sets.decided else "medium",
-        message=f"{plain(missing)} are let through above and have no row in `{gate.name}`: a KeyError",
+        message=f"{plain(missing)} are let through above and have no row in `{gate.name}`: {without}",
         label=f"has rows for {plain(judged.core)}",
         advice=f"give {plain(missing)} a row, ask with .get, or refuse them above",
         legal=judged.core,
