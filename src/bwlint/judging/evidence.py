@@ -217,6 +217,7 @@ class Evidence:
 
         What is proved of a library holds against a build in Python, which hands on to more than it compiles.
         """
+        use = replace(use, name=use.name.removeprefix("."))
         found = self.libraries.of_user(use) or self.libraries.need(module.path, self._last_if_ours(module, use))
         if found is None or use.how != "call" or (found.strength == PROOF and module.language != "cuda"):
             return found

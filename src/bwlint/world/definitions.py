@@ -100,6 +100,8 @@ class Definitions:
         if module.language != "python" or use.how == "text":
             return None
         root, _, rest = use.name.partition(".")
+        if not root:
+            return self._absolute(rest, 0) or self._in_some_package(module.path, rest)
         known = module.names.get(root)
         if rest and root not in ("self", "cls") and (known is None or known.op == "import"):
             return self._absolute(use.name, 0)  # imports stand in uses by their full names
@@ -362,6 +364,16 @@ class Definitions:
             if outline is not None:
                 return self._resolved(outline, ".".join(parts[cut:]), None, depth) if depth < _MAX_NAMES else None
         return None
+
+    def _in_some_package(self, path: str, name: str) -> Node | None:
+        """A definition by a name that begins with no package: that of the one module of the project so called."""
+        module, _, last = name.rpartition(".")
+        files = search_of(package_root(path), self._native.searches).files("python")
+        ending = tuple(os.sep + module.replace(".", os.sep) + end for end in (".py", f"{os.sep}__init__.py"))
+        outlines = [self.outlines.of(file.real, _name_of(file)) for file in files if file.real.endswith(ending)]
+        found = [self._resolved(one, last, None) for one in outlines if one is not None]
+        known = [one for one in found if one is not None]
+        return known[0] if len(known) == 1 else None
 
     def _inside(self, outline: Outline, root: str, rest: str, at: Span) -> Node | None:
         """A name as the definitions around a place mean it: `self`, and what they define themselves."""

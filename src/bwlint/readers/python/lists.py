@@ -91,6 +91,41 @@ def bounds(call: ast.Call, lower: Callable[[ast.expr], Expr]) -> Expr | None:
     return None if not known else known[0] if len(known) == 1 else Expr("and", (known,), span(call))
 
 
+def is_newer(call: ast.Call, other: ast.Call) -> bool:
+    """Whether a record is for the same as another one of its kind, and from a later chip on."""
+    since, before = _oldest(call), _oldest(other)
+    if dotted(call.func) != dotted(other.func) or since is None or before is None or since <= before:
+        return False
+    mine, its = _said(call), _said(other)
+    same = {place: ast.dump(mine[place]) == ast.dump(its[place]) for place in mine.keys() & its}
+    texts = [same[place] for place in same if isinstance(mine[place], ast.Constant)]
+    return (any(texts) or not texts) and all(same[place] or isinstance(mine[place], ast.Constant) for place in same)
+
+
+def _oldest(call: ast.Call) -> tuple[int, int] | None:
+    """The oldest capability that a record names."""
+    for one in call.keywords:
+        form = _bound_form(one.value) if _order(one.arg or "") == ">=" else ""
+        if form:
+            value = ast.literal_eval(one.value)
+            major, minor = value if form == "tuple" else divmod(value, 10)
+            return major, minor
+    return None
+
+
+def _said(call: ast.Call) -> dict[str | int, ast.expr]:
+    """What a record says for whom it is beside the chips: its words, and its lists of words."""
+    given: list[tuple[str | int, ast.expr]] = list(enumerate(call.args))
+    given += [(one.arg or "", one.value) for one in call.keywords]
+    return {place: value for place, value in given if not _order(str(place)) and _is_said(value)}
+
+
+def _is_said(node: ast.expr) -> bool:
+    if isinstance(node, ast.Tuple | ast.List | ast.Set):
+        return all(map(_is_said, node.elts))
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier()
+
+
 def arguments(call: ast.Call, own: frozenset[str]) -> Iterator[tuple[str, ast.expr]]:
     """Lists passed to a call that names them: `f(supported_major_versions=[9, 10])`, `@supported_cc([90])`."""
     last = dotted(call.func).rpartition(".")[2]
