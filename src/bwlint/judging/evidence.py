@@ -116,6 +116,13 @@ class Evidence:
         for node in here.methods(module, owner):
             yield node.definition.qualname.rpartition(".")[2], self._graph.proofs(node)
 
+    def heritages(self, module: Module) -> Iterator[list[Node]]:
+        """The classes of a file that have bases, each with those of them that are in the tree, nearest first."""
+        outline = self._definitions.outline(module)
+        for found in outline.definitions.values() if outline is not None else ():
+            if outline is not None and found.kind == "class" and found.bases:
+                yield list(self._definitions.heritage(Node(outline, found)))
+
     def beside(self, module: Module, use: Use) -> Iterator[Hop]:
         """The other top-level definitions of the file to which a use leads that take the keywords that its file gives
         to it, each with its name.
