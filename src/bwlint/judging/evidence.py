@@ -60,9 +60,18 @@ class Evidence:
                 found = self.of_use(module, use) or self._of_whole(module, side, use)
                 if found is not None:
                     yield found
-        shared = self._of_choices(module, side)
-        if shared is not None:
-            yield shared
+        for found in (self._of_text(module, side), self._of_choices(module, side)):
+            if found is not None:
+                yield found
+
+    def _of_text(self, module: Module, side: Side) -> Need | None:
+        """What the function needs that somebody gets by a name with the text in it that a side gives."""
+        value = side.value
+        text = value.args[0] if module.language == "python" and value is not None and value.op == "const" else None
+        if value is None or not isinstance(text, str) or not text.isidentifier():
+            return None
+        use = Use(text, "text", value.at or side.at or Span(1, 0, 1, 0))
+        return self._of_nodes(self._definitions.made_of_text(module.path, text), use)
 
     def _of_choices(self, module: Module, side: Side) -> Need | None:
         """What all that a side may end in needs: it works where one of them does."""
