@@ -157,6 +157,8 @@ def call(source: CapabilitySource, arguments: Sequence[Vec], keywords: Mapping[s
     if source.returns == "version" and source.text:
         return Vec((ReleaseNumber(int(part) for part in source.text.split(".")),))
     operands = [*arguments, *keywords.values()]
+    if source.returns == "named" and len(operands) == 2:  # made of two numbers
+        return lift(lambda major, minor: Capability((major, minor)), *operands)
     if source.returns == "release-at-least":
         return lift(lambda asked: _released(source.text, asked), operands[-1]) if operands else Vec((Unknown(),))
     test = _TESTS.get(source.returns)

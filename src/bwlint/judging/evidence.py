@@ -60,9 +60,18 @@ class Evidence:
                 found = self.of_use(module, use) or self._of_whole(module, side, use)
                 if found is not None:
                     yield found
-        shared = self._of_choices(module, side)
-        if shared is not None:
-            yield shared
+        for found in (self._of_text(module, side), self._of_choices(module, side)):
+            if found is not None:
+                yield found
+
+    def _of_text(self, module: Module, side: Side) -> Need | None:
+        """What the function needs that somebody gets by a name with the text in it that a side gives."""
+        value = side.value
+        text = value.args[0] if module.language == "python" and value is not None and value.op == "const" else None
+        if value is None or not isinstance(text, str) or not text.isidentifier():
+            return None
+        use = Use(text, "text", value.at or side.at or Span(1, 0, 1, 0))
+        return self._of_nodes(self._definitions.made_of_text(module.path, text), use)
 
     def _of_choices(self, module: Module, side: Side) -> Need | None:
         """What all that a side may end in needs: it works where one of them does."""
@@ -115,6 +124,13 @@ class Evidence:
         here = self._native if module.language == "cuda" else self._definitions
         for node in here.methods(module, owner):
             yield node.definition.qualname.rpartition(".")[2], self._graph.proofs(node)
+
+    def heritages(self, module: Module) -> Iterator[list[Node]]:
+        """The classes of a file that have bases, each with those of them that are in the tree, nearest first."""
+        outline = self._definitions.outline(module)
+        for found in outline.definitions.values() if outline is not None else ():
+            if outline is not None and found.kind == "class" and found.bases:
+                yield list(self._definitions.heritage(Node(outline, found)))
 
     def beside(self, module: Module, use: Use) -> Iterator[Hop]:
         """The other top-level definitions of the file to which a use leads that take the keywords that its file gives
@@ -217,6 +233,7 @@ class Evidence:
 
         What is proved of a library holds against a build in Python, which hands on to more than it compiles.
         """
+        use = replace(use, name=use.name.removeprefix("."))
         found = self.libraries.of_user(use) or self.libraries.need(module.path, self._last_if_ours(module, use))
         if found is None or use.how != "call" or (found.strength == PROOF and module.language != "cuda"):
             return found

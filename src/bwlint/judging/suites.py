@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import reduce
 
 from bwlint.chips import ChipSet, frameworks
 from bwlint.judging.context import Context
 from bwlint.judging.siblings import Admission, admission_of
+from bwlint.model.expr import walk
 from bwlint.model.facts import Hop, Use
 from bwlint.model.naming import spoken
 from bwlint.world.gates import Judged
@@ -51,9 +53,31 @@ def _tests(context: Context, judged: Judged) -> Iterator[Prepared]:
     """The tests before which the function around a gate runs."""
     owner, _, method = judged.gate.qualname.rpartition(".")
     if judged.module.language == "python" and context.preparations is not None:
-        yield from context.preparations.prepared(judged.module, judged.gate.qualname)
+        others = [one for one in context.beside(judged.module) if one.gate.qualname == judged.gate.qualname]
+        for test in context.preparations.prepared(judged.module, judged.gate.qualname):
+            if not _asked_marks(judged) or _asks_for(judged, test):
+                beside = (one for one in others if one is not judged and _asks_for(one, test))
+                chips = (one.admitted for one in beside if one.other.ends == "skip")
+                yield replace(test, chips=reduce(ChipSet.__and__, chips, test.chips))
     elif method in frameworks.sets_up() and context.native is not None:
         yield from tests(context.native, owner.rpartition(".")[2], judged.module.path)
+
+
+def _asked_marks(judged: Judged) -> set[str]:
+    """The marks for which a gate asks beside the device: others than their bearers have no part in it."""
+    asked: set[str] = set()
+    around = (test for test in judged.gate.path if test.op != "not")
+    for one in (node for test in (judged.gate.test, *around) for node in walk(test)):
+        by_call = one.op == "call" and one.args[0].args[-1:] in (("get_closest_marker",), ("iter_markers",))
+        by_word = one.op == "cmp" and one.args[0] == "in" and one.args[1][1].args[-1:] == ("keywords",)
+        first = [name.args[-1] if name.op == "kw" else name for name in (one.args[1][:1] if by_call or by_word else ())]
+        asked.update(str(name.args[0]) for name in first if name.op == "const")
+    return asked
+
+
+def _asks_for(judged: Judged, test: Prepared) -> bool:
+    """Whether a gate asks for a mark that a test bears."""
+    return not _asked_marks(judged).isdisjoint(use.name.rpartition(".")[2] for use in test.node.definition.marks)
 
 
 def _named(test: Prepared) -> Need | None:

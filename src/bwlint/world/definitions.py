@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 MAX_LOOSE = 120
 """How many definitions are looked at that one may lead to, surely or not."""
 _MAX_NAMES = 12
+_BY_NAME = re.compile(
+    rb"getattr\(\s{0,20}([A-Za-z_][\w.]{0,80}), {0,4}f[\"'](\w{0,40})\{[\w.]{1,80}\}(\w{0,40})[\"'][,)]"
+)
 _LEAST_TEXT = 3
 """Letters of a text that is looked for."""
 _BUILTIN = frozenset(vars(builtins))
@@ -90,6 +93,7 @@ class Definitions:
         self._libraries = libraries
         self.outlines = outlines
         self._operations: dict[str, Behind] = {}
+        self._asked_by_name: dict[str, tuple[tuple[SourceFile, str], ...]] = {}
 
     def definition(self, module: Module, use: Use) -> Node | None:
         """The definition that a use in a file leads to; None where it is not in the tree or not known."""
@@ -100,6 +104,8 @@ class Definitions:
         if module.language != "python" or use.how == "text":
             return None
         root, _, rest = use.name.partition(".")
+        if not root:
+            return self._absolute(rest, 0) or self._in_some_package(module.path, rest)
         known = module.names.get(root)
         if rest and root not in ("self", "cls") and (known is None or known.op == "import"):
             return self._absolute(use.name, 0)  # imports stand in uses by their full names
@@ -231,6 +237,20 @@ class Definitions:
             if outline is not None and outline.instances is not None and around:
                 yield from (Node(outline, one) for one in outline.instances(around, held, lambda test: None))
 
+    def made_of_text(self, path: str, text: str) -> Iterator[Node]:
+        """The definitions that the project gets by a name with a text in it: `getattr(runners, f"run_{name}")`."""
+        root = package_root(path)
+        if root not in self._asked_by_name:
+            found = search_of(root, self._native.searches).matches("python", _BY_NAME)
+            self._asked_by_name[root] = tuple(
+                (file, match.expand(rb"\1.\2 \3").decode()) for file, match in found if match[2] or match[3]
+            )
+        for file, name in self._asked_by_name[root]:
+            outline = self.outlines.of(file.real, _name_of(file))
+            node = self._resolved(outline, name.replace(" ", text), None) if outline is not None else None
+            if node is not None:
+                yield node
+
     def _kept(self, dotted: str) -> str:
         """What a module of the tree keeps under a name, by its own name: `run = ops.run` of another file."""
         for _ in range(_MAX_NAMES):
@@ -346,6 +366,7 @@ class Definitions:
             local = target.partition(".")[0]
             inside = depth > 0 and local in outline.definitions
             full = f"{target}.{rest}" if rest else target
+            self._tree.expect(outline.path, full)
             return self._resolved(outline, full, None, depth + 1) if inside else self._absolute(full, depth + 1)
         for star in outline.stars if depth < _MAX_NAMES else ():
             other = self.outlines.named(star)
@@ -362,6 +383,16 @@ class Definitions:
             if outline is not None:
                 return self._resolved(outline, ".".join(parts[cut:]), None, depth) if depth < _MAX_NAMES else None
         return None
+
+    def _in_some_package(self, path: str, name: str) -> Node | None:
+        """A definition by a name that begins with no package: that of the one module of the project so called."""
+        module, _, last = name.rpartition(".")
+        files = search_of(package_root(path), self._native.searches).files("python")
+        ending = tuple(os.sep + module.replace(".", os.sep) + end for end in (".py", f"{os.sep}__init__.py"))
+        outlines = [self.outlines.of(file.real, _name_of(file)) for file in files if file.real.endswith(ending)]
+        found = [self._resolved(one, last, None) for one in outlines if one is not None]
+        known = [one for one in found if one is not None]
+        return known[0] if len(known) == 1 else None
 
     def _inside(self, outline: Outline, root: str, rest: str, at: Span) -> Node | None:
         """A name as the definitions around a place mean it: `self`, and what they define themselves."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -96,6 +97,13 @@ class Tree:
         self._roots.setdefault(root)
         for other in import_roots(root):
             self._roots.setdefault(other)
+
+    def expect(self, path: str, dotted: str) -> None:
+        """A file that imports from a folder around itself is part of a package, if nothing else says so."""
+        around, found, _ = path.rpartition(f"{os.sep}{dotted.partition('.')[0]}{os.sep}")
+        if found and around not in self._roots:
+            self._roots[around] = None
+            self._files = {name: file for name, file in self._files.items() if file is not None}
 
     def edited(self, module: Module) -> Tree:
         """This tree with a file in another state, in interpreters that have evaluated nothing yet."""

@@ -44,9 +44,13 @@ _QUESTION = re.compile(r"capability_geq|^(?:is|has)_device_capability|^is_family
 MAX_HANDED_ON = 100
 MAX_TESTS = 8
 """Tests above an assignment to an attribute that are kept."""
+MAX_ROWS = 12
+"""Rows of a table over which a loop is looked at row by row."""
 MAX_MARKED = 40
 """Tests that are looked at for what a mark of the file keeps from them."""
-_REFERENCE = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+:[A-Za-z_]\w*")
+_REFERENCE = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*(?::[A-Za-z_]\w*|(?:\.[A-Za-z_]\w*){2})")
+_HOLDING = ast.Call | ast.List | ast.Tuple | ast.Dict | ast.BinOp
+"""What may hold records, and lists that are handed on."""
 LOOP_OWNER = "<loop>"
 """Who has the names that a loop binds."""
 LOOP = "loop"
@@ -115,6 +119,16 @@ class _Question:
         return span(self.node)
 
 
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """A call that names what is for the chips of a test."""
+
+    node: ast.Call
+    test: Expr
+    uses: tuple[Use, ...]
+    where: Where
+
+
 class Flow:
     """Walks a module once. What it finds lies in `names`, `functions`, `classes`, `gates` and `slots`."""
 
@@ -140,6 +154,7 @@ class Flow:
         self.lowerer.on_text = self._as_text
         self.lowerer.on_question = self._question
         self._questions: list[_Question] = []
+        self._records: list[_Record] = []
         self.passed: dict[tuple[str, str], tuple[Expr, ...]] = {}
         self.handed_on: list[HandedOn] = []
         self._takers = carried.takers
@@ -171,6 +186,7 @@ class Flow:
         self._tests = list(_with_marks(tree.body))
         self._importable = importable
         self.block(tree.body, tree.body)
+        self._judge_records()
         self._answer_questions()
         self.names = self.lowerer.scope.env
         self.names.update({name: _any_of(name, values) for name, values in self._shared.items() if values})
@@ -473,7 +489,7 @@ class Flow:
         self._target = sides.role_of(node.targets[0])
         value = self.lowerer.lower(node.value)
         self._target = ""
-        if node.lineno in self.hits or isinstance(node.value, ast.Call | ast.List | ast.Tuple | ast.Dict):
+        if node.lineno in self.hits or isinstance(node.value, _HOLDING):
             self._call_lists(node.value, rest)
         for target in node.targets:
             self._bind(target, value, node)
@@ -496,6 +512,8 @@ class Flow:
             self._target = sides.role_of(node.target)
             value = self.lowerer.lower(node.value)
             self._target = ""
+            if isinstance(node.value, _HOLDING):
+                self._call_lists(node.value, rest)
             self._bind(node.target, value, node)
             self._size(node.target, value, node)
         return False
@@ -706,12 +724,25 @@ class Flow:
         named = [Use(name, "call", span(one)) for one in arguments_of(node) if (name := self._reference(one))]
         test = lists.bounds(node, self.quietly) if named else None
         if test is not None:
-            self.add("assert", test, node, Side(ends="fall", uses=tuple(named)), Side(ends="raise"))
+            self._records.append(_Record(node, test, tuple(named), Where(self.qualname, tuple(self.path))))
+
+    def _judge_records(self) -> None:
+        """The gates of records. Who looks for the best of several takes the newest: what is for a newer chip keeps it
+        from the others for the same.
+        """
+        for one in self._records:
+            newer = [other.test for other in self._records if lists.is_newer(other.node, one.node)]
+            test = Expr("and", ((one.test, *map(negate, newer)),), one.test.at) if newer else one.test
+            sides = Side(ends="fall", uses=one.uses), Side(ends="raise")
+            self.gates.add("assert", test, one.node, sides, one.where, "")
 
     def _reference(self, node: ast.expr) -> str:
-        """The name of a function or class that is handed on, also as "module:name"; "" of anything else."""
+        """The name of a function or class that is handed on; "" of anything else.
+
+        One that a text says, "module:name", begins with a dot: the module may lie in a package that is not said.
+        """
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            return node.value.replace(":", ".") if _REFERENCE.fullmatch(node.value) else ""
+            return f".{node.value.replace(':', '.')}" if _REFERENCE.fullmatch(node.value) else ""
         root, dot, rest = dotted(node).partition(".") if isinstance(node, ast.Name | ast.Attribute) else ("", "", "")
         return self.imports.names.get(root, root) + dot + rest
 
@@ -782,6 +813,7 @@ class Flow:
             alone = held.op == "list" and len(held.args[0]) == 1
             if target and alone and target not in sides.bound_names(node.body):
                 self.lowerer.scope.env[target] = held.args[0][0]
+            self._skips_by_rows(node)
         depth = len(self.path)
         self.path.append(unknown(f"{LOOP} at line {node.lineno}"))
         around, self._loop_over = self._loop_over, None
@@ -793,6 +825,27 @@ class Flow:
         self.lowerer.scope.env.update(changed)
         self.block(node.orelse, ())
         return False
+
+    def _skips_by_rows(self, node: ast.For | ast.AsyncFor) -> None:
+        """`for mark, least in OLDEST.items(): if bears(mark) and sm < least: skip()` asks once for each row."""
+        names, called = sides.target_names(node.target), node.iter
+        skips = [one for one in node.body if isinstance(one, ast.If) and sides.ending(one.body) == "skip"]
+        if (
+            not skips
+            or len(names) != 2
+            or not isinstance(called, ast.Call)
+            or not isinstance(called.func, ast.Attribute)
+        ):
+            return
+        table = self._value(self.quietly(called.func.value)) if called.func.attr == "items" else NONE
+        rows = list(zip(*table.args, strict=True)) if table.op == "dict" else []
+        env = self.lowerer.scope.env
+        for row in rows if len(rows) <= MAX_ROWS else ():
+            self.lowerer.scope.env = {**env, **dict(zip(names, row, strict=True))}
+            for one in skips:
+                yes = sides.block(one.body, self.imports, self.quietly)
+                self.add("condition", self.quietly(one.test), _as_node(row[1]), yes, Side(ends="fall"))
+        self.lowerer.scope.env = env
 
     def _with(self, node: ast.With | ast.AsyncWith, rest: Sequence[ast.stmt]) -> bool:
         for item in node.items:
@@ -900,6 +953,14 @@ def _with_marks(
             yield from _with_marks(node.body, around.union(map(dotted, node.decorator_list)))
         elif isinstance(node, ast.FunctionDef):
             yield node, around.union(map(dotted, node.decorator_list))
+
+
+def _as_node(value: Expr) -> ast.expr:
+    """What stands where a value is written."""
+    line, column, end_line, end_column = value.at or (1, 0, 1, 0)
+    return ast.Constant(
+        str(value.args[0]), lineno=line, col_offset=column, end_lineno=end_line, end_col_offset=end_column
+    )
 
 
 def _as_read(target: ast.expr) -> ast.expr:

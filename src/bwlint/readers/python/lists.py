@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
-from bwlint.model.expr import Expr
+from bwlint.model.expr import Expr, const
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.python.vocabulary import (
     JOINED,
@@ -49,8 +49,10 @@ def bound(name: str, node: ast.expr | None, value: Expr) -> Expr | None:
     """The test that a declared oldest or newest capability stands for: `get_min_capability() -> 90`, `MAX_SM = 90`."""
     order = _order(name)
     form = _bound_form(node) if node is not None and order else ""
-    if not form:
+    if node is None or not form:
         return None
+    if isinstance(node, ast.Call):
+        value = Expr("tuple", (tuple(map(const, _numbers(_pair(node)))),), value.at)
     return Expr("cmp", (order, (Expr("source", (form,)), value)), value.at)
 
 
@@ -64,10 +66,18 @@ def _bound_form(node: ast.expr) -> str:
     value = node.value if isinstance(node, ast.Constant) else None
     if isinstance(value, int):
         return "joined" if min(JOINED) <= value < _NO_BOUND and value not in MAJORS else ""
-    if not isinstance(node, ast.Tuple) or len(node.elts) != 2:
+    pair = _pair(node)
+    parts = _numbers(pair)
+    if len(pair) != len(parts):
         return ""
-    parts = [one.value for one in node.elts if isinstance(one, ast.Constant) and isinstance(one.value, int)]
     return "tuple" if len(parts) == 2 and min(MAJORS) <= parts[0] <= max(MAJORS) else ""
+
+
+def _pair(node: ast.expr) -> list[ast.expr]:
+    """The parts of a tuple, or of what is made of two of them: `Capability(10, 0)`, `Capability(major=10, minor=0)`."""
+    if isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2][:1].isupper():
+        return [*node.args, *(one.value for one in node.keywords)]
+    return node.elts if isinstance(node, ast.Tuple) else []
 
 
 def _is_open(node: ast.expr) -> bool:
@@ -89,6 +99,44 @@ def bounds(call: ast.Call, lower: Callable[[ast.expr], Expr]) -> Expr | None:
                 return None
             known += (test,)
     return None if not known else known[0] if len(known) == 1 else Expr("and", (known,), span(call))
+
+
+def is_newer(call: ast.Call, other: ast.Call) -> bool:
+    """Whether a record is for the same as another one of its kind, and from a later chip on."""
+    since, before = _oldest(call), _oldest(other)
+    if dotted(call.func) != dotted(other.func) or since is None or before is None or since <= before:
+        return False
+    mine, its = _said(call), _said(other)
+    same = {place: ast.dump(mine[place]) == ast.dump(its[place]) for place in mine.keys() & its}
+    texts = [same[place] for place in same if isinstance(mine[place], ast.Constant)]
+    return (any(texts) or not texts) and all(same[place] or isinstance(mine[place], ast.Constant) for place in same)
+
+
+def _oldest(call: ast.Call) -> tuple[int, int] | None:
+    """The oldest capability that a record names."""
+    for one in call.keywords:
+        form = _bound_form(one.value) if _order(one.arg or "") == ">=" else ""
+        if form:
+            first, *rest = _numbers(_pair(one.value) or [one.value])
+            return (first, rest[0]) if rest else divmod(first, 10)
+    return None
+
+
+def _numbers(nodes: Sequence[ast.expr]) -> list[int]:
+    return [one.value for one in nodes if isinstance(one, ast.Constant) and isinstance(one.value, int)]
+
+
+def _said(call: ast.Call) -> dict[str | int, ast.expr]:
+    """What a record says for whom it is beside the chips: its words, and its lists of words."""
+    given: list[tuple[str | int, ast.expr]] = list(enumerate(call.args))
+    given += [(one.arg or "", one.value) for one in call.keywords]
+    return {place: value for place, value in given if not _order(str(place)) and _is_said(value)}
+
+
+def _is_said(node: ast.expr) -> bool:
+    if isinstance(node, ast.Tuple | ast.List | ast.Set):
+        return all(map(_is_said, node.elts))
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier()
 
 
 def arguments(call: ast.Call, own: frozenset[str]) -> Iterator[tuple[str, ast.expr]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.chips.wording import plain
@@ -11,6 +12,7 @@ from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.judging.siblings import other_files
 from bwlint.model.expr import walk
 from bwlint.model.facts import Function, Module
 from bwlint.model.naming import spoken
@@ -18,7 +20,7 @@ from bwlint.rules.leak import RULE
 from bwlint.rules.leak.answers import answers
 from bwlint.rules.leak.needs import bounded
 from bwlint.world.gates import Judged
-from bwlint.world.proofs import NeedProof
+from bwlint.world.proofs import NeedProof, Node
 
 _ASKED = re.compile(
     r"_*(?:get_)?(?:cuda_)?(?:(?:is_)?(?:supports?|supported|available|usable|eligible|compatible)|can|min(?:imum)?|max(?:imum)?|(?:check|ensure|verify|validate)_(?:is_)?support(?:s|ed)?)(?:_\w+)?$",
@@ -32,6 +34,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         return
     for owner, answered in _contracts(context, module).items():
         found = _of_class(context, module, owner, answered)
+        found = found or _of_heirs(context, module, owner, set(answered))
         if found is not None:
             yield found
 
@@ -53,10 +56,55 @@ def breaks(context: Context, module: Module, owner: str) -> bool:
     return bool(answered) and _of_class(context, module, owner, answered) is not None
 
 
+def _of_heirs(context: Context, module: Module, owner: str, names: set[str]) -> Draft | None:
+    """What the classes break of which the last word for whom they are is the answer of this one."""
+    first: Draft | None = None
+    for home, family in _heirs(context, module, owner, names) if module.language == "python" else ():
+        heir = family[0].definition.qualname
+        by_chips = sorted(_inherited(context, family).items(), key=lambda one: len(_admitted(context, one[1])))
+        answered, last = dict(by_chips), by_chips[0][1] if by_chips else []
+        told_here = bool(last) and last[-1].module is module and _answered(last[-1]).rpartition(".")[0] == owner
+        found = _of_class(context, home, heir, answered) if told_here else None
+        if found is not None:
+            here = RelatedSpan(home, family[0].outline.places[heir], f"`{heir}` has its answer of `{owner}`")
+            related = first.related if first is not None else found.related
+            place = DraftPlace.of_gate(last[-1])
+            first = replace(first or found, place=place, related=(here, *related), remedy=None)
+    return first
+
+
+def _heirs(context: Context, module: Module, owner: str, names: set[str]) -> Iterator[tuple[Module, list[Node]]]:
+    """The classes for which this one gives the answers, each with its file and its bases, nearest first."""
+    for home in (module, *(other for other, _ in other_files(context, module, owner.rpartition(".")[2]))):
+        for family in context.evidence.heritages(home) if not context.in_test(home) else ():
+            giving = next((one for one in family if names & _attributes(context, one)), family[0])
+            if giving is not family[0] and (giving.outline.path, giving.definition.qualname) == (module.path, owner):
+                yield home, family
+
+
+def _inherited(context: Context, family: list[Node]) -> dict[str, list[Judged]]:
+    """All that a class answers itself or by its bases."""
+    found: dict[str, list[Judged]] = {}
+    for one in reversed(family):
+        home = context.tree.at(one.outline.path, one.outline.name)
+        for name in _attributes(context, one):
+            found.pop(name, None)
+        found |= _contracts(context, home).get(one.definition.qualname, {}) if home is not None else {}
+    return found
+
+
+def _attributes(context: Context, node: Node) -> set[str]:
+    """The methods of a class, and what it writes down of the device."""
+    owner, home = node.definition.qualname, context.tree.at(node.outline.path, node.outline.name)
+    body = home.classes.get(owner) if home is not None else None
+    methods = (name.rpartition(".") for name in node.outline.places)
+    return {*(body.names if body is not None else ()), *(last for around, _, last in methods if around == owner)}
+
+
 def _of_class(context: Context, module: Module, owner: str, answered: dict[str, list[Judged]]) -> Draft | None:
     admitted = EVERY
     for asked in answered.values():
-        admitted &= _admitted(context, module, asked)
+        admitted &= _admitted(context, asked)
     for name in _besides(module, owner, answered) if admitted != EVERY else ():
         admitted &= _saying_yes(context, module, module.functions[name])
     proof = _broken(context, module, owner, admitted) if admitted != EVERY else None
@@ -90,9 +138,9 @@ def _answered(judged: Judged) -> str:
     return f"{gate.qualname}.{gate.name}" if gate.qualname in judged.module.classes else gate.qualname
 
 
-def _admitted(context: Context, module: Module, asked: list[Judged]) -> ChipSet:
+def _admitted(context: Context, asked: list[Judged]) -> ChipSet:
     """The chips for which the answer may be yes."""
-    alone = asked[-1]
+    alone, module = asked[-1], asked[-1].module
     function = module.functions.get(alone.gate.qualname)
     if function is None or _is_number(function):
         return alone.core if alone.gate.kind == "predicate" else NONE

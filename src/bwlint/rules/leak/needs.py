@@ -151,7 +151,7 @@ def _chosen_above(libraries: Libraries, judged: Judged) -> Need | None:
     if not refuses(judged.other):
         return None
     for test in reversed(judged.gate.path[-3:]):
-        for node in walk(test):
+        for node in walk(test) if test.op != "not" else ():
             if node.op == "cmp" and node.args[0] in ("==", "in"):
                 for inner in walk(node):
                     if inner.op == "const" and isinstance(inner.args[0], str):
