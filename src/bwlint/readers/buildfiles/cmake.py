@@ -13,7 +13,7 @@ from bwlint.chips.toolkits import Toolkits, bounds, every_toolkit
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, CarryKind
 from bwlint.readers.buildfiles.asked import ARCH_NAME, NAMES, AskedTargets
-from bwlint.readers.buildfiles.cmake_calls import Bound, Definition, block_end, items, parsed, run
+from bwlint.readers.buildfiles.cmake_calls import Bound, CmakeFunction, block_end, items, parsed, run
 from bwlint.readers.buildfiles.cmake_syntax import Argument, Command, commands
 from bwlint.readers.buildfiles.conditions import on_toolkit, truth
 from bwlint.readers.buildfiles.intersect import loose_intersection
@@ -126,7 +126,7 @@ class _CmakeFile:
     """What variables hold, as it is written."""
     written: dict[int, tuple[Argument, ...]] = field(default_factory=dict)
     """The members of lists, by their carries."""
-    functions: dict[str, Definition] = field(default_factory=dict)
+    functions: dict[str, CmakeFunction] = field(default_factory=dict)
     calls: int = 0
     """Those that are open."""
     left: int = _MOST_COMMANDS
@@ -163,7 +163,7 @@ class _CmakeFile:
             inner = body[place + 1 : end]
             if command.name in ("function", "macro") and command.arguments:
                 name, *parameters = command.words
-                self.functions[name.lower()] = Definition(tuple(parameters), inner)
+                self.functions[name.lower()] = CmakeFunction(tuple(parameters), inner)
             members = items(command, inner, self.lists) if command.name == "foreach" else ()
             self._command(command)
             for member in members:

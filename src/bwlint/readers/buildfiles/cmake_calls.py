@@ -22,7 +22,7 @@ Bound = Mapping[str, Sequence[Argument]]
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class CmakeFunction:
     """A function of the project, or a macro."""
 
     parameters: tuple[str, ...]

@@ -10,7 +10,7 @@ from bwlint.model.facts import Operation, OperationKind, Path
 from bwlint.readers import ptx
 from bwlint.readers.cuda.compiletime import CompileTime
 from bwlint.readers.cuda.lexer import Code, matching
-from bwlint.readers.cuda.pasting import MAX_ARGUMENTS, NAME, UNKNOWN, Definition, Given, Pasting
+from bwlint.readers.cuda.pasting import MAX_ARGUMENTS, NAME, UNKNOWN, Given, MacroText, Pasting
 from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import Scopes
 
@@ -90,7 +90,7 @@ class _Templates:
 
     def instructions(self) -> Iterator[tuple[str, int, int, Path]]:
         """Each with its place, and with the tests under which the macro is defined that holds it."""
-        held: dict[Definition, list[int]] = {}
+        held: dict[MacroText, list[int]] = {}
         for start, end in self._asm:
             definition = self._pasting.around(start) if self._found.holds(start) else None
             if definition is not None:
@@ -159,9 +159,9 @@ class _Templates:
         return "".join(pieces), places
 
 
-def _uses(text: str, held: Iterable[Definition]) -> Iterator[tuple[Definition, int, int]]:
+def _uses(text: str, held: Iterable[MacroText]) -> Iterator[tuple[MacroText, int, int]]:
     """Where macros are named in a text without directives."""
-    by_name: dict[str, list[Definition]] = {}
+    by_name: dict[str, list[MacroText]] = {}
     for one in held:
         by_name.setdefault(one.name, []).append(one)
     names = "|".join(by_name)

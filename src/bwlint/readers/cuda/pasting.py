@@ -23,7 +23,7 @@ UNKNOWN = " "
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class MacroText:
     """One `#define`: where its body stands. `params` is None for a macro that takes no brackets."""
 
     name: str
@@ -33,14 +33,14 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
+class MacroArgument:
     """What is given for a parameter: as it is written, and the string that it is pasted as."""
 
     raw: str
     text: str
 
 
-Given = Mapping[str, Argument]
+Given = Mapping[str, MacroArgument]
 
 
 class Pasting:
@@ -49,16 +49,16 @@ class Pasting:
     def __init__(self, code: Code, directives: tuple[tuple[int, int], ...]) -> None:
         self._code = code
         self._left = MAX_TEXT
-        self._every: list[Definition] = []
-        self._by_name: dict[str, list[Definition]] = {}
+        self._every: list[MacroText] = []
+        self._by_name: dict[str, list[MacroText]] = {}
         for start, end in directives:
             if found := _DEFINE.match(code.text, start, end):
                 listed = found[2]
                 params = None if listed is None else tuple(word.strip() for word in listed.split(","))
-                self._every.append(Definition(found[1], params, found.end(), end))
+                self._every.append(MacroText(found[1], params, found.end(), end))
                 self._by_name.setdefault(found[1], []).append(self._every[-1])
 
-    def around(self, offset: int) -> Definition | None:
+    def around(self, offset: int) -> MacroText | None:
         """The macro in whose body an offset stands."""
         index = bisect.bisect_right(self._every, offset, key=lambda one: one.start) - 1
         return self._every[index] if index >= 0 and offset < self._every[index].end else None
@@ -100,7 +100,7 @@ class Pasting:
                 parts.append(text)
         return "".join(parts)
 
-    def arguments(self, definition: Definition, end: int, given: Given, depth: int = 0) -> dict[str, Argument]:
+    def arguments(self, definition: MacroText, end: int, given: Given, depth: int = 0) -> dict[str, MacroArgument]:
         """What is given to a macro whose name ends at an offset."""
         close = self._closing(end)
         if not definition.params or close < 0:
@@ -110,10 +110,10 @@ class Pasting:
         found = [self._argument(start, stop, given, depth) for start, stop in spans]
         return dict(zip(definition.params, found, strict=False))
 
-    def _argument(self, start: int, end: int, given: Given, depth: int) -> Argument:
+    def _argument(self, start: int, end: int, given: Given, depth: int) -> MacroArgument:
         raw = self._code.source[start:end].strip()
         raw = given[raw].raw if raw in given else raw
-        return Argument(self._value(raw) if depth else raw, self.text(start, end, given, depth))
+        return MacroArgument(self._value(raw) if depth else raw, self.text(start, end, given, depth))
 
     def _value(self, raw: str) -> str:
         """What a macro without brackets is called by: what is handed on is put in first."""

@@ -120,7 +120,7 @@ class _Question:
 
 
 @dataclass(frozen=True, slots=True)
-class _Record:
+class _KernelRecord:
     """A call that names what is for the chips of a test."""
 
     node: ast.Call
@@ -154,7 +154,7 @@ class Flow:
         self.lowerer.on_text = self._as_text
         self.lowerer.on_question = self._question
         self._questions: list[_Question] = []
-        self._records: list[_Record] = []
+        self._records: list[_KernelRecord] = []
         self.passed: dict[tuple[str, str], tuple[Expr, ...]] = {}
         self.handed_on: list[HandedOn] = []
         self._takers = carried.takers
@@ -724,7 +724,7 @@ class Flow:
         named = [Use(name, "call", span(one)) for one in arguments_of(node) if (name := self._reference(one))]
         test = lists.bounds(node, self.quietly) if named else None
         if test is not None:
-            self._records.append(_Record(node, test, tuple(named), Where(self.qualname, tuple(self.path))))
+            self._records.append(_KernelRecord(node, test, tuple(named), Where(self.qualname, tuple(self.path))))
 
     def _judge_records(self) -> None:
         """The gates of records. Who looks for the best of several takes the newest: what is for a newer chip keeps it

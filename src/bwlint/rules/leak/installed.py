@@ -8,6 +8,7 @@ from bwlint.chips import ChipSet
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.judging.evidence import claimed
 from bwlint.model.facts import REFUSING, Gate, Module, Side, Use
 from bwlint.rules.leak import RULE
 from bwlint.world.libraries import PROOF, Need
@@ -55,4 +56,5 @@ def _draft(module: Module, gate: Gate, need: Need, wrong: ChipSet) -> Draft:
         label=f"asks what is installed, and not the chip, in front of `{need.use.name}`",
         advice=f"ask for a chip that it works on ({need.legal}) as well: {plain(wrong)} comes to what follows then",
         related=(RelatedSpan(module, need.use.at, f"`{need.use.name}`: {need.what}"),),
+        claims=(claimed(need, module, wrong),),
     )
