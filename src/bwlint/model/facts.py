@@ -45,7 +45,7 @@ GateKind = Literal[
 
 condition     the test of a branch
 choice        that of a branch which asks for a text that the device picked elsewhere
-installed     that of a branch which asks whether a module can be imported, its name
+installed     that of a branch which asks whether a module can be imported, its name; its leaf is where that is said
 expression    that of a conditional expression
 assert        that of an assertion or a check
 flag          an answer that a variable keeps, or that is handed on; such a one has no name

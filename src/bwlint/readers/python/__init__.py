@@ -120,10 +120,10 @@ def _flow(
     handed: frozenset[tuple[str, str]],
 ) -> Flow:
     importable = installed.flags(tree) if installed.may_hold(source.encode("utf-8", "surrogatepass")) else {}
-    hits = device_lines(source) | lines_with(own | importable.keys(), source)
+    hits = device_lines(source) | lines_with(own, source)
     try:
         found = trace(tree, partial(lines_with, source=source), hits, own | carried, handed)
-        hits |= found.lines | lines_with(found.words, source)
+        hits |= found.lines | lines_with(found.words | importable.keys(), source)
         hits |= _helpers(tree, lines, hits)
         return Flow(tree, lines, package, frozenset(hits), found, own, importable)
     except RecursionError as error:

@@ -140,7 +140,7 @@ class Flow:
         hits: frozenset[int],
         carried: Carriers,
         own: frozenset[str],
-        importable: Mapping[str, str],
+        importable: Mapping[str, installed.ImportFlag],
     ) -> None:
         self.own = own
         self.hits = hits
@@ -371,8 +371,9 @@ class Flow:
             self._guards_a_way(node, rest)
         elif test.op == "cmp" and self.gates.picks(test.args[1][0]):
             self._condition(test, node.test, (node.body, node.orelse), rest, (0, 0), "choice")
-        elif (module := installed.asked(node.test, self._importable)) and not any(map(installed.is_told, self.path)):
-            self._condition(test, node.test, (node.body, node.orelse), rest, (0, 0), "installed", module)
+        elif (flag := installed.asked(node.test, self._importable)) and not any(map(installed.is_told, self.path)):
+            self._condition(test, node.test, (node.body, node.orelse), rest, (0, 0), "installed", flag.module)
+            self.gates.found[-1] = replace(self.gates.found[-1], leaf=flag.at)
         elif not position:
             self._choice(node)
         elif_ = node.orelse[0] if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If) else None

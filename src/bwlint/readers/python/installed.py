@@ -10,12 +10,14 @@ except ImportError:
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from bwlint.chips.interfaces import optional_modules
-from bwlint.model.expr import Expr, walk
+from bwlint.model.expr import Expr, Span, walk
 from bwlint.readers.nodes import below
 from bwlint.readers.python.sides import dotted, literal_text, target_names
+from bwlint.readers.spans import span
 
 _FINDS = frozenset({"find_spec", "_is_package_available", "is_package_available"})
 
@@ -26,47 +28,83 @@ def may_hold(data: bytes) -> bool:
     return asks and any(module in data for module in optional_modules())
 
 
-def flags(tree: ast.Module) -> dict[str, str]:
-    """The names of a file whose truth is whether a module can be imported, with the module."""
-    return {name: module for node in tree.body for name, module in _flags(node)}
+@dataclass(frozen=True, slots=True)
+class ImportFlag:
+    """What says that a module can be imported, and where it says so."""
+
+    module: str
+    at: Span
 
 
-def _flags(node: ast.stmt) -> Iterator[tuple[str, str]]:
+def flags(tree: ast.Module) -> dict[str, ImportFlag]:
+    """The names of a file whose truth is whether a module can be imported, functions without arguments among them."""
+    return {name: flag for node in tree.body for name, flag in _flags(node)}
+
+
+def _flags(node: ast.stmt) -> Iterator[tuple[str, ImportFlag]]:
     if isinstance(node, ast.Try):
-        missing = {name: value for handler in node.handlers for name, value in _constants(handler.body)}
-        imports = {name: module for one in node.body for name, module in _imported(one)}
-        first = next(iter(imports.values()), "")
-        there = {name: first for name, value in _constants(node.body) if value}
-        yield from ((name, module) for name, module in (imports | there).items() if not missing.get(name, True))
+        missing = {name: value for handler in node.handlers for name, (value, _) in _constants(handler.body).items()}
+        imports = {name: flag for one in node.body for name, flag in _imported(one)}
+        first = next(iter(imports.values()), None)
+        there = {name: replace(first, at=at) for name, (value, at) in _constants(node.body).items() if value and first}
+        yield from ((name, flag) for name, flag in (imports | there).items() if not missing.get(name, True))
+    elif isinstance(node, ast.FunctionDef) and not node.args.args:
+        yield from ((node.name, ImportFlag(flag.module, _head(node))) for flag in _tried(node))
     elif isinstance(node, ast.Assign):
         for one in below(node):
             if isinstance(one, ast.Call) and one.args and dotted(one.func).rpartition(".")[2] in _FINDS:
-                yield from ((name, literal_text(one.args[0])) for name in target_names(node.targets[0]))
+                flag = ImportFlag(literal_text(one.args[0]), span(node))
+                yield from ((name, flag) for name in target_names(node.targets[0]))
 
 
-def _constants(body: list[ast.stmt]) -> Iterator[tuple[str, object]]:
-    for node in body:
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
-            yield from ((name, node.value.value) for one in node.targets for name in target_names(one))
+def _tried(node: ast.FunctionDef) -> Iterator[ImportFlag]:
+    """The import on whose success a function answers yes, and on whose failure no."""
+    tried = [one for one in node.body if isinstance(one, ast.Try)]
+    if len(tried) == 1 and all(_returns(handler.body, False) for handler in tried[0].handlers):
+        after = [*tried[0].body, *tried[0].orelse, *node.body[node.body.index(tried[0]) + 1 :]]
+        imports = [flag for one in tried[0].body for _, flag in _imported(one)]
+        yield from imports[:1] if _returns(after, True) else ()
 
 
-def _imported(node: ast.stmt) -> Iterator[tuple[str, str]]:
+def _returns(body: Sequence[ast.stmt], answer: bool) -> bool:
+    last = body[-1] if body else None
+    return isinstance(last, ast.Return) and isinstance(last.value, ast.Constant) and last.value.value is answer
+
+
+def _head(node: ast.FunctionDef) -> Span:
+    at = span(node)
+    return Span(at.line, at.column, at.line, at.column + len(f"def {node.name}"))
+
+
+def _constants(body: Sequence[ast.stmt]) -> dict[str, tuple[object, Span]]:
+    return {
+        name: (node.value.value, span(node))
+        for node in body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for target in node.targets
+        for name in target_names(target)
+    }
+
+
+def _imported(node: ast.stmt) -> Iterator[tuple[str, ImportFlag]]:
     if isinstance(node, ast.Import):
-        yield from ((one.asname or one.name, one.name) for one in node.names)
+        yield from ((one.asname or one.name, ImportFlag(one.name, span(node))) for one in node.names)
     elif isinstance(node, ast.ImportFrom):
-        yield from ((one.asname or one.name, node.module or "") for one in node.names)
+        yield from ((one.asname or one.name, ImportFlag(node.module or "", span(node))) for one in node.names)
 
 
-def asked(test: ast.expr, importable: Mapping[str, str]) -> str:
-    """The module that a test asks for, and for nothing but that and what is computed; "" of other tests."""
+def asked(test: ast.expr, importable: Mapping[str, ImportFlag]) -> ImportFlag | None:
+    """What a test asks for, where it asks for nothing but that and what is computed; None of other tests."""
     parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
-    modules = [importable[name] for name in map(_flag, parts) if name in importable]
-    return modules[0] if modules and not any(map(_told, parts)) else ""
+    found = [importable[name] for name in map(_flag, parts) if name in importable]
+    return found[0] if found and not any(map(_told, parts)) else None
 
 
 def _flag(test: ast.expr) -> str:
     if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.IsNot):
         test = test.left  # `flash_attn_3 is not None`
+    if isinstance(test, ast.Call) and not test.args and not test.keywords:
+        test = test.func
     return test.id if isinstance(test, ast.Name) else ""
 
 
@@ -82,8 +120,13 @@ def _is_none(test: ast.expr) -> bool:
 
 def _names_a_way(node: ast.AST) -> bool:
     return isinstance(node, ast.Compare) and any(
-        isinstance(one, ast.Constant) and isinstance(one.value, str) for one in (node.left, *node.comparators)
+        isinstance(one, ast.Constant) and _is_way(one.value) for one in (node.left, *node.comparators)
     )
+
+
+def _is_way(text: object) -> bool:
+    """Whether a text is the name of one library: "fa3" and "deep_gemm" are, "flash" and "cuda" are of several."""
+    return isinstance(text, str) and (any(map(str.isdigit, text)) or text.encode() in optional_modules())
 
 
 def _is_constant(node: ast.expr, value: object) -> bool:
@@ -96,4 +139,4 @@ def is_told(test: Expr) -> bool:
 
 
 def _is_text(operand: Expr) -> bool:
-    return operand.op == "const" and isinstance(operand.args[0], str)
+    return operand.op == "const" and _is_way(operand.args[0])

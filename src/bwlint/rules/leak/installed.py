@@ -3,39 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from bwlint.chips import ChipSet
 from bwlint.chips.wording import plain
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.evidence import claimed
+from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import REFUSING, Gate, Module, Side, Use
 from bwlint.rules.leak import RULE
 from bwlint.world.libraries import PROOF, Need
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    found: dict[Span, Draft] = {}
     for gate in module.gates:
-        if gate.kind == "installed":
-            yield from _judged(context, module, gate)
+        draft = _judged(context, module, gate) if gate.kind == "installed" else None
+        if draft is not None:
+            first = found.setdefault(draft.at, draft)
+            found[draft.at] = first if first is draft else replace(first, related=(*first.related, *draft.related))
+    yield from found.values()
 
 
-def _judged(context: Context, module: Module, gate: Gate) -> Iterator[Draft]:
+def _judged(context: Context, module: Module, gate: Gate) -> Draft | None:
     need = _need(context, module, gate)
     if need is None:
-        return
+        return None
     wrong = context.let_to(module, need.use.at) & context.targets & need.arriving - need.legal
-    if wrong and _works(context, module, gate.no, wrong):
-        yield _draft(module, gate, need, wrong)
+    return _draft(module, gate, need, wrong) if wrong and _works(context, module, gate.no, wrong) else None
 
 
 def _need(context: Context, module: Module, gate: Gate) -> Need | None:
     """What is used where a module is there; where only its name is chosen there, what the module itself needs."""
     used = [one for one in context.evidence.of(module, gate.yes) if one.strength == PROOF]
     value = gate.yes.value
-    if not used and value is not None and value.op in ("const", "attr") and not gate.yes.tuning:
+    if not used and value is not None and (value.op == "attr" or _is_text(value)):
         return context.evidence.of_use(module, Use(gate.name, "import", value.at or gate.at))
     return next(iter(used), None)
+
+
+def _is_text(value: Expr) -> bool:
+    return value.op == "const" and isinstance(value.args[0], str)
 
 
 def _works(context: Context, module: Module, instead: Side, chips: ChipSet) -> bool:
@@ -47,14 +56,20 @@ def _works(context: Context, module: Module, instead: Side, chips: ChipSet) -> b
 
 
 def _draft(module: Module, gate: Gate, need: Need, wrong: ChipSet) -> Draft:
+    """It is told where the file says what is there: whoever mends that mends all who ask."""
     return Draft(
         rule=RULE,
-        place=DraftPlace(module=module, at=gate.at, admitted=wrong | need.legal, certain=wrong | need.legal),
+        place=DraftPlace(
+            module=module, at=gate.leaf or gate.at, admitted=wrong | need.legal, certain=wrong | need.legal
+        ),
         severity="warning",
         confidence="medium",
         message=f"lets {plain(wrong)} through to `{need.use.name}` wherever it can be imported: {need.what}",
-        label=f"asks what is installed, and not the chip, in front of `{need.use.name}`",
+        label="says what is installed, and not whether the chip runs it",
         advice=f"ask for a chip that it works on ({need.legal}) as well: {plain(wrong)} comes to what follows then",
-        related=(RelatedSpan(module, need.use.at, f"`{need.use.name}`: {need.what}"),),
+        related=(
+            RelatedSpan(module, gate.at, "nothing else is asked here"),
+            RelatedSpan(module, need.use.at, f"`{need.use.name}`: {need.what}"),
+        ),
         claims=(claimed(need, module, wrong),),
     )
