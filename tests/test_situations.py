@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from _pytest.mark import ParameterSet
 
+from bwlint.model.findings import Finding
 from bwlint.run.check import check
 from bwlint.run.gather import CheckRequest
 
@@ -270,3 +274,44 @@ def test_situations(tmp_path: Path, name: str) -> None:
         found = check(CheckRequest((str(tmp_path),), jobs=1), stack).report.findings
     shown = {one.category for one in found if one.severity != "note"}
     assert shown == ({category} if category else set())
+
+
+FOLDER = Path(__file__).parents[1] / "situations"
+MISSED = {
+    "08": "a layout that one function writes for a family and another reads for one part alone",
+    "09": "the bytes of a TileLang kernel's pipelined tiles",
+    "11": "kernels that a macro registers by number in several files, looked up by the exact one",
+}
+"""Hazards that are not found yet, and what that takes."""
+
+
+def written() -> Iterator[ParameterSet]:
+    """The trees of `situations`, whose answers somebody wrote down who had not seen the code."""
+    for line in (FOLDER / "EXPECT.md").read_text("utf-8").splitlines():
+        if line[:2].isdigit():
+            answer, _, what = line.partition(" | ")
+            name, kind, places = answer.split(" ", 2)
+            marks = pytest.mark.xfail(reason=MISSED[name]) if name in MISSED else ()
+            yield pytest.param(name, places.split(",") if kind == "H" else [], id=f"{name} {what[:60]}", marks=marks)
+
+
+@pytest.mark.parametrize(("name", "places"), list(written()))
+def test_what_others_wrote(tmp_path: Path, name: str, places: list[str]) -> None:
+    shutil.copytree(FOLDER / name, tmp_path / name)  # on its own: the project around it is none of theirs
+    with ExitStack() as stack:
+        found = check(CheckRequest((str(tmp_path / name),), jobs=1), stack).report.findings
+    shown = [one for one in found if one.severity != "note"]
+    if not places:
+        assert not shown
+    assert not places or any(_near(tmp_path / name, one, place) for one in shown for place in places)
+
+
+def _near(folder: Path, found: Finding, place: str) -> bool:
+    """Whether a finding, or one of the places beside it, is at `path:first-last`."""
+    path, _, lines = place.partition(":")
+    first, last = map(int, lines.split("-"))
+    spans = [(found.path, found.region), *((one.path, one.region) for one in found.related)]
+    return any(
+        Path(real) == folder / path and region.line <= last + 1 and (region.end_line or region.line) >= first - 1
+        for real, region in spans
+    )

@@ -1,0 +1,16 @@
+# Baseline kernels: plain targets. Block scaled kernels: family targets.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  set(BSM_BASE_ARCHS 80 90 100 110 120)
+else()
+  set(BSM_BASE_ARCHS 80 89 90 100 120)
+endif()
+set(BSM_FP4_ARCHS 120f)
+
+function(bsm_gencode source)
+  cmake_parse_arguments(ARG "" "" "ARCHS" ${ARGN})
+  set(flags "")
+  foreach(arch IN LISTS ARG_ARCHS)
+    list(APPEND flags "-gencode=arch=compute_${arch},code=sm_${arch}")
+  endforeach()
+  set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${flags}")
+endfunction()
