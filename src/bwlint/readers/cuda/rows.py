@@ -15,6 +15,8 @@ from bwlint.readers.cuda.lexer import matching
 MAX_ROWS = 16
 MAX_TABLE = 8000
 MAX_STRUCT = 2000
+MAX_HEADER = 400
+"""Characters of what a loop says between its brackets."""
 _OVER = re.compile(r"[^:;]*?(?:(?P<name>\w+)|\[(?P<names>[\w\s,]+)\])\s*:(?!:)\s*(?P<table>[A-Za-z_]\w*)\s*\Z")
 _COUNTED = re.compile(r"[^;=]*?(?P<name>\w+)\s*=\s*0\s*;")
 _INDEXED = re.compile(r"\b(?P<table>[A-Za-z_]\w*)\s*\[\s*(?P<name>\w+)\s*\]")
@@ -38,6 +40,8 @@ class Row:
 
 def gone_through(text: str, header: Stretch, body: Stretch) -> tuple[Row, ...]:
     """The rows of the table that a loop goes through; none where they are not known."""
+    if header[1] - header[0] > MAX_HEADER:
+        return ()
     over = _OVER.match(text, *header)
     counted = _COUNTED.match(text, *header) if over is None else None
     if counted is not None:
