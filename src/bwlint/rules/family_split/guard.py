@@ -61,7 +61,10 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
 
 def _built_once(context: Context, guarded: Guarded, lost: ChipSet) -> bool:
     """Whether the builds of the file make one image for the whole family, and no code that the guard leaves out."""
-    carries = context.compiling(guarded.module)
+    macros = (str(node.args[0]) for node in walk(guarded.guard.test) if node.op in _MACROS)
+    asks_family = any("FAMILY_SPECIFIC" in name for name in macros)
+    # who asks for the family's macro builds for it; of any other header nobody knows who else includes it
+    carries = context.compiling(guarded.module) if asks_family else context.builds.of(guarded.module)
     refused = TargetSet.native(lost) - guarded.admitted
     return bool(carries) and lost <= runs_on(carries) and not any(built(carry) & refused for carry in carries)
 
