@@ -1,3 +1,0 @@
-from .interface import attention
-
-__all__ = ["attention"]

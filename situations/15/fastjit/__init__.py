@@ -1,4 +1,0 @@
-from .arch import Arch
-from .ops import histogram
-
-__all__ = ["Arch", "histogram"]
