@@ -71,6 +71,18 @@ def skips() -> str:
 
 
 @cache
+def ends() -> str:
+    """A piece for functions that end the program with an error."""
+    return _any(_all("ends"))
+
+
+@cache
+def finds() -> frozenset[str]:
+    """Functions of Python that say whether a module can be imported."""
+    return frozenset(_all("finds"))
+
+
+@cache
 def awaits() -> str:
     """A piece for what is handed something to see it fail."""
     return _any(_all("awaits"))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from bwlint.readers.cuda import may_matter
@@ -29,17 +29,29 @@ _HEAD = re.compile(rb"\b(?:bool|auto)\s+(?:\w+::)*(\w{4,})\s*\([^(){};]{0,300}\)
 _NOTHING = frozenset[str]()
 
 
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """What a header, or what implements one, says by itself."""
+
+    includes: tuple[bytes, ...]
+    questions: frozenset[str]
+
+    @classmethod
+    def of(cls, data: bytes) -> _Header:
+        return cls(_includes(data), frozenset(_questions(data)) if may_matter(data) else _NOTHING)
+
+
 @dataclass(slots=True)
 class _Included:
     """What is known in one run."""
 
-    own: dict[str, frozenset[str]] = field(default_factory=dict)
+    read: dict[str, _Header] = field(default_factory=dict)
     brought: dict[tuple[str, int], frozenset[str]] = field(default_factory=dict)
 
-    def of(self, folder: str, data: bytes, depth: int) -> frozenset[str]:
-        """The functions that the includes of some text bring."""
+    def of(self, folder: str, includes: Iterable[bytes], depth: int) -> frozenset[str]:
+        """The functions that some includes of a file bring."""
         found = _NOTHING
-        for text in dict.fromkeys(_INCLUDE.findall(data)):
+        for text in includes:
             header = resolve(folder, text.decode("utf-8", "replace"))
             if header is not None:
                 found |= self._of_header(header, depth)
@@ -48,17 +60,17 @@ class _Included:
     def _of_header(self, path: str, depth: int) -> frozenset[str]:
         key = (path, depth)
         if key not in self.brought:
-            self.brought[key] = _NOTHING  # a header that includes itself on some way
-            data = _bytes(path)
-            further = self.of(os.path.dirname(path), data, depth - 1) if depth > 1 else _NOTHING
-            self.brought[key] = further.union(*map(self._own, (path, *implementing(path))))
+            header = self._read(path)
+            further = self.of(os.path.dirname(path), header.includes, depth - 1) if depth > 1 else _NOTHING
+            own = (self._read(one).questions for one in (path, *implementing(path)))
+            self.brought[key] = further.union(*own)
         return self.brought[key]
 
-    def _own(self, path: str) -> frozenset[str]:
-        if path not in self.own:
-            data = _bytes(path)
-            self.own[path] = frozenset(_questions(data)) if may_matter(data) else _NOTHING
-        return self.own[path]
+    def _read(self, path: str) -> _Header:
+        if path not in self.read:
+            data = read_bytes(path)
+            self.read[path] = _Header.of(b"" if isinstance(data, Unread) else data)
+        return self.read[path]
 
 
 _known = _Included()
@@ -72,8 +84,12 @@ def forget() -> None:
 
 def included(real: str, data: bytes) -> frozenset[str]:
     """The functions of other files that ask the device and that a C++ file names."""
-    found = _known.of(os.path.dirname(real), data, MAX_DEPTH)
+    found = _known.of(os.path.dirname(real), _includes(data), MAX_DEPTH)
     return frozenset(name for name in found if name.encode() in data)
+
+
+def _includes(data: bytes) -> tuple[bytes, ...]:
+    return tuple(dict.fromkeys(_INCLUDE.findall(data)))
 
 
 def _questions(data: bytes) -> Iterator[str]:
@@ -92,8 +108,3 @@ def _body(text: bytes) -> bytes:
         if not depth:
             return text[: brace.start()]
     return b""
-
-
-def _bytes(path: str) -> bytes:
-    data = read_bytes(path)
-    return b"" if isinstance(data, Unread) else data

@@ -147,9 +147,7 @@ class _CmakeFile:
         if self.default is not None and self.default >= 0:
             own = self.carries[self.default]
             self.carries.append(Carry("inherited", _OWN_LIST, own.sass, own.ptx, own.at, toolkit=own.toolkit))
-        found = tuple(map(self._by_use, self.carries))
-        offered = {carry.at for carry in found if carry.kind == "kernel"}
-        return tuple(carry for carry in found if carry.kind != "filter" or carry.at not in offered)
+        return tuple(map(self._by_use, self.carries))
 
     def _run(self, body: Sequence[Command], bound: Bound) -> None:
         """The commands of a body with what its variables stand for; a loop over members of flags, once for each."""
@@ -371,26 +369,30 @@ class _CmakeFile:
 
     def _call(self, command: Command) -> None:
         """A function of the project: one that makes a list of what is offered and asked for, or one that uses it."""
+        if "arch" in command.name and self._offers(command):
+            return
         if (called := self.functions.get(command.name)) is not None and self.calls < _DEEPEST_CALL:
             self.calls += 1
             self._run(called.body, called.bound(command.arguments))
             self.calls -= 1
         if "arch" in command.name and len(command.arguments) > 1:
-            out, *rest = command.arguments
-            for argument in rest:
-                listed = _listed([argument])
-                if listed is not None and _IDENTIFIER.fullmatch(out.text):
-                    at = self.places.span(argument.start, argument.end)
-                    carry = self._add("kernel", out.text, _built(argument.text, listed), at)
-                    self._hold(out.text, carry, replaces=True)
-                    return
-            self._offered_by(out.text, rest)
+            self._offered_by(command.arguments[0].text, command.arguments[1:])
         if _MAKES.search(command.name) and command.arguments:
             made = self.made.setdefault(
                 command.words[0], _Made(self.default, self.places.span(command.start, command.end))
             )
             made.sources = (*made.sources, *self._sources(command.arguments[1:]))
         self._give_sources(command.arguments)
+
+    def _offers(self, command: Command) -> bool:
+        """Whether a command makes a list of what it is offered: `archs_of(OUT "9.0;12.0" ...)`."""
+        for argument in command.arguments[1:]:
+            listed, out = _listed([argument]), command.words[0]
+            if listed is not None and _IDENTIFIER.fullmatch(out):
+                at = self.places.span(argument.start, argument.end)
+                self._hold(out, self._add("kernel", out, _built(argument.text, listed), at), replaces=True)
+                return True
+        return False
 
     def _sources(self, arguments: Sequence[Argument]) -> tuple[str, ...]:
         """The sources that a command names, or the variables in it; folders that are not known are left out."""

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from bwlint.model.facts import Operation, OperationKind, Path
-from bwlint.readers.cuda.failures import FAILS
+from bwlint.readers.cuda.failures import FAILS, TRAPS
 from bwlint.readers.cuda.lexer import Code
 from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import CodeScope, Scopes
@@ -16,7 +16,6 @@ from bwlint.readers.cuda.statements import statements
 
 _PRINTS = re.compile(r"printf\s*\(")
 _REFUSES = re.compile(r"\b[A-Z_]{0,40}(?:UNSUPPORTED|NOT_SUPPORTED|INVALID|TRAP)[A-Z_]{0,40}\b")
-_TRAPS = re.compile(r"asm\s*(?:volatile\s*)?\(\s*\"\s*trap\b")
 
 
 def operations(code: Code, text: str, directives: Directives, places: Scopes) -> Iterator[Operation]:
@@ -55,7 +54,7 @@ def _only_fails(code: Code, text: str, begin: int, end: int) -> bool:
     while len(body) == 1 and body[0].kind in ("if", "block"):
         body = body[0].body
     told = [
-        bool(FAILS.search(text, *one) or _REFUSES.match(text, *one) or _TRAPS.match(code.source, *one))
+        bool(FAILS.search(text, *one) or _REFUSES.match(text, *one) or TRAPS.match(code.source, *one))
         for one in ((entry.start, entry.end) for entry in body)
     ]
     return any(told) and all(

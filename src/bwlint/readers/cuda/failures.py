@@ -11,11 +11,13 @@ SKIPS = re.compile(rf"\b{frameworks.skips()}\b")
 FAILS = re.compile(
     rf"{SKIPS.pattern}|"
     r"\bthrow\b|\b(?:exit|abort|_exit|terminate|__trap)\s*\(|\b(?:assert|\w{0,40}(?:CHECK|ASSERT)\w{0,40})\s*\(\s*(?:false|0)\b"
-    r"|\b(?:(?:llvm|__builtin)_unreachable|unreachable|report_fatal_error|_{0,2}[tT]hrow(?:_\w{1,40}|[A-Z]\w{0,40}))\s*\("
+    rf"|\b(?:{frameworks.ends()}|__builtin_unreachable|unreachable|_{{0,2}}[tT]hrow(?:_\w{{1,40}}|[A-Z]\w{{0,40}}))\s*\("
     rf"|\b(?!{frameworks.awaits()})"
     r"\w{0,40}(?:ERROR|THROW|FATAL|UNREACHABLE|NOT_IMPLEMENTED)\w{0,40}\s*\(|\bLOG\s*\(\s*FATAL|\bstatic_assert\s*\(\s*false"
     r"|\breturn\s+(?:\w+::)*\w{0,40}(?:NotSupported|Unsupported|kInvalid|ErrorInvalid|NOT_SUPPORTED)\w{0,40}"
 )
+TRAPS = re.compile(r"\basm\s*(?:volatile\s*)?\(\s*\"\s*trap\b")
+"""The same in assembly; its text stands in the source, and is blank in the code."""
 
 
 def fails(text: str, start: int, end: int) -> bool:

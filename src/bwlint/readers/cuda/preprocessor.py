@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from bwlint.model.expr import Expr, Span, const, negate
 from bwlint.model.facts import Ends, Function, Gate, Path, Prose, Side, Use
 from bwlint.readers.cuda.expressions import Resolve, lower
+from bwlint.readers.cuda.failures import TRAPS
 from bwlint.readers.cuda.lexer import Code, tokens
 
 MAX_NESTING = 200
@@ -21,7 +22,6 @@ _DIRECTIVE = re.compile(
 )
 _DEFINE = re.compile(r"[ \t]*([A-Za-z_]\w*)(\([^()]*\))?")
 _INCLUDE = re.compile(r'[ \t]*(?:<([^>\n]+)>|")')
-_TRAPS = re.compile(r"\basm\s*(?:volatile\s*)?\(\s*\"\s*trap\b")
 _NOTHING = re.compile(r"(?:\s+|\#(?:[^\\\n]+|\\.)*)*", re.DOTALL)
 _OPERATOR = re.compile(r"\w+::operator\s*\(\s*\)")
 _CALL = re.compile(r"\b(?!(?:if|for|while|switch|return|sizeof|asm|__asm__|volatile|defined)\b)([A-Za-z_]\w*)\s*\(")
@@ -270,7 +270,7 @@ class _DirectiveReader:
         defined = tuple(use for _, use in self.defines[first : min(until, first + _MOST_DEFINES)])
         tuning = bool(defined) and no_code
         short = end - start < _LONGEST_FAILURE
-        fails = short and (_FAILS.search(code.text, start, end) or _TRAPS.search(code.source, start, end)) is not None
+        fails = short and (_FAILS.search(code.text, start, end) or TRAPS.search(code.source, start, end)) is not None
         texts = tuple(
             Prose(code.content(literal), code.span(literal.start, literal.end))
             for literal in code.literals_in(start, min(end, start + _LONGEST_FAILURE))

@@ -182,7 +182,7 @@ def uses(
         if name in NOT_USED or len(name) < 3 or (known is not None and (known.sure or not is_sure)):
             continue
         argument = following in (">", ",") and text.endswith("<", start, match.start())
-        called = argument or (following in "(<" and following) or match.start() in (handed_at, *kernels)
+        called = argument or (following in "(<" and following) or match.start() == handed_at or match.start() in kernels
         counts = following not in ("(", "<") and objects.is_number(name, match.start())
         how: How = "call" if not counts and (called or _GENERATION.search(name)) else "name"
         arguments, end = given(text, match.end()) if following == "<" else (owner[1] if owner else (), match.end())

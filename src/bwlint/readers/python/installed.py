@@ -13,13 +13,12 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from bwlint.chips import frameworks
 from bwlint.chips.interfaces import optional_modules
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.readers.nodes import below
 from bwlint.readers.python.sides import dotted, literal_text, target_names
 from bwlint.readers.spans import span
-
-_FINDS = frozenset({"find_spec", "_is_package_available", "is_package_available"})
 
 
 def may_hold(data: bytes) -> bool:
@@ -52,7 +51,7 @@ def _flags(node: ast.stmt) -> Iterator[tuple[str, ImportFlag]]:
         yield from ((node.name, ImportFlag(flag.module, _head(node))) for flag in _tried(node))
     elif isinstance(node, ast.Assign):
         for one in below(node):
-            if isinstance(one, ast.Call) and one.args and dotted(one.func).rpartition(".")[2] in _FINDS:
+            if isinstance(one, ast.Call) and one.args and dotted(one.func).rpartition(".")[2] in frameworks.finds():
                 flag = ImportFlag(literal_text(one.args[0]), span(node))
                 yield from ((name, flag) for name in target_names(node.targets[0]))
 
