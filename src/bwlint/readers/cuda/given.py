@@ -130,7 +130,8 @@ def _handed(sites: Sites, code: Code, text: str, scopes: Scopes, scope: CodeScop
     rows: list[tuple[Expr, ...]] = []
     if text.count(name) < 2:  # its own definition
         return rows
-    for mention in re.finditer(rf"\b{re.escape(name)}\s*(?:<[^<>;()]{{0,80}}>)?\s*\(", text):
+    word = re.escape(name)
+    for mention in re.finditer(rf"{word}(?<!\w{word})\s*(?:<[^<>;()]{{0,80}}>)?\s*\(", text):
         around = scopes.function(mention.start())
         if around is None or around == scope or mention.start() < around.open or len(rows) > MAX_SITES:
             continue

@@ -28,15 +28,13 @@ from bwlint.readers.cuda.assembly import ASM
 from bwlint.readers.cuda.given import initialised
 from bwlint.readers.cuda.lexer import Code, matching
 from bwlint.readers.cuda.pointers import (
-    CAST,
     LONGEST_CALL,
+    address_of,
     arguments,
     base_of,
     calls_in,
     declared,
-    first_term,
     is_pointer_name,
-    names_a_pair,
     names_of,
     split,
     trimmed,
@@ -76,6 +74,9 @@ _ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)\s*=(?!=)\s*([^;{}]{1,400});")
 _OPENED = re.compile(r"\b(?:cudaIpcOpenMemHandle|cuIpcOpenMemHandle\w*)\s*\(")
 _POINTERS = re.compile(r"\*\s*(?:const\b\s*|__restrict__\s*)*\*\s*(?:const\b\s*|__restrict__\s*)*(\w+)|\*\s*(\w+)\s*\[")
 _POINTER = re.compile(r"\*\s*(?:const\b\s*|__restrict__\s*)*([A-Za-z_]\w*)\s*(?=[,;)=\[])")
+
+_ENTRY = re.compile(r"(\w+)\s*\[([^\[\]]*)\]")
+_COMPUTED = re.compile(r"[<>=?]|&&|\|\|")
 
 _CLUSTER = re.compile(r"cluster|\bmapa\b|map_shared_rank|\bcta|Cta|CTA")
 _OWN_INDEX = re.compile(r"(?:\w+(?:\.|->))*(?:rank_?|(?:my|self|own|local)_?\w*|m_rank|mype)$", re.IGNORECASE)
@@ -124,6 +125,17 @@ class _PointerFunction:
     @cached_property
     def ranked(self) -> bool:
         return _RANKS.search(self.text) is not None
+
+    @cached_property
+    def opened(self) -> frozenset[str]:
+        """The names that are filled from a handle of another process."""
+        opened = (next(iter(arguments(self.text, one.end() - 1)), "") for one in _OPENED.finditer(self.text))
+        return frozenset(base for base in map(base_of, opened) if base)
+
+    @cached_property
+    def assigned(self) -> list[tuple[str, str]]:
+        """The names that are assigned to, each with what they are given."""
+        return _ASSIGNED.findall(self.text)
 
     @cached_property
     def called(self) -> frozenset[str]:
@@ -203,7 +215,7 @@ class _PeerReader:
             for function in self.functions
             for start, end, name in initialised(self.code.text, function.scope)
         ]
-        given += [pair for function in self.functions for pair in _ASSIGNED.findall(function.text)]
+        given += [pair for function in self.functions for pair in function.assigned]
         for _ in range(_ROUNDS):
             more = {name for name, value in given if not known.isdisjoint(names_of(value))}
             if more <= known:
@@ -213,6 +225,8 @@ class _PeerReader:
 
     def _trace(self) -> None:
         """Follow pointers through assignments and calls until nothing new comes to light."""
+        for function in self.functions:
+            function.traced |= function.opened
         for _ in range(_ROUNDS):
             before = sum(len(function.traced) for function in self.functions)
             for function in self.functions:
@@ -221,12 +235,7 @@ class _PeerReader:
                 return
 
     def _trace_in(self, function: _PointerFunction) -> None:
-        for match in _OPENED.finditer(function.text):
-            first = next(iter(arguments(function.text, match.end() - 1)), "")
-            base = base_of(first)
-            if base:
-                function.traced.add(base)
-        for name, value in _ASSIGNED.findall(function.text):
+        for name, value in function.assigned:
             if self._is_remote(function, value, assigned=True):
                 function.traced.add(name)
                 for other in self.by_owner.get(function.owner, ()):  # a member belongs to all methods
@@ -241,19 +250,14 @@ class _PeerReader:
 
     def _is_remote(self, function: _PointerFunction, address: str, assigned: bool = False) -> bool:
         """Whether an address lies in a peer's memory."""
-        piece = first_term(CAST.sub(" ", address))
-        if re.search(rf"\b(?:{remote_pointers()})\s*\(", piece):
-            return True
-        called = re.match(r"\s*[&*(\s]*(?:[\w:]+(?:\.|->|::))*(\w+)\s*(?:<[^<>]*>)?\s*\(", piece)
-        if called is not None:
-            named = is_pointer_name(called[1]) and not function.clustered
-            return named or (called[1].startswith("get") and names_a_pair(piece[called.end() :]))
-        names = names_of(piece)
-        if function.clustered:
-            names = [name for name in names if name in function.traced]
-        own = self._own_entry(piece)
-        if any(name in function.traced or is_pointer_name(name) for name in names) and own is not True:
-            return not assigned or not re.search(r"[<>=?]|&&|\|\|", piece)
+        read = address_of(address)
+        if read.asks or read.called:
+            named = is_pointer_name(read.called) and not function.clustered
+            return read.asks or named or read.of_a_pair
+        own = self._own_entry(read.piece)
+        traced = any(name in function.traced for name in read.names)
+        if own is not True and (traced or (not function.clustered and any(map(is_pointer_name, read.names)))):
+            return not assigned or not _COMPUTED.search(read.piece)
         return own is False and function.ranked
 
     def _is_array(self, function: _PointerFunction, argument: str) -> bool:
@@ -263,7 +267,7 @@ class _PeerReader:
 
     def _own_entry(self, piece: str) -> bool | None:
         """For an entry of an array of pointers: whether it is this rank's own; None where it is no such entry."""
-        found = re.search(r"(\w+)\s*\[([^\[\]]*)\]", piece)
+        found = _ENTRY.search(piece) if "[" in piece else None
         if found is None:
             return None
         if _OWN_INDEX.match(found[2].strip()):

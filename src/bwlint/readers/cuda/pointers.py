@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
 
-from bwlint.chips.peers import libraries
+from bwlint.chips.peers import libraries, remote_pointers
 from bwlint.readers.cuda.lexer import matching
 
 LONGEST_CALL = 4000
@@ -15,6 +17,8 @@ CAST = re.compile(
     r"\b(?:reinterpret|static|const)_cast\s*<[^;<>]*(?:<[^<>]*>[^;<>]*)?>|\(\s*(?:const\s+)?[\w:]+(?:\s+\w+)*\s*\*+\s*\)"
 )
 _OF_A_PEER = frozenset({"peer", "peers", "remote", "symm", "symmetric", "ipc", "p2p"}) | libraries()
+_ASKS = re.compile(rf"\b(?:{remote_pointers()})\s*\(")
+_CALLED = re.compile(r"\s*[&*(\s]*(?:[\w:]+(?:\.|->|::))*(\w+)\s*(?:<[^<>]*>)?\s*\(")
 _NO_POINTER = frozenset(
     {
         "rank",
@@ -115,6 +119,34 @@ def first_term(address: str) -> str:
     return address
 
 
+@dataclass(frozen=True, slots=True)
+class Address:
+    """What the text of an address says by itself."""
+
+    piece: str
+    """What stands before the first `+`."""
+    asks: bool
+    """Whether it is asked of a library for the memory of a peer."""
+    called: str
+    """The function that gives it, where one does."""
+    of_a_pair: bool
+    names: tuple[str, ...]
+
+
+@lru_cache(maxsize=1 << 14)
+def address_of(text: str) -> Address:
+    """A text is read once, however many rounds ask for it."""
+    piece = first_term(CAST.sub(" ", text))
+    called = _CALLED.match(piece)
+    return Address(
+        piece,
+        _ASKS.search(piece) is not None,
+        called[1] if called is not None else "",
+        called is not None and called[1].startswith("get") and names_a_pair(piece[called.end() :]),
+        tuple(names_of(piece)),
+    )
+
+
 def names_of(piece: str) -> list[str]:
     """The names of an access path, without indices."""
     previous = ""
@@ -129,6 +161,7 @@ def base_of(address: str) -> str:
     return names[0] if names else ""
 
 
+@cache
 def is_pointer_name(name: str) -> bool:
     """Whether a name says that something belongs to a peer and is not its number."""
     words = [word.lower() for word in _WORD.findall(name.replace("p2p", "peer").replace("P2P", "peer"))]
