@@ -175,11 +175,23 @@ def _partial_guard(judged: Judged) -> bool:
 
 
 def _on_both_sides(context: Context, judged: Judged, need: Need) -> bool:
-    """Both branches need the same: what is around the gate is for those chips, and the gate picks a variant."""
+    """Both branches need the same: what is around the gate is for those chips, and the gate picks a variant.
+
+    A function that keeps other chips out itself does not leave that to what is around it.
+    """
+    if _refuses_itself(context, judged):
+        return False
     sides = [context.need_of(judged, side) for side in (judged.gate.yes, judged.gate.no)]
     if all(found is not None and found.legal == need.legal for found in sides):
         return True
     return (judged.gate.no.rest or judged.gate.yes.rest) and _in_what_follows(context, judged, need)
+
+
+def _refuses_itself(context: Context, judged: Judged) -> bool:
+    """Whether the function of a gate refuses chips by another gate, whatever else it is asked for."""
+    own = (one for one in context.beside(judged.module) if one.gate.qualname == judged.gate.qualname)
+    others = (one for one in own if one.gate is not judged.gate and not _partial_guard(one))
+    return any(refuses(side) and one.on(side) for one in others for side in (one.gate.yes, one.gate.no))
 
 
 def _in_what_follows(context: Context, judged: Judged, need: Need) -> bool:
