@@ -32,6 +32,9 @@ _KINDS: dict[str, FunctionKind] = {
 }
 
 
+Decorated = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
 def define(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef, rest: Sequence[ast.stmt]) -> bool:
     qualname = node.name if flow.qualname == "<module>" else f"{flow.qualname}.{node.name}"
     if not flow.hit(node):
@@ -109,7 +112,7 @@ def _kind(flow: Flow, decorators: Sequence[str]) -> FunctionKind:
     return "method" if flow.classes_open and flow.classes_open[-1] == flow.qualname else "function"
 
 
-def _decorators(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+def _decorators(flow: Flow, node: Decorated) -> None:
     """What each decorator says; of several marks that skip, each stands behind the others."""
     several = node.decorator_list if len(node.decorator_list) > 1 else []
     marks = [(one, skips) for one in several if (skips := _skips(flow, one, node)) is not None]
@@ -120,10 +123,12 @@ def _decorators(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.C
         _decorator(flow, decorator, node)
         if len(flow.gates.found) == known:
             _own_mark(flow, decorator, node)
+            for check in _handed(decorator):
+                _handed_check(flow, check, node)
     flow.path = outer
 
 
-def _skips(flow: Flow, decorator: ast.expr, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Expr | None:
+def _skips(flow: Flow, decorator: ast.expr, node: Decorated) -> Expr | None:
     """The test on which a decorator skips; None where it is no mark that does."""
     if not isinstance(decorator, ast.Call) or not dotted(decorator.func).endswith(SKIPPING_MARKS):
         return _stops_by_own_mark(flow, decorator, node)
@@ -133,7 +138,7 @@ def _skips(flow: Flow, decorator: ast.expr, node: ast.FunctionDef | ast.AsyncFun
     return negate(test) if dotted(decorator.func).endswith("skipUnless") else test
 
 
-def _decorator(flow: Flow, decorator: ast.expr, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+def _decorator(flow: Flow, decorator: ast.expr, node: Decorated) -> None:
     if not isinstance(decorator, ast.Call):
         return
     name = dotted(decorator.func)
@@ -150,7 +155,27 @@ def _decorator(flow: Flow, decorator: ast.expr, node: ast.FunctionDef | ast.Asyn
             flow.add("list", test, value, behind, Side(ends="raise"), node.name)
 
 
-def _own_mark(flow: Flow, decorator: ast.expr, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+def _handed(decorator: ast.expr) -> Iterator[ast.expr]:
+    """What a decorator may call before it calls what it decorates: `constraints=[at_least(9, 0), has_tensor_cores]`."""
+    given = [*decorator.args, *(one.value for one in decorator.keywords)] if isinstance(decorator, ast.Call) else []
+    for value in given:
+        several = value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
+        yield from (one for one in several if isinstance(one, ast.Call | ast.Name | ast.Attribute))
+
+
+def _handed_check(flow: Flow, check: ast.expr, node: Decorated) -> None:
+    """A function that refuses, or one that makes such a function, among what a decorator is given."""
+    if isinstance(check, ast.Call):
+        _own_mark(flow, check, node)
+        return
+    at = span(check)
+    called = Expr("call", (flow.lowerer.lower(check), (unknown(node.name),)), at)
+    if flow.gates.reads(called):
+        behind = sides.block(node.body, flow.imports, flow.quietly)
+        flow.add("helper-call", Expr("completes", (called,), at), check, behind, Side(ends="raise"), dotted(check))
+
+
+def _own_mark(flow: Flow, decorator: ast.expr, node: Decorated) -> None:
     stops = _stops_by_own_mark(flow, decorator, node)
     if stops is None:
         return
@@ -161,9 +186,7 @@ def _own_mark(flow: Flow, decorator: ast.expr, node: ast.FunctionDef | ast.Async
         flow.add("condition", stops, decorator, Side(ends="raise"), behind, node.name)
 
 
-def _stops_by_own_mark(
-    flow: Flow, decorator: ast.expr, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-) -> Expr | None:
+def _stops_by_own_mark(flow: Flow, decorator: ast.expr, node: Decorated) -> Expr | None:
     """`@requires_capability(9)`: a decorator of the tree that gives a mark which skips a test, or an error."""
     name = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
     if isinstance(node, ast.ClassDef) and not node.name.startswith("Test"):
