@@ -30,14 +30,14 @@ _NOTHING = frozenset[str]()
 
 
 @dataclass(frozen=True, slots=True)
-class _Header:
+class _IncludedFile:
     """What a header, or what implements one, says by itself."""
 
     includes: tuple[bytes, ...]
     questions: frozenset[str]
 
     @classmethod
-    def of(cls, data: bytes) -> _Header:
+    def of(cls, data: bytes) -> _IncludedFile:
         return cls(_includes(data), frozenset(_questions(data)) if may_matter(data) else _NOTHING)
 
 
@@ -45,7 +45,7 @@ class _Header:
 class _Included:
     """What is known in one run."""
 
-    read: dict[str, _Header] = field(default_factory=dict)
+    read: dict[str, _IncludedFile] = field(default_factory=dict)
     brought: dict[tuple[str, int], frozenset[str]] = field(default_factory=dict)
 
     def of(self, folder: str, includes: Iterable[bytes], depth: int) -> frozenset[str]:
@@ -66,10 +66,10 @@ class _Included:
             self.brought[key] = further.union(*own)
         return self.brought[key]
 
-    def _read(self, path: str) -> _Header:
+    def _read(self, path: str) -> _IncludedFile:
         if path not in self.read:
             data = read_bytes(path)
-            self.read[path] = _Header.of(b"" if isinstance(data, Unread) else data)
+            self.read[path] = _IncludedFile.of(b"" if isinstance(data, Unread) else data)
         return self.read[path]
 
 

@@ -13,6 +13,7 @@ from bwlint.evaluate.values import Vec
 from bwlint.model.expr import Span, negate
 from bwlint.model.facts import BOUND, MAX_RETURNS, Function, Gate, Module, Path
 from bwlint.readers.python.given import written
+from bwlint.world.emptiness import asks_for_nothing
 from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import is_question
 from bwlint.world.tree import Tree, is_skip
@@ -100,7 +101,7 @@ class Refusals:
         return {name: tuple(refusals) for name, refusals in found.items()}
 
     def _refused(self, module: Module, function: Function, given: tuple[str, ...]) -> Iterator[Refusal]:
-        """Way by way: a chip that may return before an error is not refused by it.
+        """Way by way: a chip that may return before an error is not refused by it, unless there is nothing to do.
 
         What an earlier error lets through is no condition of a later one: who does not pass it has had that error.
         """
@@ -109,10 +110,12 @@ class Refusals:
         ways = list(_ways_out(function))
         passed: set[Span | None] = {None}
         for path, ends, at in ways:
-            if ends == "return":
+            empty = ends == "return" and any(map(asks_for_nothing, path[-1:]))
+            if ends == "return" and not empty:
                 left -= self._all(self._tree.may(module, test, frame) for test in path)
                 continue
-            here = left & self._all(self._tree.must(module, test, frame) for test in path if test.at not in passed)
+            known = (self._tree.must(module, test, frame) for test in path if test.at not in passed)
+            here = NONE if empty else left & self._all(known)
             passed |= {one.at for test in path[-1:] for one in (test, negate(test))}
             left -= here
             if here and here != EVERY:

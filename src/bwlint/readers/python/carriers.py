@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from bwlint.evaluate.names import DEVICE
 from bwlint.evaluate.sources import ATTRIBUTE_CALLS, PRINTING_CALLS, asking_names, asks_smi
 from bwlint.readers.nodes import below
-from bwlint.readers.python.marking import is_decorator
+from bwlint.readers.python.marking import asks_what_it_is_given, is_decorator
 from bwlint.readers.python.sides import dotted, statements
 from bwlint.readers.reads import CONVERTERS
 
@@ -85,7 +85,8 @@ def trace(
     """The carriers of a file. `hits` are its lines with a device word, `given` the names that it imports carrying,
     `handed` the parameters to which other files hand what carries.
     """
-    found = Carriers(_helper_words(tree, hits) | given, set(handed))
+    filters = {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and asks_what_it_is_given(node)}
+    found = Carriers(_helper_words(tree, hits) | filters | given, set(handed))
     asking = lines_with(asking_names() | given)
     if not asking and not handed:
         return found

@@ -25,7 +25,13 @@ def is_decorator(node: Function) -> bool:
     returned = (item.value for item in node.body if isinstance(item, ast.Return))
     if node.name.startswith("test") or not any(isinstance(one, ast.Name) and one.id in inner for one in returned):
         return False
-    return any(map(_stops, below(node)))
+    return any(map(_stops, below(node))) or any(_let_call(node))
+
+
+def asks_what_it_is_given(node: Function) -> bool:
+    """Whether a decorator leaves it to a function that it is given whether what it decorates is called."""
+    given = {one.arg for one in node.args.args}
+    return any(isinstance(test, ast.Call) and dotted(test.func) in given for test in _let_call(node))
 
 
 def _stops(node: ast.AST) -> bool:
@@ -40,6 +46,19 @@ def marks_made(node: Function) -> Iterator[tuple[ast.expr, bool]]:
         for item in below(statement) if not isinstance(statement, Function) else ():
             if isinstance(item, ast.Call) and dotted(item.func).endswith(SKIPPING_MARKS) and item.args:
                 yield item.args[0], dotted(item.func).endswith("skipUnless")
+    yield from ((test, True) for test in _let_call(node))
+
+
+def _let_call(node: Function) -> Iterator[ast.expr]:
+    """The tests without which a decorator does not call what it decorates: `if condition(): func(*args)`."""
+    inner = [item for item in below(node) if isinstance(item, Function)]
+    decorated = {one.arg for around in (node, *inner) for one in around.args.args[:1]}
+    for wrapper in inner:
+        for item in wrapper.body:
+            first = item.body[0] if isinstance(item, ast.If) else None
+            call = first.value if isinstance(first, ast.Expr | ast.Return) else None
+            if isinstance(item, ast.If) and isinstance(call, ast.Call) and dotted(call.func) in decorated:
+                yield item.test
 
 
 def stops_of(function: facts.Function, slots: Sequence[Expr]) -> Iterator[Expr]:
