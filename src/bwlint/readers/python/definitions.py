@@ -180,7 +180,7 @@ def _own_mark(flow: Flow, decorator: ast.expr, node: Decorated) -> None:
     if stops is None:
         return
     behind = sides.block(node.body, flow.imports, flow.quietly)
-    if node.name.startswith("test"):
+    if node.name.startswith("test") or isinstance(node, ast.ClassDef):
         flow.add("skipif", stops, decorator, Side(ends="skip"), behind, node.name)
     else:
         flow.add("condition", stops, decorator, Side(ends="raise"), behind, node.name)
@@ -189,7 +189,7 @@ def _own_mark(flow: Flow, decorator: ast.expr, node: Decorated) -> None:
 def _stops_by_own_mark(flow: Flow, decorator: ast.expr, node: Decorated) -> Expr | None:
     """`@requires_capability(9)`: a decorator of the tree that gives a mark which skips a test, or an error."""
     name = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
-    if isinstance(node, ast.ClassDef) and not node.name.startswith("Test"):
+    if isinstance(node, ast.ClassDef) and not _holds_tests(node):
         return None
     if name.startswith(_PYTEST) or name.endswith(SKIPPING_MARKS):
         return None
@@ -199,6 +199,10 @@ def _stops_by_own_mark(flow: Flow, decorator: ast.expr, node: Decorated) -> Expr
     at = span(decorator)
     given = lowered if isinstance(decorator, ast.Call) else Expr("call", (lowered, (unknown(node.name),)), at)
     return Expr("cmp", ("is", (given, Expr("const", (True,), at))), at) if flow.gates.reads(given) else None
+
+
+def _holds_tests(node: ast.ClassDef) -> bool:
+    return node.name.startswith("Test") or any(dotted(base).endswith("TestCase") for base in node.bases)
 
 
 def mark(flow: Flow, call: ast.Call, name: str, behind: Side) -> None:
