@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bwlint.chips import EVERY, ChipSet, instructions
-from bwlint.chips.wording import plain, refused_but
+from bwlint.chips.wording import kib, plain, refused_but
 from bwlint.model.expr import Span
 from bwlint.model.facts import Hop, Module, Outline, Use
 from bwlint.sources.errors import ReadError
@@ -332,6 +332,7 @@ class Definitions:
                 source, chips = f"{use.name} in {module.name}.{name}", self.passing(module, use.at)
                 yield NeedProof(row.chips, "operation", row.what, source, (hop,), arriving=chips, where=name)
         yield from _assembled(module, name)
+        yield from _tiled(module, name)
         for refusal in (one for one in self._refusals.of(module, name, place.definition.given) if one.kind != "skip"):
             hop = Hop(module.path, refusal.at, refusal.text)
             says = refused_but if refusal.kind == "gate" else plain
@@ -473,6 +474,18 @@ def _assembled(module: Module, name: str) -> Iterator[NeedProof]:
         if legal and legal != EVERY:
             hop = Hop(module.path, one.at, f"`{head}` works on {legal}")
             yield NeedProof(legal, "operation", f"`{head}`", f"{head} in {module.name}.{name}", (hop,), where=name)
+
+
+def _tiled(module: Module, name: str) -> Iterator[NeedProof]:
+    """The shared memory that a kernel takes which a function makes."""
+    for one in module.operations:
+        if one.kind == "tiled-shared" and one.qualname == name:
+            size: int = one.amounts[0].args[0]
+            fits = ChipSet.where(lambda chip: (chip.smem_per_block_optin or 0) >= size)  # noqa: B023 - used at once
+            if fits != EVERY:
+                what = f"at least {kib(size)} of shared memory for a block"
+                hop = Hop(module.path, one.at, f"the largest of its buffers; it fits on {fits}")
+                yield NeedProof(fits, "operation", what, f"{module.name}.{name}", (hop,), where=name)
 
 
 def _at_arguments(node: Node, use: Use) -> Node:
