@@ -201,7 +201,8 @@ class Flow:
         name: str = "",
         chain: tuple[int, int] = (0, 0),
     ) -> None:
-        self.gates.add(kind, test, node, (yes, no), Where(self.qualname, tuple(self.path)), name, chain)
+        where = Where(self.qualname, (*self.path, *self.lowerer.asked))
+        self.gates.add(kind, test, node, (yes, no), where, name, chain)
 
     def hit(self, node: ast.AST) -> bool:
         first = min([d.lineno for d in getattr(node, "decorator_list", [])] + [node.lineno])  # type: ignore[attr-defined]
@@ -245,7 +246,8 @@ class Flow:
             return
         keys = Expr("call", (Expr("attr", (mapping, "keys")), ()))
         test = Expr("cmp", ("in", (key, keys)), span(node))
-        missing = Side(ends="raise") if strict and not self._caught else Side(ends="fall", tuning=True)
+        kept = isinstance(node, ast.Call) and len(node.args) > 1
+        missing = Side(ends="raise") if strict and not self._caught else Side(ends="fall", tuning=True, empty=kept)
         self.add("lookup", test, node, Side(ends="fall", empty=True), missing, dotted(_mapping_of(node)))
 
     def _calls(self, node: ast.Call, arguments: tuple[Expr, ...]) -> None:
@@ -821,11 +823,32 @@ class Flow:
         if not isinstance(node, ast.While):
             self._loop_over = self.quietly(node.iter), sides.target_names(node.target), len(self.path)
         self.block(node.body, ())
-        self._loop_over = around
+        over, self._loop_over = self._loop_over, around
         del self.path[depth:]
+        if over is not None:
+            self._finds(node, over[0], over[1], node.orelse or rest)
         self.lowerer.scope.env.update(changed)
         self.block(node.orelse, ())
         return False
+
+    def _finds(
+        self,
+        node: ast.For | ast.AsyncFor | ast.While,
+        iterable: Expr,
+        names: Sequence[str],
+        after: Sequence[ast.stmt],
+    ) -> None:
+        """`for one in TABLE: if one.sm == sm: return one` in front of an error asks whether the table has a row."""
+        *_, last = node.body
+        if not isinstance(last, ast.If) or last.orelse or not isinstance(last.body[-1], ast.Return | ast.Break):
+            return
+        no = sides.block(after[:1], self.imports, self.quietly)
+        if no.ends != "raise" or isinstance(node, ast.While):
+            return
+        fits = Expr("comp", ("any", LOOP_OWNER, tuple(map(const, names)), iterable, (), self.quietly(last.test)))
+        test = Expr("call", (Expr("name", ("any",)), (fits,)), span(last.test))
+        table = re.sub(r"\.(?:items|values|keys)$", "", dotted(node.iter))
+        self.add("lookup", test, last.test, Side(ends="fall", empty=True), no, table)
 
     def _skips_by_rows(self, node: ast.For | ast.AsyncFor) -> None:
         """`for mark, least in OLDEST.items(): if bears(mark) and sm < least: skip()` asks once for each row."""
