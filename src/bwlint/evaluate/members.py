@@ -32,7 +32,7 @@ def attribute(run: Interpreter, node: Expr, frame: EvaluationFrame) -> Vec:
 
 def named(run: Interpreter, base: Vec, name: str, module: Module) -> Vec:
     """An attribute of a value by its name, as a file means it."""
-    if not base.uniform:
+    if not base.uniform and not all(isinstance(lane, Unknown) for lane in base.lanes):
         if any(isinstance(lane, _OF_THE_TREE) for lane in base.lanes):
             return vectors.each(base, lambda lane: named(run, Vec((lane,), base.device, base.guessed), name, module))
         return lift(lambda value: builtins.attribute(value, name), base)

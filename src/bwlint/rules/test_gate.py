@@ -79,31 +79,34 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
     """A test that nobody skips, of what surely refuses these chips with the arguments that the test gives."""
     if module.language != "python" or not context.in_test(module) or context.preparations is None:
         return
+    others_skip = any(judged.other.ends == "skip" for judged in context.beside(module))
     for test in context.preparations.unasked(module):
         found = _refused(context, test)
         if found is not None and not context.preparations.helps_to_skip(test.node):
-            yield _never_skipped(module, test, *found)
+            yield _never_skipped(module, test, *found, "warning" if others_skip else "note")
 
 
 def _refused(context: Context, test: Prepared) -> tuple[Need, ChipSet, str] | None:
     """What refuses some chips in a test, those, and with which values of its parameters; None where nothing does."""
     use = Use(test.node.definition.qualname, "call", test.node.definition.at)
-    for words_, node in (("", test.node), *cases(test.node)):
+    for where, node in (("", test.node), *cases(test.node)):
         need = context.evidence.of_test(node, use)
         if need is not None and need.kind in ("gate", "list") and need.legal:
             wrong = context.targets & test.chips & need.arriving - need.legal
             if wrong:
-                return need, wrong, words_
+                return need, wrong, where
     return None
 
 
-def _never_skipped(module: Module, test: Prepared, need: Need, wrong: ChipSet, where: str) -> Draft:
+def _never_skipped(
+    module: Module, test: Prepared, need: Need, wrong: ChipSet, where: str, severity: Severity
+) -> Draft:
     name = test.node.definition.qualname
     at = need.hops[0].at if need.hops else test.node.definition.at
     return Draft(
         rule=RULE,
         place=DraftPlace(module=module, at=at, admitted=EVERY, certain=EVERY),
-        severity="warning",
+        severity=severity,
         confidence="high",
         message=f"`{name}` runs on {plain(wrong)}, too{f', where {where}' if where else ''}: it comes to {need.what}",
         label="nothing skips the test there",
