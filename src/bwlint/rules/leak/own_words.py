@@ -212,9 +212,9 @@ def _test_of(judged: Judged) -> str:
 
 def _beyond(context: Context, judged: Judged) -> ChipSet:
     """The targets that a bound at 10.0 lets through together with everything newer."""
-    known = EVERY - _OLD_NAMES - judged.sets.raises  # a table that is asked first may have no row for some
+    bound = judged.core - _OLD_NAMES
     owns = judged.owns_comparison or judged.gate.kind == "helper-call"
-    if judged.gate.kind == "list" or not owns or judged.core & known not in (_THRESHOLD & known, known - _THRESHOLD):
+    if judged.gate.kind == "list" or not owns or bound not in (_THRESHOLD, EVERY - _THRESHOLD - _OLD_NAMES):
         return NONE
     return NONE if judged.core == ~_THRESHOLD and not judged.denies else judged.admitted & context.targets
 
