@@ -33,7 +33,7 @@ def call(code: str) -> ast.Call:
     ],
 )
 def test_what_a_call_writes_out(code: str, expected: tuple[str, ...]) -> None:
-    assert arguments(call(code)) == expected
+    assert arguments(call(code), {}) == expected
 
 
 FUNCTION = "def f(self, x, way='slow', size=4, *, new=False):\n    {}"

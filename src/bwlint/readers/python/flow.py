@@ -178,8 +178,10 @@ class Flow:
         self._chain = 0
         self._loop_over: tuple[Expr, Sequence[str], int] | None = None
         """What the loop around here runs over, the names that it binds, and how many tests stand above its body."""
-        self._caught = 0
-        """How many `try` around here catch an error of a lookup."""
+        self._caught = self._trying = 0
+        """How many `try` around here catch an error of a lookup, and how many there are."""
+        self._before: Sequence[ast.stmt] = ()
+        """The statements of the block in front of the one that is walked."""
         self._shared: dict[str, list[Expr]] = {name: [] for name in _written_globals(lines)}
         self.lowerer.late = frozenset(self._shared)
         self._globals: set[tuple[str, str]] = set()
@@ -357,6 +359,7 @@ class Flow:
     def block(self, body: Sequence[ast.stmt], siblings: Sequence[ast.stmt]) -> bool:
         """Walk a block; True when it never falls through."""
         for index, node in enumerate(body):
+            self._before = body[:index]
             handler = _STATEMENTS.get(type(node))
             if handler is not None and handler(self, node, body[index + 1 :]):
                 return True
@@ -459,7 +462,16 @@ class Flow:
             self._with_chosen(side, choices.of_arm(arm), arm[-1].end_lineno or 0) if arm else side
             for side, arm in ((yes, body), (no, orelse))
         )
+        yes, no = self._with_imported(yes, no), self._with_imported(no, yes)
         self.add(kind, test, at, yes, no, name, chain)
+
+    def _with_imported(self, side: Side, other: Side) -> Side:
+        """What follows a refusal, with what is imported in front of it where it is used: both are one attempt."""
+        if not (self._trying or self.qualname != "<module>") or other.ends not in REFUSING or side.ends in REFUSING:
+            return side
+        tried = [one for one in self._before if isinstance(one, ast.Import | ast.ImportFrom | ast.Try)]
+        imported = sides.block(tried, self.imports, self.quietly).uses if tried else ()
+        return replace(side, uses=(*(use for use in imported if use.how == "import"), *side.uses))
 
     def _with_chosen(self, side: Side, chosen: Iterable[tuple[str, str]], line: int) -> Side:
         """A side with what is done below a line for the strings that it chooses."""
@@ -884,7 +896,9 @@ class Flow:
         depth = len(self.path)
         caught = any(handler.type is None or _CATCHES.search(ast.unparse(handler.type)) for handler in node.handlers)
         self._caught += caught
+        self._trying += 1
         left = self.block(node.body, rest)
+        self._trying -= 1
         self._caught -= caught
         after = self.lowerer.scope.env
         passed = self.path[depth:]
