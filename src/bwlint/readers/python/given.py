@@ -14,6 +14,8 @@ from types import MappingProxyType
 from bwlint.readers.nodes import below
 
 UNKNOWN = "?"
+NOTHING = ("?=?",)
+"""What a call writes out that leaves all to the defaults."""
 MAX_ARGUMENTS = 24
 MAX_TEXT = 40
 _FALSE = frozenset({"False", "None", "''", "0"})
@@ -29,18 +31,15 @@ Decide = Callable[[ast.expr], bool | None]
 
 
 def arguments(call: ast.Call, held: Mapping[str, str]) -> tuple[str, ...]:
-    """`0=?`, `backend='trtllm'`: what a call writes out, or hands on of what names hold, by place or name.
-
-    () where that is nothing, or not all of it is seen.
+    """`0=?`, `backend='trtllm'`: what a call writes out, or hands on of what names hold, by place or name; () where not
+    all of it is seen.
     """
     if len(call.args) + len(call.keywords) > MAX_ARGUMENTS:
-        return ()
-    if all(_text(one, held) == UNKNOWN for one in arguments_of(call)):
         return ()
     if any(isinstance(one, ast.Starred) for one in call.args) or any(one.arg is None for one in call.keywords):
         return ()
     by_place = (f"{place}={_text(one, held)}" for place, one in enumerate(call.args))
-    return (*by_place, *(f"{one.arg}={_text(one.value, held)}" for one in call.keywords))
+    return (*by_place, *(f"{one.arg}={_text(one.value, held)}" for one in call.keywords)) or NOTHING
 
 
 def arguments_of(call: ast.Call) -> Iterator[ast.expr]:
