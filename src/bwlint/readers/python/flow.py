@@ -358,12 +358,15 @@ class Flow:
 
     def block(self, body: Sequence[ast.stmt], siblings: Sequence[ast.stmt]) -> bool:
         """Walk a block; True when it never falls through."""
+        around, left = self._before, False
         for index, node in enumerate(body):
             self._before = body[:index]
             handler = _STATEMENTS.get(type(node))
-            if handler is not None and handler(self, node, body[index + 1 :]):
-                return True
-        return False
+            left = handler is not None and handler(self, node, body[index + 1 :])
+            if left:
+                break
+        self._before = around
+        return left
 
     def _if(self, node: ast.If, rest: Sequence[ast.stmt], chain: int = 0, position: int = 0) -> bool:
         test = self.lowerer.condition(node.test)
@@ -471,7 +474,7 @@ class Flow:
             return side
         tried = [one for one in self._before if isinstance(one, ast.Import | ast.ImportFrom | ast.Try)]
         imported = sides.block(tried, self.imports, self.quietly).uses if tried else ()
-        return replace(side, uses=(*(use for use in imported if use.how == "import"), *side.uses))
+        return replace(side, uses=(*side.uses, *(use for use in imported if use.how == "import")))
 
     def _with_chosen(self, side: Side, chosen: Iterable[tuple[str, str]], line: int) -> Side:
         """A side with what is done below a line for the strings that it chooses."""
