@@ -98,9 +98,7 @@ def _refused(context: Context, test: Prepared) -> tuple[Need, ChipSet, str] | No
     return None
 
 
-def _never_skipped(
-    module: Module, test: Prepared, need: Need, wrong: ChipSet, where: str, severity: Severity
-) -> Draft:
+def _never_skipped(module: Module, test: Prepared, need: Need, wrong: ChipSet, where: str, severity: Severity) -> Draft:
     name = test.node.definition.qualname
     at = need.hops[0].at if need.hops else test.node.definition.at
     return Draft(

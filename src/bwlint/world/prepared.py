@@ -28,7 +28,9 @@ from bwlint.world.tree import Tree
 
 _TEST = "test"
 _CONFTEST = "conftest.py"
-_HARMLESS = frozenset({"parametrize", "param", "timeout", "filterwarnings", "staticmethod", "no_grad", "inference_mode"})
+_HARMLESS = frozenset(
+    {"parametrize", "param", "timeout", "filterwarnings", "staticmethod", "no_grad", "inference_mode"}
+)
 """Decorators of a test that skip nothing."""
 _SKIPPING = SKIPS | {"add_marker", "importorskip"}
 MAX_FILES = 60
