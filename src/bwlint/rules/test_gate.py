@@ -76,14 +76,15 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
-    """A test that nobody skips, of what surely refuses these chips with the arguments that the test gives."""
-    if module.language != "python" or not context.in_test(module) or context.preparations is None:
+    """A test that nothing skips, among others that are skipped by the device, of what surely refuses these chips with
+    the arguments that the test gives.
+    """
+    if context.preparations is None or all(judged.other.ends != "skip" for judged in context.beside(module)):
         return
-    others_skip = any(judged.other.ends == "skip" for judged in context.beside(module))
-    for test in context.preparations.unasked(module):
+    for test in context.preparations.unasked(module) if context.in_test(module) else ():
         found = _refused(context, test)
         if found is not None and not context.preparations.helps_to_skip(test.node):
-            yield _never_skipped(module, test, *found, "warning" if others_skip else "note")
+            yield _never_skipped(module, test, *found)
 
 
 def _refused(context: Context, test: Prepared) -> tuple[Need, ChipSet, str] | None:
@@ -94,24 +95,23 @@ def _refused(context: Context, test: Prepared) -> tuple[Need, ChipSet, str] | No
         if need is not None and need.kind in ("gate", "list") and need.legal:
             wrong = context.targets & test.chips & need.arriving - need.legal
             if wrong:
-                return need, wrong, where
+                return need, wrong, f", where {where}" if where else ""
     return None
 
 
-def _never_skipped(module: Module, test: Prepared, need: Need, wrong: ChipSet, where: str, severity: Severity) -> Draft:
+def _never_skipped(module: Module, test: Prepared, need: Need, wrong: ChipSet, where: str) -> Draft:
     name = test.node.definition.qualname
-    at = need.hops[0].at if need.hops else test.node.definition.at
     return Draft(
         rule=RULE,
-        place=DraftPlace(module=module, at=at, admitted=EVERY, certain=EVERY),
-        severity=severity,
+        place=DraftPlace(module=module, at=need.hops[0].at, admitted=EVERY, certain=EVERY),
+        severity="warning",
         confidence="high",
-        message=f"`{name}` runs on {plain(wrong)}, too{f', where {where}' if where else ''}: it comes to {need.what}",
+        message=f"`{name}` runs on {plain(wrong)}, too{where}: it comes to {need.what}",
         label="nothing skips the test there",
         advice=f"skip it on {plain(wrong)}",
         legal=need.legal,
         related=tuple(RelatedSpan(hop, hop.at, hop.text) for hop in need.hops),
-        cause=(need.hops[-1].path, need.hops[-1].at) if need.hops else None,
+        cause=(need.hops[-1].path, need.hops[-1].at),
         claims=(claimed(need, module, wrong),),
     )
 

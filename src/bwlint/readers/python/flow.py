@@ -29,7 +29,7 @@ from bwlint.readers.nodes import below
 from bwlint.readers.python import characters, choices, definitions, installed, lists, patterns, sides
 from bwlint.readers.python.carriers import Carriers
 from bwlint.readers.python.gates import Gates, Where
-from bwlint.readers.python.given import arguments_of
+from bwlint.readers.python.given import arguments_of, constants
 from bwlint.readers.python.lower import SAID, Lowerer, is_arch
 from bwlint.readers.python.numbers import numbers
 from bwlint.readers.python.sides import SKIPS, dotted, marks_of_all
@@ -166,7 +166,7 @@ class Flow:
         self.noted: list[Operation] = []
         """What is done with a value of the device: its text taken apart, what it picks called."""
         self.stars: list[str] = []
-        self.imports = sides.Imports({}, package, numbers(tree))
+        self.imports = sides.Imports({}, package, numbers(tree), constants(tree.body))
         self.returns: list[tuple[tuple[Expr, ...], Expr]] = []
         self.path: list[Expr] = []
         self.qualname = "<module>"

@@ -42,6 +42,17 @@ def arguments(call: ast.Call, held: Mapping[str, str]) -> tuple[str, ...]:
     return (*by_place, *(f"{one.arg}={_text(one.value, held)}" for one in call.keywords)) or NOTHING
 
 
+def constants(body: Sequence[ast.stmt]) -> dict[str, str]:
+    """The texts that the constants of a file hold, `BACKEND = "fast"`, as they are written."""
+    found: dict[str, str] = {}
+    for node in body:
+        target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+        if isinstance(node, ast.Assign) and isinstance(target, ast.Name) and target.id.isupper():
+            text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+            found[target.id] = _text(node.value) if text and target.id not in found else UNKNOWN
+    return found
+
+
 def arguments_of(call: ast.Call) -> Iterator[ast.expr]:
     """What a call hands on, by place and by name."""
     yield from call.args

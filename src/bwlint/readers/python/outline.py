@@ -14,7 +14,7 @@ from bwlint.readers.nodes import below
 from bwlint.readers.ondemand import OnDemand
 from bwlint.readers.python import parse
 from bwlint.readers.python.endings import choices
-from bwlint.readers.python.given import bound, deciding, matters
+from bwlint.readers.python.given import bound, constants, deciding, matters
 from bwlint.readers.python.sides import Collector, Imports, dotted, imported, marks_of_all, statements
 from bwlint.readers.spans import span
 from bwlint.sources.errors import ReadError
@@ -48,11 +48,11 @@ _LOOKS_UP = re.compile(r"(?i)(?:^|[._])(?:get|load|find)_?(?:custom_?)?op(?:erat
 
 
 def _outlined(tree: ast.Module, path: str, name: str, is_package: bool) -> Outline:
-    imports = Imports({}, name if is_package else name.rpartition(".")[0])
+    imports = Imports({}, name if is_package else name.rpartition(".")[0], texts=constants(tree.body))
     stars: list[str] = []
     for node in statements(tree.body):
         _bind(imports, stars, node)
-    bound = Imports(dict(imports.names), imports.package)
+    bound = Imports(dict(imports.names), imports.package, texts=imports.texts)
     written = dict(_written(tree.body, "", bound, _made(tree.body)))
     imports.names.update(_attributes(tree.body, imports))
     for alias, target in (*_aliases(tree.body, imports), *_held(tree.body, imports)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bwlint.model.expr import Expr
@@ -90,12 +90,14 @@ def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 class Imports:
     """Local names and what they were imported as, in a module of `package`.
 
-    `numbers` are names that hold numbers wherever the module sets them: they tell a size and no way to go.
+    `numbers` are names that hold numbers wherever the module sets them: they tell a size and no way to go. `texts` are
+    its constants that hold a text, by how that is written.
     """
 
     names: dict[str, str]
     package: str
     numbers: frozenset[str] = frozenset()
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     def bind(self, local: str, target: str) -> None:
         """Note an import; a name that is imported in two ways stands for itself."""
@@ -189,7 +191,7 @@ class Collector:
         self._calls = 0
         self._past_exits = past_exits
         self._made = made or {}
-        self._held = held or {}
+        self._held = {**imports.texts, **(held or {})}
         self._decide = deciding(held) if held else None
         self.texts: list[Prose] = []
         self._awaiting: set[str] = set()
