@@ -79,9 +79,11 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
     """A test that nothing skips, among others that are skipped by the device, of what surely refuses these chips with
     the arguments that the test gives.
     """
-    if context.preparations is None or all(judged.other.ends != "skip" for judged in context.beside(module)):
+    if module.language != "python" or not context.in_test(module) or context.preparations is None:
         return
-    for test in context.preparations.unasked(module) if context.in_test(module) else ():
+    if all(judged.other.ends != "skip" for judged in context.beside(module)):
+        return
+    for test in context.preparations.unasked(module):
         found = _refused(context, test)
         if found is not None and not context.preparations.helps_to_skip(test.node):
             yield _never_skipped(module, test, *found)
