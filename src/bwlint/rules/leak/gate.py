@@ -181,17 +181,18 @@ def misnamed(context: Context, judged: Judged) -> Iterator[Draft]:
     limited = list(islice(_limited(context, judged), 3))
     if not limited and not wrong <= judged.must:
         return
+    says = f"`{judged.gate.name}` speaks of {named} and holds on {plain(wrong)} too"
     yield Draft(
         rule=RULE,
         place=DraftPlace.of_gate(judged),
         severity="warning" if limited else "note",
         confidence="medium" if limited else "low",
-        message=f"`{judged.gate.name}` speaks of {named} and holds on {plain(wrong)} too"
-        + (", which then do without what all others have" if limited else ""),
+        message=says + (", which then do without what all others have" if limited else ""),
         related=tuple(RelatedSpan(one.module, one.at, "asked here for less") for one in limited),
         label=f"true on {judged.core}",
         advice="give it an upper bound, or another name",
         legal=named,
+        claims=(Claimed(claims.other(says, wrong), judged.at, judged.module),) if limited else (),
     )
 
 
