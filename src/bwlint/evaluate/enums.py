@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bwlint.evaluate.objects import ClassValue, EvaluationFrame
-from bwlint.evaluate.values import EnumMember, Number, Raises, Ref, Unknown
+from bwlint.evaluate.values import EnumMember, Number, Raises, Ref, Unknown, Vec
 from bwlint.model.facts import Class
 
 if TYPE_CHECKING:
@@ -34,6 +34,19 @@ def member(body: Class, kind: str, name: str, value: Any) -> Any:
     number = Number(value)
     number.name = name
     return number
+
+
+def members(run: Interpreter, owner: ClassValue) -> list[Vec] | None:
+    """The members of an enum in their order; None of another class, and where one is not known."""
+    kind, frame = kind_of(run, owner), EvaluationFrame(owner.module)
+    rows = {
+        name: run.evaluate(value, frame).lanes[0]
+        for name, value in owner.body.names.items()
+        if not name.startswith("_") and value.op not in ("function", "class", "opaque")
+    }
+    if not kind or any(isinstance(value, Unknown | Ref) for value in rows.values()):
+        return None
+    return [Vec((member(owner.body, kind, name, value),)) for name, value in rows.items()]
 
 
 def find(run: Interpreter, owner: ClassValue, kind: str, value: Any) -> Any:

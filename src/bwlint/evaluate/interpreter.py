@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from bwlint.evaluate import builtins, calls, macros, members, sources, vectors
+from bwlint.evaluate import builtins, calls, enums, macros, members, sources, vectors
 from bwlint.evaluate.names import guess, guess_flag, of_a_release
 from bwlint.evaluate.objects import (
     Clash,
@@ -450,8 +450,9 @@ class Interpreter:
     def _comp(self, node: Expr, frame: EvaluationFrame) -> Vec:
         kind, owner, names, iterable, tests, element = node.args
         source = self.evaluate(iterable, frame)
-        values = vectors.items(source)
-        if values is None and isinstance(source.lanes[0], Unknown):
+        first = source.lanes[0]
+        values = enums.members(self, first) if isinstance(first, ClassValue) else vectors.items(source)
+        if values is None and isinstance(first, Unknown):
             values = [vectors.UNKNOWN]  # of devices there is one kind: what holds for one holds for all
         if values is None:
             return Vec((Unknown(),), source.device)
@@ -521,6 +522,7 @@ _BUILD: dict[str, Callable[[Sequence[Any]], Any]] = {
     "tuple": tuple,
     "list": list,
     "set": frozenset,
+    "dict": dict,
     "any": list,
 }
 _DISPATCH: dict[str, Callable[[Interpreter, Expr, EvaluationFrame], Vec]] = {

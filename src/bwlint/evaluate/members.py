@@ -32,7 +32,7 @@ def attribute(run: Interpreter, node: Expr, frame: EvaluationFrame) -> Vec:
 
 def named(run: Interpreter, base: Vec, name: str, module: Module) -> Vec:
     """An attribute of a value by its name, as a file means it."""
-    if not base.uniform:
+    if not base.uniform and not (base.device and all(isinstance(lane, Unknown) for lane in base.lanes)):
         if any(isinstance(lane, _OF_THE_TREE) for lane in base.lanes):
             return vectors.each(base, lambda lane: named(run, Vec((lane,), base.device, base.guessed), name, module))
         return lift(lambda value: builtins.attribute(value, name), base)
@@ -60,7 +60,7 @@ def _of_reference(run: Interpreter, owner: Ref, name: str) -> Vec:
     if member is not None:
         return Vec((member,))
     found = run.outside(dotted)
-    if isinstance(found.lanes[0], Ref) and not looks_like_version(dotted):
+    if isinstance(found.lanes[0], Ref) and run.sources.find(dotted) is None and not looks_like_version(dotted):
         return guess(name) or found
     return found
 

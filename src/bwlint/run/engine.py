@@ -246,6 +246,7 @@ def _origin(module: Module, judged: Sequence[Judged], entry: Judged) -> Gate | N
     names = entry.mentioned
     if entry.gate.kind != "lookup":  # what a table lacks may be an error where it is read
         names |= {node.args[1] for node in walk(entry.gate.test) if node.op == "var"}
+    flags = {other.gate.name for other in judged if other.gate.kind == "flag"} & names
     for other in judged:
         if entry.gate.kind in ANSWERS and other.gate.kind not in LISTED:
             continue
@@ -256,8 +257,8 @@ def _origin(module: Module, judged: Sequence[Judged], entry: Judged) -> Gate | N
             and other.gate.at.holds(leaf)
         ):
             return other.gate
-        if other.gate.kind == "flag" and other.gate.qualname == "<module>" and other.gate.name in names:
-            return other.gate
+        if other.gate.kind == "flag" and other.gate.qualname == "<module>" and flags == {other.gate.name}:
+            return other.gate  # of several each may be right
         if (
             entry.gate.kind == "helper-call"
             and other.gate.qualname == entry.gate.name

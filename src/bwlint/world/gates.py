@@ -180,9 +180,11 @@ def _compares(node: Expr) -> bool:
     return any(arg.op in literal or _compares(arg) for arg in (*of_template, *node.args[1]))
 
 
-def missing_row(module: Module) -> str:
+def missing_row(judged: Judged) -> str:
     """What a strict look-up ends in where there is no row."""
-    return "an std::out_of_range" if module.language == "cuda" else "a KeyError"
+    if judged.gate.no.at is not None:
+        return "an error"
+    return "an std::out_of_range" if judged.module.language == "cuda" else "a KeyError"
 
 
 def refuses(side: Side) -> bool:

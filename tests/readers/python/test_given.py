@@ -25,15 +25,15 @@ def call(code: str) -> ast.Call:
         ("f(x, way=Way.FAST)", ("0=?", "way=Way.FAST")),
         ("f(x, way=kit.Way.FAST)", ("0=?", "way=Way.FAST")),
         ("f(x, 128)", ("0=?", "1=128")),
-        ("f(x, way)", ()),
-        ("f()", ()),
+        ("f(x, way)", ("0=?", "1=?")),
+        ("f()", ("?=?",)),
         ("f(*args, way='fast')", ()),
         ("f(way='fast', **options)", ()),
-        ("f('a text of more than forty characters, which names nothing')", ()),
+        ("f('a text of more than forty characters, which names nothing')", ("0=?",)),
     ],
 )
 def test_what_a_call_writes_out(code: str, expected: tuple[str, ...]) -> None:
-    assert arguments(call(code)) == expected
+    assert arguments(call(code), {}) == expected
 
 
 FUNCTION = "def f(self, x, way='slow', size=4, *, new=False):\n    {}"
@@ -70,7 +70,7 @@ FUNCTION = "def f(self, x, way='slow', size=4, *, new=False):\n    {}"
 def test_how_a_test_comes_out(given: str, body: str, test: str, expected: bool | None) -> None:
     (function,) = ast.parse(FUNCTION.format(body)).body
     assert isinstance(function, ast.FunctionDef)
-    decide = deciding(bound(function, arguments(call(given))))
+    decide = deciding(bound(function, arguments(call(given), {})))
     assert decide(ast.parse(test, mode="eval").body) is expected
 
 

@@ -29,7 +29,7 @@ from bwlint.readers.nodes import below
 from bwlint.readers.python import characters, choices, definitions, installed, lists, patterns, sides
 from bwlint.readers.python.carriers import Carriers
 from bwlint.readers.python.gates import Gates, Where
-from bwlint.readers.python.given import arguments_of
+from bwlint.readers.python.given import arguments_of, constants
 from bwlint.readers.python.lower import SAID, Lowerer, is_arch
 from bwlint.readers.python.numbers import numbers
 from bwlint.readers.python.sides import SKIPS, dotted, marks_of_all
@@ -166,7 +166,7 @@ class Flow:
         self.noted: list[Operation] = []
         """What is done with a value of the device: its text taken apart, what it picks called."""
         self.stars: list[str] = []
-        self.imports = sides.Imports({}, package, numbers(tree))
+        self.imports = sides.Imports({}, package, numbers(tree), constants(tree.body))
         self.returns: list[tuple[tuple[Expr, ...], Expr]] = []
         self.path: list[Expr] = []
         self.qualname = "<module>"
@@ -178,8 +178,10 @@ class Flow:
         self._chain = 0
         self._loop_over: tuple[Expr, Sequence[str], int] | None = None
         """What the loop around here runs over, the names that it binds, and how many tests stand above its body."""
-        self._caught = 0
-        """How many `try` around here catch an error of a lookup."""
+        self._caught = self._trying = 0
+        """How many `try` around here catch an error of a lookup, and how many there are."""
+        self._before: Sequence[ast.stmt] = ()
+        """The statements of the block in front of the one that is walked."""
         self._shared: dict[str, list[Expr]] = {name: [] for name in _written_globals(lines)}
         self.lowerer.late = frozenset(self._shared)
         self._globals: set[tuple[str, str]] = set()
@@ -201,7 +203,8 @@ class Flow:
         name: str = "",
         chain: tuple[int, int] = (0, 0),
     ) -> None:
-        self.gates.add(kind, test, node, (yes, no), Where(self.qualname, tuple(self.path)), name, chain)
+        where = Where(self.qualname, (*self.path, *self.lowerer.asked))
+        self.gates.add(kind, test, node, (yes, no), where, name, chain)
 
     def hit(self, node: ast.AST) -> bool:
         first = min([d.lineno for d in getattr(node, "decorator_list", [])] + [node.lineno])  # type: ignore[attr-defined]
@@ -245,7 +248,8 @@ class Flow:
             return
         keys = Expr("call", (Expr("attr", (mapping, "keys")), ()))
         test = Expr("cmp", ("in", (key, keys)), span(node))
-        missing = Side(ends="raise") if strict and not self._caught else Side(ends="fall", tuning=True)
+        kept = isinstance(node, ast.Call) and len(node.args) > 1
+        missing = Side(ends="raise") if strict and not self._caught else Side(ends="fall", tuning=True, empty=kept)
         self.add("lookup", test, node, Side(ends="fall", empty=True), missing, dotted(_mapping_of(node)))
 
     def _calls(self, node: ast.Call, arguments: tuple[Expr, ...]) -> None:
@@ -354,11 +358,15 @@ class Flow:
 
     def block(self, body: Sequence[ast.stmt], siblings: Sequence[ast.stmt]) -> bool:
         """Walk a block; True when it never falls through."""
+        around, left = self._before, False
         for index, node in enumerate(body):
+            self._before = body[:index]
             handler = _STATEMENTS.get(type(node))
-            if handler is not None and handler(self, node, body[index + 1 :]):
-                return True
-        return False
+            left = handler is not None and handler(self, node, body[index + 1 :])
+            if left:
+                break
+        self._before = around
+        return left
 
     def _if(self, node: ast.If, rest: Sequence[ast.stmt], chain: int = 0, position: int = 0) -> bool:
         test = self.lowerer.condition(node.test)
@@ -457,7 +465,16 @@ class Flow:
             self._with_chosen(side, choices.of_arm(arm), arm[-1].end_lineno or 0) if arm else side
             for side, arm in ((yes, body), (no, orelse))
         )
+        yes, no = self._with_imported(yes, no), self._with_imported(no, yes)
         self.add(kind, test, at, yes, no, name, chain)
+
+    def _with_imported(self, side: Side, other: Side) -> Side:
+        """What follows a refusal, with what is imported in front of it where it is used: both are one attempt."""
+        if not (self._trying or self.qualname != "<module>") or other.ends not in REFUSING or side.ends in REFUSING:
+            return side
+        tried = [one for one in self._before if isinstance(one, ast.Import | ast.ImportFrom | ast.Try)]
+        imported = sides.block(tried, self.imports, self.quietly).uses if tried else ()
+        return replace(side, uses=(*side.uses, *(use for use in imported if use.how == "import")))
 
     def _with_chosen(self, side: Side, chosen: Iterable[tuple[str, str]], line: int) -> Side:
         """A side with what is done below a line for the strings that it chooses."""
@@ -821,11 +838,32 @@ class Flow:
         if not isinstance(node, ast.While):
             self._loop_over = self.quietly(node.iter), sides.target_names(node.target), len(self.path)
         self.block(node.body, ())
-        self._loop_over = around
+        over, self._loop_over = self._loop_over, around
         del self.path[depth:]
+        if over is not None:
+            self._finds(node, over[0], over[1], node.orelse or rest)
         self.lowerer.scope.env.update(changed)
         self.block(node.orelse, ())
         return False
+
+    def _finds(
+        self,
+        node: ast.For | ast.AsyncFor | ast.While,
+        iterable: Expr,
+        names: Sequence[str],
+        after: Sequence[ast.stmt],
+    ) -> None:
+        """`for one in TABLE: if one.sm == sm: return one` in front of an error asks whether the table has a row."""
+        *_, last = node.body
+        if not isinstance(last, ast.If) or last.orelse or not isinstance(last.body[-1], ast.Return | ast.Break):
+            return
+        no = sides.block(after[:1], self.imports, self.quietly)
+        if no.ends != "raise" or isinstance(node, ast.While):
+            return
+        fits = Expr("comp", ("any", LOOP_OWNER, tuple(map(const, names)), iterable, (), self.quietly(last.test)))
+        test = Expr("call", (Expr("name", ("any",)), (fits,)), span(last.test))
+        table = re.sub(r"\.(?:items|values|keys)$", "", dotted(node.iter))
+        self.add("lookup", test, last.test, Side(ends="fall", empty=True), no, table)
 
     def _skips_by_rows(self, node: ast.For | ast.AsyncFor) -> None:
         """`for mark, least in OLDEST.items(): if bears(mark) and sm < least: skip()` asks once for each row."""
@@ -861,7 +899,9 @@ class Flow:
         depth = len(self.path)
         caught = any(handler.type is None or _CATCHES.search(ast.unparse(handler.type)) for handler in node.handlers)
         self._caught += caught
+        self._trying += 1
         left = self.block(node.body, rest)
+        self._trying -= 1
         self._caught -= caught
         after = self.lowerer.scope.env
         passed = self.path[depth:]

@@ -9,10 +9,13 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from bwlint.readers.nodes import below
 
 UNKNOWN = "?"
+NOTHING = ("?=?",)
+"""What a call writes out that leaves all to the defaults."""
 MAX_ARGUMENTS = 24
 MAX_TEXT = 40
 _FALSE = frozenset({"False", "None", "''", "0"})
@@ -27,19 +30,27 @@ Decide = Callable[[ast.expr], bool | None]
 """The truth of a test; None where it is not known."""
 
 
-def arguments(call: ast.Call) -> tuple[str, ...]:
-    """`0=?`, `backend='trtllm'`: what a call writes out, by place or name.
-
-    () where that is nothing, or not all of it is seen.
+def arguments(call: ast.Call, held: Mapping[str, str]) -> tuple[str, ...]:
+    """`0=?`, `backend='trtllm'`: what a call writes out, or hands on of what names hold, by place or name; () where not
+    all of it is seen.
     """
     if len(call.args) + len(call.keywords) > MAX_ARGUMENTS:
         return ()
-    if all(_text(one) == UNKNOWN for one in arguments_of(call)):
-        return ()
     if any(isinstance(one, ast.Starred) for one in call.args) or any(one.arg is None for one in call.keywords):
         return ()
-    by_place = (f"{place}={_text(one)}" for place, one in enumerate(call.args))
-    return (*by_place, *(f"{one.arg}={_text(one.value)}" for one in call.keywords))
+    by_place = (f"{place}={_text(one, held)}" for place, one in enumerate(call.args))
+    return (*by_place, *(f"{one.arg}={_text(one.value, held)}" for one in call.keywords)) or NOTHING
+
+
+def constants(body: Sequence[ast.stmt]) -> dict[str, str]:
+    """The texts that the constants of a file hold, `BACKEND = "fast"`, as they are written."""
+    found: dict[str, str] = {}
+    for node in body:
+        target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+        if isinstance(node, ast.Assign) and isinstance(target, ast.Name) and target.id.isupper():
+            text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+            found[target.id] = _text(node.value) if text and target.id not in found else UNKNOWN
+    return found
 
 
 def arguments_of(call: ast.Call) -> Iterator[ast.expr]:
@@ -48,7 +59,9 @@ def arguments_of(call: ast.Call) -> Iterator[ast.expr]:
     yield from (one.value for one in call.keywords)
 
 
-def _text(node: ast.expr) -> str:
+def _text(node: ast.expr, held: Mapping[str, str] = MappingProxyType({})) -> str:
+    if isinstance(node, ast.Name):
+        return held.get(node.id, UNKNOWN)
     if isinstance(node, ast.Constant) and isinstance(node.value, str | int | None):
         text = repr(node.value)
         return text if len(text) <= MAX_TEXT else UNKNOWN
@@ -104,6 +117,14 @@ def deciding(values: Mapping[str, str]) -> Decide:
         return _compared(test, values) if isinstance(test, ast.Compare) and len(test.ops) == 1 else None
 
     return decide
+
+
+def matters(node: ast.AST, values: Mapping[str, str], decide: Decide) -> bool:
+    """Whether what names hold decides a test, or is handed on by a call."""
+    if isinstance(node, ast.If | ast.IfExp | ast.Assert):
+        return any(decide(part) is not None for part in operands(node.test))
+    names = (one.id for one in arguments_of(node) if isinstance(one, ast.Name)) if isinstance(node, ast.Call) else ()
+    return any(name in values for name in names)
 
 
 def operands(test: ast.expr) -> Iterator[ast.expr]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from bwlint.model.expr import NONE, Expr, const, unknown
+from bwlint.model.expr import NONE, Expr, const, negate, unknown
 from bwlint.readers.python.flags import MANY, operand_targets, target_of, targets_of
 from bwlint.readers.python.sides import SPEAKS, dotted
 from bwlint.readers.python.vocabulary import arch_text
@@ -117,6 +117,8 @@ class Lowerer:
         """
         self.late: frozenset[str] = frozenset()
         """Dotted names that are None until somebody has asked: whether they still are is not known."""
+        self.asked: list[Expr] = []
+        """The tests of the expressions around, behind which what is lowered stands."""
         self.yields = False
         self._depth = 0
 
@@ -257,11 +259,19 @@ class Lowerer:
     def _conditional(self, node: ast.IfExp) -> Expr:
         test = self.lower(node.test)
         on_text, self.on_text = self.on_text, None  # who asks first may have asked how long the text is
-        then, otherwise = self.lower(node.body), self.lower(node.orelse)
+        then, otherwise = self._behind(test, node.body), self._behind(negate(test), node.orelse)
         self.on_text = on_text
         if self.on_conditional is not None:
             self.on_conditional(node, test, then, otherwise)
         return Expr("if", (test, then, otherwise), span(node))
+
+    def _behind(self, test: Expr, node: ast.expr) -> Expr:
+        """Lower what is evaluated only where a test holds."""
+        self.asked.append(test)
+        try:
+            return self.lower(node)
+        finally:
+            self.asked.pop()
 
     def _subscript(self, node: ast.Subscript) -> Expr:
         kept = self.scope.kept(node)
@@ -309,7 +319,7 @@ class Lowerer:
         return Expr("call", (form, (value,)), span(node))
 
     def _comprehension(self, node: ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.DictComp) -> Expr:
-        if len(node.generators) != 1 or isinstance(node, ast.DictComp) or node.generators[0].is_async:
+        if len(node.generators) != 1 or node.generators[0].is_async:
             return unknown(f"comprehension:{node.lineno}", span(node))
         generator = node.generators[0]
         iterable = self.lower(generator.iter)
@@ -319,10 +329,13 @@ class Lowerer:
             return unknown(f"comprehension:{node.lineno}", span(node))
         with self.inner(owner, names):
             tests = tuple(self.lower(test) for test in generator.ifs)
-            element = self.lower(node.elt)
-        kind = {ast.ListComp: "list", ast.SetComp: "set"}.get(type(node), "any")
+            element = self._pair(node) if isinstance(node, ast.DictComp) else self.lower(node.elt)
+        kind = {ast.ListComp: "list", ast.SetComp: "set", ast.DictComp: "dict"}.get(type(node), "any")
         bound = tuple(Expr("const", (name,)) for name in names)
         return Expr("comp", (kind, owner, bound, iterable, tests, element), span(node))
+
+    def _pair(self, node: ast.DictComp) -> Expr:
+        return Expr("tuple", (self.many((node.key, node.value)),), span(node))
 
     def _lambda(self, node: ast.Lambda) -> Expr:
         owner = f"{self.scope.owner}:lambda{node.lineno}:{node.col_offset}"
@@ -413,6 +426,7 @@ _TABLE: dict[type, Callable[..., Expr]] = {
     ast.GeneratorExp: Lowerer._comprehension,
     ast.ListComp: Lowerer._comprehension,
     ast.SetComp: Lowerer._comprehension,
+    ast.DictComp: Lowerer._comprehension,
     ast.Lambda: Lowerer._lambda,
     ast.NamedExpr: Lowerer._walrus,
     ast.Starred: Lowerer._starred,

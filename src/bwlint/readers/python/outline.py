@@ -14,7 +14,7 @@ from bwlint.readers.nodes import below
 from bwlint.readers.ondemand import OnDemand
 from bwlint.readers.python import parse
 from bwlint.readers.python.endings import choices
-from bwlint.readers.python.given import Decide, bound, deciding, operands
+from bwlint.readers.python.given import bound, constants, deciding, matters
 from bwlint.readers.python.sides import Collector, Imports, dotted, imported, marks_of_all, statements
 from bwlint.readers.spans import span
 from bwlint.sources.errors import ReadError
@@ -48,11 +48,11 @@ _LOOKS_UP = re.compile(r"(?i)(?:^|[._])(?:get|load|find)_?(?:custom_?)?op(?:erat
 
 
 def _outlined(tree: ast.Module, path: str, name: str, is_package: bool) -> Outline:
-    imports = Imports({}, name if is_package else name.rpartition(".")[0])
+    imports = Imports({}, name if is_package else name.rpartition(".")[0], texts=constants(tree.body))
     stars: list[str] = []
     for node in statements(tree.body):
         _bind(imports, stars, node)
-    bound = Imports(dict(imports.names), imports.package)
+    bound = Imports(dict(imports.names), imports.package, texts=imports.texts)
     written = dict(_written(tree.body, "", bound, _made(tree.body)))
     imports.names.update(_attributes(tree.body, imports))
     for alias, target in (*_aliases(tree.body, imports), *_held(tree.body, imports)):
@@ -143,31 +143,31 @@ def _outside_definitions(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _at_arguments(qualname: str, written: _Written | None, given: tuple[str, ...]) -> Iterator[Definition]:
-    """A function as a call runs it that writes out some arguments, where these decide a test in it."""
+    """A function as a call runs it that writes out some arguments, where these matter in it."""
     if written is None or isinstance(written.node, ast.ClassDef):
         return
-    decide = deciding(bound(written.node, given))
-    tests = (one.test for one in below(written.node) if isinstance(one, ast.If | ast.IfExp | ast.Assert))
-    if any(decide(part) is not None for test in tests for part in operands(test)):
-        yield replace(_definition(qualname, written, decide), given=given)
+    held = bound(written.node, given)
+    decide = deciding(held)
+    if any(matters(one, held, decide) for one in below(written.node)):
+        yield replace(_definition(qualname, written, held), given=given)
 
 
-def _definition(qualname: str, written: _Written, decide: Decide | None = None) -> Definition:
+def _definition(qualname: str, written: _Written, held: Mapping[str, str] | None = None) -> Definition:
     try:
-        return _looked_into(qualname, written, decide)
+        return _looked_into(qualname, written, held)
     except RecursionError:  # nested too deep: it uses what it likes
         return Definition(qualname, "function", span(written.node), ())
 
 
-def _looked_into(qualname: str, written: _Written, decide: Decide | None) -> Definition:
+def _looked_into(qualname: str, written: _Written, held: Mapping[str, str] | None) -> Definition:
     node, imports = written.node, written.imports
     if isinstance(node, ast.ClassDef):
         bases = tuple(_absolute(dotted(base), imports) for base in node.bases)
         return Definition(qualname, "class", span(node), (), bases=tuple(filter(None, bases)))
-    marks = Collector(imports, most=MAX_USES)
+    marks = Collector(imports, most=MAX_USES, past_exits=True)
     for mark in written.marks:
         marks.expression(mark, True)
-    body = Collector(imports, most=MAX_USES, past_exits=True, made=written.made, decide=decide)
+    body = Collector(imports, most=MAX_USES, past_exits=True, made=written.made, held=held)
     body.statements(node.body, nested=False)
     return Definition(
         qualname,
@@ -175,7 +175,7 @@ def _looked_into(qualname: str, written: _Written, decide: Decide | None) -> Def
         span(node),
         tuple(body.uses),
         marks=tuple(marks.uses),
-        choices=choices(node.body, imports) if decide is None else (),
+        choices=choices(node.body, imports) if held is None else (),
         parameters=tuple(one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)),
         takes_all=node.args.kwarg is not None,
     )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bwlint.model.expr import Expr
 from bwlint.model.facts import ASSERTED, ATTEMPTED, NUMBER, Ends, How, Prose, Side, Use
 from bwlint.readers.nodes import below
-from bwlint.readers.python.given import Decide, arguments
+from bwlint.readers.python.given import arguments, deciding
 from bwlint.readers.spans import span
 
 MAX_USES = 80
@@ -89,12 +90,14 @@ def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 class Imports:
     """Local names and what they were imported as, in a module of `package`.
 
-    `numbers` are names that hold numbers wherever the module sets them: they tell a size and no way to go.
+    `numbers` are names that hold numbers wherever the module sets them: they tell a size and no way to go. `texts` are
+    its constants that hold a text, by how that is written.
     """
 
     names: dict[str, str]
     package: str
     numbers: frozenset[str] = frozenset()
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     def bind(self, local: str, target: str) -> None:
         """Note an import; a name that is imported in two ways stands for itself."""
@@ -176,11 +179,11 @@ class Collector:
         *,
         past_exits: bool = False,
         made: Mapping[str, str] | None = None,
-        decide: Decide | None = None,
+        held: Mapping[str, str] | None = None,
     ) -> None:
         """`most` bounds the calls, and the rest. With `past_exits` what follows a check that leaves is as sure as the
         check, unless it asks for a string, as who picks a backend does. `made` are local names and what they are
-        instances of; of a test that `decide` knows, one arm is looked at.
+        instances of; of a test that is decided by what names are `held` to be, one arm is looked at.
         """
         self.imports = imports
         self.uses: list[Use] = []
@@ -188,7 +191,8 @@ class Collector:
         self._calls = 0
         self._past_exits = past_exits
         self._made = made or {}
-        self._decide = decide
+        self._held = {**imports.texts, **(held or {})}
+        self._decide = deciding(held) if held else None
         self.texts: list[Prose] = []
         self._awaiting: set[str] = set()
         self._nodes = self._depth = 0
@@ -380,7 +384,9 @@ class Collector:
         self.expression(node.orelse, False)
 
     def _question(self, node: ast.Compare, sure: bool) -> None:
-        """One about a backend is no use of it."""
+        """One about a backend is no use of it; what is called for it is."""
+        for operand in (node.left, *node.comparators):
+            self._before_dots(operand, sure)
 
     def _call(self, node: ast.Call, sure: bool) -> None:
         name = dotted(called(node))
@@ -410,6 +416,8 @@ class Collector:
         self._role, self._callee = outer
 
     def _message(self, node: ast.expr | None) -> None:
+        if node is not None and self._past_exits and (name := dotted(node)).rpartition(".")[2] in SKIPS:
+            self._add(name, "name", node, False)
         if node is not None and (text := literal_text(node)):
             self.texts.append(Prose(text[:600], span(node)))
 
@@ -423,7 +431,7 @@ class Collector:
             self._calls += how == "call"
         if how == "call" or how == "import" or len(self.uses) - self._calls < self._most:
             role, callee = (self._role, self._callee) if how == "text" else (NUMBER if counts else "", "")
-            given = arguments(node) if isinstance(node, ast.Call) else ()
+            given = arguments(node, self._held) if isinstance(node, ast.Call) else ()
             self.uses.append(Use(name, how, span(node), sure=sure, role=role, call=callee, given=given))
 
 
@@ -578,6 +586,10 @@ def ending(body: Sequence[ast.stmt]) -> Ends:
                 return "exit"
             if last == "fail":
                 return "raise"
+            if last == "add_marker" and _is_of_skips(node.value.args[:1]):
+                return "skip"
+        if isinstance(node, ast.For) and ending(node.body) == "skip":
+            return "skip"  # one test after the other
         if isinstance(node, ast.If) and node.orelse:
             first, second = ending(node.body), ending(node.orelse)
             if first != "fall" and second != "fall":
@@ -587,6 +599,11 @@ def ending(body: Sequence[ast.stmt]) -> Ends:
             if inner != "fall":
                 return inner
     return "fall"
+
+
+def _is_of_skips(marks: Sequence[ast.expr]) -> bool:
+    """Whether a mark that a test is given skips it: by what it is, or by what the one that has a name is called."""
+    return any(word in SKIPS for mark in marks for word in re.split(r"[._]", dotted(mark).lower()))
 
 
 def _returned(body: Sequence[ast.stmt]) -> ast.expr | None:

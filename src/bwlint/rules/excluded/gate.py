@@ -88,7 +88,7 @@ def excluded(context: Context, judged: Judged) -> Kept | None:
         return None
     if _by_shared_memory(judged) and not _turned_away(judged):
         return None  # who asks for the bytes has the smaller path beside it
-    if _later_branch(context, judged, out):
+    if _later_branch(context, judged, out) or _is_asked(context, judged):
         return None
     if _plain_hopper(judged):
         reason = "the list holds plain sm_90, and what runs on plain sm_90 runs on every later chip"
@@ -98,6 +98,17 @@ def excluded(context: Context, judged: Judged) -> Kept | None:
         return _of_arms(context, judged, arms, out)
     rest = _of_ampere if _exact_ampere(judged) else _of_what_is_behind
     return rest(context, judged, out)
+
+
+def _is_asked(context: Context, judged: Judged) -> bool:
+    """Whether a table is asked in its file by who has an error, or something else, where there is no row."""
+    name = judged.gate.name
+    return judged.gate.kind == "table" and any(
+        other.gate.kind == "lookup"
+        and other.gate.name.rpartition(".")[2] == name
+        and (other.gate.no.ends == "raise" or other.gate.no.empty)
+        for other in context.beside(judged.module)
+    )
 
 
 def _arms(judged: Judged) -> list[Gate]:
@@ -327,9 +338,11 @@ def _of_generations(judged: Judged, out: ChipSet) -> Kept | None:
 def _of_missing_row(judged: Judged, out: ChipSet) -> Kept | None:
     """A table that is asked for the device has rows for one generation after the other, and then an error."""
     asked = judged.gate.is_a("lookup") and judged.other.ends == "raise" and not judged.in_test
-    if not asked or not judged.core & _AMPERE or not judged.core & _HOPPER or not judged.core & _DATACENTER:
+    every_ampere = judged.core & _LARGE_AMPERE and judged.core & _SMALL_SHARED
+    last = judged.core & _DATACENTER and judged.core & _AMPERE
+    if not asked or not judged.core & _HOPPER or not (last or every_ampere):
         return None  # what is for one or two of them may be made of their instructions
-    without = missing_row(judged.module)
+    without = missing_row(judged)
     reason = f"`{judged.gate.name}` has rows for {plain(judged.core)} and none for {plain(out)}: {without}"
     return Kept(out, "warning", "medium", reason)
 

@@ -22,7 +22,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     missing = (context.targets & judged.sets.live) - judged.may
     if missing != context.targets or not judged.core or not missing <= context.let_in(judged.module, judged.at):
         return
-    without = missing_row(judged.module)
+    without = missing_row(judged)
     yield Draft(
         rule=RULE,
         place=DraftPlace.of_gate(judged),
