@@ -40,6 +40,12 @@ def sets(source: str, **headers: str) -> tuple[TargetSet, TargetSet]:
         ("#define F(a) (__CUDA_ARCH__ == a)\n#define G(a) F(a)\n#if G(900) || G(1)\n#endif", HOPPER),
         ("#define A A\n#if __CUDA_ARCH__ == 900 + A\n#endif", HOPPER),
         ("#define A B\n#define B A\n#if __CUDA_ARCH__ == 900 + A\n#endif", HOPPER),
+        (
+            "#define MADE(major, minor) ((major) * 100 + (minor))\n#define V MADE(__GNUC__, 0)\n"
+            "#define AT_LEAST(major, minor) (V >= MADE(major, minor))\n"
+            "#if __CUDA_ARCH__ == 900 && defined(AT_LEAST)\n#endif",
+            HOPPER,
+        ),
         ("#if __CUDA_ARCH_FEAT_SM90_ALL\n#endif", TargetSet.of("90a")),
         ("#if __CUDA_ARCH_HAS_FEATURE__(SM90_ALL)\n#endif", TargetSet.of("90a")),
         ("#if defined(__HIP_PLATFORM_AMD__) || __CUDA_ARCH__ == 900\n#endif", HOPPER),
@@ -97,8 +103,22 @@ def test_of_two_files_that_nobody_includes_none_counts() -> None:
     assert (may, must) == (EVERY_TARGET, NO_TARGET)
 
 
+@pytest.mark.parametrize(
+    ("macro", "expected"),
+    [
+        # what gcc -E leaves of cute/arch/config.hpp for each target
+        ("CUTLASS_ARCH_MMA_SM90_ENABLED", ("90", "90a")),
+        ("CUTE_ARCH_MMA_SM90A_ENABLED", ("90a",)),
+        ("CUTE_ARCH_MMA_SM120_ENABLED", ("120", "120a", "120f", "121", "121a", "121f")),
+    ],
+)
+def test_targets_of_a_library_macro(macro: str, expected: tuple[str, ...]) -> None:
+    found = TargetSet.of(*expected)
+    assert sets(f"#ifdef {macro}\n#endif") == (found, found)
+
+
 def test_a_library_that_is_not_in_the_tree() -> None:
-    assert sets("#ifdef CUTLASS_ARCH_MMA_SM90_ENABLED\n#endif")[0] == TargetSet.of("90a")
+    assert sets("#ifdef CUTLASS_ARCH_MMA_SM90_ENABLED\n#endif")[0] == HOPPER
     assert (
         sets("#define CUTLASS_ARCH_MMA_SM90_ENABLED\n#if CUTLASS_ARCH_MMA_SM90_ENABLED && A\n#endif")[0] == EVERY_TARGET
     )

@@ -584,6 +584,36 @@ def test_recursion_ends(tmp_path: Path) -> None:
     assert of_body(tmp_path, body) == {"pkg.op": "----yy"}
 
 
+def test_an_inherited_answer_reads_what_a_class_overrides(tmp_path: Path) -> None:
+    body = """
+        from .cc import get_compute_capability
+        class Base:
+            @property
+            def majors(self):
+                pass
+            @property
+            def supported(self):
+                return get_compute_capability(0)[0] in self.majors
+        class New(Base):
+            @property
+            def majors(self):
+                return {10}
+        class Both(Base):
+            @property
+            def majors(self):
+                return {9, 12}
+        class Same(New):
+            pass
+        """
+    exports = "from .ops import New, Both, Same\n"
+    found = rows(made(tmp_path, {"pkg/__init__.py": exports, "pkg/ops.py": body, "pkg/cc.py": CC}))
+    assert {name: found[f"pkg.{name}"] for name in ("New", "Both", "Same")} == {
+        "New": "-yy---",
+        "Both": "y---yy",
+        "Same": "-yy---",
+    }
+
+
 def test_the_order_is_by_module_and_name(tmp_path: Path) -> None:
     files = {
         "pkg/__init__.py": "from .b import z, a\nfrom .sub import m\n",

@@ -55,3 +55,9 @@ def test_a_folder_of_everything_is_no_project(project: Path, monkeypatch: pytest
     found = Search(str(project))
     assert not found.complete("cuda")
     assert found.word("cuda", "run") == ()
+
+
+def test_a_project_without_files_of_a_kind(tmp_path: Path) -> None:
+    pool = Search(str(tmp_path))
+    words = [f"name{number}" for number in range(40)]  # after a few, an index of all words is made
+    assert not any(list(pool.word("cuda", word)) for word in words)

@@ -151,7 +151,7 @@ class Interpreter:
             if body is not None:
                 return Vec((Instance(frame.module, body),))
         found = self._passed(frame.module, (owner, name)) or self._given(owner, name, frame.module)
-        return found or guess(name) or Vec((Unknown(name),))
+        return found or (None if self.compile_time else guess(name)) or Vec((Unknown(name),))
 
     def _known(self, node: Expr, frame: EvaluationFrame) -> Vec:
         """What was evaluated in another file."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bwlint.chips import EVERY, NONE, ChipSet
-from bwlint.evaluate.objects import EvaluationFrame, FunctionValue
+from bwlint.evaluate.objects import ClassValue, EvaluationFrame, FunctionValue, Instance
 from bwlint.evaluate.values import CHIPS, Raises, Ref, Vec
 from bwlint.matrix import arms
 from bwlint.matrix.rows import ANSWERS, DefinitionSite, Interfaces, RowEntry
@@ -193,7 +193,7 @@ class Cells:
             owner = self._owner(site, name)
             if owner is not None:
                 answer = _says_least if "min" in name.split("_") else _answers_no
-                yield self._body(owner, f"{owner.offer.name}.{name}", {}, answer, says_all=True)
+                yield self._body(owner, f"{owner.offer.name}.{name}", {}, answer, says_all=True, of=site)
         for name in _RUNS:
             owner = self._owner(site, name)
             if owner is not None:
@@ -317,14 +317,25 @@ class Cells:
         return Ruling({chip.name: place for chip in EVERY - sets.may}, place)
 
     def _body(
-        self, site: DefinitionSite, qualname: str, bound: Mapping[str, str], answer: _Answer, says_all: bool = False
+        self,
+        site: DefinitionSite,
+        qualname: str,
+        bound: Mapping[str, str],
+        answer: _Answer,
+        says_all: bool = False,
+        of: DefinitionSite | None = None,
     ) -> Ruling:
-        """What the ways out of a function say. With `says_all` its answer counts though it is one for all chips."""
+        """What the ways out of a function say. With `says_all` its answer counts though it is one for all chips.
+
+        `of` is the class of which it is asked where a base has it: what that class overrides is what it reads.
+        """
         module = self.module(site)
         function = None if module is None else module.functions.get(qualname)
         if module is None or function is None or len(function.returns) >= MAX_RETURNS:
             return OPEN
         args = {(qualname, name): Vec((text,)) for name, text in bound.items() if name in function.params}
+        if of is not None and of != site:
+            args |= self._itself(of, function)
         ways = self._ways(module, function, EvaluationFrame(module, args), answer)
         behind = [
             self._behind(module, way.value, EvaluationFrame(module, args)) if not says_all else OPEN for way in ways
@@ -338,6 +349,18 @@ class Cells:
             return Ruling({}, own) if granted else OPEN
         proved = {place for ruling in behind if ruling.by is None for place in ruling.refused.values()}
         return Ruling(refused, next((place for place in refused.values() if place not in proved), None))
+
+    def _itself(self, site: DefinitionSite, function: Function) -> dict[tuple[str, str], Vec]:
+        """What `self` or `cls` of a method stands for where it is called on a class that inherits it."""
+        if function.params[:1] not in (("self",), ("cls",)):
+            return {}
+        made = Instance if function.params[0] == "self" else ClassValue
+        for owner in self._line(site):  # one that adds nothing is what its base is
+            module = self.module(owner)
+            body = module.classes.get(owner.offer.name) if module is not None else None
+            if module is not None and body is not None:
+                return {(function.qualname, function.params[0]): Vec((made(module, body),))}
+        return {}
 
     def _ways(self, module: Module, function: Function, frame: EvaluationFrame, answer: _Answer) -> list[_Way]:
         found = []

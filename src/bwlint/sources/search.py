@@ -65,7 +65,7 @@ class _Pool:
 
     @cached_property
     def _stretches(self) -> list[tuple[int, int]]:
-        return list(zip(self.starts, (*self.starts[1:], len(self.data)), strict=True))
+        return list(zip(self.starts, (*self.starts, len(self.data))[1:], strict=True))
 
     @cached_property
     def _files_with(self) -> Mapping[bytes, Sequence[int]]:

@@ -184,6 +184,11 @@ UNDECIDED = {
         "def sm_file():\n    return open('/etc/passwd').read()\n\nif sm_file() and CAP[0] == 12: pass",
         "`open`",
     ),
+    "a list that a loop fills": (
+        "def f(items):\n    known = []\n    for each in items:\n        known.append(each)\n"
+        "    if CAP[0] == 12 and len(known) == 0: pass",
+        "a loop fills",
+    ),
     "no end": ("def sm_loop():\n    while True:\n        pass\n\nif sm_loop() or CAP[0] == 12: pass", "not done after"),
     "too deep": ("def sm_deep(n):\n    return sm_deep(n + 1)\n\nif sm_deep(0) or CAP[0] == 12: pass", "RecursionError"),
     "too large": ("def sm_big():\n    return 'x' * (1 << 31)\n\nif sm_big() and CAP[0] == 12: pass", "MemoryError"),
@@ -243,6 +248,13 @@ def test_nothing_is_decided(case: str, tmp_path: Path) -> None:
     found = attempt(real, claims(real)[-1], world(tmp_path, limit=1.0 if case == "no end" else 20.0))
     assert (found.outcome, found.eligible, found.executed) == ("inconclusive", True, True)
     assert reason in found.reason
+
+
+def test_what_callers_hand_on_is_not_simulated(tmp_path: Path) -> None:
+    real = tree(tmp_path, "def f(fast):\n    if fast: pass\n\nf(CAP[0] >= 9)")
+    claim = next(claim for claim in claims(real) if claim.subject == "fast")
+    found = attempt(real, claim, world(tmp_path))
+    assert (found.outcome, found.reason) == ("inconclusive", "what callers hand to `fast` is not simulated")
 
 
 CHIPS = ("9.0", "12.0", "12.1")
@@ -329,6 +341,7 @@ def test_what_is_not_asked_for_does_not_run(tmp_path: Path) -> None:
 
 NOT_ELIGIBLE = [
     ("ARCHS = ['sm_100', 'sm_120']", lambda claim: claim, "the list is declared"),
+    ("class A:\n    def get_min_capability(self):\n        return 90", lambda claim: claim, "a bound is declared"),
     ("if CAP == (12, 0): pass", lambda claim: replace(claim, subject="CAP == (12, 1)"), "another text"),
     ("if CAP == (12, 0): pass", lambda claim: replace(claim, at=Region(1, 1, 1, 2)), "no expression"),
     ("if CAP == (12, 0): pass", lambda claim: replace(claim, at=Region(99, 1, 99, 2)), "no expression"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -56,6 +57,8 @@ def tested(claim: Claim, real: str, world: Workbench) -> Attempt:
     if wrong and ran.assumed and not any(contradicts(claim, name, ran.answers[name]) for name in wrong):
         taken = " and ".join(ran.assumed)
         return _inconclusive(f"what may hold does not, with what is taken for granted here: {taken}", details, ran)
+    if wrong and (handed := _handed(slice_, wrong, ran)):
+        return _inconclusive(f"what callers hand to `{handed}` is not simulated", details, ran)
     if wrong:
         reason = f"CPython gives something else: {_differences(claim, wrong, ran)}"
         return executed("evaluate", "refuted", reason, details, ran.log, ran.seconds)
@@ -92,6 +95,12 @@ def contradicts(claim: Claim, name: str, answer: Answer) -> bool:
     """Whether an outcome is one that a claim rules out, and not only one missing that it leaves open."""
     open_ = name in claim.holds and name not in claim.certain
     return not open_ and not agrees(claim, name, answer)
+
+
+def _handed(slice_: Slice, wrong: Sequence[str], ran: SandboxRun) -> str:
+    """A parameter that the file's own calls give a value, and that answers turn on; "" where there is none."""
+    chosen = (key for name in wrong for one in ran.answers[name].chosen for key in one["chosen"])
+    return next((word for key in chosen for word in re.findall(r"\w+", key) if word in slice_.handed), "")
 
 
 def _inconclusive(reason: str, details: Mapping[str, Any], ran: SandboxRun) -> Attempt:

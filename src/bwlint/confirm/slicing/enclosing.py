@@ -114,11 +114,13 @@ def _kept(block: Sequence[ast.stmt], needed: set[str]) -> list[ast.stmt]:
 
 
 def keep(node: ast.stmt, needed: set[str]) -> list[ast.stmt]:
-    names = set(bound(node)) & needed
-    if not names and not changed(node) & needed:
+    names, altered = set(bound(node)) & needed, changed(node) & needed
+    if not names and not altered:
         return []
     if isinstance(node, ast.For | ast.AsyncFor | ast.While | ast.Match):
-        return _free(names, needed)
+        filled = sorted(altered - names)
+        needed -= altered
+        return [*_free(names, needed), *(_unknown(name, "what a loop fills is not simulated") for name in filled)]
     if isinstance(node, ast.With | ast.AsyncWith):
         inner = _kept(node.body, needed)
         opened = {name for item in node.items if item.optional_vars for name in targets(item.optional_vars)}
@@ -157,5 +159,5 @@ def _branch(block: Sequence[ast.stmt], needed: set[str]) -> list[ast.stmt]:
     return kept
 
 
-def _unknown(name: str) -> ast.stmt:
-    return assign(name, ast.Call(variable("__bw_free__"), [ast.Constant(name)], []))
+def _unknown(name: str, *why: str) -> ast.stmt:
+    return assign(name, ast.Call(variable("__bw_free__"), [ast.Constant(text) for text in (name, *why)], []))

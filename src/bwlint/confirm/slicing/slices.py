@@ -18,7 +18,9 @@ from bwlint.confirm.slicing.enclosing import as_function, owner_of
 from bwlint.confirm.slicing.modules import File, Files, file_of, source_of
 from bwlint.evaluate.names import guess
 from bwlint.model.findings import Claim, Region
+from bwlint.readers.python.carriers import defined, may_call
 from bwlint.readers.python.gates import asked_key
+from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
 from bwlint.sources.errors import ReadError
 from bwlint.sources.read import SourceText, Unread
@@ -29,13 +31,15 @@ from bwlint.sources.tree import import_roots, module_name, package_root
 class Slice:
     """A gate with all that it uses. `form` says what is asked of it: test, or completes for a call that may not return.
 
-    `devices` are names in it that are called like a device.
+    `devices` are names in it that are called like a device, `handed` parameters of the file to which calls of the file
+    hand something that has to be evaluated: what that is on a chip is not simulated.
     """
 
     module: str
     form: str
     modules: dict[str, Cutout]
     devices: frozenset[str]
+    handed: frozenset[str] = frozenset()
 
     @property
     def text(self) -> str:
@@ -68,6 +72,8 @@ def _cut(home: File, source: str, folder: str, claim: Claim) -> Slice | str:
     way, node = found
     if isinstance(node, ast.List | ast.Tuple | ast.Set | ast.Dict):
         return "the list is declared, and no test of it stands there: there is nothing to run"
+    if isinstance(node, ast.Constant):
+        return "a bound is declared, and no test of it stands there: there is nothing to run"
     text = ast.unparse(node)
     form, expression = "test", node
     if text[:300] != claim.subject:
@@ -84,7 +90,24 @@ def _cut(home: File, source: str, folder: str, claim: Claim) -> Slice | str:
     cutter = Cutter(files, owner_of(way))
     cutter.gate(home, as_function(way, expression))
     cutter.run()
-    return Slice(home.dotted, form, cutter.plans, frozenset(name for name in cutter.names if guess(name) is not None))
+    devices = frozenset(name for name in cutter.names if guess(name) is not None)
+    return Slice(home.dotted, form, cutter.plans, devices, frozenset(_handed(home.tree) & cutter.names))
+
+
+def _handed(tree: ast.Module) -> set[str]:
+    called = defined(tree).called
+    found: set[str] = set()
+    for call in ast.walk(tree):
+        if not isinstance(call, ast.Call):
+            continue
+        named = {keyword.arg for keyword in call.keywords if not isinstance(keyword.value, ast.Constant)}
+        for qualname, function, bound in called.get(dotted(call.func).rpartition(".")[2], ()):
+            if may_call(call.func, qualname):
+                places = [one.arg for one in (*function.args.posonlyargs, *function.args.args)][bound:]
+                given = zip(places, call.args, strict=False)
+                found |= {name for name, value in given if not isinstance(value, ast.Constant)}
+                found |= {one.arg for one in (*function.args.args, *function.args.kwonlyargs)} & named
+    return found
 
 
 def _expression(tree: ast.Module, text: SourceText, at: Region) -> tuple[list[ast.AST], ast.expr] | None:

@@ -90,7 +90,7 @@ def trace(
     asking = lines_with(asking_names() | given)
     if not asking and not handed:
         return found
-    definitions = _definitions(tree)
+    definitions = defined(tree)
     taking = {qualname for qualname, _ in handed}
     found.lines |= {node.lineno for qualname, node, _ in definitions.functions if qualname in taking}
     lines = asking | lines_with(found.words)
@@ -152,7 +152,8 @@ def _leaves(target: ast.expr) -> Iterator[ast.expr]:
         yield target.value if isinstance(target, ast.Starred) else target
 
 
-def _definitions(tree: ast.Module) -> _Definitions:
+def defined(tree: ast.Module) -> _Definitions:
+    """What a file defines."""
     found = _Definitions()
     _enter(found, tree.body, _MODULE, "")
     found.imported = {
@@ -356,7 +357,7 @@ class _Walk:
         """Note the parameters, or the fields, that take what a call hands on."""
         last = dotted(call.func).rpartition(".")[2]
         last = self._class if last == "cls" else last
-        known = self._definitions.called.get(last, ())
+        known = [one for one in self._definitions.called.get(last, ()) if may_call(call.func, one[0])]
         fields = self._fields(last) if last in self._definitions.classes and not known else []
         if not known and not fields:
             return
@@ -391,6 +392,11 @@ class _Walk:
     def _fields(self, name: str) -> list[str]:
         body = self._definitions.classes[name].body
         return [dotted(item.target) for item in body if isinstance(item, ast.AnnAssign)]
+
+
+def may_call(function: ast.expr, qualname: str) -> bool:
+    """Whether a call may lead to a definition of the file: `built().run()` does not to a function called `run`."""
+    return "." in qualname or not isinstance(function, ast.Attribute) or dotted(function).startswith("torch.ops.")
 
 
 def _values(node: ast.stmt) -> Iterator[ast.expr]:

@@ -27,7 +27,7 @@ from bwlint.model.facts import (
 )
 from bwlint.readers.nodes import below
 from bwlint.readers.python import characters, choices, definitions, installed, lists, patterns, sides
-from bwlint.readers.python.carriers import Carriers
+from bwlint.readers.python.carriers import Carriers, may_call
 from bwlint.readers.python.gates import Gates, Where
 from bwlint.readers.python.given import arguments_of, constants
 from bwlint.readers.python.lower import SAID, Lowerer, is_arch
@@ -254,7 +254,7 @@ class Flow:
 
     def _calls(self, node: ast.Call, arguments: tuple[Expr, ...]) -> None:
         name = dotted(node.func).rpartition(".")[2]
-        self._passes(name, arguments)
+        self._passes(node.func, name, arguments)
         self._hand_on(node, arguments)
         if is_told_by_text(name):
             self._tell(node, name, arguments)
@@ -268,9 +268,10 @@ class Flow:
                 path = tuple(self.path)
                 self.noted.append(Operation("told", name, span(node), amounts=kept, path=path, qualname=self.qualname))
 
-    def _passes(self, name: str, arguments: tuple[Expr, ...]) -> None:
+    def _passes(self, function: ast.expr, name: str, arguments: tuple[Expr, ...]) -> None:
         """Note what a call hands to a parameter that takes a value of the device."""
-        for qualname, places in self._takers.get(name, ()) if self._carried_parameters else ():
+        takers = self._takers.get(name, ()) if self._carried_parameters else ()
+        for qualname, places in (one for one in takers if may_call(function, one[0])):
             for name, value in placed(arguments, places):
                 if (qualname, name) in self._carried_parameters:
                     known = self.passed.get((qualname, name), ())
