@@ -45,7 +45,9 @@ GATHERED = """
         D = dim
 
         @T.prim_func
-        def main(Q: T.Tensor((padded, D), "bfloat16"), KV: T.Tensor((rows, D), "bfloat16"), At: T.Tensor((topk,), "int32")):
+        def main(
+            Q: T.Tensor((padded, D), "bfloat16"), KV: T.Tensor((rows, D), "bfloat16"), At: T.Tensor((topk,), "int32")
+        ):
             with T.Kernel(1, threads=256) as bx:
                 Q_shared = T.alloc_shared([padded, D], "bfloat16")
                 KV_shared = T.alloc_shared([block, D], "bfloat16")

@@ -1,7 +1,8 @@
 """Shared memory that kernels of TileLang ask for at least, in bytes, by what is written down.
 
 `T.alloc_shared(shape, dtype)` asks for a buffer. All that one loop touches is there together, and a buffer that a
-pipelined loop fills from global memory is there once for each stage. A dimension of which nothing is known counts as one.
+pipelined loop fills from global memory is there once for each stage. A dimension of which nothing is known counts as
+one.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import ast
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from bwlint.model.expr import const
 from bwlint.model.facts import Operation
@@ -208,9 +210,9 @@ class _Values:
     def _handed(self, name: str, function: Function) -> Iterator[tuple[ast.expr, Function | None]]:
         """What calls in the file hand to a parameter, or its default."""
         default = _default(function, name)
-        calls = list(self._calls(function.name))[:MAX_CALLS]
-        for around, call in calls or [(None, None)]:
-            value = _argument(call, name, _parameters(function)) if call is not None else None
+        calls = list(islice(self._calls(function.name), MAX_CALLS))
+        handed = [(around, _argument(call, name, _parameters(function))) for around, call in calls]
+        for around, value in handed or [(None, None)]:
             if value is not None:
                 yield value, around
             else:
