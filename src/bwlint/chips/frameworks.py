@@ -112,6 +112,12 @@ def prepares() -> frozenset[str]:
     return frozenset(_all("prepares"))
 
 
+@cache
+def arch_list() -> str:
+    """The variable from which builds of extensions take their list, where they name no targets of their own."""
+    return str(next(row["arch_list"] for row in _rows() if "arch_list" in row))
+
+
 def refuses_family(variable: str) -> bool:
     """Whether what reads a list of targets from a variable of this name takes no family target."""
     return any(row["refuses_family"] in variable.upper() for row in _rows() if "refuses_family" in row)

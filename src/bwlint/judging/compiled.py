@@ -26,6 +26,7 @@ class Behind:
 
     modules: tuple[Module, ...]
     outside: str = ""
+    sources: tuple[Module, ...] = ()
 
 
 def behind(context: Context, build: Module, carry: Carry) -> Behind:
@@ -33,6 +34,7 @@ def behind(context: Context, build: Module, carry: Carry) -> Behind:
     if not carry.sources:
         return Behind((), "what is compiled for this list")
     found: dict[str, Module] = {}
+    read: list[Module] = []
     outside = ""
     paths = [(source, path) for source in carry.sources for path in files(_path(build, source))]
     for source, path in paths[:_MOST_SOURCES]:
@@ -40,11 +42,12 @@ def behind(context: Context, build: Module, carry: Carry) -> Behind:
         if module is None:
             outside = outside or source
             continue
+        read.append(module)
         for one in (module, *context.tree.headers.included(module)):
             found[one.path] = one
         outside = outside or context.tree.headers.outside(module) or ""
     missed = (source for source, _ in paths[_MOST_SOURCES:])
-    return Behind(tuple(found.values()), outside or next(missed, ""))
+    return Behind(tuple(found.values()), outside or next(missed, ""), tuple(read))
 
 
 def lost(context: Context, code: Behind, kept: Target, given: Target) -> str | None:
@@ -65,7 +68,10 @@ def refused(context: Context, code: Behind, given: Target, kept: Target) -> Iter
         for operation in module.operations:
             if operation.kind not in NAMED or not _is_lost(context, module, operation, kept, given):
                 continue
-            if given in context.tree.surely_compiled(module, operation.path):
+            path = (*operation.path, *(test for test in operation.tests if context.tree.asks_target(module, test)))
+            if given in context.tree.surely_compiled(module, path) and any(
+                context.emits(source, module, operation.qualname) for source in code.sources
+            ):
                 yield module, operation
 
 
@@ -97,12 +103,13 @@ def _place(module: Module, line: int) -> str:
 
 
 def _is_lost(context: Context, module: Module, operation: Operation, kept: Target, given: Target) -> bool:
+    if operation.kind in NAMED and (given in legal(operation) or kept not in legal(operation)):
+        return False
     compiled = context.tree.compiled(module, operation.path)
     if kept not in compiled or given not in compiled:
         return False  # a guard says so
     if operation.kind in NAMED:
-        good = legal(operation)
-        return kept in good and given not in good
+        return True
     if operation.kind != "static-shared":
         return False
     size = sum(_numbers(context, module, operation, kept))

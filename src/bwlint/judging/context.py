@@ -11,6 +11,7 @@ from bwlint.judging.evidence import Evidence, file_operations
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, Module, Side, Use
 from bwlint.world.builds import Builds
+from bwlint.world.emitted import Emitted
 from bwlint.world.gates import TEST_FILE, Judged
 from bwlint.world.libraries import Need
 from bwlint.world.tree import Tree
@@ -44,6 +45,7 @@ class Context:
     places: dict[str, str] = field(default_factory=dict)
     """The path within its project of each module, by module path."""
     _near: dict[str, bool] = field(default_factory=dict)
+    _emitted: Emitted | None = None
 
     def in_test(self, module: Module) -> bool:
         """Whether a file belongs to the tests of its project."""
@@ -60,9 +62,20 @@ class Context:
                 if side.holds(at):
                     yield other, side
 
-    def compiling(self, module: Module) -> tuple[Carry, ...]:
-        """What builds compile a file for, or, of a header that none names, the files that include it."""
-        return self.builds.of(module) or self.builds.of_includers(module, self.tree.headers)
+    def compiling(self, module: Module, function: str = "") -> tuple[Carry, ...]:
+        """What builds compile a file for, or, of a header that none names, the files that include it and lead to one
+        of its functions.
+        """
+        own = self.builds.of(module)
+        including = () if own else self.builds.including(module, self.tree.headers)
+        carries = (found for code, found in including if self.emits(code, module, function))
+        return own or tuple(dict.fromkeys(one for found in carries for one in found))
+
+    def emits(self, source: Module, home: Module, function: str) -> bool:
+        """Whether a function of a source's header may be compiled with it."""
+        if self._emitted is None and self.native is not None:
+            self._emitted = Emitted(self.native)
+        return self._emitted is None or self._emitted.holds(source, home, function)
 
     def let_to(self, module: Module, at: Span) -> ChipSet:
         """Chips that the running program may take to a place of a file."""

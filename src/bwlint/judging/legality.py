@@ -291,9 +291,9 @@ def _placed(context: Context, module: Module, operation: Operation) -> Iterator[
     if native <= legal(operation) and not charges_of(operation, native):
         return
     compiled = context.tree.compiled(module, operation.path) & native
-    carries = context.compiling(module)
+    carries = context.compiling(module, operation.qualname)
     carry = next((one for one in carries if compiled & built(one) & _told(operation, one)), None)
-    unbuilt = bool(carries) and carry is None
+    unbuilt = carry is None and bool(carries or context.compiling(module))
     if unbuilt and short(operation).partition(".")[0] not in _OF_OTHERS:
         return  # every build that compiles the file keeps to targets that have it
     judged = compiled & built(carry) if carry else _certain(compiled, legal(operation))

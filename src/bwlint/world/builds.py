@@ -44,7 +44,7 @@ class Builds:
         self._patterns: list[tuple[str, str, str, Carry]] = []
         self._read: set[str] = set()
         self._folders: set[str] = set()
-        self._including: dict[str, tuple[Carry, ...]] = {}
+        self._including: dict[str, tuple[tuple[Module, tuple[Carry, ...]], ...]] = {}
         self._found: dict[str, tuple[tuple[str, Carry], ...]] = {}
         for module in modules:
             self._add(module)
@@ -53,21 +53,22 @@ class Builds:
         """The carries that compile a file: those of build files above it that name it by the end of its path."""
         return tuple(carry for _, carry in self.placed(module.path))
 
-    def of_includers(self, module: Module, headers: Headers) -> tuple[Carry, ...]:
-        """The carries that compile a file which includes this one, by the build files above it."""
+    def including(self, module: Module, headers: Headers) -> tuple[tuple[Module, tuple[Carry, ...]], ...]:
+        """The files that builds above a file compile and that include it, each with its carries."""
         if module.path not in self._including:
             self._look_above(module.path)
-            found: dict[str, list[Carry]] = defaultdict(list)
+            found: dict[str, dict[Carry, None]] = defaultdict(dict)
             named = ((origin, source, carry) for entries in self._by_name.values() for origin, source, carry in entries)
             patterns = ((origin, source, carry) for _, source, origin, carry in self._patterns)
             for origin, source, carry in (*named, *patterns):
                 folder = os.path.dirname(origin)
                 if source.endswith(".cu") and module.path.startswith(f"{folder}{os.sep}"):
                     for path in files(os.path.normpath(os.path.join(folder, source))):
-                        found[path].append(carry)
-            read = ((headers.at(path), carries) for path, carries in islice(found.items(), _MOST_FILES))
-            including = (carries for code, carries in read if code and module in headers.included(code))
-            self._including[module.path] = tuple(dict.fromkeys(one for carries in including for one in carries))
+                        found[path][carry] = None
+            read = ((headers.at(path), tuple(carries)) for path, carries in islice(found.items(), _MOST_FILES))
+            self._including[module.path] = tuple(
+                (code, carries) for code, carries in read if code and module in headers.included(code)
+            )
         return self._including[module.path]
 
     def placed(self, real: str) -> tuple[tuple[str, Carry], ...]:
@@ -155,6 +156,9 @@ class Builds:
         """The list that the sources of a carry are compiled for, with the path of the file that has it."""
         if carry.kind != "inherited":
             return module.path, carry
+        own = [one for one in module.carries if one.name == carry.name and one.kind == "request"]
+        if own:
+            return module.path, own[0] if len(own) == 1 else carry
         folders = _folders_above(module.path, project_folder(folder_root(os.path.dirname(module.path))))
         for folder in islice(folders, 1, None):
             above = self._load(os.path.join(folder, "CMakeLists.txt"))

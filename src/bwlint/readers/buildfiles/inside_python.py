@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
+from bwlint.chips import frameworks
 from bwlint.chips.flags import find_flags
 from bwlint.chips.hosts import host_of, of_condition, of_denied
 from bwlint.chips.spelling import IN_NAMES, NUMBER, member
@@ -22,7 +23,15 @@ from bwlint.readers.spans import span
 
 WORDS = (
     *("arch=compute_", "-arch", "--gpu-name", "nvcc_flags", 'rch("sm_', "rch('sm_", 'arch="sm_'),
-    *("ARCH_LIST", "_CUDA_ARCHS", "CUDA_ARCHITECTURES", "GPUArch(", "CU_TARGET_COMPUTE_", "cuda_arch_list="),
+    *(
+        ONE_EXTENSION,
+        "ARCH_LIST",
+        "_CUDA_ARCHS",
+        "CUDA_ARCHITECTURES",
+        "GPUArch(",
+        "CU_TARGET_COMPUTE_",
+        "cuda_arch_list=",
+    ),
 )
 """Without one of these a Python file carries nothing."""
 
@@ -69,7 +78,7 @@ def carries_of_python(tree: ast.Module, source: str) -> tuple[Carry, ...]:
 def _extension(tree: ast.Module, carries: list[Carry], completed: set[int]) -> Iterator[Carry]:
     """What a file that builds CUDA extensions compiles its sources for: no more than all the flags that it names.
 
-    Nothing where one of them is put together at run time, or where there is none and torch decides.
+    Nothing where one of them is put together at run time; where there is none, torch takes the list that it is given.
     """
     calls = made(tree, ONE_EXTENSION)
     if not calls:
@@ -81,13 +90,15 @@ def _extension(tree: ast.Module, carries: list[Carry], completed: set[int]) -> I
     texts = [node for node in below(tree) if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in prose]
     pieces = [node for node in texts if id(node) not in completed]
     written = [text for node in pieces if isinstance(text := getattr(node, "value", None), str)]
-    if not flags or any(_OPEN_FLAG.search(text) and not any(find_flags(text)) for text in written):
+    if any(_OPEN_FLAG.search(text) and not any(find_flags(text)) for text in written):
         return
     apart = list(_apart(tree, calls, flags))
     told = {source for carry in apart for source in carry.sources}
     yield from apart
     sources = tuple(one for one in dict.fromkeys(map(source_name, texts)) if one and one not in told)[:_MOST]
-    if sources:
+    if sources and not flags:
+        yield Carry("inherited", frameworks.arch_list(), (), (), span(calls[0]), sources=sources)
+    elif sources:
         name = ONE_EXTENSION if len(calls) == 1 else f"{ONE_EXTENSION}s"
         yield _joined(name, flags, sources)
 

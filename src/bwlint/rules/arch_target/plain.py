@@ -1,62 +1,160 @@
-"""arch-target where a build asks for the plain target, and what it compiles needs a suffix."""
+"""arch-target where a list has a target that what it compiles cannot be assembled for: for want of a suffix, or of an
+instruction that others of the list have.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import takewhile
+from pathlib import PurePath
 
 from bwlint.chips import ChipSet, Target, TargetSet, known_targets
+from bwlint.chips.frameworks import arch_list
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
-from bwlint.judging.compiled import behind, refused
+from bwlint.judging.compiled import Behind, behind, refused
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
-from bwlint.judging.legality import charges_of, claimed, short
+from bwlint.judging.legality import charges_of, claimed, legal, short
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, Module, Operation
 from bwlint.model.findings import NoFix
 from bwlint.rules.arch_target import RULE
+from bwlint.sources.read import read_bytes
+from bwlint.sources.tree import checkout_folder, package_root
 
 _SHOWN = 8
+_RUNS_SETUP = re.compile(
+    rb"\bsetup\.py[ \t]|\bpip3?[ \t]+(?:install|wheel)\b[^\n]{0,200}[ \t]\.(?:[ \t\n]|$)|-m[ \t]+build\b"
+)
+
+
+_Needing = list[tuple[Module, Operation]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    """Sources and the list that they are compiled for, which stands in `home`."""
+
+    build: Module
+    carry: Carry
+    home: Module
+    listed: Carry
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        return tuple(known_targets(self.listed.sass))
+
+    def together(self) -> Iterator[Target]:
+        """The targets of the list, and those of other flags for the same sources."""
+        flags = (one for one in self.home.carries if one.kind == self.carry.kind == "gencode")
+        yield from self.targets
+        for one in flags:
+            if set(one.sources) & set(self.carry.sources) and one != self.carry:
+                yield from known_targets(one.sass)
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    for one in (*_own(context, module), *_handed(context, module)):
+        every = tuple(dict.fromkeys(one.together()))
+        if not any(target.chip in context.targets for target in every):
+            continue
+        code = behind(context, one.build, one.carry)
+        found = {target: needing for target in one.targets if (needing := _needing(context, one, every, code, target))}
+        for kept, targets in _by_kept(context, every, found).items():
+            yield _draft(one, targets, kept, found[targets[0]])
+
+
+def _by_kept(
+    context: Context, every: tuple[Target, ...], found: dict[Target, _Needing]
+) -> dict[Target | None, list[Target]]:
+    """The targets that are in the way of another one of the list, by that; by None those that want a suffix."""
+    told: dict[Target | None, list[Target]] = {}
+    for target, needing in found.items():
+        able = [other for other in every if all(other in legal(operation) for _, operation in needing)]
+        told.setdefault(next(iter(sorted(able, key=lambda one: one.chip not in context.targets)), None), []).append(
+            target
+        )
+    return told
+
+
+def _own(context: Context, module: Module) -> Iterator[_Compiled]:
+    """The sources that a file names, with their lists: that of a file above is told where the sources are named."""
     for carry in module.carries:
-        _, listed = context.builds.list_of(module, carry) if carry.sources else (module.path, carry)
-        for target in known_targets(listed.sass) if carry.sources else ():
-            wanted = _suffixed(context, listed, target)
-            needing = list(refused(context, behind(context, module, carry), target, wanted)) if wanted else []
-            if wanted and needing:
-                yield _draft(module, carry, target, wanted, needing)
+        if carry.sources:
+            path, listed = context.builds.list_of(module, carry)
+            here = listed if path == module.path else replace(listed, at=carry.at)
+            yield _Compiled(module, carry, module, here)
 
 
-def _suffixed(context: Context, carry: Carry, target: Target) -> Target | None:
-    """The target of most chips with a suffix, for a plain one of an asked chip that stands alone."""
+def _handed(context: Context, module: Module) -> Iterator[_Compiled]:
+    """The sources of the setup.py beside or above a script that runs it, where it takes its list from the script."""
+    lists = [one for one in module.carries if one.is_a("request") and one.name == arch_list()]
+    if module.language != "build" or not lists or not _runs_setup(module):
+        return
+    last = checkout_folder(package_root(module.path))
+    folders = takewhile(lambda folder: folder.is_relative_to(last), PurePath(module.path).parents)
+    build = next(filter(None, (context.builds.read(str(folder / "setup.py")) for folder in folders)), None)
+    for carry in build.carries if build is not None else ():
+        if build is not None and carry.is_a("inherited") and context.builds.list_of(build, carry)[1] is carry:
+            yield from (_Compiled(build, carry, module, listed) for listed in lists)
+
+
+def _runs_setup(module: Module) -> bool:
+    data = read_bytes(module.path)
+    return isinstance(data, bytes) and _RUNS_SETUP.search(data) is not None
+
+
+def _needing(context: Context, one: _Compiled, every: tuple[Target, ...], code: Behind, target: Target) -> _Needing:
+    """What is refused for a target of a list, and not for another one of it or for its own chip's with a suffix.
+
+    For the chips that are asked for it is told at the source, unless a suffix is all that it wants.
+    """
+    asked = target.chip in context.targets
+    wanted = _suffixed(target) if asked else None
+    others = (other for other in every if other != target and (asked or other.chip in context.targets))
+    found: dict[tuple[str, Span], tuple[Module, Operation]] = {}
+    for kept in (wanted, *others):
+        for module, operation in refused(context, code, target, kept) if kept is not None else ():
+            if not asked or one.home is not one.build or _wants_suffix(operation, target):
+                found[module.path, operation.at] = module, operation
+    return list(found.values())
+
+
+def _wants_suffix(operation: Operation, target: Target) -> bool:
+    wanted = _suffixed(target)
+    return wanted is not None and wanted in legal(operation) and target not in legal(operation)
+
+
+def _suffixed(target: Target) -> Target | None:
+    """The target of most chips with a suffix, for a plain one."""
     suffixes = target.chip.suffixes
-    if target.suffix or not suffixes or target.chip not in context.targets:
-        return None
-    if any(other.number == target.number for other in known_targets(carry.sass) if other != target):
-        return None
-    return Target(target.number, "f" if "f" in suffixes else "a")
+    return Target(target.number, "f" if "f" in suffixes else "a") if suffixes and not target.suffix else None
 
 
-def _draft(
-    module: Module, carry: Carry, target: Target, wanted: Target, needing: list[tuple[Module, Operation]]
-) -> Draft:
+def _draft(one: _Compiled, targets: list[Target], kept: Target | None, needing: _Needing) -> Draft:
     (first_in, first), *others = needing
-    file = first_in.path.rpartition("/")[2]
+    target, file = targets[0], first_in.path.rpartition("/")[2]
+    names, has = " and ".join(map(str, targets)), "have" if targets[1:] else "has"
     more = f" (and {len(others)} more)" if others else ""
-    loads = wanted.loads_on()
+    beside = f"; {kept} of the same list has it: ptxas stops the build" if kept else ""
+    wanted = _suffixed(target)
+    loads = wanted.loads_on() if kept is None and wanted is not None else target.loads_on()
+    guards = f"compile it for {kept} alone, or put it behind a guard"
+    joined = one.carry.kind == "extension" or one.home is not one.build
     return Draft(
         rule=RULE,
-        place=DraftPlace(module=module, at=_flag(module, carry, target), admitted=loads, certain=loads),
-        severity="warning" if carry.kind == "extension" else "error",
-        confidence="medium" if carry.kind == "extension" else "high",
-        message=f"{target} has no `{short(first)}`, which {file}:{first.at[0]} needs{more}",
-        label="without a suffix",
-        advice=f"write {wanted} (loads on {plain(loads)})",
-        related=tuple(RelatedSpan(one, operation.at, f"`{short(operation)}`") for one, operation in needing[:_SHOWN]),
-        remedy=NoFix("whether anything here needs the plain target, for its PTX, is not known"),
+        place=DraftPlace(module=one.home, at=_flag(one, target), admitted=loads, certain=loads),
+        severity="warning" if joined else "error",
+        confidence="medium" if joined else "high",
+        message=f"{names} {has} no `{short(first)}`, which {file}:{first.at[0]} needs{more}{beside}",
+        label=f"without it on {names}" if kept else "without a suffix",
+        advice=guards if kept else f"write {wanted} (loads on {plain(loads)})",
+        related=tuple(RelatedSpan(where, found.at, f"`{short(found)}`") for where, found in needing[:_SHOWN]),
+        remedy=NoFix("whether anything here needs that target is not known"),
         claims=_claims(first, target),
     )
 
@@ -68,7 +166,8 @@ def _claims(operation: Operation, target: Target) -> tuple[Claimed, ...]:
     return (Claimed(said, None),)
 
 
-def _flag(module: Module, carry: Carry, target: Target) -> Span:
+def _flag(one: _Compiled, target: Target) -> Span:
     """Where the target is written: a file with several extensions has its flags elsewhere."""
-    flags = (one for one in module.carries if one.kind == "gencode" and target.name.removeprefix("sm_") in one.sass)
-    return next((one.at for one in flags), carry.at) if carry.kind == "extension" else carry.at
+    flags = (c for c in one.home.carries if c.kind == "gencode" and target.name.removeprefix("sm_") in c.sass)
+    at = one.listed.at
+    return next((flag.at for flag in flags), at) if one.carry.kind == "extension" else at
