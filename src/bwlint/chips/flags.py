@@ -8,15 +8,17 @@ from dataclasses import dataclass
 
 from bwlint.chips.spelling import ANY_TARGET, OF_TOOLS
 
+_NAMED = rf"(?:[1-9]\d{{3}}[af]?|{ANY_TARGET})"
+"""A target, or what somebody took for one: `sm_1020`."""
 _GENCODE = re.compile(
-    rf"arch=compute_(?P<arch>{ANY_TARGET}),\s{{0,4}}code=[\\\"'\[]{{0,4}}"
-    rf"(?P<codes>{OF_TOOLS}{ANY_TARGET}(?:,\s{{0,4}}{OF_TOOLS}{ANY_TARGET}){{0,20}})(?![\w{{$])"
+    rf"arch=compute_(?P<arch>{_NAMED}),\s{{0,4}}code=[\\\"'\[]{{0,4}}"
+    rf"(?P<codes>{OF_TOOLS}{_NAMED}(?:,\s{{0,4}}{OF_TOOLS}{_NAMED}){{0,20}})(?![\w{{$])"
 )
 _ARCH = re.compile(
     r"(?<![\w-])(?:-arch|--gpu-architecture|--(?:cuda-)?gpu-arch|--gpu-name)(?:=|[ \t]{1,4})[\"']?"
-    rf"(?P<kind>sm|compute)_(?P<arch>{ANY_TARGET})(?![\w{{$])"
+    rf"(?P<kind>sm|compute)_(?P<arch>{_NAMED})(?![\w{{$])"
 )
-_CODE = re.compile(rf"(sm|compute|lto)_({ANY_TARGET})")
+_CODE = re.compile(rf"(sm|compute|lto)_({_NAMED})")
 
 
 @dataclass(frozen=True, slots=True)

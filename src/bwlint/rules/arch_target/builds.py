@@ -39,6 +39,8 @@ from bwlint.sources.tree import checkout_folder, package_root
 from bwlint.world.builds import named_for, of_framework, pair_of, pairs_of, takes_family
 
 _LISTS: frozenset[CarryKind] = frozenset({"list", "piece", "request"})
+_MOST_DIGITS = 3
+"""Of the number of a chip; one with another in a flag is `__CUDA_ARCH__`, or a slip."""
 _NUMBERS = re.compile(r"\d+[af]?")
 _ISA = re.compile(r"\d\.\d")
 _EXAMPLE = re.compile(r"(?:^|/)examples?/")
@@ -169,7 +171,7 @@ class _BuildFile:
         """What no toolkit, or not every toolkit of the branch, compiles."""
         carry = built.carry
         for name in (*carry.sass, *carry.ptx):
-            if fault := _unknown(name):
+            if fault := _unknown(name, carry.kind):
                 advice = "write a target that nvcc knows"
                 remedy = NoFix("which target was meant is not known")
                 claim = claims.refused([f"compute_{name},sm_{name}"])
@@ -858,9 +860,11 @@ def _own_chips(targets: Iterable[Target]) -> ChipSet:
     return ChipSet.joining(target.chip for target in targets)
 
 
-def _unknown(name: str) -> str:
-    """What is wrong with the name of a target whose chip is known, or ""."""
+def _unknown(name: str, kind: CarryKind) -> str:
+    """What is wrong with the name of a target whose chip is known or that no chip can have, or ""."""
     digits = name.rstrip("abcdefghijklmnopqrstuvwxyz")
+    if kind == "gencode" and len(digits) > _MOST_DIGITS:
+        return f"nvcc fatal : Unsupported gpu architecture 'compute_{name}'"
     known = next(known_targets([digits]), None)
     if known is None or next(known_targets([name]), None) is not None:
         return ""
