@@ -13,10 +13,9 @@ from bwlint.judging import claims, suites
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
-from bwlint.judging.evidence import claimed
 from bwlint.judging.family_evidence import against
 from bwlint.judging.siblings import Admission, admits, calls
-from bwlint.model.facts import Module, Prose, Use
+from bwlint.model.facts import Prose
 from bwlint.model.findings import NoFix, Severity
 from bwlint.model.rule import RuleTraits
 from bwlint.rules.excluded import gate as excluded
@@ -27,8 +26,6 @@ from bwlint.rules.leak import own_words, predicate
 from bwlint.rules.message import EXCEPTION
 from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import Need
-from bwlint.world.prepared import cases
-from bwlint.world.suites import Prepared
 
 RULE = RuleTraits("test-gate", explains=8)
 _SKIPPED = "the sibling is only skipped"
@@ -73,49 +70,6 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     yield from (replace(one, rule=RULE) for one in said)
     yield from _split(context, judged)
     yield from _excluded(context, judged)
-
-
-def check_file(context: Context, module: Module) -> Iterator[Draft]:
-    """A test that nothing skips, among others that are skipped by the device, of what surely refuses these chips with
-    the arguments that the test gives.
-    """
-    if module.language != "python" or not context.in_test(module) or context.preparations is None:
-        return
-    if all(judged.other.ends != "skip" for judged in context.beside(module)):
-        return
-    for test in context.preparations.unasked(module):
-        found = _refused(context, test)
-        if found is not None and not context.preparations.helps_to_skip(test.node):
-            yield _never_skipped(module, test, *found)
-
-
-def _refused(context: Context, test: Prepared) -> tuple[Need, ChipSet, str] | None:
-    """What refuses some chips in a test, those, and with which values of its parameters; None where nothing does."""
-    use = Use(test.node.definition.qualname, "call", test.node.definition.at)
-    for where, node in (("", test.node), *cases(test.node)):
-        need = context.evidence.of_test(node, use)
-        if need is not None and need.kind in ("gate", "list") and need.legal:
-            wrong = context.targets & test.chips & need.arriving - need.legal
-            if wrong:
-                return need, wrong, f", where {where}" if where else ""
-    return None
-
-
-def _never_skipped(module: Module, test: Prepared, need: Need, wrong: ChipSet, where: str) -> Draft:
-    name = test.node.definition.qualname
-    return Draft(
-        rule=RULE,
-        place=DraftPlace(module=module, at=need.hops[0].at, admitted=EVERY, certain=EVERY),
-        severity="warning",
-        confidence="high",
-        message=f"`{name}` runs on {plain(wrong)}, too{where}: it comes to {need.what}",
-        label="nothing skips the test there",
-        advice=f"skip it on {plain(wrong)}",
-        legal=need.legal,
-        related=tuple(RelatedSpan(hop, hop.at, hop.text) for hop in need.hops),
-        cause=(need.hops[-1].path, need.hops[-1].at),
-        claims=(claimed(need, module, wrong),),
-    )
 
 
 def _is_a_skip(context: Context, judged: Judged) -> bool:

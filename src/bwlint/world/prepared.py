@@ -15,7 +15,6 @@ from itertools import islice
 from bwlint.chips import EVERY, ChipSet
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Outline
-from bwlint.readers.python.sides import SKIPS
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import module_name, package_root, project_folder
 from bwlint.world import suites
@@ -28,11 +27,6 @@ from bwlint.world.tree import Tree
 
 _TEST = "test"
 _CONFTEST = "conftest.py"
-_HARMLESS = frozenset(
-    {"parametrize", "param", "timeout", "filterwarnings", "staticmethod", "no_grad", "inference_mode"}
-)
-"""Decorators of a test that skip nothing."""
-_SKIPPING = SKIPS | {"add_marker", "importorskip"}
 MAX_FILES = 60
 """Files in which tests are looked for that run one fixture."""
 
@@ -69,17 +63,6 @@ class Preparations:
         for test in islice((test for file in near for test in _tests_of(file)), MAX_TESTS):
             if setup.key in (one.key for one in self.before(test)):
                 yield Prepared(test, self._let_to(test, setup.key))
-
-    def unasked(self, module: Module) -> Iterator[Prepared]:
-        """The tests of a file that nobody skips but by what is known here: no fixture, no mark and no helper."""
-        outline = self._definitions.outline(module)
-        for test in islice(_tests_of(outline), MAX_TESTS) if outline is not None else ():
-            if _is_plain(test) and not any(map(_skips, (test, *self.before(test)))):
-                yield Prepared(test, self._let_to(test))
-
-    def helps_to_skip(self, test: Node) -> bool:
-        """Whether something that a test may lead to, in whatever file, skips a test."""
-        return any(map(_skips, self._definitions.may_lead(test)))
 
     def before(self, test: Node) -> tuple[Node, ...]:
         """What runs before a test: what sets up its class, file and folder, and the fixtures that it asks for."""
@@ -173,31 +156,6 @@ def _tests_of(outline: Outline, at: Span | None = None) -> Iterator[Node]:
         owner, _, name = qualname.rpartition(".")
         if name.startswith(_TEST) and "." not in owner and (at is None or place.holds(at)):
             yield Node(outline, outline.definitions[qualname])
-
-
-def cases(test: Node) -> Iterator[tuple[str, Node]]:
-    """A test as it runs with each of the texts that a mark gives to one of its parameters."""
-    name = ""
-    for use in test.definition.marks:
-        if use.how == "call":
-            name = ""
-        elif use.how == "text" and use.call == "parametrize" and test.outline.instances is not None:
-            held = (f"{name}={use.name!r}",)
-            if name in test.definition.parameters:
-                made = test.outline.instances(test.definition.qualname, held, lambda _: None)
-                yield from ((f'`{name}` is "{use.name}"', Node(test.outline, one)) for one in made)
-            else:
-                name = use.name
-
-
-def _is_plain(test: Node) -> bool:
-    """Whether a test bears no mark but such as only say with what it runs."""
-    marks = (use.name.rpartition(".")[2] for use in test.definition.marks if use.how in ("call", "name"))
-    return _HARMLESS.issuperset(marks)
-
-
-def _skips(node: Node) -> bool:
-    return any(use.name.rpartition(".")[2] in _SKIPPING for use in node.definition.uses)
 
 
 def _setups(around: tuple[tuple[Outline, str], ...]) -> Iterator[Node]:
