@@ -164,7 +164,7 @@ def _looked_into(qualname: str, written: _Written, held: Mapping[str, str] | Non
     if isinstance(node, ast.ClassDef):
         bases = tuple(_absolute(dotted(base), imports) for base in node.bases)
         return Definition(qualname, "class", span(node), (), bases=tuple(filter(None, bases)))
-    marks = Collector(imports, most=MAX_USES, past_exits=True)
+    marks = Collector(imports, most=MAX_USES)
     for mark in written.marks:
         marks.expression(mark, True)
     body = Collector(imports, most=MAX_USES, past_exits=True, made=written.made, held=held)

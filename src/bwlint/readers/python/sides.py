@@ -416,8 +416,6 @@ class Collector:
         self._role, self._callee = outer
 
     def _message(self, node: ast.expr | None) -> None:
-        if node is not None and self._past_exits and (name := dotted(node)).rpartition(".")[2] in SKIPS:
-            self._add(name, "name", node, False)
         if node is not None and (text := literal_text(node)):
             self.texts.append(Prose(text[:600], span(node)))
 
