@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from bwlint.model.expr import const
+from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation
 from bwlint.readers.nodes import below
 from bwlint.readers.python.sides import dotted
@@ -37,8 +37,8 @@ def may_hold(data: bytes) -> bool:
 
 
 def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
-    """One operation a function at the top of the file: its largest buffer, with the bytes of all that is there at once;
-    `tests` of it are none.
+    """One operation a function at the top of the file: its largest buffer, with the bytes of all that is there at once,
+    and the names of parameters with a default that make them.
     """
     return tuple(_asked(tree)) if _ALLOCATES.decode() in source else ()
 
@@ -51,8 +51,33 @@ def _asked(tree: ast.Module) -> Iterator[Operation]:
             total = max((_together(loop, buffers, values, function) for loop in _loops(function)), default=0)
             largest = max(buffers.values(), key=lambda one: one.bytes, default=None)
             if largest is not None:
-                size = max(total, largest.bytes)
-                yield Operation("tiled-shared", "", span(largest.call), amounts=(const(size),), qualname=function.name)
+                amounts = const(max(total, largest.bytes)), *_chosen(function, largest.call)
+                yield Operation("tiled-shared", "", span(largest.call), amounts=amounts, qualname=function.name)
+
+
+def _chosen(function: Function, buffer: ast.Call) -> Iterator[Expr]:
+    """The parameters of a function, with numbers as defaults, by which a buffer is as large, and there as often."""
+    given = {one.arg: one.value for loop in _loops(function) for one in _keywords(loop.iter)}
+    words = {node.id for part in (*buffer.args, *given.values()) for node in _names(part)}
+    for node in below(function):
+        if isinstance(node, ast.Assign) and not words.isdisjoint(_targets(node)):
+            words |= {one.id for one in _names(node.value)}
+    for one in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs):
+        default = _default(function, one.arg)
+        if one.arg in words and isinstance(default, ast.Constant) and isinstance(default.value, int):
+            yield const(one.arg, span(one))
+
+
+def _keywords(node: ast.expr) -> Sequence[ast.keyword]:
+    return [one for one in node.keywords if one.arg == "num_stages"] if isinstance(node, ast.Call) else []
+
+
+def _names(node: ast.expr) -> Iterator[ast.Name]:
+    return (one for one in (node, *below(node)) if isinstance(one, ast.Name))
+
+
+def _targets(node: ast.Assign) -> set[str]:
+    return {one.id for target in node.targets for one in _names(target)}
 
 
 def _is_tuned(function: Function) -> bool:

@@ -11,7 +11,7 @@ from bwlint.judging import claims
 from bwlint.judging.amounts import BUILT, OURS, THEIRS, asked, fitting
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, DraftPlace
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.facts import Module
 from bwlint.rules.smem import RULE
 
@@ -37,6 +37,11 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             advice="take smaller tiles or fewer stages where the device has less, and ask for"
             " shared_memory_per_block_optin",
             legal=fitting(size),
+            related=tuple(
+                RelatedSpan(module, made.at, f"`{made.args[0]}` makes it as large")
+                for made in one.operation.amounts[1:]
+                if made.at is not None
+            ),
             claims=(Claimed(claims.shared("dynamic", size, over), one.operation.at),),
         )
 
