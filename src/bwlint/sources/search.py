@@ -52,8 +52,8 @@ class _Pool:
         if not (indexed and _WORD.fullmatch(word)):
             yield from self._between(word, 0, len(self.data))
             return
-        for index in self._files_with.get(word, ()):
-            yield from self._between(word, *self._stretches[index])
+        for index in self.files_with.get(word, ()):
+            yield from self._between(word, *self.stretches[index])
 
     def _between(self, word: bytes, start: int, stop: int) -> Iterator[int]:
         find, at = self.data.find, self.data.find(word, start, stop)
@@ -64,14 +64,14 @@ class _Pool:
             at = find(word, end, stop)
 
     @cached_property
-    def _stretches(self) -> list[tuple[int, int]]:
+    def stretches(self) -> list[tuple[int, int]]:
         return list(zip(self.starts, (*self.starts, len(self.data))[1:], strict=True))
 
     @cached_property
-    def _files_with(self) -> Mapping[bytes, Sequence[int]]:
+    def files_with(self) -> Mapping[bytes, Sequence[int]]:
         """The files that have a word, by their places in `files`."""
         found: defaultdict[bytes, list[int]] = defaultdict(list)
-        for index, stretch in enumerate(self._stretches):
+        for index, stretch in enumerate(self.stretches):
             for word in set(_WORD.findall(self.data, *stretch)):
                 found[word].append(index)
         return found
@@ -86,6 +86,17 @@ class _Pool:
             line, counted = line + self.data.count(b"\n", counted, at), at
             start, stop = self.data.rfind(b"\n", 0, at) + 1, self.data.find(b"\n", at)
             yield Hit(self.files[index], line, self.data[start:stop].decode("utf-8", "replace"))
+
+    def holding(self, texts: Iterable[bytes]) -> list[int]:
+        """The files that have one of some texts, by their places in `files`."""
+        found: set[int] = set()
+        for text in texts:
+            at = self.data.find(text)
+            while at >= 0:
+                index = self.file_at(at)
+                found.add(index)
+                at = self.data.find(text, self.stretches[index][1])
+        return sorted(found)
 
     def file_at(self, place: int) -> int:
         """The index of the file that has a place."""
@@ -128,11 +139,19 @@ class Search:
             known[name] = tuple(pool.hits(found)) if len(found) <= MAX_HITS else ()
         return known[name]
 
-    def matches(self, kind: str, pattern: re.Pattern[bytes]) -> Iterator[tuple[SourceFile, re.Match[bytes]]]:
-        """Where an expression matches in the files of a kind, in order."""
+    def matches(
+        self, kind: str, pattern: re.Pattern[bytes], texts: Sequence[bytes] = ()
+    ) -> Iterator[tuple[SourceFile, re.Match[bytes]]]:
+        """Where an expression matches in the files of a kind, in order. Each match has one of `texts`, if there are
+        some: files without one are not looked at.
+        """
         pool = self._pool(kind)
-        for match in pattern.finditer(pool.data):
-            yield pool.files[pool.file_at(match.start())], match
+        if not texts:
+            for match in pattern.finditer(pool.data):
+                yield pool.files[pool.file_at(match.start())], match
+        for index in pool.holding(texts):
+            for match in pattern.finditer(pool.data, *pool.stretches[index]):
+                yield pool.files[index], match
 
     def _discovery(self) -> Discovery:
         if self._found is None:

@@ -241,7 +241,7 @@ class Definitions:
         """The definitions that the project gets by a name with a text in it: `getattr(runners, f"run_{name}")`."""
         root = package_root(path)
         if root not in self._asked_by_name:
-            found = search_of(root, self._native.searches).matches("python", _BY_NAME)
+            found = search_of(root, self._native.searches).matches("python", _BY_NAME, (b"getattr(",))
             self._asked_by_name[root] = tuple(
                 (file, match.expand(rb"\1.\2 \3").decode()) for file, match in found if match[2] or match[3]
             )

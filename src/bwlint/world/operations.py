@@ -12,6 +12,7 @@ from bwlint.sources.walk import SourceFile
 MAX_FUNCTIONS = 8
 """A name with more functions behind it is no one's."""
 _ARGUMENTS = rb"([^()]{0,400}(?:\([^()]*\)[^()]{0,400}){0,8})"
+_REGISTERING = (b"custom_op(", b"triton_op(", b"register_kernel(", b"impl(")
 _DECORATED = re.compile(
     rb"^[ \t]*@[\w.]{0,120}\b(?:\w{0,60}custom_op|triton_op|register_kernel|impl)\("
     + _ARGUMENTS
@@ -40,9 +41,9 @@ def registered(search: Search) -> Behind:
 
 
 def _registrations(search: Search) -> Iterator[tuple[SourceFile, str, str]]:
-    for file, match in search.matches("python", _DECORATED):
+    for file, match in search.matches("python", _DECORATED, _REGISTERING):
         name = _TEXT.search(match[1])
         if name is not None and not _NOT_CUDA.search(match[1]):
             yield file, name[1].decode(), match[2].decode("utf-8", "replace")
-    for file, match in search.matches("python", _GIVEN):
+    for file, match in search.matches("python", _GIVEN, (b"register_custom_op",)):
         yield file, match[1].decode(), match[2].decode("utf-8", "replace")

@@ -16,7 +16,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import islice
+from itertools import groupby, islice
+from operator import itemgetter
 
 from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.search import Search, search_of
@@ -74,12 +75,13 @@ class _NamingTexts:
                 yield from named(real, match, compiles=compiles)
             if _WALKS.search(data):
                 yield NamedSource(real, (), "*", anywhere=False)
-        compiling, listing = (
-            {file.real for file, _ in self.search.matches("python", said)} for said in (_COMPILES, _LISTS_FOLDERS)
-        )
-        for file, match in self.search.matches("python", _SUFFIX):
-            compiles = file.real in compiling
-            yield from named(file.real, match, compiles=compiles, walks=file.real in listing)
+        for file, matches in groupby(self.search.matches("python", _SUFFIX), key=itemgetter(0)):
+            text = read_bytes(file.real)
+            compiles, walks = (
+                not isinstance(text, Unread) and said.search(text) is not None for said in (_COMPILES, _LISTS_FOLDERS)
+            )
+            for _, match in matches:
+                yield from named(file.real, match, compiles=compiles, walks=walks)
 
     def name(self, real: str) -> bool:
         """Whether something may name a file."""
@@ -102,16 +104,16 @@ class _NamingTexts:
 
     def say(self, real: str) -> bool:
         """Whether the name of a file stands somewhere without its ending, so that it may be put together."""
-        stem, ending = (re.escape(part.encode()) for part in os.path.splitext(os.path.basename(real)))
-        word = re.compile(stem + rb"(?!\w|" + ending + rb"\b)")
-        found = (match for data in self.builds.values() for match in word.finditer(data))
-        in_python = (match for _, match in self.search.matches("python", word))
-        return any(_begins_a_word(match) for found in (found, in_python) for match in found)
+        stem, ending = (part.encode() for part in os.path.splitext(os.path.basename(real)))
+        word = re.compile(re.escape(stem) + rb"(?!\w|" + re.escape(ending) + rb"\b)")
+        if any(_begins_a_word(match) for data in self.builds.values() for match in word.finditer(data)):
+            return True
+        return any(_begins_a_word(match) for _, match in self.search.matches("python", word, (stem,)))
 
     def include(self, real: str) -> bool:
         """Whether another file of C++ includes a file, or names it in a text."""
         quoted = re.compile(re.escape(os.path.basename(real).encode()) + rb"(?=[\">])")
-        for file, match in self.search.matches("cuda", quoted):
+        for file, match in self.search.matches("cuda", quoted, (os.path.basename(real).encode(),)):
             if file.real != real and any(one.means(real) for one in named(file.real, match)):
                 return True
         return False

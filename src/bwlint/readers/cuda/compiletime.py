@@ -91,7 +91,7 @@ class CompileTime:
 
     def _test(self, at: tuple[int, int], scope: CodeScope) -> Expr:
         if at not in self._tests:
-            found = self._lowered(*at, (), scope)
+            found = self.lowered(*at, (), scope)
             members = self.text.find("::", *at) >= 0
             self._tests[at] = _of_any(found, tags(self.text, self.scopes, scope)) if members else found
         return self._tests[at]
@@ -110,7 +110,7 @@ class CompileTime:
 
     def _constant(self, one: re.Match[str], known: dict[str, Function]) -> None:
         if self._hangs(one["value"], known):
-            ways = [(self.found.path(one.start()), self._lowered(*one.span("value"), ()))]
+            ways = [(self.found.path(one.start()), self.lowered(*one.span("value"), ()))]
             known[one["name"]] = self._macro(one["name"], (), ways, known, one.start())
 
     def _function(self, scope: CodeScope, known: dict[str, Function]) -> None:
@@ -146,7 +146,7 @@ class CompileTime:
         for start, end in self.scopes.members(scope):
             for one in _CONSTANT.finditer(self.text, start, end):
                 if of_template or self._hangs(one["value"], known) or self._names_a_macro(one["value"]):
-                    self._static(scope, one["name"], head, [((), self._lowered(*one.span("value"), ()))], (), known)
+                    self._static(scope, one["name"], head, [((), self.lowered(*one.span("value"), ()))], (), known)
 
     def _static(
         self,
@@ -185,7 +185,7 @@ class CompileTime:
             elif statement.kind == "block":
                 yield from self._ways(statement.body, params, path)
             elif statement.kind == "if" and statement.test is not None and not params:
-                test = self._lowered(*statement.test, params)
+                test = self.lowered(*statement.test, params)
                 yield from self._ways(statement.body, params, (*path, test))
                 yield from self._ways(statement.orelse, params, (*path, negate(test)))
 
@@ -193,8 +193,8 @@ class CompileTime:
         """What is returned; `(Ts::holds() || ...)` is said of each of a pack."""
         fold = _FOLD.match(self.text[start:end]) if "..." in self.text[start:end] else None
         if fold is None:
-            return self._lowered(start, end, params)
-        body = self._lowered(start + fold.start("body"), start + fold.end("body"), params)
+            return self.lowered(start, end, params)
+        body = self.lowered(start + fold.start("body"), start + fold.end("body"), params)
         op = "or" if (fold["first"] or fold["last"]) == "||" else "and"
         pack = next((one[:-3] for one in params if one.endswith("...")), "")
         return Expr("fold", (op, pack, body), self.code.span(start, end))
@@ -206,7 +206,7 @@ class CompileTime:
         free = tuple((path, _bound(value, name, params)._replace(at=None)) for path, value in ways)
         return macro(name, params, (*before, *free), self.code.span(at, at + 1))
 
-    def _lowered(self, start: int, end: int, params: tuple[str, ...], scope: CodeScope | None = None) -> Expr:
+    def lowered(self, start: int, end: int, params: tuple[str, ...], scope: CodeScope | None = None) -> Expr:
         found: Expr = _as_macros(lower(self.code, start, end, self._resolver(scope, start)))
         return found
 
@@ -217,14 +217,23 @@ class CompileTime:
         constants = self._locals[scope.open] if scope is not None else ()
         local = {one["name"]: one.span("value") for one in constants if one.end() <= before}
 
-        def resolve(name: str, at: Span) -> Expr:
-            if name in local:
-                return self._lowered(*local.pop(name), (), scope)
-            found = statics.asked(name, at, resolve)
-            short = name.partition("<")[0].rpartition("::")[2]
-            return Expr("static", (*found, short), at) if found is not None else Expr("name", (short,), at)
+        return _Names(self, scope, local).resolve
 
-        return resolve
+
+@dataclass(slots=True)
+class _Names:
+    """What names mean in a function: `local` are its constants that have not been asked for, by their places."""
+
+    decided: CompileTime
+    scope: CodeScope | None
+    local: dict[str, tuple[int, int]]
+
+    def resolve(self, name: str, at: Span) -> Expr:
+        if name in self.local:
+            return self.decided.lowered(*self.local.pop(name), (), self.scope)
+        found = statics.asked(name, at, self.resolve)
+        short = name.partition("<")[0].rpartition("::")[2]
+        return Expr("static", (*found, short), at) if found is not None else Expr("name", (short,), at)
 
 
 def _param(owner: str, name: str) -> Expr:

@@ -71,7 +71,7 @@ def read(
     functions = prune.functions(flow.functions, flow.gates.reads)
     paths = [(one.path, one.amounts) for one in (*flow.sizes.found, *flow.noted)]
     instructions, modules = embedded.code_in_strings(path, tree, source, lines)
-    return Module(
+    module = Module(
         path=path,
         language="python",
         name=name,
@@ -109,6 +109,8 @@ def read(
         own=own,
         carried=carried,
     )
+    flow.let_go()
+    return module
 
 
 def _flow(

@@ -193,6 +193,12 @@ class Flow:
         self.names = self.lowerer.scope.env
         self.names.update({name: _any_of(name, values) for name, values in self._shared.items() if values})
 
+    def let_go(self) -> None:
+        """Forget everything. What walks a file and what lowers it know each other, and a run has no collector that
+        would find out that nobody else does.
+        """
+        vars(self).clear()
+
     def add(
         self,
         kind: GateKind,
