@@ -12,7 +12,7 @@ from bwlint.chips import ChipSet
 from bwlint.model.findings import Finding, Report, Severity, Skipped
 from bwlint.run.engine import Analysis, analyse
 from bwlint.run.findings_of_drafts import finish
-from bwlint.run.gather import Advance, CheckRequest, Gathered, gather
+from bwlint.run.gather import Advance, CheckRequest, Gathered, gather, jobs_of
 from bwlint.sources.kinds import BINARY
 from bwlint.sources.texts import Names, Texts
 from bwlint.world.budget import Budget
@@ -55,7 +55,7 @@ def judge(gathered: Gathered) -> Outcome:
     settings, targets, sources = gathered.settings, gathered.targets, gathered.sources
     budget = Budget.of(request.link_budget, (file.real for file in found.files))
     rules, libraries = settings.all_rules(found.files), settings.libraries()
-    analysis = analyse(collected, sources, targets, rules, budget, texts.source, libraries)
+    analysis = analyse(collected, sources, targets, rules, budget, texts.source, libraries, jobs_of(request.jobs))
     names = gathered.names
     unread = {skip.path for skip in collected.skipped}
     marked = [file for file in collected.marked if file.path not in unread]

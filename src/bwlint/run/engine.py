@@ -20,6 +20,7 @@ from bwlint.model.facts import ANSWERS, LISTED, Gate, HandedOn, Module
 from bwlint.model.findings import CONFIDENCES, SEVERITIES, Confidence, NoFix
 from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.run.merging import one_each
+from bwlint.run.parts import begin, can_copy, ended, stretches
 from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.tree import checkout_folder, project_folder
 from bwlint.sources.walk import SourceFile
@@ -99,11 +100,12 @@ def analyse(
     budget: Budget | None = None,
     source: Callable[[str], str | None] = lambda real: None,
     libraries: Libraries | None = None,
+    jobs: int = 1,
 ) -> Analysis:
     """Judge every gate of the collected modules by the named rules.
 
     `budget` is what may be read besides, `source` gives the text of a file by its real path,
-    `libraries` is the table with the user's rows.
+    `libraries` is the table with the user's rows, `jobs` a number of processes.
     """
     budget = Budget() if budget is None else budget
     world = linked(collected, sources, budget, libraries)
@@ -111,9 +113,7 @@ def analyse(
     evidence = Evidence(tree, world.definitions, world.graph, world.libraries, native, targets)
     preparations = Preparations(tree, world.definitions, native)
     context = Context(tree, targets, evidence, builds=builds, preparations=preparations, native=native)
-    gates = 0
     for file, module in collected.modules:
-        gates += len(module.gates)
         place = _place(file.root, module.path)
         context.places[module.path] = place
         context.judged[module.path] = [
@@ -125,54 +125,105 @@ def analyse(
         context.guards[module.path] = tuple(
             guarded for part in (module, *module.embedded) for guarded in guards_of(tree, part)
         )
-    wanted = frozenset(rules)
-    run = [(rule, check) for rule, check in checks() if rule.name in wanted]
-    run_guards = [check for rule, check in guard_checks() if rule.name in wanted]
-    run_files = [check for rule, check in file_checks() if rule.name in wanted]
-    result = []
-    unreached = Unreached(tree, native, targets, budget, source)
-    silent = 0
-    for file, module in collected.modules:
-        drafts = [
-            draft
-            for judged in context.judged[module.path]
-            for rule, check in run
-            if rule.asks_builds or not judged.sets.flags
-            if rule.asks_choices or judged.gate.kind != "choice"
-            for draft in _weighed(judged, check(context, judged))
-        ]
-        drafts += [
-            _handed_on(module, one, draft)
-            for one, judged in (() if context.in_test(module) else world.handed.asked(module))
-            for rule, check in run
-            if rule.asks_handed
-            for draft in _weighed(judged, check(context, judged))
-        ]
-        drafts += [
-            draft
-            for guarded in context.guards[module.path]
-            for check_guard in run_guards
-            for draft in check_guard(context, guarded)
-        ]
-        drafts += [
-            draft
-            for part in (module, *module.embedded)
-            for check_file in run_files
-            for draft in check_file(context, part)
-        ]
-        merged = one_each(_as_built(native, module, _at_origins(context, module, drafts)))
-        others = bool(merged) and native.unbuilt.includes_none(module.path)
-        reached = () if others else tuple(draft for draft in merged if not unreached.holds(file.root, draft))
-        silent += len(merged) - len(reached)
-        if reached:
-            result.append((file, reached))
+    judging = _Judging(context, world, frozenset(rules), Unreached(tree, native, targets, budget, source))
+    found = list(_found(judging, collected.modules, budget, jobs))
     stats = {
         "modules": len(collected.modules),
-        "gates": gates,
+        "gates": sum(len(module.gates) for _, module in collected.modules),
         "gates_evaluated": sum(len(judged) for judged in context.judged.values()),
-        "unreached": silent,
+        "unreached": sum(one.silent for one in found),
     }
-    return Analysis(tuple(result), context, {file.real: file for file, _ in collected.modules}, stats)
+    drafts = tuple((file, one.drafts) for (file, _), one in zip(collected.modules, found, strict=True) if one.drafts)
+    return Analysis(drafts, context, {file.real: file for file, _ in collected.modules}, stats)
+
+
+MIN_PART = 400
+"""How much a part is at least that is judged in a process of its own, in gates, guards and operations."""
+
+
+@dataclass(frozen=True, slots=True)
+class _OfFile:
+    """The drafts of a file, and how many others nobody can reach."""
+
+    drafts: tuple[Draft, ...]
+    silent: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What was found in some files, and what was read for it beyond those given."""
+
+    found: list[_OfFile]
+    read: frozenset[str]
+    whole: bool
+
+
+def _found(
+    judging: _Judging, modules: Sequence[tuple[SourceFile, Module]], budget: Budget, jobs: int
+) -> Iterator[_OfFile]:
+    """What the rules say of each file. With several jobs copies of this process judge the later files; where they may
+    have read more than they would have one after the other, this one does it again.
+    """
+    weights = [1 + len(one.gates) + len(one.guards) + len(one.operations) for _, one in modules]
+    parts = min(jobs, sum(weights) // MIN_PART)
+    if parts <= 1 or not can_copy():
+        yield from (judging.of(file, module) for file, module in modules)
+        return
+    known = [item for _, one in modules for part in (one, *one.embedded) for item in (part, *part.gates, *part.guards)]
+
+    def work(start: int, stop: int) -> _Part:
+        found = [judging.of(file, module) for file, module in modules[start:stop]]
+        return _Part(found, budget.read, not budget.ended)
+
+    (start, stop), *later = stretches(weights, parts)
+    copies = [begin(*stretch, work, known) for stretch in later]
+    own = work(start, stop)
+    others = [ended(copy, known) for copy in copies]
+    yield from own.found
+    whole = all(one is not None and one.whole for one in (own, *others))
+    if whole and budget.adds(frozenset().union(*(one.read for one in others))):
+        for one in others:
+            yield from one.found
+        return
+    yield from (judging.of(file, module) for file, module in modules[stop:])
+
+
+class _Judging:
+    """The rules of a run at work on its files."""
+
+    def __init__(self, context: Context, world: Linked, wanted: frozenset[str], unreached: Unreached) -> None:
+        self._context = context
+        self._native = world.native
+        self._handed = world.handed
+        self._unreached = unreached
+        self._gates = [(rule, check) for rule, check in checks() if rule.name in wanted]
+        self._guards = [check for rule, check in guard_checks() if rule.name in wanted]
+        self._files = [check for rule, check in file_checks() if rule.name in wanted]
+
+    def of(self, file: SourceFile, module: Module) -> _OfFile:
+        """What the rules say of one file."""
+        drafts = _at_origins(self._context, module, list(self._drafts(module)))
+        merged = one_each(_as_built(self._native, module, drafts))
+        others = bool(merged) and self._native.unbuilt.includes_none(module.path)
+        reached = () if others else tuple(draft for draft in merged if not self._unreached.holds(file.root, draft))
+        return _OfFile(reached, len(merged) - len(reached))
+
+    def _drafts(self, module: Module) -> Iterator[Draft]:
+        context = self._context
+        for judged in context.judged[module.path]:
+            for rule, check in self._gates:
+                if (rule.asks_builds or not judged.sets.flags) and (rule.asks_choices or judged.gate.kind != "choice"):
+                    yield from _weighed(judged, check(context, judged))
+        for one, judged in () if context.in_test(module) else self._handed.asked(module):
+            for rule, check in self._gates:
+                if rule.asks_handed:
+                    yield from (_handed_on(module, one, draft) for draft in _weighed(judged, check(context, judged)))
+        for guarded in context.guards[module.path]:
+            for check_guard in self._guards:
+                yield from check_guard(context, guarded)
+        for part in (module, *module.embedded):
+            for check_file in self._files:
+                yield from check_file(context, part)
 
 
 _ASKED_ELSEWHERE = NoFix("what is handed on is asked in another file")

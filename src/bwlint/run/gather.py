@@ -84,7 +84,7 @@ def gather(
         found = _discovered(request, settings, stack)
         own = settings.own_words()
         texts_of = tuple(file for file in found.files if file.kind != BINARY and (not kinds or file.kind in kinds))
-        collected = collect(texts_of, _jobs(request.jobs), _counted(advance, len(texts_of)), own)
+        collected = collect(texts_of, jobs_of(request.jobs), _counted(advance, len(texts_of)), own)
     settings.mounts = found.mounts
     try:
         targets, _ = parse_targets(settings.run.target or DEFAULT_TARGETS)
@@ -277,7 +277,7 @@ def _from_stdin(request: CheckRequest, data: bytes, settings: Settings) -> tuple
     return found, Collected(((file, module),), (), marked)
 
 
-def _jobs(asked: int | None) -> int:
+def jobs_of(asked: int | None) -> int:
     if asked is not None:
         return asked
     if hasattr(os, "sched_getaffinity"):

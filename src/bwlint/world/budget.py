@@ -33,6 +33,19 @@ class Budget:
         return True
 
     @property
+    def read(self) -> frozenset[str]:
+        """What was read beyond those given."""
+        return frozenset(self._read)
+
+    def adds(self, others: frozenset[str]) -> bool:
+        """Whether what copies of this run have read would have been allowed to it; then it counts as read."""
+        together = self._read | others
+        if len(together) > self.limit:
+            return False
+        self._read = together
+        return True
+
+    @property
     def ended(self) -> bool:
         """Whether a file was refused, so that something may be missing."""
         return bool(self.refused)
