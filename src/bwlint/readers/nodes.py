@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
+
+
+@lru_cache(maxsize=1)
+def whole(tree: ast.Module) -> tuple[ast.AST, ...]:
+    """The nodes of a file. Many ask for them, one after the other, and before the next file is read."""
+    return tuple(below(tree))
 
 
 def below(node: ast.AST) -> list[ast.AST]:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from bwlint.chips.spelling import spelled
 from bwlint.readers.buildfiles.asked import NAMES, dotted
-from bwlint.readers.nodes import below
+from bwlint.readers.nodes import below, whole
 
 _LIST = re.compile(r"(?i)(?:^|_)arch(?:es|s|itectures)?(?:_?list)?(?:_env)?$")
 _LONGEST_PATTERN = 200
@@ -27,7 +27,7 @@ Truth = bool | None
 
 def loop_variables(tree: ast.Module) -> frozenset[str]:
     """The names that stand for one target of a list."""
-    loops = [node for node in below(tree) if isinstance(node, ast.For | ast.comprehension)]
+    loops = [node for node in whole(tree) if isinstance(node, ast.For | ast.comprehension)]
     return frozenset(node.target.id for node in loops if isinstance(node.target, ast.Name) and _is_list(node.iter))
 
 

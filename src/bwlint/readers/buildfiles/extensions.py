@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from bwlint.readers.nodes import below
+from bwlint.readers.nodes import below, whole
 
 _FLAGS, _SOURCES = "extra_compile_args", "sources"
 _GROWS = frozenset({"append", "extend", "insert", "update"})
@@ -30,7 +30,7 @@ def made(tree: ast.Module, maker: str) -> list[ast.Call]:
     """The calls of a class, or of a variable that may stand for it."""
     given = _given(tree)
     makers = {maker, *(name for name, values in given.items() if any(_names(value, maker) for value in values))}
-    calls = (node for node in below(tree) if isinstance(node, ast.Call))
+    calls = (node for node in whole(tree) if isinstance(node, ast.Call))
     return [call for call in calls if _called(call.func) in makers]
 
 
@@ -51,7 +51,7 @@ def _called(node: ast.expr) -> str:
 def _given(tree: ast.Module) -> Given:
     """What each variable of a file is given, and what is added to it."""
     found: dict[str, list[ast.expr]] = defaultdict(list)
-    for node in below(tree):
+    for node in whole(tree):
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 found[_name(target)].append(node.value)

@@ -18,7 +18,7 @@ from bwlint.readers.buildfiles.asked_in_python import admitted, applied, loop_va
 from bwlint.readers.buildfiles.extensions import extensions, made
 from bwlint.readers.buildfiles.targets import Listed, bare_is_both, counts, parse_list
 from bwlint.readers.kernels import source_name
-from bwlint.readers.nodes import below
+from bwlint.readers.nodes import below, whole
 from bwlint.readers.spans import span
 
 WORDS = (
@@ -84,10 +84,10 @@ def _extension(tree: ast.Module, carries: list[Carry], completed: set[int]) -> I
     if not calls:
         return
     flags = [carry for carry in carries if carry.kind == "gencode"]
-    prose = {id(node.value) for node in below(tree) if isinstance(node, ast.Expr)}
-    reading = (node for node in below(tree) if isinstance(node, ast.Call) and _name_of(node.func) in _READING)
+    prose = {id(node.value) for node in whole(tree) if isinstance(node, ast.Expr)}
+    reading = (node for node in whole(tree) if isinstance(node, ast.Call) and _name_of(node.func) in _READING)
     prose |= {id(text) for node in reading for text in node.args}
-    texts = [node for node in below(tree) if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in prose]
+    texts = [node for node in whole(tree) if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in prose]
     pieces = [node for node in texts if id(node) not in completed]
     written = [text for node in pieces if isinstance(text := getattr(node, "value", None), str)]
     if any(_OPEN_FLAG.search(text) and not any(find_flags(text)) for text in written):
@@ -305,7 +305,7 @@ def _texts_of_names(tree: ast.Module) -> tuple[dict[str, list[ast.Constant]], fr
     lists = _lists_of_names(tree)
     found: dict[str, list[ast.Constant]] = {}
     open_: set[str] = set()
-    for node in below(tree):
+    for node in whole(tree):
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             values: Sequence[ast.expr] | None = [node.value] if isinstance(node.value, ast.Constant) else None
@@ -330,13 +330,13 @@ def _members(node: ast.expr, lists: Mapping[str, list[ast.expr]]) -> list[ast.ex
 def _lists_of_names(tree: ast.Module) -> dict[str, list[ast.expr]]:
     """The lists of constants that names stand for, and parameters that all calls in the file give such a list."""
     given: dict[str, list[ast.expr]] = {}
-    functions = {node.name: node for node in below(tree) if isinstance(node, ast.FunctionDef)}
-    for node in below(tree):
+    functions = {node.name: node for node in whole(tree) if isinstance(node, ast.FunctionDef)}
+    for node in whole(tree):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             given.setdefault(node.targets[0].id, []).append(node.value)
     found = {name: values[0].elts for name, values in given.items() if len(values) == 1 and _is_written_out(values[0])}
     passed: dict[str, list[list[ast.expr] | None]] = {}
-    for node in below(tree):
+    for node in whole(tree):
         if isinstance(node, ast.Call) and (called := functions.get(_name_of(node.func))) is not None:
             for parameter, value in zip(called.args.args, node.args, strict=False):
                 passed.setdefault(parameter.arg, []).append(_members(value, found))
@@ -354,7 +354,7 @@ def _is_written_out(node: ast.expr) -> TypeGuard[ast.List | ast.Tuple]:
 def _accepted(tree: ast.Module) -> frozenset[str]:
     """The lists in `asked.intersection(LIST)`, `LIST.union(more)` and `name not in LIST`: they build nothing."""
     found: set[str] = set()
-    for node in below(tree):
+    for node in whole(tree):
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
             found.add(_name_of(node.comparators[0]))
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _OF_SETS:
@@ -386,7 +386,7 @@ def _earlier(one: str, other: str) -> str:
 
 def _begun_again(tree: ast.Module) -> dict[str, int]:
     """The variables that get a list of their own more than once."""
-    names = [_name_of(node.targets[0]) for node in below(tree) if isinstance(node, ast.Assign) and _begins(node)]
+    names = [_name_of(node.targets[0]) for node in whole(tree) if isinstance(node, ast.Assign) and _begins(node)]
     return {name: 0 for name in names if name and names.count(name) > 1}
 
 
@@ -396,7 +396,7 @@ def _begins(node: ast.AST) -> bool:
 
 def _chosen(tree: ast.AST) -> set[int]:
     """The names in `flags if test else wanted()`, where one side is not known."""
-    chosen = [node for node in below(tree) if isinstance(node, ast.IfExp)]
+    chosen = [node for node in whole(tree) if isinstance(node, ast.IfExp)]
     open_ = [node for node in chosen if not (_names_flags(node.body) and _names_flags(node.orelse))]
     return {id(part) for node in open_ for part in below(node)}
 

@@ -14,7 +14,7 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Prose, Use
 from bwlint.readers import prune
 from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
-from bwlint.readers.nodes import below
+from bwlint.readers.nodes import below, whole
 from bwlint.readers.python import budgets, clusters, embedded, glued, installed, peers, said, tiles
 from bwlint.readers.python.carriers import trace
 from bwlint.readers.python.flow import Flow
@@ -219,7 +219,7 @@ def _docstring_lines(tree: ast.Module) -> set[int]:
 def _annotated_lines(tree: ast.Module) -> set[int]:
     """Lines on which nothing but the type of a parameter, a result or a field stands, or a head with such types."""
     found: set[int] = set()
-    for node in below(tree):
+    for node in whole(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
             found |= set(range(node.lineno, node.body[0].lineno))
         elif isinstance(node, ast.AnnAssign) and node.value is None:
@@ -238,7 +238,7 @@ def _targets(source: str, tree: ast.Module) -> tuple[Prose, ...]:
     a list that has the sibling's too is for both.
     """
     found: list[Prose] = []
-    nodes = below(tree) if "120a" in source else []
+    nodes = whole(tree) if "120a" in source else []
     together = [node for node in nodes if isinstance(node, ast.List | ast.Tuple | ast.Set)] if "121a" in source else []
     both = {id(part) for node in together if "121a" in ast.unparse(node) for part in below(node)}
     for node in nodes:

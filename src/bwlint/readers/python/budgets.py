@@ -10,12 +10,12 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from bwlint.model.expr import Expr
 from bwlint.model.facts import Operation
-from bwlint.readers.nodes import below
+from bwlint.readers.nodes import whole
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.python.sizes import LEAST_SHARED, number_of
 from bwlint.readers.python.vocabulary import arch_text
@@ -50,7 +50,7 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
     """The amounts of a parsed file, in order of place."""
     if not may_hold(source.encode("utf-8", "surrogatepass")):
         return ()
-    nodes = below(tree) if any(hint.search(source) for hint in (_LOOKED_UP, _NAMED, _WRITTEN)) else []
+    nodes = whole(tree) if any(hint.search(source) for hint in (_LOOKED_UP, _NAMED, _WRITTEN)) else []
     found = [*_lookups(nodes), *_named_targets(nodes)]
     if not _ASKS.search(source):
         found += [*_constants(nodes), *_compared(nodes)]
@@ -66,7 +66,7 @@ def _owners(tree: ast.Module, one: Operation) -> str:
     return " ".join(_CAPITAL.sub(" ", name) for name in (owner, *heirs) if name)
 
 
-def _constants(nodes: list[ast.AST]) -> Iterator[Operation]:
+def _constants(nodes: Sequence[ast.AST]) -> Iterator[Operation]:
     """Constants called a limit of shared memory that something is measured by."""
     uses: dict[str, list[ast.expr]] = defaultdict(list)
     for node in nodes:
@@ -96,7 +96,7 @@ def _measures(node: ast.AST) -> Iterator[ast.expr]:
     yield from (part for part in parts if isinstance(part, ast.Name | ast.Attribute))
 
 
-def _compared(nodes: list[ast.AST]) -> Iterator[Operation]:
+def _compared(nodes: Sequence[ast.AST]) -> Iterator[Operation]:
     """A number that an amount of shared memory is compared with."""
     for node in nodes:
         if not isinstance(node, ast.Compare) or len(node.ops) != 1:
@@ -107,7 +107,7 @@ def _compared(nodes: list[ast.AST]) -> Iterator[Operation]:
             yield _operation("", number, node.comparators[0], [node])
 
 
-def _named_targets(nodes: list[ast.AST]) -> Iterator[Operation]:
+def _named_targets(nodes: Sequence[ast.AST]) -> Iterator[Operation]:
     """What a function gives for a target by name, where its own name speaks of a limit of shared memory."""
     for node in nodes:
         if isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.args[0], ast.Constant):
@@ -116,7 +116,7 @@ def _named_targets(nodes: list[ast.AST]) -> Iterator[Operation]:
                 yield _operation(target, 0, node, [node])
 
 
-def _lookups(nodes: list[ast.AST]) -> Iterator[Operation]:
+def _lookups(nodes: Sequence[ast.AST]) -> Iterator[Operation]:
     """`SHARED_MEMORY[cc]`, which raises for a chip without a row."""
     for node in nodes:
         if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):

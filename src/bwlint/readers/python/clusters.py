@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation
-from bwlint.readers.nodes import below
+from bwlint.readers.nodes import below, whole
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
 
@@ -29,7 +29,7 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
     """Each place where a size is picked, in order."""
     hits = [source.count("\n", 0, match.start()) + 1 for match in _HINT.finditer(source)] if "cluster" in source else []
     functions = (
-        (node for node in below(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)) if hits else ()
+        (node for node in whole(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)) if hits else ()
     )
     holding = (one for one in functions if any(one.lineno <= hit <= (one.end_lineno or 0) for hit in hits))
     found = {found.at: found for function in holding for found in _picked(function)}

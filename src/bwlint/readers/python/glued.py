@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from bwlint.chips.spelling import FORM, NUMBER, PREFIX, SUFFIX, spelled
 from bwlint.model.expr import const
 from bwlint.model.facts import Operation
-from bwlint.readers.nodes import below
+from bwlint.readers.nodes import whole
 from bwlint.readers.spans import span
 
 _NAME = rf"(?:{PREFIX}?{NUMBER}|[0-9]{{1,2}}\.[0-9]){SUFFIX}{FORM}?"
@@ -23,7 +23,7 @@ def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
     pairs = {found[2] + found[4]: (found[2], found[4]) for found in _BESIDE.finditer(source)}
     if not pairs:
         return
-    for node in below(tree):
+    for node in whole(tree):
         if not isinstance(node, ast.Set | ast.List | ast.Tuple):
             continue
         texts = [(one, one.value) for one in node.elts if isinstance(one, ast.Constant) and isinstance(one.value, str)]

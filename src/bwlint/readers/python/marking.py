@@ -11,7 +11,7 @@ from bwlint.evaluate.names import SKIPPING_MARKS
 from bwlint.model import facts
 from bwlint.model.expr import Expr, negate, walk_through
 from bwlint.readers.nodes import below
-from bwlint.readers.python.sides import SKIPS, dotted
+from bwlint.readers.python.sides import SKIPS, dotted, statements
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _SKIPPING = (*SKIPPING_MARKS, *SKIPS)
@@ -51,8 +51,8 @@ def marks_made(node: Function) -> Iterator[tuple[ast.expr, bool]]:
 
 def _let_call(node: Function) -> Iterator[ast.expr]:
     """The tests without which a decorator does not call what it decorates: `if condition(): func(*args)`."""
-    inner = [item for item in below(node) if isinstance(item, Function)]
-    decorated = {one.arg for around in (node, *inner) for one in around.args.args[:1]}
+    inner = [node, *(item for item in statements(node.body) if isinstance(item, Function))]
+    decorated = {one.arg for around in inner for one in around.args.args[:1]}
     for wrapper in inner:
         for item in wrapper.body:
             first = item.body[0] if isinstance(item, ast.If) else None

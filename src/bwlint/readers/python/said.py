@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from bwlint.chips.mentions import SIZE, shared_memory
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Operation
-from bwlint.readers.nodes import below
+from bwlint.readers.nodes import whole
 from bwlint.readers.spans import span
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
@@ -29,7 +29,7 @@ def may_hold(data: bytes) -> bool:
 def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
     """The sizes that strings give, each where it stands, or where its string begins."""
     lines = _NEWLINE.split(source) if SIZE.search(source) else []
-    for node in below(tree) if lines else ():
+    for node in whole(tree) if lines else ():
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             for words, size, chips in shared_memory(node.value):
                 at = _place(node, lines, words.rpartition("\n")[2].strip())
