@@ -63,6 +63,8 @@ def _built(makers: list[_Make], scalars: list[Any], cells: list[int]) -> list[An
     """The things by their numbers: scalars from the front, what is made of others from the back."""
     rows, at = 0, 0
     while at < len(cells):
+        if cells[at + 1] < 0:
+            raise NotData("a row of less than nothing")
         at += 2 + cells[at + 1]
         rows += 1
     things = [*scalars, *[None] * rows]

@@ -11,6 +11,7 @@ import os
 import sqlite3
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
@@ -93,7 +94,9 @@ class Store:
         if self.size() <= LIMIT:
             return
         self._rows(_OLDEST, _SHRUNK)
-        self._rows("PRAGMA incremental_vacuum")
+        with suppress(sqlite3.Error):  # as a script, for it has a row without columns for each page
+            if self._db is not None:
+                self._db.executescript("PRAGMA incremental_vacuum")
         self._rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def size(self) -> int:

@@ -56,6 +56,7 @@ def gather(
 
     What it unpacks lives as long as `stack`. Raises UsageError and ConfigError.
     """
+    disk.forget()
     settings = Settings(request)
     if request.stdin is not None:
         stack.enter_context(given({disk.real(request.paths[0]): request.stdin}))

@@ -86,9 +86,8 @@ _remembered: list[Callable[[], None]] = []
 
 @contextmanager
 def watching() -> Iterator[Watch]:
-    """Until it ends, looks are noted. What was remembered of earlier ones is forgotten."""
+    """Until it ends, looks are noted."""
     global _watch
-    forget()
     _watch = Watch(time.time_ns())
     try:
         yield _watch
@@ -115,7 +114,7 @@ def remembered(function: _Function) -> _Function:
 
 
 def forget() -> None:
-    """Files may have changed: what is remembered of them is gone."""
+    """Begin a run: files may have changed since the last one."""
     for clear in _remembered:
         clear()
 
