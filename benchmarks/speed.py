@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 COMMANDS = {
-    "bwlint": [sys.executable, "-m", "bwlint", "check", "--exit-zero", "--format", "concise", "."],
+    "bwlint": [sys.executable, "-m", "bwlint", "check", "--no-cache", "--exit-zero", "--format", "concise", "."],
     "ruff": [sys.executable, "-m", "ruff", "check", "--no-cache", "--exit-zero", "--quiet", "."],
 }
 SAMPLE = 0.05

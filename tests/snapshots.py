@@ -17,8 +17,9 @@ import pytest
 from bwlint.model.findings import Report
 from bwlint.report import Setting, renderer
 from bwlint.report.summary import at_least
-from bwlint.run.check import Outcome, check
-from bwlint.run.gather import CheckRequest
+from bwlint.run.check import check
+from bwlint.run.outcome import Outcome
+from bwlint.run.request import CheckRequest
 from bwlint.settings import catalog
 
 TARGETS = ("sm_120", "sm_121")

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from bwlint.rules import binary_checks, checks, file_checks, guard_checks
-from bwlint.run.check import Outcome, check
-from bwlint.run.gather import CheckRequest
+from bwlint.run.check import check
+from bwlint.run.outcome import Outcome
+from bwlint.run.request import CheckRequest
 from bwlint.settings import catalog
 from bwlint.sources.kinds import kind_of
 

@@ -17,7 +17,7 @@ from libraries import arm
 from small_binaries import Kernel, container, cubin, entry, shared_object
 from snapshots import Golden, checked, rendered
 
-from bwlint.run.check import Outcome
+from bwlint.run.outcome import Outcome
 from bwlint.settings import catalog
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

@@ -12,7 +12,7 @@ import pytest
 
 from bwlint.model.findings import Finding
 from bwlint.run.check import check
-from bwlint.run.gather import CheckRequest
+from bwlint.run.request import CheckRequest
 
 GPU = """
 import torch

@@ -39,3 +39,50 @@ def test_tests_mirror_the_source() -> None:
     tests = Path(__file__).parent
     folders = {path.name for path in tests.iterdir() if path.is_dir() and list(path.rglob("test_*.py"))}
     assert folders <= set(ROOMS)
+
+
+LOOKS = {
+    "os": {"stat", "lstat", "listdir", "scandir", "walk", "access", "readlink", "open"},
+    "path": {"exists", "lexists", "isfile", "isdir", "islink", "realpath", "getsize", "getmtime", "samefile"},
+    "glob": {"glob", "iglob"},
+}
+METHODS = {"read_text", "read_bytes", "is_file", "iterdir", "rglob", "is_symlink", "samefile"}
+UNWATCHED = {
+    "cli.py": "the streams of the program",
+    "codemods.py": "libcst's own runner",
+    "data.py": "bwlint's own tables",
+    "settings/catalog.py": "bwlint's own tables",
+    "sources/disk.py": "where looks are noted",
+    "sources/read.py": "notes what it opens",
+    "sources/archives.py": "notes what it opens",
+    "sources/walk.py": "notes what it opens",
+    "sources/installed.py": "inspect's; what is installed",
+    "sources/pypi.py": "packages, whose runs are not kept",
+    "sources/wheels.py": "packages, whose runs are not kept",
+    "sources/worktree.py": "asks git, for --fix and --diff",
+    "inspection/__init__.py": "inspect's, and notes what it opens",
+    "inspection/origins.py": "inspect's",
+}
+OF_OTHER_COMMANDS = ("commands", "confirm", "index", "repair", "report")
+
+
+def test_a_check_looks_at_the_disk_where_it_is_noted() -> None:
+    """An answer is taken from the index as long as each look would show the same: none may go unnoted."""
+    looking = {
+        path.relative_to(SOURCE).as_posix()
+        for path, tree in PARSED.items()
+        if path.relative_to(SOURCE).parts[0] not in OF_OTHER_COMMANDS
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and _looks(node.func)
+    }
+    assert looking <= UNWATCHED.keys()
+
+
+def _looks(called: ast.expr) -> bool:
+    if isinstance(called, ast.Name):
+        return called.id == "open"
+    if not isinstance(called, ast.Attribute):
+        return False
+    owner = called.value
+    name = owner.id if isinstance(owner, ast.Name) else owner.attr if isinstance(owner, ast.Attribute) else ""
+    return called.attr in LOOKS.get(name, ()) or (called.attr in METHODS and name != "disk")

@@ -27,7 +27,8 @@ from bwlint.confirm.workbench import Workbench
 from bwlint.model.findings import Claim
 from bwlint.run.engine import linked
 from bwlint.run.findings_of_drafts import gate_claim
-from bwlint.run.gather import CheckRequest, gather
+from bwlint.run.gather import gather
+from bwlint.run.request import CheckRequest
 from bwlint.sources.texts import Texts
 from bwlint.world.budget import Budget
 from bwlint.world.gates import Judged

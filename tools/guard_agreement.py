@@ -27,7 +27,8 @@ from pathlib import Path
 from bwlint.chips import TargetSet
 from bwlint.model.facts import Gate, Module
 from bwlint.run.engine import linked
-from bwlint.run.gather import CheckRequest, gather
+from bwlint.run.gather import gather
+from bwlint.run.request import CheckRequest
 from bwlint.world.budget import Budget
 from bwlint.world.tree import Tree
 

@@ -144,7 +144,7 @@ def app() -> None:
     metavar="N",
     help=f"Files beyond those given that may be read to see what they lead to. Default: {LINK_FILES}.",
 )
-@click.option("--no-cache", is_flag=True, help="Accepted for later; there is no cache yet.")
+@click.option("--no-cache", is_flag=True, help="Neither take from the index of earlier runs nor keep anything there.")
 @click.option("--no-ignore", is_flag=True, help="Read files that .gitignore leaves out too.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 though there are findings.")
 @click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit with 1 if something was rewritten.")
@@ -327,6 +327,18 @@ def rules() -> None:
     from bwlint.commands.explain import all_rules
 
     click.echo(all_rules(), nl=False)
+
+
+@app.command()
+@click.argument("action", type=click.Choice(["info", "clean"]))
+def cache(action: str) -> None:
+    """Say where the index of earlier runs lies and how large it is (info), or remove it (clean).
+
+    It is in the user's cache folder, or in the one that BWLINT_CACHE_DIR names.
+    """
+    from bwlint.commands.cache import run
+
+    run(action)
 
 
 @app.command()

@@ -20,7 +20,7 @@ from bwlint.fix.apply import apply
 from bwlint.model.findings import Edit, Finding
 from bwlint.report.summary import at_least
 from bwlint.run.check import check
-from bwlint.run.gather import CheckRequest
+from bwlint.run.request import CheckRequest
 from bwlint.settings.config import ConfigError, UsageError
 
 _MOST_PASSES = 5

@@ -13,7 +13,7 @@ from bwlint.fix.text import reworded, reworded_in_cpp
 from bwlint.model.expr import Span
 from bwlint.model.findings import Fix, NoFix
 from bwlint.run.check import check
-from bwlint.run.gather import CheckRequest
+from bwlint.run.request import CheckRequest
 
 FAMILY = group("consumer-blackwell")
 

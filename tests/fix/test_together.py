@@ -9,7 +9,7 @@ import pytest
 
 from bwlint.model.findings import Finding
 from bwlint.run.check import check
-from bwlint.run.gather import CheckRequest
+from bwlint.run.request import CheckRequest
 
 RECONFIG = """#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 900 || {first})
 #define REGISTERS_MOVE 1

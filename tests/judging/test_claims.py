@@ -28,7 +28,7 @@ from bwlint.judging import claims
 from bwlint.model.findings import UNTESTED, Claim, ClaimKind, Finding, Region
 from bwlint.report import Setting, json_report, sarif
 from bwlint.run.check import check
-from bwlint.run.gather import CheckRequest
+from bwlint.run.request import CheckRequest
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 FOLDERS = sorted(path.name for path in FIXTURES.iterdir() if path.is_dir())

@@ -12,7 +12,7 @@ from analysed import analysed
 from bwlint.chips import ChipSet
 from bwlint.judging.family_evidence import against
 from bwlint.run.check import check
-from bwlint.run.gather import CheckRequest
+from bwlint.run.request import CheckRequest
 from bwlint.world.libraries import NAME, PROOF, LibraryRow
 
 HEAD = "import torch\nmajor, minor = torch.cuda.get_device_capability()\ncap = (major, minor)\n"

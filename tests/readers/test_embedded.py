@@ -11,7 +11,7 @@ import pytest
 from bwlint.model.findings import Finding
 from bwlint.readers import python
 from bwlint.run.check import check
-from bwlint.run.gather import CheckRequest
+from bwlint.run.request import CheckRequest
 
 CUDA = """\
 #include <cuda.h>

@@ -12,7 +12,7 @@ from repair.trees import GUARD, contents, put
 from bwlint.repair.interactive import HELP, Dialog
 from bwlint.repair.passes import Repaired, repaired
 from bwlint.run.check import check
-from bwlint.run.gather import CheckRequest
+from bwlint.run.request import CheckRequest
 
 TWO = GUARD + GUARD.replace("import torch\n", "").replace("fast", "second")
 

@@ -21,7 +21,7 @@ FILES = 40
 PROGRAM = """
 import os, sys
 from contextlib import ExitStack
-from bwlint.run.gather import CheckRequest
+from bwlint.run.request import CheckRequest
 from bwlint.commands.check import _written
 from bwlint.repair.passes import repaired
 

@@ -15,7 +15,7 @@ from bwlint.fix import Job
 from bwlint.model.findings import Edit, Fix, NoFix, Proof, Region
 from bwlint.repair import passes
 from bwlint.repair.passes import MOST_PASSES, Repaired, repaired
-from bwlint.run.gather import CheckRequest
+from bwlint.run.request import CheckRequest
 from bwlint.sources.read import SourceText
 
 PROOF = Proof(("12.0",), ("12.0",), ("12.0", "12.1"), ("12.0", "12.1"), "because")

@@ -13,7 +13,7 @@ from repair.trees import GUARD, committed, contents, git, put
 
 from bwlint.repair.passes import repaired
 from bwlint.repair.patches import NotOurs, Series, check_folder, save, series
-from bwlint.run.gather import CheckRequest
+from bwlint.run.request import CheckRequest
 from bwlint.sources.worktree import top_of
 
 LISTED = (

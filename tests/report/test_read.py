@@ -14,7 +14,7 @@ from bwlint.model.findings import Report, Verdict
 from bwlint.report import Setting, json_report, sarif
 from bwlint.report.read import BadReport, Log, judged, merge, read
 from bwlint.run.check import check
-from bwlint.run.gather import CheckRequest
+from bwlint.run.request import CheckRequest
 from bwlint.settings.catalog import rules
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

@@ -10,8 +10,9 @@ import pytest
 
 from bwlint.chips import EVERY
 from bwlint.model.findings import Finding, Region
-from bwlint.run.check import Outcome, check
-from bwlint.run.gather import CheckRequest
+from bwlint.run.check import check
+from bwlint.run.outcome import Outcome
+from bwlint.run.request import CheckRequest
 from bwlint.settings.config import ConfigError, UsageError
 from bwlint.sources.texts import _beside
 from bwlint.sources.walk import SourceFile

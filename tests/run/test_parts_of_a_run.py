@@ -9,7 +9,7 @@ import pytest
 
 from bwlint.run import engine
 from bwlint.run.check import check
-from bwlint.run.gather import CheckRequest
+from bwlint.run.request import CheckRequest
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 

@@ -12,7 +12,7 @@ from bwlint.data import rules_folder
 from bwlint.report.sarif_rules import SarifRule as ReportedRule
 from bwlint.rules import binary_checks, checks, file_checks, guard_checks
 from bwlint.run.check import check
-from bwlint.run.gather import CheckRequest
+from bwlint.run.request import CheckRequest
 from bwlint.settings import catalog
 from bwlint.settings.catalog import Rule, UnknownRule, lookup, resolve, rules
 

@@ -9,8 +9,9 @@ from textwrap import dedent
 import pytest
 
 from bwlint.report.summary import beyond
-from bwlint.run.check import Outcome, check
-from bwlint.run.gather import CheckRequest
+from bwlint.run.check import check
+from bwlint.run.outcome import Outcome
+from bwlint.run.request import CheckRequest
 from bwlint.world.budget import Budget
 
 KERNEL = """

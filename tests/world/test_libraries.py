@@ -16,7 +16,7 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Use
 from bwlint.readers.python.sides import Collector, Imports
 from bwlint.run.check import check
-from bwlint.run.gather import CheckRequest
+from bwlint.run.request import CheckRequest
 from bwlint.world.libraries import Libraries, Need, operation_in, own_row, row_of
 
 ROWS = [(kind, row) for kind in ("need", "works") for row in table("libraries")[kind]]

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from bwlint.model.findings import Severity
     from bwlint.repair.passes import Repaired
     from bwlint.repair.write import NotWritten
-    from bwlint.run.check import Outcome
-    from bwlint.run.gather import CheckRequest
+    from bwlint.run.outcome import Outcome
+    from bwlint.run.request import CheckRequest
 
 _WITH_FIXES = frozenset({"json", "sarif"})
 
@@ -29,16 +29,39 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     start = time.monotonic()
     _consistent(options)
     request = _request(options)
+    if not options["no_cache"]:
+        from bwlint.index import kept
+
+        stack.enter_context(kept.using())
     if options["show_diff"]:
         return _show(request, options, stack, start)
     if options["patches"]:
         return _as_patches(request, options, stack, start)
     if options["fix"]:
         return _fix(request, options, stack, start)
-    outcome = _outcome(request, stack)
+    outcome = _known_or_new(request, stack)
     write(_rendered(outcome, options), options)
     _close(outcome, options, start)
     return _code(outcome, options)
+
+
+def _known_or_new(request: CheckRequest, stack: ExitStack) -> Outcome:
+    """The outcome of an earlier run, where nothing has changed that it saw; else of a new one, which is kept."""
+    from bwlint.index import kept
+    from bwlint.run import unchanged
+    from bwlint.sources.disk import watching
+
+    store = kept.store()
+    if store is None:
+        return _outcome(request, stack)
+    found = unchanged.known(request)
+    store.close()  # the pool of a new run is not to have it open
+    if found is not None:
+        return found
+    with watching() as watch:
+        outcome = _outcome(request, stack)
+    unchanged.keep(request, outcome, watch)
+    return outcome
 
 
 def _consistent(options: dict[str, Any]) -> None:
@@ -57,7 +80,7 @@ def _consistent(options: dict[str, Any]) -> None:
 
 
 def _request(options: dict[str, Any]) -> CheckRequest:
-    from bwlint.run.gather import CheckRequest
+    from bwlint.run.request import CheckRequest
 
     paths, data = _paths(options)
     return CheckRequest(

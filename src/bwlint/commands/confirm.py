@@ -114,7 +114,7 @@ def _checked(paths: tuple[str, ...], options: dict[str, Any], stack: ExitStack) 
     from bwlint.confirm.places import places
     from bwlint.report.summary import at_least
     from bwlint.run.check import check
-    from bwlint.run.gather import CheckRequest
+    from bwlint.run.request import CheckRequest
     from bwlint.settings.config import ConfigError, UsageError
     from bwlint.sources.pypi import is_package
 

@@ -21,6 +21,7 @@ from bwlint.model.fingerprint import fingerprint
 from bwlint.rules import binary_checks
 from bwlint.settings import catalog
 from bwlint.settings.config import Configs, UsageError, chosen_rules
+from bwlint.sources import disk
 from bwlint.sources.archives import ArchiveEntry, entries
 from bwlint.sources.errors import ReadError
 from bwlint.sources.pypi import SourceError
@@ -183,9 +184,11 @@ def _libraries(
 
 def _size(real: str) -> int:
     try:
-        return Path(real).stat().st_size
+        status = Path(real).stat()
     except (OSError, ValueError):
         return 0
+    disk.was_read(real, status, None)
+    return status.st_size
 
 
 def judged(shipment: Shipment, asked: ChipSet, rules: frozenset[str]) -> Iterator[Finding]:

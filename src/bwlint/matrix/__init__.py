@@ -14,7 +14,8 @@ from bwlint.matrix.rows import ANSWERS, Interfaces, RowEntry, entries, span_of
 from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, CellGate, Matrix, MatrixRow
 from bwlint.model.facts import Module
 from bwlint.run.engine import linked
-from bwlint.run.gather import Advance, CheckRequest, Gathered, gather
+from bwlint.run.gather import Advance, Gathered, gather
+from bwlint.run.request import CheckRequest
 from bwlint.settings.config import UsageError
 from bwlint.sources.texts import Names, Texts
 from bwlint.sources.walk import SourceFile

@@ -1,7 +1,7 @@
 """What a tree offers to its users: the rows of the matrix, before anything is judged."""
 
 # Paths are plain strings here, as in `sources.tree`.
-# ruff: noqa: PTH113, PTH118, PTH119
+# ruff: noqa: PTH118, PTH119
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from bwlint.model.expr import Span
 from bwlint.readers.python.interface import BackendChoice, Interface, Offer, interface
 from bwlint.readers.python.vocabulary import arch_text
+from bwlint.sources import disk
 from bwlint.sources.errors import ReadError
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.tree import import_roots, module_name
@@ -113,8 +114,8 @@ class Interfaces:
         for root in self._roots:
             for candidate in (f"{relative}.py", os.path.join(relative, "__init__.py")):
                 path = os.path.join(root, candidate)
-                if os.path.isfile(path):
-                    return os.path.realpath(path)
+                if disk.is_file(path):
+                    return disk.real(path)
         return ""
 
     def find(self, dotted: str, hops: int = MAX_HOPS) -> DefinitionSite | None:

@@ -12,7 +12,7 @@ from bwlint.repair.diff import blocks, lines_of, unified
 from bwlint.repair.plan import Decision, Quit, Wish, silenced
 from bwlint.repair.source import EditedFile
 from bwlint.report.words import words
-from bwlint.run.check import Outcome
+from bwlint.run.outcome import Outcome
 
 QUESTION = "Apply this fix? [a]ccept, [s]kip, s[u]ppress this place, [q]uit, [?] "
 REASON = "Why is it right as it is? (nothing: back) "

@@ -11,8 +11,10 @@ from bwlint.chips import NONE, ChipSet
 from bwlint.repair.changes import moved, origin
 from bwlint.repair.plan import Decision, Key, PassPlan, Quit, Unrepaired, Wish, connected, plan, wishes
 from bwlint.repair.source import EditedFile
-from bwlint.run.check import GateSets, Outcome, judge
-from bwlint.run.gather import Advance, CheckRequest, Gathered, again, gather
+from bwlint.run.check import judge
+from bwlint.run.gather import Advance, Gathered, again, gather
+from bwlint.run.outcome import GateSets, Outcome
+from bwlint.run.request import CheckRequest
 from bwlint.sources.read import SourceText, Unread, given
 
 MOST_PASSES = 12

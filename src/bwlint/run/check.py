@@ -4,41 +4,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 
-from bwlint.chips import ChipSet
-from bwlint.model.findings import Finding, Report, Severity, Skipped
+from bwlint.model.findings import Finding, Report, Skipped
 from bwlint.run.engine import Analysis, analyse
 from bwlint.run.findings_of_drafts import finish
-from bwlint.run.gather import Advance, CheckRequest, Gathered, gather, jobs_of
+from bwlint.run.gather import Advance, Gathered, gather, jobs_of
+from bwlint.run.outcome import GateSets, Outcome
+from bwlint.run.request import CheckRequest
 from bwlint.sources.kinds import BINARY
-from bwlint.sources.texts import Names, Texts
+from bwlint.sources.texts import Names
 from bwlint.world.budget import Budget
-
-GateSets = Mapping[str, tuple[tuple[ChipSet, ChipSet], ...]]
-"""Where the gates of each file may and must hold, by real path, in file order."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """`scanned` counts the files that were read, `severity` is the lowest to show, `fail_on` to fail."""
-
-    report: Report
-    scanned: int
-    severity: Severity
-    fail_on: Severity
-    texts: Texts
-    names: Names
-    sets: GateSets = field(default_factory=dict)
-    wheels: tuple[tuple[str, str], ...] = ()
-    """Packages that were fetched: the path for reports, and the real one."""
-
-    def lines(self, reported: str) -> Sequence[str] | None:
-        """The lines of a file as a finding names it."""
-        text = self.texts.of(self.names.real(reported))
-        return None if text is None else text.lines
 
 
 def check(request: CheckRequest, stack: ExitStack, advance: Advance | None = None) -> Outcome:

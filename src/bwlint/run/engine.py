@@ -10,6 +10,7 @@ from functools import cache
 
 from bwlint.chips import ChipSet
 from bwlint.evaluate.sources import Sources
+from bwlint.index import kept
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, RelatedSpan
 from bwlint.judging.evidence import Evidence
@@ -21,6 +22,7 @@ from bwlint.model.findings import CONFIDENCES, SEVERITIES, Confidence, NoFix
 from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.run.merging import one_each
 from bwlint.run.parts import begin, can_copy, ended, stretches
+from bwlint.sources import disk
 from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.tree import checkout_folder, project_folder
 from bwlint.sources.walk import SourceFile
@@ -171,21 +173,45 @@ def _found(
         return
     known = [item for _, one in modules for part in (one, *one.embedded) for item in (part, *part.gates, *part.guards)]
 
-    def work(start: int, stop: int) -> _Part:
+    def part(start: int, stop: int) -> _Part:
         found = [judging.of(file, module) for file, module in modules[start:stop]]
         return _Part(found, budget.read, not budget.ended)
 
     (start, stop), *later = stretches(weights, parts)
-    copies = [begin(*stretch, work, known) for stretch in later]
-    own = work(start, stop)
-    others = [ended(copy, known) for copy in copies]
+    copies = [begin(*stretch, _watched(part), known) for stretch in later]
+    own = part(start, stop)
+    others = [_noted(ended(copy, known)) for copy in copies]
     yield from own.found
     whole = all(one is not None and one.whole for one in (own, *others))
-    if whole and budget.adds(frozenset().union(*(one.read for one in others))):
+    if whole and budget.adds(frozenset().union(*(one.read for one in others if one is not None))):
         for one in others:
-            yield from one.found
+            yield from one.found if one is not None else ()
         return
     yield from (judging.of(file, module) for file, module in modules[stop:])
+
+
+def _watched(part: Callable[[int, int], _Part]) -> Callable[[int, int], tuple[_Part, disk.Looks, bool]]:
+    """A part for a copy of this process, with what that has looked at for it."""
+
+    def work(start: int, stop: int) -> tuple[_Part, disk.Looks, bool]:
+        watch, store = disk.watch(), kept.store()
+        disk.watch_for(None if watch is None else watch.began)
+        found, own = part(start, stop), disk.watch()
+        if store is not None:
+            store.flush()
+        return found, *(own.take() if own is not None else ({}, True))
+
+    return work
+
+
+def _noted(answer: tuple[_Part, disk.Looks, bool] | None) -> _Part | None:
+    if answer is None:
+        return None
+    found, looks, is_steady = answer
+    watch = disk.watch()
+    if watch is not None:
+        watch.add(looks, is_steady=is_steady)
+    return found
 
 
 class _Judging:

@@ -1,6 +1,6 @@
 """What a run reads: arguments in, files and their facts out."""
 
-# ruff: noqa: PTH112, PTH119, PTH120
+# ruff: noqa: PTH119, PTH120
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from pathlib import Path
 from bwlint.chips import ChipSet, parse_targets
 from bwlint.evaluate.sources import Sources
 from bwlint.model.escape import visible
-from bwlint.model.findings import Finding, Severity, Skipped
+from bwlint.model.findings import Finding, Skipped
 from bwlint.readers import ReadError, reader
+from bwlint.run.request import CheckRequest
 from bwlint.settings import catalog
 from bwlint.settings.config import Config, Configs, UsageError, chosen_rules, rule_names
 from bwlint.settings.suppress import MARK
+from bwlint.sources import disk
 from bwlint.sources.ignore import BadPattern
 from bwlint.sources.kinds import BINARY, kind_of
 from bwlint.sources.pypi import SourceError, is_package, open_package
@@ -32,28 +34,6 @@ DEFAULT_TARGETS = ("12.0", "12.1")
 
 
 _MOST_JOBS = 8
-
-
-@dataclass(frozen=True, slots=True)
-class CheckRequest:
-    """What is asked for. Empty tuples and None mean that the configuration decides.
-
-    `stdin` is the content to check under the name `paths[0]`. `fixes` asks for repairs with the findings.
-    `link_budget` is how many files beyond the given ones may be read.
-    """
-
-    paths: tuple[str, ...]
-    target: tuple[str, ...] = ()
-    select: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    severity: Severity | None = None
-    fail_on: Severity | None = None
-    use_gitignore: bool = True
-    force_exclude: bool = False
-    jobs: int | None = None
-    stdin: bytes | None = None
-    fixes: bool = False
-    link_budget: int | None = None
 
 
 Advance = Callable[[int, int], None]
@@ -76,9 +56,10 @@ def gather(
 
     What it unpacks lives as long as `stack`. Raises UsageError and ConfigError.
     """
+    disk.forget()
     settings = Settings(request)
     if request.stdin is not None:
-        stack.enter_context(given({os.path.realpath(request.paths[0]): request.stdin}))
+        stack.enter_context(given({disk.real(request.paths[0]): request.stdin}))
         found, collected = _from_stdin(request, request.stdin, settings)
     else:
         found = _discovered(request, settings, stack)
@@ -209,14 +190,14 @@ class Gathered:
 
 
 def _common_folder(paths: Sequence[str]) -> str:
-    reals = [os.path.realpath(path) for path in paths if not is_package(path)]
+    reals = [disk.real(path) for path in paths if not is_package(path)]
     if not reals:
-        return os.path.realpath(os.curdir)
+        return disk.real(os.curdir)
     try:
         common = os.path.commonpath(reals)
     except ValueError:
-        return os.path.realpath(os.curdir)
-    return common if os.path.isdir(common) else os.path.dirname(common)
+        return disk.real(os.curdir)
+    return common if disk.is_folder(common) else os.path.dirname(common)
 
 
 def _discovered(request: CheckRequest, settings: Settings, stack: ExitStack) -> Found:
@@ -240,7 +221,7 @@ def _discovered(request: CheckRequest, settings: Settings, stack: ExitStack) -> 
         raise UsageError(str(error)) from None
     if found.errors:
         raise UsageError("\n".join(f"{visible(error.path)}: {error.reason}" for error in found.errors))
-    settings.mounts = tuple(os.path.realpath(path.real) + os.sep for path in paths if isinstance(path, Mount))
+    settings.mounts = tuple(disk.real(path.real) + os.sep for path in paths if isinstance(path, Mount))
     files = tuple(file for file in found.files if not settings.is_excluded(file))
     return Found(files, (*refused, *found.skipped), settings.mounts, tuple(wheels))
 
@@ -254,7 +235,7 @@ def _scratch(stack: ExitStack) -> Path:
 def _from_stdin(request: CheckRequest, data: bytes, settings: Settings) -> tuple[Found, Collected]:
     """Standard input as the one file of the run, standing where its name says."""
     name = request.paths[0]
-    real = os.path.realpath(name)
+    real = disk.real(name)
     file = SourceFile(name, real, kind_of(os.path.basename(name)) or "python", package_root(real), named=True)
     if settings.is_excluded(file):
         return Found(), Collected((), (), ())

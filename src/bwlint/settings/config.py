@@ -5,7 +5,7 @@ package index, and no value is a regular expression: patterns are gitignore glob
 """
 
 # Real paths are plain strings throughout, as `walk` gives them.
-# ruff: noqa: PTH113, PTH118, PTH119, PTH120
+# ruff: noqa: PTH118, PTH119, PTH120
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from typing import Any, cast
 from bwlint.chips.devices import chip
 from bwlint.model.findings import SEVERITIES, Severity
 from bwlint.settings import catalog
+from bwlint.sources import disk
 from bwlint.sources.ignore import BadPattern, Matcher, compiled
 from bwlint.sources.read import Unread, read_bytes
 
@@ -122,7 +123,7 @@ class Configs:
 
     def of(self, path: str) -> Config:
         """The configuration for the file at `path`, which need not exist. Raises ConfigError."""
-        return self.of_folder(os.path.dirname(os.path.realpath(path)))
+        return self.of_folder(os.path.dirname(disk.real(path)))
 
     def of_folder(self, folder: str) -> Config:
         """The configuration for files in `folder` (a real path). Raises ConfigError."""
@@ -160,7 +161,7 @@ def load(file: str) -> Config | None:
 def _in_folder(folder: str) -> Config | None:
     for name in ("bwlint.toml", "pyproject.toml"):
         file = os.path.join(folder, name)
-        config = load(file) if os.path.isfile(file) else None
+        config = load(file) if disk.is_file(file) else None
         if config:
             return config
     return None

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bwlint.model.findings import Skipped
-from bwlint.sources import ar, tars, zips
+from bwlint.sources import ar, disk, tars, zips
 from bwlint.sources.errors import ReadError
 from bwlint.sources.member import Member, Meter
 from bwlint.sources.pypi import MOST_MEMBERS, SourceError, plain
@@ -187,8 +187,11 @@ def _opened(path: Path, reported: str) -> int:
         # A FIFO would block until somebody writes.
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except (OSError, ValueError) as error:
+        disk.was_refused(str(path), error)
         raise SourceError(f"{plain(reported)}: {why(error)}") from None
-    special = special_file(os.fstat(handle).st_mode)
+    status = os.fstat(handle)
+    disk.was_read(str(path), status, None)
+    special = special_file(status.st_mode)
     if special:
         os.close(handle)
         raise SourceError(f"{plain(reported)}: not a regular file: {special}")

@@ -15,6 +15,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 from bwlint.model.findings import Region
+from bwlint.sources import disk
 
 LIMIT = 8 * 1024 * 1024
 """The largest file that is read, in bytes."""
@@ -70,9 +71,10 @@ def read_from_disk(real: str, limit: int = LIMIT) -> bytes | Unread:
         # A FIFO would block in open() until somebody writes; it may have taken the place of a file by now.
         handle = os.open(real, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except (OSError, ValueError) as error:
+        disk.was_refused(real, error)
         return Unread(why(error))
     try:
-        return _read_open(handle, limit)
+        return _read_open(real, handle, limit)
     except OSError as error:
         return Unread(why(error))
     finally:
@@ -165,9 +167,11 @@ def _utf16(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def _read_open(handle: int, limit: int) -> bytes | Unread:
+def _read_open(real: str, handle: int, limit: int) -> bytes | Unread:
     status = os.fstat(handle)
     special = special_file(status.st_mode)
+    if special or status.st_size > limit:
+        disk.was_read(real, status, None)
     if special:
         return Unread(f"not a regular file: {special}")
     if status.st_size > limit:
@@ -175,6 +179,7 @@ def _read_open(handle: int, limit: int) -> bytes | Unread:
     with open(handle, "rb", closefd=False) as file:
         # One byte more than allowed tells whether the file grew since.
         data = file.read(limit + 1)
+    disk.was_read(real, status, data)
     return data if len(data) <= limit else Unread(_too_large(limit))
 
 

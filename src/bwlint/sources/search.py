@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 
+from bwlint.sources import disk
 from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.walk import Discovery, SourceFile, discover
 
@@ -186,7 +187,7 @@ def search_of(root: str, known: dict[str, Search]) -> Search:
     """The search over the project of a package root; one for each folder."""
     from bwlint.sources.tree import project_folder
 
-    folder = os.path.realpath(project_folder(root))
+    folder = disk.real(project_folder(root))
     if folder not in known:
         known[folder] = Search(folder)
     return known[folder]

@@ -41,17 +41,18 @@ class Names:
     """Reported paths and what they stand for."""
 
     files: Mapping[str, SourceFile]
-    _reals: dict[str, str] = field(default_factory=dict)
+    reals: dict[str, str] = field(default_factory=dict)
+    """What those stand for that were reported."""
 
     def reported(self, real: str, near: SourceFile) -> str:
         """The path to report for `real`, told like that of the file `near` where no argument reaches it."""
         path = self.files[real].path if real in self.files else _beside(real, near)
-        self._reals[path] = real
+        self.reals[path] = real
         return path
 
     def real(self, reported: str) -> str:
         """What a path that was reported stands for."""
-        return self._reals.get(reported, reported)
+        return self.reals.get(reported, reported)
 
 
 def _beside(real: str, near: SourceFile) -> str:

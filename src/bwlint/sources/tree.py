@@ -1,13 +1,14 @@
 """Where packages begin, for resolving imports inside a tree."""
 
 # Paths are plain strings here: a `Path` for each file would double the time of a walk.
-# ruff: noqa: PTH110, PTH113, PTH118, PTH120, PTH122, PTH206, PTH208
+# ruff: noqa: PTH118, PTH120, PTH122, PTH206
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from functools import cache
+
+from bwlint.sources import disk
 
 KERNEL_PACKAGE = "build.toml"
 """What kernel-builder builds a package of kernels by; each in a folder of such packages is a project by itself."""
@@ -27,7 +28,7 @@ def package_root(real_path: str) -> str:
     return folder_root(os.path.dirname(real_path))
 
 
-@cache
+@disk.remembered
 def folder_root(folder: str) -> str:
     """The package root of the files in `folder`; one look for each folder and process."""
     root, current = folder, folder
@@ -45,14 +46,14 @@ def folder_root(folder: str) -> str:
     return root
 
 
-@cache
+@disk.remembered
 def _is_package(folder: str) -> bool:
-    return os.path.isfile(os.path.join(folder, "__init__.py"))
+    return disk.is_file(os.path.join(folder, "__init__.py"))
 
 
-@cache
+@disk.remembered
 def _is_marked(folder: str, marks: tuple[str, ...]) -> bool:
-    return any(os.path.exists(os.path.join(folder, mark)) for mark in marks)
+    return any(disk.exists(os.path.join(folder, mark)) for mark in marks)
 
 
 def module_name(path: str, root: str) -> str:
@@ -84,16 +85,16 @@ def find_module(dotted: str, roots: Iterable[str]) -> str | None:
             continue
         for candidate in (f"{relative}.py", os.path.join(relative, "__init__.py")):
             path = os.path.join(root, candidate)
-            if os.path.isfile(path):
+            if disk.is_file(path):
                 return path
     return None
 
 
-@cache
+@disk.remembered
 def entries(root: str) -> frozenset[str]:
     """Names that an import can begin with in a root, so that most imports cost no look at the disk."""
     try:
-        return frozenset(name.removesuffix(".py") for name in os.listdir(root))
+        return frozenset(name.removesuffix(".py") for name in disk.names(root))
     except OSError:
         return frozenset()
 
@@ -117,7 +118,7 @@ def _project(root: str) -> str | None:
     return _above(root, _PROJECT_MARKS)
 
 
-@cache
+@disk.remembered
 def _above(root: str, marks: tuple[str, ...]) -> str | None:
     folder = root
     for _ in range(_MAX_CLIMB):

@@ -1,7 +1,7 @@
 """From arguments to the files to read. Only ignore files and the first line of scripts are opened here."""
 
 # Paths are plain strings here: a `Path` for each file would double the time of a walk.
-# ruff: noqa: PTH110, PTH113, PTH116, PTH118, PTH119, PTH120, PTH122, PTH123
+# ruff: noqa: PTH118, PTH119, PTH120, PTH122, PTH123
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from bwlint.model.findings import Skipped
+from bwlint.sources import disk
 from bwlint.sources.ignore import Layer, Rules, as_base, compiled, is_ignored, read_layer
 from bwlint.sources.kinds import kind_of, kind_of_script
 from bwlint.sources.read import Unread, special_file, why
@@ -124,20 +125,20 @@ class _FolderWalk:
         self._use_gitignore = use_gitignore
         self._exclude = compiled(exclude) if exclude else None
         self._force_exclude = force_exclude
-        self._here = as_base(os.path.realpath(os.curdir))
+        self._here = as_base(disk.real(os.curdir))
         self._seen: set[str] = set()
         self._links: list[_Link] = []
 
     def argument(self, mount: Mount, *, mounted: bool) -> None:
         try:
-            mode = os.stat(mount.real).st_mode
+            mode = disk.mode(mount.real)
         except (FileNotFoundError, NotADirectoryError, ValueError) as error:
             self.errors.append(Skipped(_printable(mount.reported), why(error)))
             return
         except OSError as error:
             self._skip(mount.reported, why(error))
             return
-        real = os.path.realpath(mount.real)
+        real = disk.real(mount.real)
         if stat.S_ISDIR(mode):
             self._named_folder(mount.reported, real, () if mounted else self._rules_above(real))
         else:
@@ -182,8 +183,7 @@ class _FolderWalk:
 
     def _folder(self, folder: _Folder, stack: list[_Folder], exclude: Layer | None, *, is_top: bool) -> None:
         try:
-            with os.scandir(folder.real) as listing:
-                entries = list(listing)
+            entries = disk.entries(folder.real)
         except OSError as error:
             self._skip(folder.reported, f"folder not read: {why(error)}")
             return
@@ -222,20 +222,20 @@ class _FolderWalk:
         elif entry.is_file(follow_symlinks=False):
             self._add(SourceFile(_printable(reported), real, kind or "", inside.root))
         else:
-            special = special_file(entry.stat(follow_symlinks=False).st_mode)
+            special = special_file(disk.mode(real))
             self._skip(reported, f"not a regular file: {special}")
 
     def _follow(self, link: _Link, base: str) -> None:
         """Read the file that `link` leads to. A folder inside `base` is read by its own name, if at all."""
         kind = kind_of(os.path.basename(link.real))
         try:
-            mode = os.stat(link.real).st_mode
+            mode = disk.mode(link.real)
         except OSError as error:
             if kind:
                 broken = isinstance(error, FileNotFoundError)
                 self._skip(link.reported, "symlink to nothing" if broken else why(error))
             return
-        target = os.path.realpath(link.real)
+        target = disk.real(link.real)
         if stat.S_ISDIR(mode):
             self._link_to_folder(link, target, base)
         elif kind is None:
@@ -248,7 +248,7 @@ class _FolderWalk:
             self._add(SourceFile(_printable(link.reported), target, kind, package_root(target)))
 
     def _link_to_folder(self, link: _Link, target: str, base: str) -> None:
-        if os.path.exists(os.path.join(target, VENV_MARK)):
+        if disk.exists(os.path.join(target, VENV_MARK)):
             return
         if link.real.startswith(as_base(target)):
             self._skip(link.reported, "symlink loop")
@@ -273,7 +273,7 @@ class _FolderWalk:
         if not self._use_gitignore:
             return ()
         above: list[str] = []
-        while not os.path.lexists(os.path.join(folder, ".git")):
+        while not disk.is_there(os.path.join(folder, ".git")):
             parent = os.path.dirname(folder)
             if parent == folder:
                 return ()
@@ -291,7 +291,7 @@ class _FolderWalk:
 
     def _layer(self, folder: str, name: str) -> Rules:
         file = os.path.join(folder, name)
-        if not os.path.isfile(file):
+        if not disk.is_file(file):
             return ()
         layer = read_layer(file, folder)
         if isinstance(layer, Unread):
@@ -345,7 +345,7 @@ def _lineage(top: str, real: str, *, is_folder: bool) -> Iterator[tuple[str, boo
 
 
 def _ignore_files(folder: str) -> set[str]:
-    return {name for name in (".git", ".gitignore") if os.path.lexists(os.path.join(folder, name))}
+    return {name for name in (".git", ".gitignore") if disk.is_there(os.path.join(folder, name))}
 
 
 def _kind_of_script(real: str) -> str | Unread | None:
@@ -354,8 +354,10 @@ def _kind_of_script(real: str) -> str | Unread | None:
         return None
     try:
         with open(real, "rb") as file:
+            disk.was_read(real, os.fstat(file.fileno()), None)
             return kind_of_script(file.read(128))
     except OSError as error:
+        disk.was_refused(real, error)
         return Unread(why(error))
 
 

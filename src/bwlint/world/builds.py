@@ -1,11 +1,10 @@
 """Which builds of the tree compile a source file, and for which targets."""
 
 # Paths are plain strings here, as in `sources.tree`.
-# ruff: noqa: PTH110, PTH118, PTH120, PTH207, PTH208
+# ruff: noqa: PTH118, PTH120
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 from collections import defaultdict
@@ -15,6 +14,7 @@ from itertools import islice
 from bwlint.chips import NONE, ChipSet, Target, TargetSet, all_chips, group, known_targets, siblings, spelling, words
 from bwlint.chips.frameworks import refuses_family
 from bwlint.model.facts import Carry, Module
+from bwlint.sources import disk
 from bwlint.sources.read import read_bytes
 from bwlint.sources.tree import KERNEL_PACKAGE, checkout_folder, folder_root, project_folder
 from bwlint.world.headers import Headers
@@ -96,7 +96,7 @@ class Builds:
             folder = os.path.dirname(origin)
             if path.startswith(f"{folder}/") and path.endswith(f"/{source.lstrip('./')}"):
                 exact = os.path.join(folder, source)
-                if (path == exact or not os.path.exists(exact)) and self._decides(origin, path):
+                if (path == exact or not disk.exists(exact)) and self._decides(origin, path):
                     yield origin, carry
         for folder, source, origin, carry in self._patterns:
             below = path.removeprefix(f"{folder}/")
@@ -187,7 +187,7 @@ def _build_files(folder: str) -> list[str]:
 
 def _names(folder: str) -> list[str]:
     try:
-        return sorted(os.listdir(folder))
+        return sorted(disk.names(folder))
     except OSError:
         return []
 
@@ -199,7 +199,7 @@ def _first_word(name: str) -> str:
 
 def files(path: str) -> Iterable[str]:
     """The files that a path with stars may name, or the one that it names."""
-    return sorted(glob.glob(path))[:_MOST_FILES] if "*" in path else (path,)
+    return disk.matching(path)[:_MOST_FILES] if "*" in path else (path,)
 
 
 def fits(name: str, pattern: str) -> bool:

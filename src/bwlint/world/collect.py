@@ -15,10 +15,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bwlint.index import kept
 from bwlint.model.facts import Module
 from bwlint.model.findings import Skipped
 from bwlint.readers import KINDS, ReadError, python, reader
 from bwlint.settings.suppress import MARK
+from bwlint.sources import disk
 from bwlint.sources.kinds import kind_of
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.tree import module_name
@@ -42,8 +44,11 @@ class Collected:
     marked: tuple[SourceFile, ...]
 
 
-Result = tuple[Module | None, str, bool]
-"""What a worker says of a file: its facts, the reason why it was skipped (or ""), has a comment."""
+Facts = tuple[Module | None, str]
+"""What is read of a file: its facts, the reason why it was skipped (or "")."""
+Result = tuple[Facts | bytes, bool]
+"""What a worker says of a file: its facts, as the index keeps them where there is one; has a comment."""
+_NO_FACTS: Facts = None, ""
 
 
 def collect(
@@ -60,7 +65,8 @@ def collect(
     modules: list[tuple[SourceFile, Module]] = []
     skipped: list[Skipped] = []
     marked: list[SourceFile] = []
-    for file, (module, reason, has_comment) in _results(files, jobs, advance, own):
+    for file, (found, has_comment) in _results(files, jobs, advance, own):
+        module, reason = _unpacked(found, file, own)
         if reason:
             skipped.append(Skipped(file.path, reason))
         if has_comment:
@@ -88,6 +94,21 @@ def load(real: str, dotted: str, handed: frozenset[tuple[str, str]] = frozenset(
     matters = bool(handed) or reader(kind).may_matter(data, brought)
     if not (matters or brought or is_package or kind == "cuda" or _NUMBERED.search(data)):
         return None  # only a facade and a table by numbers hand on what matters without a device word
+    key = kept.key("loaded", data, kind, real, dotted, sorted(handed), brought, matters)
+    return kept.answered(key, lambda: _loaded(kind, real, dotted, data, handed, brought, matters=matters))
+
+
+def _loaded(
+    kind: str,
+    real: str,
+    dotted: str,
+    data: bytes,
+    handed: frozenset[tuple[str, str]],
+    brought: frozenset[str],
+    *,
+    matters: bool,
+) -> Module | None:
+    is_package = os.path.basename(real) == "__init__.py"
     source = decode(data)
     if isinstance(source, Unread):
         return None
@@ -121,16 +142,40 @@ def _results(
 ) -> Iterator[tuple[SourceFile, Result]]:
     chunks = [([(f.real, f.root, f.kind) for f in files[i : i + CHUNK]], own) for i in range(0, len(files), CHUNK)]
     if jobs <= 1 or len(files) < SERIAL_BELOW:
-        answers: Iterator[list[Result]] = map(_read_chunk, chunks)
-        yield from _paired(files, answers, advance)
+        yield from _paired(files, map(_read_chunk, chunks), advance)
         return
     from concurrent.futures import ProcessPoolExecutor
 
     for kind in {file.kind for file in files}:
         reader(kind)  # once here, and not in every process
 
-    with ProcessPoolExecutor(jobs, mp_context=_context(), initializer=gc.disable) as pool:
-        yield from _paired(files, pool.map(_read_chunk, chunks), advance)
+    watch = disk.watch()
+    began = None if watch is None else watch.began
+    with ProcessPoolExecutor(jobs, _context(), _begin, (began, kept.store() is not None)) as pool:
+        yield from _paired(files, map(_noted, pool.map(_work, chunks)), advance)
+
+
+def _begin(began: int | None, is_kept: bool) -> None:
+    """A process of the pool begins."""
+    gc.disable()
+    disk.watch_for(began)
+    kept.use_again(is_kept)
+
+
+def _work(chunk: _Chunk) -> tuple[list[Result], disk.Looks, bool]:
+    """What a process of the pool says of some files, and what it has looked at for it."""
+    results, store, watch = _read_chunk(chunk), kept.store(), disk.watch()
+    if store is not None:
+        store.flush()
+    return results, *(watch.take() if watch is not None else ({}, True))
+
+
+def _noted(answer: tuple[list[Result], disk.Looks, bool]) -> list[Result]:
+    results, looks, is_steady = answer
+    watch = disk.watch()
+    if watch is not None:
+        watch.add(looks, is_steady=is_steady)
+    return results
 
 
 def _paired(
@@ -151,7 +196,11 @@ def _context() -> BaseContext:
     return multiprocessing.get_context("fork" if "fork" in methods else None)
 
 
-def _read_chunk(chunk: tuple[list[tuple[str, str, str]], frozenset[str]]) -> list[Result]:
+_Chunk = tuple[list[tuple[str, str, str]], frozenset[str]]
+"""Real paths, package roots and kinds of files, and the names that the configuration adds."""
+
+
+def _read_chunk(chunk: _Chunk) -> list[Result]:
     places, own = chunk
     return [_read_one(real, root, kind, own) for real, root, kind in places]
 
@@ -159,22 +208,40 @@ def _read_chunk(chunk: tuple[list[tuple[str, str, str]], frozenset[str]]) -> lis
 def _read_one(real: str, root: str, kind: str, own: frozenset[str]) -> Result:
     data = read_bytes(real)
     if isinstance(data, Unread):
-        return None, data.reason, False
+        return (None, data.reason), False
     has_comment = _MARK in data
     brought = brought_to(kind, real, data)
     if not reader(kind).may_matter(data, own | brought):
-        return None, "", has_comment
+        return _NO_FACTS, has_comment
+    key = kept.key("facts", data, kind, real, root, own, brought)
+    return kept.in_bytes(key, lambda: _facts(real, root, kind, data, own, brought)), has_comment
+
+
+def _facts(real: str, root: str, kind: str, data: bytes, own: frozenset[str], brought: frozenset[str]) -> Facts:
     source = decode(data)
     if isinstance(source, Unread):
-        return None, source.reason, has_comment
+        return None, source.reason
     try:
         module = module_of(kind, real, root, source, own, brought)
     except ReadError as error:
-        return None, str(error), has_comment
+        return None, str(error)
     told = (module.gates, module.guards, module.operations, module.carries, module.embedded, module.handed_on)
     if not any(told):
-        return None, "", has_comment  # read again if an import or an include asks for it
-    return module, "", has_comment
+        return _NO_FACTS  # read again if an import or an include asks for it
+    return module, ""
+
+
+def _unpacked(found: Facts | bytes, file: SourceFile, own: frozenset[str]) -> Facts:
+    if not isinstance(found, bytes):
+        return found
+    try:
+        facts: Facts = kept.unpacked(found)
+        return facts
+    except kept.NotData:
+        data = read_bytes(file.real)
+        if isinstance(data, Unread):
+            return None, data.reason
+        return _facts(file.real, file.root, file.kind, data, own, brought_to(file.kind, file.real, data))
 
 
 def module_of(

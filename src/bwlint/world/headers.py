@@ -1,7 +1,7 @@
 """Headers of the scanned tree: which file an include names, and which files define a macro that another sees."""
 
 # Paths are plain strings here, as in `sources.tree`.
-# ruff: noqa: PTH113, PTH117, PTH118, PTH120
+# ruff: noqa: PTH117, PTH118, PTH120
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import os
 import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 
 from bwlint.chips.frameworks import headers
 from bwlint.model.facts import Module
+from bwlint.sources import disk
 from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.tree import folder_root, project_folder
 
@@ -175,18 +175,18 @@ def implementing(header: str) -> Iterator[str]:
     return (path for ending in _IMPLEMENTING if _is_file(path := f"{stem}{ending}"))
 
 
-@cache
+@disk.remembered
 def _is_file(path: str) -> bool:
-    return os.path.isfile(path)
+    return disk.is_file(path)
 
 
-@cache
+@disk.remembered
 def _bytes_of(path: str) -> bytes:
     data = read_bytes(path)
     return b"" if isinstance(data, Unread) else data
 
 
-@cache
+@disk.remembered
 def resolve(folder: str, text: str) -> str | None:
     """The file of the tree that `#include "text"` names in a folder, or None."""
     if os.path.isabs(text) or len(text) > 300 or "\0" in text:
@@ -196,7 +196,7 @@ def resolve(folder: str, text: str) -> str | None:
     while True:
         for name in _INCLUDE_FOLDERS:
             path = os.path.normpath(os.path.join(base, name, text))
-            if path.startswith(project) and os.path.isfile(path):
+            if path.startswith(project) and disk.is_file(path):
                 return path
         parent = os.path.dirname(base)
         if base == project or parent == base or not base.startswith(project):

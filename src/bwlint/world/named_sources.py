@@ -1,7 +1,7 @@
 """Files that a text names as a compiler's or a build's input: "csrc/gemm.cu", "csrc/gemm_*.cu", <impls/{}.cuh>."""
 
 # Paths are plain strings here, as in `sources.tree`.
-# ruff: noqa: PTH113, PTH118, PTH119, PTH120
+# ruff: noqa: PTH118, PTH119, PTH120
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
+from bwlint.sources import disk
 from bwlint.world.builds import fits
 
 COMPILED = (".cu", ".cpp", ".cc", ".cxx")
@@ -50,7 +51,7 @@ class NamedSource:
         if self.is_pattern:
             return within in f"{folder}/" and (self.anywhere or self._is_above(real))
         exact = os.path.join(os.path.dirname(self.origin), *self.folders, self.name)
-        return real == exact or (f"{folder}/".endswith(within) and (self.anywhere or not os.path.isfile(exact)))
+        return real == exact or (f"{folder}/".endswith(within) and (self.anywhere or not disk.is_file(exact)))
 
     def is_of_a_build(self) -> bool:
         """Whether a build says it, not a program."""

@@ -3,7 +3,7 @@ does not come to the test.
 """
 
 # Paths are plain strings here, as in `sources.tree`.
-# ruff: noqa: PTH113, PTH118, PTH119, PTH120
+# ruff: noqa: PTH118, PTH119, PTH120
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from itertools import islice
 from bwlint.chips import EVERY, ChipSet
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Outline
+from bwlint.sources import disk
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import module_name, package_root, project_folder
 from bwlint.world import suites
@@ -185,6 +186,6 @@ def _conftests(path: str) -> Iterator[str]:
     top = project_folder(package_root(path))
     folder = os.path.dirname(path)
     while folder.startswith(top):
-        if os.path.isfile(os.path.join(folder, _CONFTEST)):
+        if disk.is_file(os.path.join(folder, _CONFTEST)):
             yield os.path.join(folder, _CONFTEST)
         folder = os.path.dirname(folder)

@@ -4,7 +4,7 @@ A lock file is believed before what is only asked for, and a project's own name 
 """
 
 # Paths are plain strings here, as in `sources.tree`.
-# ruff: noqa: PTH113, PTH118, PTH120, PTH208
+# ruff: noqa: PTH118, PTH120
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from bwlint.readers.python.sides import dotted
+from bwlint.sources import disk
 from bwlint.sources.read import Unread, read_bytes
 
 MAX_FILES = 60
@@ -156,7 +157,7 @@ def _own(project: _Project) -> Iterator[tuple[str, str]]:
 
 def _package(folder: str) -> tuple[str, str]:
     """The one package in a folder and the version that its build wrote into it; "" for both where there are more."""
-    packages = [name for name in _entries(folder) if os.path.isfile(os.path.join(folder, name, "__init__.py"))]
+    packages = [name for name in _entries(folder) if disk.is_file(os.path.join(folder, name, "__init__.py"))]
     if len(packages) != 1:
         return "", ""
     written = _WRITTEN.search(_text(os.path.join(folder, packages[0], "_version.py")))
@@ -189,7 +190,7 @@ def _listed(folder: str) -> Iterator[str]:
     ]
     done: set[str] = set()
     while waiting and len(done) < MAX_FILES:
-        file = os.path.realpath(waiting.pop(0))
+        file = disk.real(waiting.pop(0))
         if file in done or not file.startswith(folder.rstrip(os.sep) + os.sep):
             continue
         done.add(file)
@@ -212,7 +213,7 @@ def _lines(text: str) -> Iterator[str]:
 
 def _entries(folder: str) -> list[str]:
     try:
-        return sorted(os.listdir(folder))
+        return sorted(disk.names(folder))
     except OSError:
         return []
 

@@ -6,7 +6,7 @@ walked or a name put together, and where nothing that is like it is named.
 """
 
 # Paths are plain strings here, as in `sources.tree`.
-# ruff: noqa: PTH113, PTH118, PTH119, PTH120, PTH122, PTH208
+# ruff: noqa: PTH118, PTH119, PTH120, PTH122
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import groupby, islice
 from operator import itemgetter
 
+from bwlint.sources import disk
 from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.search import Search, search_of
 from bwlint.sources.tree import KERNEL_PACKAGE, checkout_folder, is_project, package_root, project_folder
@@ -169,7 +169,7 @@ class Unbuilt:
         root = package_root(real)
         folder = project_folder(root)
         if folder not in self._projects:
-            whole = checkout_folder(root) == folder or os.path.isfile(os.path.join(folder, KERNEL_PACKAGE))
+            whole = checkout_folder(root) == folder or disk.is_file(os.path.join(folder, KERNEL_PACKAGE))
             alone = is_project(real, root) and whole  # else others may build it
             search = search_of(folder, self.searches) if alone else None
             known = search is not None and search.complete("cuda") and search.complete("python")
@@ -192,10 +192,10 @@ def _stands_alone(real: str) -> bool:
     return isinstance(data, Unread) or _MAIN.search(data) is not None
 
 
-@cache
+@disk.remembered
 def _has_another_build(folder: str, project: str) -> bool:
     """Whether a build that bwlint does not read stands in a folder or in one above it."""
-    names = os.listdir(folder)
+    names = disk.names(folder)
     if any(name in _OTHER_BUILDS or name.endswith(_OTHER_ENDINGS) for name in names if name != "MANIFEST.in"):
         return True
     return folder != project and folder.startswith(project) and _has_another_build(os.path.dirname(folder), project)

@@ -12,7 +12,7 @@ import pytest
 from bwlint.fix.apply import apply
 from bwlint.model.findings import Finding, Fix
 from bwlint.run.check import check
-from bwlint.run.gather import CheckRequest
+from bwlint.run.request import CheckRequest
 
 
 @dataclass(frozen=True, slots=True)

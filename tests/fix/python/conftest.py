@@ -17,7 +17,7 @@ from bwlint.model.facts import Gate, Module
 from bwlint.model.findings import Finding, Fix, NoFix
 from bwlint.readers.python import read
 from bwlint.run.check import check
-from bwlint.run.gather import CheckRequest
+from bwlint.run.request import CheckRequest
 from bwlint.world.tree import Sets, Tree
 
 

@@ -15,7 +15,7 @@ from bwlint.chips import EVERY, ChipSet, siblings
 from bwlint.fix.apply import apply
 from bwlint.model.findings import Edit, Finding
 from bwlint.run.check import check
-from bwlint.run.gather import CheckRequest
+from bwlint.run.request import CheckRequest
 from bwlint.sources.read import SourceText
 
 HEAD = """import torch

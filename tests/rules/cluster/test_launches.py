@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bwlint.run.check import check
-from bwlint.run.gather import CheckRequest
+from bwlint.run.request import CheckRequest
 
 LAUNCH = """
 __global__ void kernel(float* out) { out[0] = 1; }

@@ -21,7 +21,9 @@ from bwlint.chips.drivers import toolkit_of_isa
 from bwlint.chips.toolkits import version
 from bwlint.confirm.selftest.case import AssembledCubin, BuiltProgram, Fatbin, PtxText, Question, SelftestCase, Words
 from bwlint.model.findings import Claim, ClaimKind, Finding
-from bwlint.run import check, gather
+from bwlint.run import check
+from bwlint.run.outcome import Outcome
+from bwlint.run.request import CheckRequest
 
 Verdict = Literal["works", "fails", "unknown"]
 Compiler = Literal["driver", "ptxas"]
@@ -79,9 +81,9 @@ def _said(
                 yield from _served(library, chip, cuda)
 
 
-def _checked(source: Path, chip: Chip) -> check.Outcome:
+def _checked(source: Path, chip: Chip) -> Outcome:
     with ExitStack() as stack:
-        request = gather.CheckRequest((str(source),), target=(chip.name,), severity="note", jobs=1, use_gitignore=False)
+        request = CheckRequest((str(source),), target=(chip.name,), severity="note", jobs=1, use_gitignore=False)
         return check.check(request, stack)
 
 

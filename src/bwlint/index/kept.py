@@ -1,0 +1,84 @@
+"""What a run asks the index for. Nothing is kept and nothing found unless a command has said `using`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from hashlib import blake2b
+from typing import TypeVar
+
+from bwlint.index.basis import basis
+from bwlint.index.packed import NotData as NotData
+from bwlint.index.packed import packed
+from bwlint.index.packed import unpacked as unpacked
+from bwlint.index.store import Store
+
+_Answer = TypeVar("_Answer")
+_KEY = 20
+_store: Store | None = None
+
+
+@contextmanager
+def using() -> Iterator[Store]:
+    """Until it ends, what is found out is kept, and what was kept is found."""
+    global _store
+    _store = Store()
+    try:
+        yield _store
+        _store.flush()
+        _store.prune()
+    finally:
+        _store.close()
+        _store = None
+
+
+def store() -> Store | None:
+    """The index in use."""
+    return _store
+
+
+def use_again(is_used: bool) -> None:
+    """In a process that works for a run: use the index as the run does."""
+    global _store
+    _store = Store() if is_used else None
+
+
+def key(kind: str, data: bytes, *parts: object) -> bytes:
+    """What something is kept by: its kind, the bytes it was made of, and all else that it rests on.
+
+    `parts` are scalars, sequences, and sets of scalars.
+    """
+    rest = json.dumps([kind, *parts], default=sorted).encode()
+    return blake2b(b"\0".join((basis(), blake2b(data).digest(), rest)), digest_size=_KEY).digest()
+
+
+def answered(name: bytes, make: Callable[[], _Answer]) -> _Answer:
+    """What was kept by a key, or what is made now and kept."""
+    if _store is None:
+        return make()
+    known = _store.get(name)
+    if known is not None:
+        with suppress(NotData):
+            found: _Answer = unpacked(known)
+            return found
+    made = make()
+    with suppress(NotData):
+        _store.put(name, packed(made))
+    return made
+
+
+def in_bytes(name: bytes, make: Callable[[], _Answer]) -> bytes | _Answer:
+    """The same as bytes for `unpacked`, which another process has sooner than the answer itself."""
+    known = _store.get(name) if _store is not None else None
+    if known is not None:
+        return known
+    made = make()
+    if _store is None:
+        return made
+    try:
+        written = packed(made)
+    except NotData:
+        return made
+    _store.put(name, written)
+    return written

@@ -1,0 +1,36 @@
+"""What a run comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from bwlint.model.findings import Report, Severity
+from bwlint.sources.texts import Names, Texts
+
+if TYPE_CHECKING:
+    from bwlint.chips import ChipSet
+
+GateSets = Mapping[str, "tuple[tuple[ChipSet, ChipSet], ...]"]
+"""Where the gates of each file may and must hold, by real path, in file order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`scanned` counts the files that were read, `severity` is the lowest to show, `fail_on` to fail."""
+
+    report: Report
+    scanned: int
+    severity: Severity
+    fail_on: Severity
+    texts: Texts
+    names: Names
+    sets: GateSets = field(default_factory=dict)
+    wheels: tuple[tuple[str, str], ...] = ()
+    """Packages that were fetched: the path for reports, and the real one."""
+
+    def lines(self, reported: str) -> Sequence[str] | None:
+        """The lines of a file as a finding names it."""
+        text = self.texts.of(self.names.real(reported))
+        return None if text is None else text.lines

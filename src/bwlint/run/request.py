@@ -1,0 +1,29 @@
+"""What a run is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bwlint.model.findings import Severity
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRequest:
+    """What is asked for. Empty tuples and None mean that the configuration decides.
+
+    `stdin` is the content to check under the name `paths[0]`. `fixes` asks for repairs with the findings.
+    `link_budget` is how many files beyond the given ones may be read.
+    """
+
+    paths: tuple[str, ...]
+    target: tuple[str, ...] = ()
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    severity: Severity | None = None
+    fail_on: Severity | None = None
+    use_gitignore: bool = True
+    force_exclude: bool = False
+    jobs: int | None = None
+    stdin: bytes | None = None
+    fixes: bool = False
+    link_budget: int | None = None

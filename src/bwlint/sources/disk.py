@@ -1,0 +1,331 @@
+"""The file system as a run sees it. Whoever asks about a path, or lists a folder, asks here, and what is read is noted.
+
+A run that is watched can be told by what it has looked at: as long as each look would show the same, so would the run.
+"""
+
+# Paths are plain strings here, as in `sources.walk`.
+# ruff: noqa: PTH116, PTH118, PTH120, PTH123, PTH206
+
+from __future__ import annotations
+
+import errno
+import fnmatch
+import os
+import stat
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from hashlib import blake2b
+from typing import Any, Literal, NamedTuple, TypeVar
+
+Sight = Literal["file", "folder", "mode", "link", "real"]
+"""What was looked at.
+
+file    the content of a file
+folder  the names in a folder, and of what type each is
+mode    what a path leads to
+link    the same of a link itself
+real    the path without links
+"""
+Status = tuple[int, int, int, int, int]
+"""Mode, inode, size in bytes, times of the last change of content and of status in nanoseconds."""
+
+SETTLED = 2_000_000_000
+"""Nanoseconds that a change must lie back before its time tells it from the next one: the coarsest clock is FAT's."""
+
+
+class Look(NamedTuple):
+    """What a look has shown: the status of a file or folder, where there was one, and what was seen, as a digest.
+
+    What was not looked at to its end has "" for what was seen.
+    """
+
+    status: Status | None
+    seen: str
+
+
+Looks = dict[tuple[Sight, str], Look]
+"""By what was looked at, and its path."""
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+@dataclass(slots=True)
+class Watch:
+    """What a run has looked at since `began` (nanoseconds); `is_steady` until a second look shows something else."""
+
+    began: int
+    looks: Looks = field(default_factory=dict)
+    is_steady: bool = True
+    _new: Looks = field(default_factory=dict)
+
+    def note(self, sight: Sight, path: str, look: Look) -> None:
+        known = self.looks.get((sight, path))
+        if known is None or (known.status == look.status and not known.seen):
+            self.looks[sight, path] = self._new[sight, path] = look
+        elif known.status != look.status or (look.seen and look.seen != known.seen):
+            self.is_steady = False
+
+    def add(self, looks: Looks, *, is_steady: bool) -> None:
+        """What another process has looked at for the same run."""
+        self.is_steady = self.is_steady and is_steady
+        for (sight, path), look in looks.items():
+            self.note(sight, path, look)
+
+    def take(self) -> tuple[Looks, bool]:
+        """What is new since the last call, for `add`."""
+        new, self._new = self._new, {}
+        return new, self.is_steady
+
+
+_watch: Watch | None = None
+_remembered: list[Callable[[], None]] = []
+
+
+@contextmanager
+def watching() -> Iterator[Watch]:
+    """Until it ends, looks are noted."""
+    global _watch
+    _watch = Watch(time.time_ns())
+    try:
+        yield _watch
+    finally:
+        _watch = None
+
+
+def watch() -> Watch | None:
+    """What notes looks now."""
+    return _watch
+
+
+def watch_for(began: int | None) -> None:
+    """In a process that works for a run which is watched since then: note looks, none of them so far."""
+    global _watch
+    _watch = None if began is None else Watch(began)
+
+
+def remembered(function: _Function) -> _Function:
+    """A function of paths that looks at each once in a run, as `functools.cache`."""
+    kept = cache(function)
+    _remembered.append(kept.cache_clear)
+    return kept  # type: ignore[return-value]
+
+
+def forget() -> None:
+    """Begin a run: files may have changed since the last one."""
+    for clear in _remembered:
+        clear()
+
+
+def mode(path: str) -> int:
+    """The `st_mode` of what a path leads to; raises OSError and ValueError."""
+    try:
+        found = os.stat(path).st_mode
+    except OSError as error:
+        if _watch is not None:
+            _note_failure(_watch, path, error)
+        raise
+    if _watch is not None:
+        _watch.note("mode", path, Look(None, str(stat.S_IFMT(found))))
+    return found
+
+
+def exists(path: str) -> bool:
+    try:
+        mode(path)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def is_file(path: str) -> bool:
+    try:
+        return stat.S_ISREG(mode(path))
+    except (OSError, ValueError):
+        return False
+
+
+def is_folder(path: str) -> bool:
+    try:
+        return stat.S_ISDIR(mode(path))
+    except (OSError, ValueError):
+        return False
+
+
+def is_there(path: str) -> bool:
+    """Whether there is something of that name, be it a link to nothing."""
+    seen = _link(path)
+    if _watch is not None:
+        _watch.note("link", path, Look(None, seen))
+    return not seen.startswith(_FAILED)
+
+
+def real(path: str) -> str:
+    """A path without links."""
+    found = os.path.realpath(path)
+    if _watch is not None:
+        _watch.note("real", path, Look(None, found))
+    return found
+
+
+def names(folder: str) -> list[str]:
+    """What lies in a folder, in no order; raises OSError."""
+    return [entry.name for entry in entries(folder)]
+
+
+def entries(folder: str) -> list[os.DirEntry[str]]:
+    """The same with what each is; raises OSError."""
+    if _watch is None:
+        return _scanned(folder)
+    try:
+        status = _status(os.stat(folder))
+        found = _scanned(folder)
+    except OSError as error:
+        _watch.note("folder", folder, Look(None, _failed(error)))
+        raise
+    _watch.note("folder", folder, Look(status, _listing(found)))
+    return found
+
+
+def matching(pattern: str) -> list[str]:
+    """The paths that a pattern with stars means, in order; a star stands for a part of one name."""
+    found = [os.sep] if pattern.startswith(os.sep) else [""]
+    for part in filter(None, pattern.split(os.sep)):
+        found = [os.path.join(folder, name) for folder in found for name in _fitting(folder, part)]
+    return sorted(found)
+
+
+def was_read(path: str, status: os.stat_result, data: bytes | None) -> None:
+    """Note that a file with that status was opened, and what was in it where it was read to its end."""
+    if _watch is None:
+        return
+    known, found = _watch.looks.get(("file", path)), _status(status)
+    if known is None or known.status != found or (data is not None and not known.seen):
+        _watch.note("file", path, Look(found, "" if data is None else digest(data)))
+
+
+def was_refused(path: str, error: Exception) -> None:
+    """Note that a file could not be opened."""
+    if _watch is not None and isinstance(error, OSError):
+        _watch.note("file", path, Look(None, _failed(error)))
+
+
+def digest(data: bytes) -> str:
+    """What tells one content from every other."""
+    return blake2b(data, digest_size=16).hexdigest()
+
+
+def now(sight: Sight, path: str, look: Look, began: int) -> Look | None:
+    """A look once more, where it shows the same; None where it does not, or nobody can tell.
+
+    It was noted in a run that began then: of what was changed shortly before, or since, the status tells nothing.
+    """
+    if look.status is not None:
+        try:
+            status = _status(os.stat(path))
+        except (OSError, ValueError):
+            return None
+        if status == look.status and max(status[-2:]) < began - SETTLED:
+            return look
+        if not look.seen or stat.S_IFMT(status[0]) != stat.S_IFMT(look.status[0]):
+            return None
+        return Look(status, look.seen) if _AGAIN[sight](path) == look.seen else None
+    return look if _AGAIN[sight](path) == look.seen else None
+
+
+_FAILED = "!"
+ABSENT = f"{_FAILED}{errno.ENOENT}"
+"""What a look shows where nothing is."""
+
+
+def _failed(error: Exception) -> str:
+    return f"{_FAILED}{error.errno if isinstance(error, OSError) else 'name'}"
+
+
+def _note_failure(watch: Watch, path: str, error: OSError) -> None:
+    """Note that something is not there, by the topmost folder that is not there."""
+    while error.errno == errno.ENOENT and os.pardir not in path:
+        above = os.path.dirname(path)
+        if above in ("", path):
+            break
+        if ("mode", above) not in watch.looks:
+            watch.note("mode", above, Look(None, _mode(above)))
+        if watch.looks["mode", above].seen != ABSENT:
+            break
+        path = above
+    watch.note("mode", path, Look(None, _failed(error)))
+
+
+def _status(status: os.stat_result) -> Status:
+    return status.st_mode, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def _mode(path: str) -> str:
+    try:
+        return str(stat.S_IFMT(os.stat(path).st_mode))
+    except (OSError, ValueError) as error:
+        return _failed(error)
+
+
+def _link(path: str) -> str:
+    try:
+        return str(stat.S_IFMT(os.lstat(path).st_mode))
+    except (OSError, ValueError) as error:
+        return _failed(error)
+
+
+def _scanned(folder: str) -> list[os.DirEntry[str]]:
+    with os.scandir(folder) as listing:
+        return list(listing)
+
+
+def _listing(found: Iterable[os.DirEntry[str]]) -> str:
+    return digest("\0".join(sorted(f"{entry.name}/{_type(entry)}" for entry in found)).encode("utf-8", "surrogatepass"))
+
+
+def _type(entry: os.DirEntry[str]) -> str:
+    try:
+        if entry.is_symlink():
+            return "link"
+        return "folder" if entry.is_dir() else "file" if entry.is_file() else "other"
+    except OSError as error:
+        return _failed(error)
+
+
+def _folder(path: str) -> str:
+    try:
+        return _listing(_scanned(path))
+    except OSError as error:
+        return _failed(error)
+
+
+def _file(path: str) -> str:
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        with open(handle, "rb") as file:
+            return digest(file.read())
+    except (OSError, ValueError) as error:
+        return _failed(error)
+
+
+def _fitting(folder: str, part: str) -> list[str]:
+    """The names in a folder that a part of a pattern means: hidden ones only where it says so."""
+    if not _MAGIC.intersection(part):
+        return [part] if is_there(os.path.join(folder, part)) else []
+    try:
+        found = fnmatch.filter(names(folder or os.curdir), part)
+    except OSError:
+        return []
+    return [name for name in found if part.startswith(".") or not name.startswith(".")]
+
+
+_MAGIC = frozenset("*?[")
+_AGAIN: dict[Sight, Callable[[str], str]] = {
+    "file": _file,
+    "folder": _folder,
+    "mode": _mode,
+    "link": _link,
+    "real": os.path.realpath,
+}

@@ -1,0 +1,161 @@
+"""The file of the index: full, damaged, locked, killed, read-only, shared. A run never fails for it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bwlint.index import store as storing
+from bwlint.index.store import Store
+
+FILE = Path("index-1", "index.sqlite3")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "cache"
+    monkeypatch.setenv("BWLINT_CACHE_DIR", str(path))
+    return path
+
+
+def kept(*rows: tuple[bytes, bytes]) -> None:
+    store = Store()
+    for key, value in rows:
+        store.put(key, value)
+    store.close()
+
+
+def found(key: bytes) -> bytes | None:
+    store = Store()
+    value = store.get(key)
+    store.close()
+    return value
+
+
+def test_what_was_put_is_found_by_another_run(folder: Path) -> None:
+    kept((b"a", b"1"), (b"b", b""))
+    assert (found(b"a"), found(b"b"), found(b"c")) == (b"1", b"", None)
+    assert (folder / "index-1").stat().st_mode & 0o777 == 0o700
+
+
+def test_it_is_written_ahead(folder: Path) -> None:
+    kept((b"a", b"1"))
+    assert sqlite3.connect(folder / FILE).execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+DAMAGE = {
+    "no database": lambda path: path.write_bytes(b"this is not it" * 1000),
+    "cut short": lambda path: path.write_bytes(path.read_bytes()[:5000]),
+    "zeros": lambda path: path.write_bytes(path.read_bytes()[:100] + bytes(len(path.read_bytes()) - 100)),
+    "another table": lambda path: sqlite3.connect(path).executescript("DROP TABLE kept; CREATE TABLE kept (x);"),
+    "another value": lambda path: sqlite3.connect(path).executescript("UPDATE kept SET value = x'00112233'"),
+    "a text": lambda path: sqlite3.connect(path).executescript("UPDATE kept SET value = 'text'"),
+    "rows exchanged": lambda path: sqlite3.connect(path).executescript(
+        "UPDATE kept SET value = (SELECT value FROM kept AS other WHERE other.key <> kept.key)"
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_one_is_thrown_away_with_a_line(
+    damage: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept((b"a", b"1" * 9000), (b"b", b"2" * 9000))
+    DAMAGE[damage](folder / FILE)
+    assert found(b"a") is None
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "was damaged; it is thrown away" in error
+    assert not (folder / "index-1").exists()
+    kept((b"a", b"3"))
+    assert found(b"a") == b"3"
+    assert capsys.readouterr().err == ""
+
+
+def test_an_empty_file_is_a_new_one(folder: Path) -> None:
+    kept((b"a", b"1"))
+    (folder / FILE).write_bytes(b"")
+    assert found(b"a") is None
+    kept((b"a", b"2"))
+    assert found(b"a") == b"2"
+
+
+def test_a_killed_run_leaves_what_it_had_written_and_nothing_half(folder: Path) -> None:
+    program = (
+        "import os, sys\nfrom bwlint.index.store import Store\nstore = Store()\n"
+        "store.put(b'a', b'1')\nstore.flush()\nstore._rows('BEGIN IMMEDIATE')\n"
+        "store._rows('DELETE FROM kept')\nos.kill(os.getpid(), 9)\n"
+    )
+    source = str(Path(storing.__file__).parents[2])
+    done = subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": source}, timeout=60)
+    assert done.returncode == -9
+    assert found(b"a") == b"1"
+
+
+def test_runs_at_once_lose_nothing(folder: Path) -> None:
+    program = (
+        "import sys\nfrom bwlint.index.store import Store\nstore = Store()\n"
+        "for n in range(300):\n    store.put(f'{sys.argv[1]} {n}'.encode(), bytes(2000))\n"
+        "store.close()\n"
+    )
+    kept((b"a", b"1"))
+    environment = {**os.environ, "PYTHONPATH": str(Path(storing.__file__).parents[2])}
+    runs = [subprocess.Popen([sys.executable, "-c", program, str(run)], env=environment) for run in range(4)]
+    assert [run.wait(120) for run in runs] == [0] * 4
+    store = Store()
+    assert store.count() == 1201
+    store.close()
+
+
+def test_one_that_is_locked_is_left_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept((b"a", b"1"))
+    monkeypatch.setattr(storing, "_PATIENCE", 0.01)
+    other = sqlite3.connect(folder / FILE, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    kept((b"b", b"2"))
+    assert found(b"a") == b"1"
+    other.execute("ROLLBACK")
+    assert found(b"b") is None
+
+
+def test_a_full_disk_keeps_nothing_and_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    kept((b"a", b"1"))
+    store = Store()
+    store.count()
+    store._rows("PRAGMA max_page_count = 1")
+    store.put(b"b", os.urandom(1 << 20))
+    store.close()
+    assert (found(b"a"), found(b"b")) == (b"1", None)
+    assert capsys.readouterr().err == ""
+
+
+def test_what_was_used_least_lately_goes_first(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept(*((f"{n}".encode(), os.urandom(10_000)) for n in range(100)))
+    sqlite3.connect(folder / FILE).executescript("UPDATE kept SET used = CAST(CAST(key AS TEXT) AS INTEGER)")
+    assert found(b"3") is not None  # which is a use
+    monkeypatch.setattr(storing, "LIMIT", 500_000)
+    monkeypatch.setattr(storing, "_SHRUNK", 300_000)
+    store = Store()
+    store.prune()
+    assert store.size() <= 500_000
+    assert store.get(b"3") is not None
+    assert store.get(b"99") is not None
+    assert store.get(b"10") is None
+    store.close()
+
+
+def test_a_process_that_was_forked_has_a_connection_of_its_own() -> None:
+    store = Store()
+    store.put(b"a", b"1")
+    store.flush()
+    child = os.fork()
+    if not child:
+        os._exit(0 if store.get(b"a") == b"1" and store._left else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert store.get(b"a") == b"1"
+    store.close()
