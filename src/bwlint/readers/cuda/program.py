@@ -666,7 +666,7 @@ class _HostWalk:
             self._join(test, after)
 
     def _join(self, test: Expr, after: dict[str, Expr]) -> None:
-        for name in after.keys() | self.env.keys():
+        for name in {**after, **self.env}:
             yes, no = after.get(name), self.env.get(name)
             if yes != no and len(self.found.slots) < 5000:
                 sides = yes or self._unset(name), no or self._unset(name)

@@ -182,7 +182,7 @@ class Flow:
         """How many `try` around here catch an error of a lookup, and how many there are."""
         self._before: Sequence[ast.stmt] = ()
         """The statements of the block in front of the one that is walked."""
-        self._shared: dict[str, list[Expr]] = {name: [] for name in _written_globals(lines)}
+        self._shared: dict[str, list[Expr]] = {name: [] for name in sorted(_written_globals(lines))}
         self.lowerer.late = frozenset(self._shared)
         self._globals: set[tuple[str, str]] = set()
         self._tests = list(_with_marks(tree.body))
@@ -491,7 +491,7 @@ class Flow:
 
     def _merge(self, test: Expr, yes: dict[str, Expr], no: dict[str, Expr]) -> dict[str, Expr]:
         merged = dict(no)
-        for name in yes.keys() | no.keys():
+        for name in {**yes, **no}:
             a, b = yes.get(name), no.get(name)
             if a == b:
                 continue
@@ -825,7 +825,7 @@ class Flow:
 
     def _loop(self, node: ast.For | ast.While | ast.AsyncFor, rest: Sequence[ast.stmt]) -> bool:
         """Names assigned in a loop are unknown in it and after it; a return inside happens or not."""
-        changed = {name: unknown(f"{name}, assigned in a loop") for name in sides.bound_names([node])}
+        changed = {name: unknown(f"{name}, assigned in a loop") for name in sorted(sides.bound_names([node]))}
         if not isinstance(node, ast.While):
             # what a loop runs over may be called like a capability: its use decides, as for a parameter
             changed |= {name: Expr("param", (LOOP_OWNER, name)) for name in sides.target_names(node.target)}
