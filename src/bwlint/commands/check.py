@@ -103,6 +103,7 @@ def _outcome(request: CheckRequest, stack: ExitStack) -> Outcome:
 def _repaired(request: CheckRequest, options: dict[str, Any], stack: ExitStack) -> Repaired:
     """What the fixes come to, in memory."""
     from bwlint.commands.progress import progress
+    from bwlint.model.progress import quiet
     from bwlint.repair.interactive import Dialog
     from bwlint.repair.passes import everything, repaired
     from bwlint.settings.config import ConfigError, UsageError
@@ -110,8 +111,8 @@ def _repaired(request: CheckRequest, options: dict[str, Any], stack: ExitStack) 
     decide = Dialog(_answer, say).decide if options["interactive"] else everything
     try:
         with progress() as advance:
-            gathered = None if options["interactive"] else advance
-            return repaired(request, stack, gathered, unsafe=options["unsafe_fixes"], decide=decide)
+            shown = quiet if options["interactive"] else advance
+            return repaired(request, stack, shown, unsafe=options["unsafe_fixes"], decide=decide)
     except (UsageError, ConfigError) as error:
         raise failure(error) from None
 

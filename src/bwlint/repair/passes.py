@@ -8,11 +8,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from bwlint.chips import NONE, ChipSet
+from bwlint.model.progress import Advance, quiet
 from bwlint.repair.changes import moved, origin
 from bwlint.repair.plan import Decision, Key, PassPlan, Quit, Unrepaired, Wish, connected, plan, wishes
 from bwlint.repair.source import EditedFile
 from bwlint.run.check import GateSets, Outcome, judge
-from bwlint.run.gather import Advance, CheckRequest, Gathered, again, gather
+from bwlint.run.gather import CheckRequest, Gathered, again, gather
 from bwlint.sources.read import SourceText, Unread, given
 
 MOST_PASSES = 12
@@ -63,7 +64,7 @@ def everything(wish: Wish, outcome: Outcome) -> Decision:
 def repaired(
     request: CheckRequest,
     stack: ExitStack,
-    advance: Advance | None = None,
+    advance: Advance = quiet,
     *,
     unsafe: bool = False,
     decide: Decide = everything,

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 
 from bwlint.chips import ChipSet
 from bwlint.model.findings import Finding, Report, Severity, Skipped
+from bwlint.model.progress import Advance, quiet
 from bwlint.run.engine import Analysis, analyse
 from bwlint.run.findings_of_drafts import finish
-from bwlint.run.gather import Advance, CheckRequest, Gathered, gather
+from bwlint.run.gather import CheckRequest, Gathered, gather
 from bwlint.sources.kinds import BINARY
 from bwlint.sources.texts import Names, Texts
 from bwlint.world.budget import Budget
@@ -41,7 +42,7 @@ class Outcome:
         return None if text is None else text.lines
 
 
-def check(request: CheckRequest, stack: ExitStack, advance: Advance | None = None) -> Outcome:
+def check(request: CheckRequest, stack: ExitStack, advance: Advance = quiet) -> Outcome:
     """Run a request. What it unpacks lives as long as `stack`.
 
     Raises UsageError and ConfigError.
@@ -55,11 +56,11 @@ def judge(gathered: Gathered) -> Outcome:
     settings, targets, sources = gathered.settings, gathered.targets, gathered.sources
     budget = Budget.of(request.link_budget, (file.real for file in found.files))
     rules, libraries = settings.all_rules(found.files), settings.libraries()
-    analysis = analyse(collected, sources, targets, rules, budget, texts.source, libraries)
+    analysis = analyse(collected, sources, targets, rules, budget, texts.source, libraries, gathered.advance)
     names = gathered.names
     unread = {skip.path for skip in collected.skipped}
     marked = [file for file in collected.marked if file.path not in unread]
-    finished = finish(analysis, marked, texts, names, settings.enabled, fixes=request.fixes)
+    finished = finish(analysis, marked, texts, names, settings.enabled, gathered.advance, fixes=request.fixes)
     carried, unread_binaries = _carried(gathered, names)
     skipped = (*found.skipped, *collected.skipped, *finished.skipped, *unread_binaries)
     scanned = len(found.files) - len(collected.skipped)
@@ -90,6 +91,7 @@ def _carried(gathered: Gathered, names: Names) -> tuple[list[Finding], list[Skip
     from bwlint.inspection.promises import confronted, promises
 
     if not gathered.inspected:
+        gathered.advance("reading binaries", 0, 0)
         rules = settings.rules_of_run()
         gathered.inspected.append(judged_binaries(binaries, found.wheels, targets, settings.enabled, rules))
     carried, skipped = gathered.inspected[0]

@@ -18,6 +18,7 @@ from bwlint.judging.unreached import Unreached
 from bwlint.model.expr import Span, walk
 from bwlint.model.facts import ANSWERS, LISTED, Gate, HandedOn, Module
 from bwlint.model.findings import CONFIDENCES, SEVERITIES, Confidence, NoFix
+from bwlint.model.progress import Advance, each, quiet
 from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.run.merging import one_each
 from bwlint.sources.read import Unread, read_bytes
@@ -99,6 +100,7 @@ def analyse(
     budget: Budget | None = None,
     source: Callable[[str], str | None] = lambda real: None,
     libraries: Libraries | None = None,
+    advance: Advance = quiet,
 ) -> Analysis:
     """Judge every gate of the collected modules by the named rules.
 
@@ -112,7 +114,7 @@ def analyse(
     preparations = Preparations(tree, world.definitions, native)
     context = Context(tree, targets, evidence, builds=builds, preparations=preparations, native=native)
     gates = 0
-    for file, module in collected.modules:
+    for file, module in each(advance, "linking", collected.modules):
         gates += len(module.gates)
         place = _place(file.root, module.path)
         context.places[module.path] = place
@@ -132,7 +134,7 @@ def analyse(
     result = []
     unreached = Unreached(tree, native, targets, budget, source)
     silent = 0
-    for file, module in collected.modules:
+    for file, module in each(advance, "judging", collected.modules):
         drafts = [
             draft
             for judged in context.judged[module.path]

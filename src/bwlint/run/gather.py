@@ -8,20 +8,21 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from bwlint.chips import ChipSet, parse_targets
 from bwlint.evaluate.sources import Sources
 from bwlint.model.escape import visible
 from bwlint.model.findings import Finding, Severity, Skipped
+from bwlint.model.progress import Advance, quiet
 from bwlint.readers import ReadError, reader
 from bwlint.settings import catalog
 from bwlint.settings.config import Config, Configs, UsageError, chosen_rules, rule_names
 from bwlint.settings.suppress import MARK
 from bwlint.sources.ignore import BadPattern
 from bwlint.sources.kinds import BINARY, kind_of
-from bwlint.sources.pypi import SourceError, is_package, open_package
+from bwlint.sources.pypi import PREFIX, SourceError, is_package, open_package
 from bwlint.sources.read import Unread, decode, given
+from bwlint.sources.scratch import scratch_folder
 from bwlint.sources.texts import Names, Texts
 from bwlint.sources.tree import package_root
 from bwlint.sources.walk import Mount, SourceFile, discover
@@ -56,10 +57,6 @@ class CheckRequest:
     link_budget: int | None = None
 
 
-Advance = Callable[[int, int], None]
-"""Called with the number of files that are done, and of all files."""
-
-
 @dataclass(frozen=True, slots=True)
 class Found:
     files: tuple[SourceFile, ...] = ()
@@ -70,7 +67,7 @@ class Found:
 
 
 def gather(
-    request: CheckRequest, stack: ExitStack, advance: Advance | None = None, kinds: frozenset[str] | None = None
+    request: CheckRequest, stack: ExitStack, advance: Advance = quiet, kinds: frozenset[str] | None = None
 ) -> Gathered:
     """The facts of what a request names, of files of some kinds where that is all it takes.
 
@@ -81,7 +78,7 @@ def gather(
         stack.enter_context(given({os.path.realpath(request.paths[0]): request.stdin}))
         found, collected = _from_stdin(request, request.stdin, settings)
     else:
-        found = _discovered(request, settings, stack)
+        found = _discovered(request, settings, stack, advance)
         own = settings.own_words()
         texts_of = tuple(file for file in found.files if file.kind != BINARY and (not kinds or file.kind in kinds))
         collected = collect(texts_of, _jobs(request.jobs), _counted(advance, len(texts_of)), own)
@@ -90,7 +87,7 @@ def gather(
         targets, _ = parse_targets(settings.run.target or DEFAULT_TARGETS)
     except ValueError as error:
         raise UsageError(str(error)) from None
-    return Gathered(found, collected, Texts(), settings, targets)
+    return Gathered(found, collected, Texts(), settings, targets, advance)
 
 
 def again(gathered: Gathered, changed: Collection[str]) -> Gathered:
@@ -196,6 +193,7 @@ class Gathered:
     texts: Texts
     settings: Settings
     targets: ChipSet
+    advance: Advance = quiet
     inspected: list[tuple[list[Finding], list[Skipped]]] = field(default_factory=list)
     """What the binaries have shown, once somebody has looked: text that is repaired does not change them."""
 
@@ -219,7 +217,7 @@ def _common_folder(paths: Sequence[str]) -> str:
     return common if os.path.isdir(common) else os.path.dirname(common)
 
 
-def _discovered(request: CheckRequest, settings: Settings, stack: ExitStack) -> Found:
+def _discovered(request: CheckRequest, settings: Settings, stack: ExitStack, advance: Advance) -> Found:
     paths: list[str | Mount] = []
     wheels: list[tuple[str, str]] = []
     refused: list[Skipped] = []
@@ -227,8 +225,9 @@ def _discovered(request: CheckRequest, settings: Settings, stack: ExitStack) -> 
         if not is_package(path):
             paths.append(path)
             continue
+        advance("downloading" if path.startswith(PREFIX) else "unpacking", 0, 0)
         try:
-            unpacked = open_package(path, _scratch(stack))
+            unpacked = open_package(path, scratch_folder(stack))
         except SourceError as error:
             raise UsageError(str(error)) from None
         paths.append(unpacked.mount)
@@ -243,12 +242,6 @@ def _discovered(request: CheckRequest, settings: Settings, stack: ExitStack) -> 
     settings.mounts = tuple(os.path.realpath(path.real) + os.sep for path in paths if isinstance(path, Mount))
     files = tuple(file for file in found.files if not settings.is_excluded(file))
     return Found(files, (*refused, *found.skipped), settings.mounts, tuple(wheels))
-
-
-def _scratch(stack: ExitStack) -> Path:
-    import tempfile
-
-    return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bwlint-", ignore_cleanup_errors=True)))
 
 
 def _from_stdin(request: CheckRequest, data: bytes, settings: Settings) -> tuple[Found, Collected]:
@@ -285,14 +278,13 @@ def _jobs(asked: int | None) -> int:
     return min(_MOST_JOBS, os.cpu_count() or 1)
 
 
-def _counted(advance: Advance | None, total: int) -> Callable[[int], None] | None:
-    if advance is None:
-        return None
+def _counted(advance: Advance, total: int) -> Callable[[int], None]:
     done = 0
 
     def count(number: int) -> None:
         nonlocal done
         done += number
-        advance(done, total)
+        advance("reading", done, total)
 
+    count(0)
     return count

@@ -8,12 +8,10 @@ A file that cannot be read becomes a `Skipped`, never a silence.
 
 from __future__ import annotations
 
-import gc
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from bwlint.model.facts import Module
 from bwlint.model.findings import Skipped
@@ -24,9 +22,6 @@ from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.tree import module_name
 from bwlint.sources.walk import SourceFile
 from bwlint.world import carried, included
-
-if TYPE_CHECKING:
-    from multiprocessing.context import BaseContext
 
 SERIAL_BELOW = 40
 CHUNK = 24
@@ -124,12 +119,12 @@ def _results(
         answers: Iterator[list[Result]] = map(_read_chunk, chunks)
         yield from _paired(files, answers, advance)
         return
-    from concurrent.futures import ProcessPoolExecutor
+    from bwlint.world.workers import workers
 
     for kind in {file.kind for file in files}:
         reader(kind)  # once here, and not in every process
 
-    with ProcessPoolExecutor(jobs, mp_context=_context(), initializer=gc.disable) as pool:
+    with workers(jobs) as pool:
         yield from _paired(files, pool.map(_read_chunk, chunks), advance)
 
 
@@ -142,13 +137,6 @@ def _paired(
         position += len(answer)
         if advance is not None:
             advance(len(answer))
-
-
-def _context() -> BaseContext:
-    import multiprocessing
-
-    methods = multiprocessing.get_all_start_methods()
-    return multiprocessing.get_context("fork" if "fork" in methods else None)
 
 
 def _read_chunk(chunk: tuple[list[tuple[str, str, str]], frozenset[str]]) -> list[Result]:
