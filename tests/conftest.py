@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
+import tempfile
 
 import pytest
 from hypothesis import settings
 from toolkit import Toolkit, find
+
+# No test ends what a repair of whoever runs it has begun.
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="bwlint-state-")
+atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 
 # The same draws every time: what one run finds, the next must find too. `--hypothesis-seed` draws anew.
 settings.register_profile("same", derandomize=True)

@@ -25,6 +25,7 @@ def begun(code: str, *arguments: str, **environment: str) -> subprocess.Popen[by
     return subprocess.Popen(
         [sys.executable, "-c", code, *arguments],
         env={**os.environ, "PYTHONPATH": str(_SOURCE), **environment},
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,

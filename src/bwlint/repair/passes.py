@@ -140,8 +140,12 @@ class _Run:
             if unpacked or text is None:
                 self.sources[real] = "a file of a package is not rewritten" if unpacked else "not readable any more"
             else:
-                self.sources[real] = EditedFile.of(self.outcome.names.files[real], text.source)
+                self.sources[real] = EditedFile.of(self.outcome.names.files[real], text.source, self._named)
         return self.sources[real]
+
+    @property
+    def _named(self) -> tuple[str, ...]:
+        return self.gathered.settings.request.paths
 
     def _plan(self, wanted: Sequence[Wish]) -> PassPlan:
         """The fixes of a pass after which every file can be read; where it cannot, one fix at a time is tried."""
