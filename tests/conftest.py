@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import sys
 import tempfile
 
 import pytest
@@ -40,6 +41,15 @@ def cxx() -> None:
     for program in ("g++", "c++filt"):
         if shutil.which(program) is None:
             _missing(f"no {program}")
+
+
+@pytest.fixture(scope="session")
+def cmake() -> str:
+    """CMake's path: that of the test extra, or the machine's."""
+    found = shutil.which("cmake", path=os.pathsep.join((os.path.dirname(sys.executable), os.environ["PATH"])))  # noqa: PTH120
+    if found is None:
+        _missing("no cmake")
+    return str(found)
 
 
 @pytest.fixture(scope="session")

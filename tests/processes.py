@@ -1,4 +1,4 @@
-"""Programs that tests start and end by signals."""
+"""Programs that tests start."""
 
 from __future__ import annotations
 
@@ -37,3 +37,11 @@ def line(process: subprocess.Popen[bytes]) -> bytes:
     """The next line on its stdout."""
     assert process.stdout is not None
     return process.stdout.readline()
+
+
+def cmake_prints(cmake: str, folder: Path, script: str) -> list[str]:
+    """The lines that a script of CMake prints with message(STATUS)."""
+    file = folder / "script.cmake"
+    file.write_text(f"cmake_minimum_required(VERSION 3.24)\n{script}", encoding="utf-8")
+    done = subprocess.run([cmake, "-P", str(file)], capture_output=True, text=True, check=True)
+    return [line.removeprefix("-- ") for line in done.stdout.splitlines()]

@@ -6,13 +6,13 @@ import json
 import os
 import subprocess
 import sys
-import time
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from effort import at_most
 
 from bwlint import __version__, cli
 from bwlint.commands import check
@@ -465,12 +465,11 @@ def test_explain_names_the_free_atoms() -> None:
     ids=lambda text: text[:12],
 )
 def test_a_hostile_gate_is_refused(expression: str) -> None:
-    start = time.monotonic()
-    result = invoke("explain", "--gate", expression)
+    with at_most(10):
+        result = invoke("explain", "--gate", expression)
     assert result.exit_code == 2
     assert result.stdout == ""
     assert len(result.stderr) < 300
-    assert time.monotonic() - start < 5
 
 
 @pytest.mark.parametrize(
@@ -492,9 +491,8 @@ def test_a_hostile_gate_is_refused(expression: str) -> None:
     ids=lambda text: text[:20],
 )
 def test_a_hostile_gate_is_answered_soon(expression: str) -> None:
-    start = time.monotonic()
-    assert cli.run(["explain", "--gate", expression]) in (0, 2)
-    assert time.monotonic() - start < 5
+    with at_most(10):
+        assert cli.run(["explain", "--gate", expression]) in (0, 2)
 
 
 MATRIX = {
