@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
+import sys
+import tempfile
 
 import pytest
 from hypothesis import settings
@@ -11,6 +14,9 @@ from toolkit import Toolkit, find
 
 # No test reads or fills the index of who runs it; those that need one name a folder of their own.
 os.environ["BWLINT_CACHE_DIR"] = os.devnull
+# No test ends what a repair of whoever runs it has begun.
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="bwlint-state-")
+atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 
 # The same draws every time: what one run finds, the next must find too. `--hypothesis-seed` draws anew.
 settings.register_profile("same", derandomize=True)
@@ -37,6 +43,15 @@ def cxx() -> None:
     for program in ("g++", "c++filt"):
         if shutil.which(program) is None:
             _missing(f"no {program}")
+
+
+@pytest.fixture(scope="session")
+def cmake() -> str:
+    """CMake's path: that of the test extra, or the machine's."""
+    found = shutil.which("cmake", path=os.pathsep.join((os.path.dirname(sys.executable), os.environ["PATH"])))  # noqa: PTH120
+    if found is None:
+        _missing("no cmake")
+    return str(found)
 
 
 @pytest.fixture(scope="session")

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 from pathlib import Path
 
 import guard_agreement
 import pytest
+from toolkit import Toolkit
 
 from bwlint.chips import NO_TARGET, TargetSet
 from bwlint.world.tree import Tree
 
-pytestmark = pytest.mark.skipif(shutil.which("nvcc") is None or shutil.which("gcc") is None, reason="no nvcc here")
+
+@pytest.fixture(autouse=True)
+def on_path(nvcc: Toolkit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{nvcc.programs}{os.pathsep}{os.environ['PATH']}")
+
 
 SOURCE = """#include "missing/kernel.h"
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000 \\

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
 from bwlint import __version__
-from bwlint.commands.terminal import CLEAN, INTERRUPTED, WRONG, failure
+from bwlint.commands.terminal import (
+    CLEAN,
+    INTERRUPTED,
+    WRONG,
+    EndedBySignal,
+    check_output,
+    end_on_signals,
+    failure,
+    say,
+    silence,
+)
 from bwlint.world.budget import LINK_FILES
 
 _LEVELS = click.Choice(["note", "warning", "error"])
@@ -52,6 +63,14 @@ def _judging(command: Command) -> Command:
     )
 
 
+_output = click.option(
+    "--output",
+    type=click.Path(dir_okay=False),
+    callback=check_output,
+    help="Write the report to this file instead of stdout.",
+)
+
+
 class _Group(click.Group):
     """`bwlint PATH` is `bwlint check PATH`."""
 
@@ -64,40 +83,74 @@ class _Group(click.Group):
 
 def main() -> None:
     """The program. Ends the process with the exit code of the contract, and lets the system take its memory back."""
-    code = run(sys.argv[1:])
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:  # else the next file that is opened becomes it
+            setattr(sys, name, open(os.devnull, "r+"))  # noqa: PTH123, SIM115
+    try:
+        _leave(_invoked(sys.argv[1:]))
+    except BaseException as error:
+        # Here, where its frames still hold all that was read: to free that takes longer than one waits after Ctrl-C.
+        _leave(_code(error))
+
+
+def _leave(code: int) -> NoReturn:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError):
+            stream.flush()
     os._exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run the program; the exit code."""
     try:
-        code = app.main(args=list(arguments), prog_name="bwlint", standalone_mode=False)
-        sys.stdout.flush()
-        return code if isinstance(code, int) else CLEAN
-    except click.ClickException as error:
-        error.show()
-        return WRONG
-    except (KeyboardInterrupt, click.Abort):
-        return INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read the report has seen enough. Python would complain once more when it flushes at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return CLEAN
-    except Exception as error:
-        return _internal(error)
+        return _invoked(arguments)
+    except BaseException as error:
+        return _code(error)
 
 
-def _internal(error: Exception) -> int:
+def _invoked(arguments: Sequence[str]) -> int:
+    with ExitStack() as stack:
+        end_on_signals(stack)
+        with app.make_context("bwlint", list(arguments)) as context:
+            app.invoke(context)
+    sys.stdout.flush()
+    return CLEAN
+
+
+def _code(error: BaseException) -> int:
+    """The exit code for what has ended a run, and a word about it on stderr."""
+    match error:
+        case click.exceptions.Exit():
+            return error.exit_code
+        case click.ClickException():
+            with contextlib.suppress(OSError):
+                error.show()
+            return error.exit_code
+        case EndedBySignal():
+            say(f"bwlint: ended by {error.name}\n")
+            return error.exit_code
+        case KeyboardInterrupt():
+            say("bwlint: interrupted\n")
+            return INTERRUPTED
+        case BrokenPipeError():
+            silence(sys.stdout)
+            return CLEAN
+    return _internal(error)
+
+
+def _internal(error: BaseException) -> int:
     if os.environ.get("BWLINT_DEBUG") == "1":
         import traceback
 
-        traceback.print_exc()
+        traceback.print_exception(error)
     from bwlint.model.escape import visible
 
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        say(f"bwlint: {visible(f'{where}{error.strerror or error}')}\n")
+        return WRONG
     words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    click.echo(f"bwlint: internal error: {visible(words)} (BWLINT_DEBUG=1 shows where)", err=True)
+    say(f"bwlint: internal error: {visible(words)} (BWLINT_DEBUG=1 shows where)\n")
     return WRONG
 
 
@@ -114,7 +167,7 @@ def app() -> None:
 @click.argument("paths", nargs=-1)
 @_judging
 @click.option("--format", "form", type=_FORMATS, default="text", show_default=True, help="Form of the report.")
-@click.option("--output", type=click.Path(dir_okay=False), help="Write the report to this file instead of stdout.")
+@_output
 @click.option("--fix", is_flag=True, help="Apply the safe fixes, then report what is left.")
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: unsafe fixes too.")
 @click.option(
@@ -182,7 +235,7 @@ def check(ctx: click.Context, /, **options: Any) -> None:
 @click.option("--kernels", is_flag=True, help="List every container, its images and its kernels.")
 @_judging
 @click.option("--format", "form", type=_INSPECTIONS, default="text", show_default=True, help="Form of the report.")
-@click.option("--output", type=click.Path(dir_okay=False), help="Write the report to this file instead of stdout.")
+@_output
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 though there are findings.")
 @click.option("--verbose", "-v", is_flag=True, help="List skipped files with the reason.")
 @click.pass_context
@@ -212,7 +265,7 @@ def inspect(ctx: click.Context, /, **options: Any) -> None:
     help="Show only operations whose name, or module and name, match: '*attention*'. Repeatable.",
 )
 @click.option("--format", "form", type=_TABLES, default="text", show_default=True, help="Form of the report.")
-@click.option("--output", type=click.Path(dir_okay=False), help="Write the report to this file instead of stdout.")
+@_output
 @click.option(
     "--jobs",
     type=click.IntRange(min=1),
@@ -269,7 +322,13 @@ def _number(_: click.Context, __: click.Parameter, value: float | None) -> float
     metavar="SECONDS",
     help="For each test. Default: 30.",
 )
-@click.option("--receipts", metavar="FILE", type=click.Path(dir_okay=False), help="Write the receipts to this file.")
+@click.option(
+    "--receipts",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    callback=check_output,
+    help="Write the receipts to this file.",
+)
 @click.option("--refuted-is-error", is_flag=True, help="Exit with 1 if a finding is refuted, too.")
 @click.option(
     "--selftest",
@@ -286,7 +345,7 @@ def _number(_: click.Context, __: click.Parameter, value: float | None) -> float
 )
 @_asking
 @click.option("--format", "form", type=_INSPECTIONS, default="text", show_default=True, help="Form of the report.")
-@click.option("--output", type=click.Path(dir_okay=False), help="Write the report to this file instead of stdout.")
+@_output
 @click.pass_context
 def confirm(ctx: click.Context, /, **options: Any) -> None:
     """Put findings to the test: on the assembler, and on the GPU of this machine.

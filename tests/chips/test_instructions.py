@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import pytest
+from effort import grows_as_its_input
 
 from bwlint.chips import EVERY_TARGET, NO_TARGET, Target, TargetSet
 from bwlint.chips.instructions import find, forms, judge, parse, verdict
@@ -126,16 +126,7 @@ HOSTILE: dict[str, Callable[[int], str]] = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_time_grows_with_the_length(name: str) -> None:
-    def seconds(count: int) -> float:
-        text = HOSTILE[name](count)
-        best = float("inf")
-        for _ in range(3):
-            start = time.process_time()
-            judge(parse(text))
-            best = min(best, time.process_time() - start)
-        return best
-
-    assert seconds(40_000) < 5 * seconds(20_000) + 0.05
+    grows_as_its_input(lambda text: judge(parse(text)), HOSTILE[name], 10_000)
 
 
 def test_ptx_as_a_whole() -> None:

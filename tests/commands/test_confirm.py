@@ -255,8 +255,8 @@ def test_a_report_that_says_anything(changes: dict[str, Any], form: str) -> None
         (("report.json", "--output", "k.ptx"), "would replace what is judged"),
         (("k.ptx", "--receipts", "k.ptx"), "would replace what is judged"),
         (("report.json", "--receipts", "x.json", "--output", "./x.json"), "the same file"),
-        (("report.json", "--receipts", "gone/x.json"), "no such folder"),
-        (("report.json", "--output", "gone/x.json"), "no such folder"),
+        (("report.json", "--receipts", "gone/x.json"), "No such file or directory"),
+        (("report.json", "--output", "gone/x.json"), "No such file or directory"),
     ],
 )
 def test_nothing_that_is_judged_is_replaced(arguments: tuple[str, ...], said: str) -> None:

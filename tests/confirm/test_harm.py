@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -62,9 +61,7 @@ def test_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         gpu, "ask", lambda job, **more: ask(job, **{**more, "limit": 1.0 if "forever" in str(job) else 20.0})
     )
     world = gpu_claims.world(tmp_path, may_launch=True)
-    start = time.monotonic()
     *found, shared = receipts(findings, lambda path: FindingPlace(path, str(tmp_path)), world)
-    assert time.monotonic() - start < 60
     seen = {name: launched(receipt) for name, receipt in zip(HARM, found, strict=True)}
     assert {name: attempt.outcome for name, attempt in seen.items()} == {
         "forever": "inconclusive",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
+from effort import grows_as_its_input
 
 from bwlint.evaluate.sources import Sources
 from bwlint.model.facts import Module, Operation
@@ -144,14 +143,4 @@ def test_broken_input(source: str) -> None:
     ],
 )
 def test_time_grows_with_the_length(unit: str) -> None:
-    def seconds(count: int) -> float:
-        source = "".join(unit.format(number) for number in range(count))
-        best = float("inf")
-        for _ in range(2):
-            begin = time.process_time()
-            module(source)
-            best = min(best, time.process_time() - begin)
-        return best
-
-    seconds(100)
-    assert seconds(4000) < 4 * seconds(2000) + 0.2
+    grows_as_its_input(module, lambda count: "".join(unit.format(number) for number in range(count)), 800)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
+from effort import grows_as_its_input
 
 from bwlint.model.facts import Module, Operation
 from bwlint.readers import reader
@@ -90,15 +89,6 @@ def test_what_never_ends_is_read(source: str) -> None:
     read(source)
 
 
-def _seconds(source: str) -> float:
-    best = float("inf")
-    for _ in range(2):
-        start = time.process_time()
-        read(source)
-        best = min(best, time.process_time() - start)
-    return best
-
-
 @pytest.mark.parametrize(
     "piece",
     [
@@ -108,5 +98,4 @@ def _seconds(source: str) -> float:
     ],
 )
 def test_time_grows_with_length(piece: str) -> None:
-    small, large = ("".join(piece.format(n=n, m=n + 1) for n in range(size)) for size in (400, 1600))
-    assert _seconds(large) < 10 * max(_seconds(small), 0.02)
+    grows_as_its_input(read, lambda size: "".join(piece.format(n=n, m=n + 1) for n in range(size)), 250)

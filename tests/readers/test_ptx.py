@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import pytest
+from effort import grows_as_its_input
 
 from bwlint.model.expr import Expr
 from bwlint.model.facts import Operation
@@ -215,14 +215,4 @@ HOSTILE: dict[str, Callable[[int], str]] = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_time_grows_with_the_length(name: str) -> None:
-    def seconds(count: int) -> float:
-        source = HOSTILE[name](count)
-        best = float("inf")
-        for _ in range(3):
-            start = time.process_time()
-            facts(source)
-            texts(source)
-            best = min(best, time.process_time() - start)
-        return best
-
-    assert seconds(40_000) < 5 * seconds(20_000) + 0.05
+    grows_as_its_input(lambda source: (facts(source), texts(source)), HOSTILE[name], 5_000)

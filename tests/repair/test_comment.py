@@ -100,3 +100,8 @@ def test_a_second_comment_on_top_of_another() -> None:
     source = f"# bwlint: ignore[leak] first\n{LONG}\n"
     after = commented("a.py", source, 2)
     assert after == f"# bwlint: ignore[leak] first\n# bwlint: ignore[family-split] as meant\n{LONG}\n"
+
+
+@pytest.mark.parametrize("reason", ["as \x1b[A meant", "as meant\x07", "\x1b]0;title", "as\u202emeant", "\udcff"])
+def test_what_is_not_printable_is_no_reason(reason: str) -> None:
+    assert commented("a.py", "x = 1\n", 1, reason) is None

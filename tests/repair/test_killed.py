@@ -1,118 +1,124 @@
-"""A repair that is killed, at fifty moments: every file is old or new."""
+"""A repair that is killed before each thing that it does to the disk: the next run ends what it has begun."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import random
-import signal
-import subprocess
-import sys
-import time
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from processes import SECONDS, begun, line
 from repair.trees import GUARD, contents, put
 
 from bwlint import cli
+from bwlint.repair.journal import left_behind
+from bwlint.repair.write import recovered
 
-MOMENTS = 50
-FILES = 40
-PROGRAM = """
-import os, sys
-from contextlib import ExitStack
-from bwlint.run.request import CheckRequest
-from bwlint.commands.check import _written
-from bwlint.repair.passes import repaired
+FILES = 4
+KILLED = """
+import os, signal, sys
+from bwlint.repair.write import Replacement, write
 
-with ExitStack() as stack:
-    found = repaired(CheckRequest((sys.argv[1],), jobs=1, fixes=True), stack)
-    print("ready", flush=True)
-    for line in sys.stdin:
-        child = os.fork()
-        if not child:
-            os._exit(len(_written(found)))
-        print(child, flush=True)
-        os.waitpid(child, 0)
-        print("over", flush=True)
+together = [Replacement(name, b"old\\n", b"new\\n") for name in sys.argv[1:]]
+groups = [together[:1], together[1:]]
+
+
+def counted(call):
+    def killing(*arguments, **options):
+        global left
+        if not left:
+            os.kill(os.getpid(), signal.SIGKILL)
+        left -= 1
+        return call(*arguments, **options)
+    return killing
+
+
+for line in sys.stdin:
+    left = int(line)
+    child = os.fork()
+    if not child:
+        for name in ("chmod", "fsync", "fstat", "replace", "unlink"):
+            setattr(os, name, counted(getattr(os, name)))
+        write(groups)
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
+OLD, NEW = ({f"m{number}.py": text for number in range(FILES)} for text in (b"old\n", b"new\n"))
+Killed = Callable[[int], bool]
 
 
-def text(number: int) -> bytes:
-    return (GUARD.replace("fast", f"fast{number}") + f"# {number} \u00e9\n" * 40).replace("\n", "\r\n").encode()
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return tmp_path / "tree"
 
 
-def program(*arguments: str) -> subprocess.Popen[str]:
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")}
-    return subprocess.Popen(
-        [sys.executable, *arguments],
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
+@pytest.fixture
+def killed(tree: Path) -> Iterator[Killed]:
+    """Whether a run that replaces the files of the tree does so many things to the disk; it is killed at the next."""
+    with begun(KILLED, *(str(tree / name) for name in OLD)) as process:
+
+        def at(moment: int) -> bool:
+            shutil.rmtree(tree, ignore_errors=True)
+            put(tree, OLD)
+            assert process.stdin is not None
+            process.stdin.write(b"%d\n" % moment)
+            process.stdin.flush()
+            return int(line(process)) == -9
+
+        yield at
+        assert process.communicate(timeout=SECONDS)[1] == b""
 
 
-def said(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    return process.stdout.readline()
+def test_files_of_one_fix_are_all_old_or_all_new(tree: Path, killed: Killed) -> None:
+    outcomes = []
+    for moment in range(100):
+        if not killed(moment):
+            break
+        before = contents(tree)
+        ended = [real for left in left_behind([str(tree)]) for real in recovered(left)[0]]
+        after = contents(tree)
+        assert after.keys() == OLD.keys(), "nothing lies beside them"
+        assert {after[name] for name in list(OLD)[1:]} in ({b"old\n"}, {b"new\n"})
+        assert {Path(real).name for real in ended} == {name for name in OLD if before[name] != after[name]}
+        outcomes.append(len(ended))
+    assert contents(tree) == NEW
+    assert {0, 1, 2} == set(outcomes), "some were killed between two files of a fix"
 
 
-def asked(process: subprocess.Popen[str]) -> int:
-    """Begins to write in a process of its own; its id."""
-    assert process.stdin is not None
-    process.stdin.write("write\n")
-    process.stdin.flush()
-    return int(said(process))
+def half(tree: Path, killed: Killed) -> None:
+    """Have a run be killed when it has replaced the first of three files that a fix changes."""
+    for moment in range(100):
+        assert killed(moment)
+        if contents(tree)["m1.py"] == b"new\n":
+            return
+        list(left_behind([str(tree)]))
 
 
-def state(tree: Path, old: dict[str, bytes], new: dict[str, bytes]) -> int:
-    """The number of files that are new; fails if one is neither old nor new."""
-    found = contents(tree)
-    changed = sum(found[name] == new[name] for name in old)
-    assert changed + sum(found[name] == old[name] for name in old) == FILES
-    left = found.keys() - old.keys()
-    assert all(name.startswith(".bwlint-") for name in left)
-    assert len(left) <= 1
-    return changed
+def test_the_next_run_says_so(tree: Path, killed: Killed, capsys: pytest.CaptureFixture[str]) -> None:
+    half(tree, killed)
+    put(tree.parent, {"other/a.py": "x = 1\n"})
+    cli.run([str(tree.parent / "other")])
+    assert contents(tree)["m3.py"] == b"old\n", "a run on something else leaves it alone"
+    capsys.readouterr()
+    cli.run([str(tree)])
+    said = capsys.readouterr().err
+    for name in ("m2.py", "m3.py"):
+        assert f"{tree / name}: fixed now, with others of a fix that an earlier run was killed in\n" in said
+    assert contents(tree) == NEW
 
 
-def test_every_file_is_old_or_new(tmp_path: Path) -> None:
-    tree = tmp_path / "tree"
-    old = {f"m{number}.py": text(number) for number in range(FILES)}
-    put(tree, old)
-    drawn, partly = random.Random(6), 0
-    with program("-c", PROGRAM, str(tree)) as process:
-        assert said(process) == "ready\n"
-        asked(process)
-        began = time.monotonic()
-        assert said(process) == "over\n"
-        took = time.monotonic() - began
-        new = contents(tree)
-        assert all(new[name] != old[name] for name in old)
-        for _ in range(MOMENTS):
-            put(tree, old)
-            child = asked(process)
-            time.sleep(drawn.uniform(0, took))
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(child, signal.SIGKILL)
-            assert said(process) == "over\n"
-            partly += 0 < state(tree, old, new) < FILES
-        assert process.stdin is not None
-        process.stdin.close()
-    assert partly > 5, "the moments missed the writing"
+@pytest.mark.parametrize(("name", "told"), [("m1.py", []), ("m3.py", ["m2.py"])])
+def test_what_somebody_has_changed_since_stays(name: str, told: list[str], tree: Path, killed: Killed) -> None:
+    half(tree, killed)
+    put(tree, {name: b"mine\n"})
+    before = {name: contents(tree)[name] for name in OLD}
+    ((done, lost),) = [recovered(left) for left in left_behind([str(tree)])]
+    assert (done, [Path(real).name for real in lost]) == ([], told)
+    assert contents(tree) == before
+
+
+def test_without_a_place_for_the_journal_files_are_replaced_all_the_same(tree: Path) -> None:
+    put(tree.parent, {"tree/m.py": GUARD, "state": b"a file"})
     assert cli.run(["--fix", str(tree)]) == 0
-    assert contents(tree) == new, "the next run ends the work and cleans up"
-
-
-@pytest.mark.parametrize("seconds", [0.1, 0.8, 2.0])
-def test_the_whole_program(tmp_path: Path, seconds: float) -> None:
-    put(tmp_path, {f"m{number}.py": text(number) for number in range(FILES)})
-    old = contents(tmp_path)
-    with program("-m", "bwlint", "--fix", "--jobs", "1", str(tmp_path)) as process:
-        time.sleep(seconds)
-        process.kill()
-    for name, data in old.items():
-        found = (tmp_path / name).read_bytes()
-        assert found in (data, data.replace(b"() != (12, 0)", b"()[0] != 12"))
+    assert b"[0] != 12" in contents(tree)["m.py"]

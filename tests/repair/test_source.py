@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,32 @@ def test_a_link(tmp_path: Path) -> None:
     (tmp_path / "link.py").symlink_to("m.py")
     file = SourceFile(str(tmp_path / "link.py"), str(tmp_path / "m.py"), "python", str(tmp_path))
     assert EditedFile.of(file, "x = 1\n") == "a symbolic link is not written through"
+
+
+@pytest.mark.parametrize(
+    ("path", "named", "is_through"),
+    [
+        ("folder/m.py", ["folder"], False),
+        ("link/m.py", ["link"], True),
+        ("link/m.py", ["link/"], True),
+        ("./link/m.py", ["./link/"], True),
+        ("link/m.py", ["link/m.py"], True),
+        ("TOP/link/m.py", ["TOP/link/"], True),
+        ("TOP/link/m.py", ["TOP"], True),
+        ("TOP/folder/m.py", ["TOP/folder"], False),
+        ("TOP/link/inner/m.py", ["TOP/link/inner/"], False),
+        ("TOP/link/inner/m.py", ["TOP/link/inner/m.py"], False),
+    ],
+)
+def test_a_folder_that_is_a_link(
+    path: str, named: list[str], is_through: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "folder" / "inner").mkdir(parents=True)
+    for folder in ("folder", "folder/inner"):
+        (tmp_path / folder / "m.py").write_bytes(b"x = 1\n")
+    (tmp_path / "link").symlink_to("folder")
+    monkeypatch.chdir(tmp_path)
+    path, named = path.replace("TOP", str(tmp_path)), [name.replace("TOP", str(tmp_path)) for name in named]
+    file = SourceFile(path, os.path.realpath(path), "python", str(tmp_path))
+    found = EditedFile.of(file, "x = 1\n", named)
+    assert (found == "a symbolic link is not written through") is is_through

@@ -6,6 +6,7 @@ import io
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -13,6 +14,7 @@ from repair.trees import GUARD, committed, contents, git, put
 
 from bwlint import cli
 from bwlint.commands import check
+from bwlint.repair.source import EditedFile
 from bwlint.sources.worktree import top_of
 
 LATIN = "# -*- coding: latin-1 -*-\n# \xe9\n".encode("latin-1") + GUARD.encode()
@@ -261,3 +263,34 @@ def test_the_report_after_a_fix_is_of_the_fixed_text(here: Path) -> None:
     report = json.loads(result.stdout)
     assert all(finding["path"] == "./b.py" for finding in report["findings"])
     assert report["stats"]["files"] == 2
+
+
+def test_who_comes_second_reports_what_the_first_has_left(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(here, {"a.py": GUARD, "b.py": GUARD.replace("fast", "other")})
+    of, fixed = EditedFile.of, GUARD.replace("() != (12, 0)", "()[0] != 12")
+
+    def after_the_first(*arguments: Any) -> EditedFile | str:
+        put(here, {"a.py": fixed, "b.py": fixed.replace("fast", "other")})
+        return of(*arguments)
+
+    monkeypatch.setattr(EditedFile, "of", after_the_first)
+    result = invoke("--fix", "--format", "concise")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "refused 2: 2 changed since it was read\n" in result.stderr
+
+
+@pytest.mark.parametrize(("adds", "is_told"), [("true", False), ("input", True), ("false", True)])
+def test_git_am_takes_patches_as_it_is_told(adds: str, is_told: bool, here: Path) -> None:
+    tree = here / "tree"
+    committed(tree, {"README": "kit\n"})
+    put(tree, {"crlf.py": GUARD.replace("\n", "\r\n")})
+    git(tree, "config", "core.autocrlf", "true" if adds == "true" else "false")
+    git(tree, "add", "-A")
+    git(tree, "commit", "-q", "-m", "more")
+    git(tree, "config", "core.autocrlf", adds)
+    os.chdir(tree)
+    result = invoke("--fix", "--patches", str(here / "out"))
+    assert ("git am needs --keep-cr" in result.stderr) is is_told
+    options = ["--keep-cr"] if is_told else []
+    git(tree, "am", "-q", *options, *(str(path) for path in sorted((here / "out").iterdir())))
+    assert b"[0] != 12:\r\n" in contents(tree)["crlf.py"]

@@ -5,12 +5,12 @@ import random
 import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from effort import at_most
 
 from bwlint.model.findings import Skipped
 from bwlint.sources.ignore import BadPattern
@@ -226,9 +226,8 @@ def test_a_bad_exclude_pattern_is_an_error(tmp_path: Path, pattern: str) -> None
 
 def test_a_slow_pattern_in_an_ignore_file_is_passed_over(tmp_path: Path) -> None:
     plant(tmp_path, [".gitignore: " + "*a" * 60 + "b", "a" * 200 + ".py"])
-    start = time.perf_counter()
-    assert len(in_tree(tmp_path)) == 1
-    assert time.perf_counter() - start < 2
+    with at_most(5):
+        assert len(in_tree(tmp_path)) == 1
 
 
 def test_ignore_files_that_cannot_be_read_are_said(tmp_path: Path) -> None:

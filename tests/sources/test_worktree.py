@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-import time
 from pathlib import Path
 
 import pytest
@@ -97,9 +96,7 @@ def test_what_has_no_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     os.mkfifo(tmp_path / "fifo")
     git(tmp_path, "config", "include.path", str(tmp_path / "fifo"))
     monkeypatch.setattr(worktree, "SECONDS", 0.5)
-    start = time.monotonic()
     assert not uncommitted(str(tmp_path))
-    assert time.monotonic() - start < 10
 
 
 def test_variables_of_a_hook_do_not_steer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,6 +29,7 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     start = time.monotonic()
     _consistent(options)
     request = _request(options)
+    _recover(request)
     if not options["no_cache"]:
         from bwlint.index import kept
 
@@ -79,6 +80,21 @@ def _consistent(options: dict[str, Any]) -> None:
         raise click.UsageError("--interactive asks at a terminal, and this is none")
 
 
+def _recover(request: CheckRequest) -> None:
+    """End what a --fix that was killed has begun in the files to check."""
+    from bwlint.repair.journal import left_behind
+
+    for left in left_behind(request.paths):
+        from bwlint.model.escape import visible
+        from bwlint.repair.write import recovered
+
+        done, lost = recovered(left)
+        for real in done:
+            say(f"bwlint: {visible(real)}: fixed now, with others of a fix that an earlier run was killed in\n")
+        for real in lost:
+            say(f"bwlint: warning: {visible(real)}: not fixed as others are, by a run that was killed; changed since\n")
+
+
 def _request(options: dict[str, Any]) -> CheckRequest:
     from bwlint.run.request import CheckRequest
 
@@ -126,6 +142,7 @@ def _outcome(request: CheckRequest, stack: ExitStack) -> Outcome:
 def _repaired(request: CheckRequest, options: dict[str, Any], stack: ExitStack) -> Repaired:
     """What the fixes come to, in memory."""
     from bwlint.commands.progress import progress
+    from bwlint.model.progress import quiet
     from bwlint.repair.interactive import Dialog
     from bwlint.repair.passes import everything, repaired
     from bwlint.settings.config import ConfigError, UsageError
@@ -133,8 +150,8 @@ def _repaired(request: CheckRequest, options: dict[str, Any], stack: ExitStack) 
     decide = Dialog(_answer, say).decide if options["interactive"] else everything
     try:
         with progress() as advance:
-            gathered = None if options["interactive"] else advance
-            return repaired(request, stack, gathered, unsafe=options["unsafe_fixes"], decide=decide)
+            shown = quiet if options["interactive"] else advance
+            return repaired(request, stack, shown, unsafe=options["unsafe_fixes"], decide=decide)
     except (UsageError, ConfigError) as error:
         raise failure(error) from None
 
@@ -173,7 +190,7 @@ def _as_patches(request: CheckRequest, options: dict[str, Any], stack: ExitStack
     """Write the fixes as a series of patches, then report what none of them mends."""
     from bwlint.chips.wording import counted
     from bwlint.model.escape import visible
-    from bwlint.repair.patches import NotOurs, check_folder, returns, save, series
+    from bwlint.repair.patches import NotOurs, check_folder, returns_of_git, save, series
 
     folder = Path(options["patches"])
     try:
@@ -192,7 +209,7 @@ def _as_patches(request: CheckRequest, options: dict[str, Any], stack: ExitStack
     say(f"bwlint: wrote {count} to {visible(str(folder))}; nothing else was changed\n")
     if made.later:
         say(f"bwlint: deferred {made.later} that follow from these: apply them and run it again\n")
-    if returns(repaired.changed):
+    if returns_of_git(repaired.changed):
         say("bwlint: some files end their lines in a carriage return: git am needs --keep-cr\n")
     _close(repaired.outcome, options, start)
     return _code(repaired.outcome, options)
@@ -201,10 +218,12 @@ def _as_patches(request: CheckRequest, options: dict[str, Any], stack: ExitStack
 def _fix(request: CheckRequest, options: dict[str, Any], stack: ExitStack, start: float) -> int:
     """Apply the fixes, then report what is left on disk."""
     overlaid = stack.enter_context(ExitStack())
+    began = time.time()
     repaired = _repaired(request, options, overlaid)
     problems = _written(repaired)
     outcome = repaired.outcome
-    if problems:
+    others = outcome.names.files.keys() - {source.file.real for source in repaired.changed}
+    if problems or (not outcome.wheels and any(_is_newer(real, began) for real in others)):
         overlaid.close()
         outcome = _outcome(request, stack)
     write(_rendered(outcome, options), options)
@@ -214,6 +233,18 @@ def _fix(request: CheckRequest, options: dict[str, Any], stack: ExitStack, start
         return WRONG
     changed = len(repaired.changed) - len(problems)
     return FOUND if changed and options["exit_non_zero_on_fix"] else _code(outcome, options)
+
+
+_GRAIN = 0.05
+"""Seconds by which the clock of a file system may be behind."""
+
+
+def _is_newer(real: str, when: float) -> bool:
+    """Whether somebody has changed or removed a file meanwhile."""
+    try:
+        return os.stat(real).st_mtime > when - _GRAIN  # noqa: PTH116
+    except OSError:
+        return True
 
 
 def _written(repaired: Repaired) -> list[NotWritten]:

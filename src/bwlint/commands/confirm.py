@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, end_on_signals, failure, say, setting, write
+from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, failure, say, setting, write
 
 if TYPE_CHECKING:
     from bwlint.confirm.places import Locate
@@ -34,7 +34,6 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
         return selftest(options, stack)
     if options["bundle"]:
         raise click.UsageError("--bundle is for --selftest")
-    end_on_signals(stack)
     given = _given(options, stack)
     _check_outputs(options, given)
     findings = given.findings()
@@ -92,8 +91,6 @@ def _check_outputs(options: dict[str, Any], given: _Given) -> None:
     for name, path, kept in (("receipts", receipts, sources | reports), ("output", output, sources)):
         if path in kept:
             raise click.UsageError(f"--{name} would replace what is judged: {options[name]}")
-        if path and not os.path.isdir(os.path.dirname(path)):  # noqa: PTH112, PTH120
-            raise failure(OSError(f"cannot write {options[name]}: there is no such folder"))
 
 
 def _given(options: dict[str, Any], stack: ExitStack) -> _Given:
@@ -172,8 +169,8 @@ def _write_receipts(
     from bwlint.commands.progress import progress
     from bwlint.confirm.ladder import receipts
     from bwlint.confirm.prepare import prepared
-    from bwlint.inspection import scratch_folder
     from bwlint.report.receipts import render
+    from bwlint.sources.scratch import scratch_folder
 
     world, machine = prepared(_allowed(options), given.scanned, scratch_folder(stack))
     if machine.altered:
@@ -184,8 +181,7 @@ def _write_receipts(
     with progress() as advance:
         for receipt in receipts(findings, given.locate, world):
             found.append(receipt)
-            if advance is not None:
-                advance(len(found), len(findings))
+            advance("testing", len(found), len(findings))
     if options["receipts"]:
         write(render(found, machine), {"output": options["receipts"]})
     return tuple(found)

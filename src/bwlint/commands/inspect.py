@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 def run(options: dict[str, Any]) -> int:
     """Inspect what the options name; the exit code."""
+    from bwlint.commands.progress import progress
     from bwlint.inspection import InspectionRequest, inspect
     from bwlint.report.summary import at_least, skipped, summary
     from bwlint.settings.config import ConfigError, UsageError
@@ -36,7 +37,8 @@ def run(options: dict[str, Any]) -> int:
         options["kernels"],
     )
     try:
-        found = inspect(request)
+        with progress() as advance:
+            found = inspect(request, advance)
     except (UsageError, ConfigError) as error:
         raise failure(error) from None
     write(_inspection(found, options), options)

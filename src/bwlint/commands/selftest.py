@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, end_on_signals, failure, say, write
+from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, failure, say, write
 
 if TYPE_CHECKING:
     from bwlint.chips import Chip
@@ -21,11 +21,10 @@ if TYPE_CHECKING:
 def run(options: dict[str, Any], stack: ExitStack) -> int:
     """Build the cases, or run them and write the receipt; the exit code."""
     from bwlint.confirm.prepare import Allowed, prepared
-    from bwlint.inspection import scratch_folder
+    from bwlint.sources.scratch import scratch_folder
 
     if options["paths"]:
         raise click.UsageError("--selftest has cases of its own, and takes no paths")
-    end_on_signals(stack)
     allowed = Allowed(limit=options["time_limit"]) if options["time_limit"] else Allowed()
     world, machine = prepared(allowed, (), scratch_folder(stack))
     file = Path(options["bundle"]) if options["bundle"] else None

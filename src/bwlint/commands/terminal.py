@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import click
 
@@ -46,9 +46,21 @@ def write(text: str | bytes | Iterable[str], options: dict[str, Any]) -> None:
     try:
         write_report(text, Path(options["output"]) if options["output"] else None)
     except BrokenPipeError:
-        raise
+        silence(sys.stdout)  # whoever read the report has seen enough; what it comes to stays true
     except OSError as error:
         raise failure(OSError(f"cannot write {options['output'] or 'stdout'}: {error.strerror}")) from None
+
+
+def check_output(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """The value of an option that names a file to write; refused before the work where that cannot be written."""
+    from bwlint.report.write import check_writable
+
+    try:
+        if value is not None:
+            check_writable(Path(value))
+    except OSError as error:
+        raise failure(OSError(f"cannot write {value}: {error.strerror}")) from None
+    return value
 
 
 def setting(options: dict[str, Any], lines: Lines | None = None) -> Setting:
@@ -78,7 +90,10 @@ def nothing() -> int:
 
 
 def end_on_signals(stack: ExitStack) -> None:
-    """Until the stack is closed, end as on Ctrl-C when the system or a CI job asks for it: children and scratch go."""
+    """Until the stack is closed, end as on Ctrl-C when the system or a CI job asks for it: children and scratch go.
+
+    What is ignored, as under nohup, stays so.
+    """
     if threading.current_thread() is not threading.main_thread():
         return
     for name in ("SIGTERM", "SIGHUP"):
@@ -88,10 +103,28 @@ def end_on_signals(stack: ExitStack) -> None:
 
 
 def _end(number: int, _: FrameType | None) -> NoReturn:
-    raise SystemExit(128 + number)
+    raise EndedBySignal(number)
+
+
+class EndedBySignal(SystemExit):
+    """A signal has asked for the end of the run."""
+
+    def __init__(self, number: int) -> None:
+        self.exit_code = 128 + number
+        super().__init__(self.exit_code)
+        self.name = signal.Signals(number).name
 
 
 def say(text: str) -> None:
-    """Print on stderr what is already fit for a terminal."""
-    if text:
+    """Print on stderr what is already fit for a terminal. Where nobody hears it, the run goes on."""
+    if not text:
+        return
+    try:
         click.echo(text, err=True, nl=False)
+    except OSError:
+        silence(sys.stderr)
+
+
+def silence(stream: TextIO) -> None:
+    """Drop what a stream still holds and what is yet to come: its file is closed or full."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

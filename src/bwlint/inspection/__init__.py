@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -18,13 +17,15 @@ from bwlint.inspection.answers import answer
 from bwlint.inspection.origins import Origin, origins
 from bwlint.model.findings import WHOLE_FILE, Finding, Report, Severity, Skipped
 from bwlint.model.fingerprint import fingerprint
+from bwlint.model.progress import Advance, quiet
 from bwlint.rules import binary_checks
 from bwlint.settings import catalog
 from bwlint.settings.config import Configs, UsageError, chosen_rules
 from bwlint.sources import disk
 from bwlint.sources.archives import ArchiveEntry, entries
 from bwlint.sources.errors import ReadError
-from bwlint.sources.pypi import SourceError
+from bwlint.sources.pypi import PREFIX, SourceError
+from bwlint.sources.scratch import scratch_folder
 
 DEFAULT_TARGETS = ("12.0", "12.1")
 # That many images of one folder are told as one library.
@@ -64,7 +65,7 @@ class Inspected:
     failures: tuple[str, ...] = ()
 
 
-def inspect(request: InspectionRequest) -> Inspected:
+def inspect(request: InspectionRequest, advance: Advance = quiet) -> Inspected:
     """Inspect what is asked for. Raises UsageError and ConfigError."""
     config = (
         Configs()
@@ -91,8 +92,10 @@ def inspect(request: InspectionRequest) -> Inspected:
     with ExitStack() as stack:
         scratch = scratch_folder(stack)
         for things, installed in _one_by_one(request):
+            advance("downloading" if things and things[0].startswith(PREFIX) else "reading", 0, 0)
             try:
                 for origin in origins(things, installed, request.platforms, scratch):
+                    advance("reading", len(shipments), 0)
                     shipment, unread = examine(origin, asked, scratch, deep=request.kernels, allowance=allowance)
                     shipments.append(shipment)
                     findings += judged(shipment, asked, rules)
@@ -196,11 +199,6 @@ def judged(shipment: Shipment, asked: ChipSet, rules: frozenset[str]) -> Iterato
     for rule, check in binary_checks():
         if rule.name in rules:
             yield from (_finding(flaw) for flaw in check(shipment, asked))
-
-
-def scratch_folder(stack: ExitStack) -> Path:
-    """A folder for what is unpacked, which goes with the stack."""
-    return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bwlint-", ignore_cleanup_errors=True)))
 
 
 def _entries(origin: Origin, scratch: Path) -> Iterator[ArchiveEntry | Skipped]:

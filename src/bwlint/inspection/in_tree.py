@@ -10,10 +10,11 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from bwlint.chips import ChipSet
-from bwlint.inspection import examine, judged, scratch_folder
+from bwlint.inspection import examine, judged
 from bwlint.inspection.origins import Origin
 from bwlint.model.findings import Finding, Skipped
 from bwlint.sources.kinds import BINARY, kind_of
+from bwlint.sources.scratch import scratch_folder
 from bwlint.sources.tree import project_folder
 from bwlint.sources.walk import SourceFile
 from bwlint.world.gates import TEST_FILE

@@ -13,8 +13,9 @@ from bwlint.matrix.cells import Cells, GatePlace, Ruling
 from bwlint.matrix.rows import ANSWERS, Interfaces, RowEntry, entries, span_of
 from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, CellGate, Matrix, MatrixRow
 from bwlint.model.facts import Module
+from bwlint.model.progress import Advance, quiet
 from bwlint.run.engine import linked
-from bwlint.run.gather import Advance, Gathered, gather
+from bwlint.run.gather import Gathered, gather
 from bwlint.run.request import CheckRequest
 from bwlint.settings.config import UsageError
 from bwlint.sources.texts import Names, Texts
@@ -36,7 +37,7 @@ def matrix(
     select: Sequence[str] = (),
     jobs: int | None = None,
     stack: ExitStack | None = None,
-    advance: Advance | None = None,
+    advance: Advance = quiet,
 ) -> Matrix:
     """The matrix of what `paths` offer. `select` are patterns for names, such as `*attention*`.
 

@@ -33,8 +33,8 @@ def comment(file: SourceFile, text: SourceText, finding: Finding, reason: str) -
     """The comment as a change of the text; None where no place is fit for one, or the reason for no comment."""
     language = comments_of(file.kind, os.path.basename(file.real))
     words = " ".join(reason.split())
-    # a comment that goes on would swallow the next line
-    if not language.mark or not words or words.endswith("\\"):
+    # a comment that goes on would swallow the next line, and what is not printable comes from a slip of the hand
+    if not language.mark or not words or words.endswith("\\") or not words.isprintable():
         return None
     before, faults = scan(text.source, catalog.known_ids(), language)
     for place in _places(text, finding, words, language):

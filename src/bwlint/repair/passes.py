@@ -8,11 +8,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from bwlint.chips import NONE, ChipSet
+from bwlint.model.progress import Advance, quiet
 from bwlint.repair.changes import moved, origin
 from bwlint.repair.plan import Decision, Key, PassPlan, Quit, Unrepaired, Wish, connected, plan, wishes
 from bwlint.repair.source import EditedFile
 from bwlint.run.check import judge
-from bwlint.run.gather import Advance, Gathered, again, gather
+from bwlint.run.gather import Gathered, again, gather
 from bwlint.run.outcome import GateSets, Outcome
 from bwlint.run.request import CheckRequest
 from bwlint.sources.read import SourceText, Unread, given
@@ -65,7 +66,7 @@ def everything(wish: Wish, outcome: Outcome) -> Decision:
 def repaired(
     request: CheckRequest,
     stack: ExitStack,
-    advance: Advance | None = None,
+    advance: Advance = quiet,
     *,
     unsafe: bool = False,
     decide: Decide = everything,
@@ -141,8 +142,12 @@ class _Run:
             if unpacked or text is None:
                 self.sources[real] = "a file of a package is not rewritten" if unpacked else "not readable any more"
             else:
-                self.sources[real] = EditedFile.of(self.outcome.names.files[real], text.source)
+                self.sources[real] = EditedFile.of(self.outcome.names.files[real], text.source, self._named)
         return self.sources[real]
+
+    @property
+    def _named(self) -> tuple[str, ...]:
+        return self.gathered.settings.request.paths
 
     def _plan(self, wanted: Sequence[Wish]) -> PassPlan:
         """The fixes of a pass after which every file can be read; where it cannot, one fix at a time is tried."""

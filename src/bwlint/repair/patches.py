@@ -24,7 +24,7 @@ from bwlint.repair.passes import Done, Repaired
 from bwlint.repair.source import EditedFile
 from bwlint.report.words import words
 from bwlint.settings import catalog
-from bwlint.sources.worktree import base_of, identity, relative
+from bwlint.sources.worktree import adds_returns, base_of, identity, relative
 
 _FIRST_LINE = b"From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001\n"
 """How a mail begins that git takes for its own; the date is always this one."""
@@ -307,6 +307,8 @@ def _is_ours(path: Path) -> bool:
         return file.read(len(_FIRST_LINE)) == _FIRST_LINE
 
 
-def returns(sources: Iterable[EditedFile]) -> bool:
-    """Whether a repaired file ends its lines in a carriage return, which `git am` drops unless told."""
-    return any(b"\r\n" in source.data for source in sources)
+def returns_of_git(sources: Iterable[EditedFile]) -> bool:
+    """Whether git keeps a repaired file with carriage returns at the ends of its lines, which `git am` drops unless
+    told. Those that it adds itself when it checks a file out (`core.autocrlf`) it drops rightly.
+    """
+    return any(b"\r\n" in source.data and not adds_returns(source.file.real) for source in sources)

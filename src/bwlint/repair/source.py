@@ -1,14 +1,14 @@
 """A file that is repaired: what is on disk, and what has become of it so far."""
 
 # Real paths are plain strings throughout, as `walk` gives them.
-# ruff: noqa: PTH114
+# ruff: noqa: PTH114, PTH117, PTH120
 
 from __future__ import annotations
 
 import contextlib
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -33,9 +33,9 @@ class EditedFile:
     changes: tuple[TextChange, ...] = ()
 
     @classmethod
-    def of(cls, file: SourceFile, text: str) -> EditedFile | str:
-        """The file that was read as `text`; a string says why it cannot be changed."""
-        if os.path.islink(file.path):
+    def of(cls, file: SourceFile, text: str, named: Sequence[str] = ()) -> EditedFile | str:
+        """The file that was read as `text`; a string says why it cannot be changed. `named` are the arguments."""
+        if _leads_through_link(os.path.normpath(file.path), {os.path.normpath(path) for path in named}):
             return "a symbolic link is not written through"
         data = read_bytes(file.real)
         if isinstance(data, Unread):
@@ -78,6 +78,21 @@ class EditedFile:
         except ReadError as error:
             return f"the edited file does not parse: {error}"
         return None
+
+
+def _leads_through_link(path: str, named: Collection[str]) -> bool:
+    """Whether a path is a symbolic link or leads through one: from the working folder on, or else from what is named.
+
+    That the way to a folder which is named in full leads through links is nobody's mistake.
+    """
+    while path:
+        if os.path.islink(path):
+            return True
+        above = os.path.dirname(path)
+        if above == path or (os.path.isabs(path) and path in named):
+            return False
+        path = above
+    return False
 
 
 def _codec(data: bytes, text: str) -> str | None:

@@ -7,22 +7,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
-import signal
 import stat
-import threading
-import time
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from types import FrameType
 
+from bwlint.repair.journal import Journal, LeftBehind, Step, digest, journal
 from bwlint.repair.passes import Repaired
 from bwlint.repair.plan import connected
 from bwlint.repair.source import EditedFile
 from bwlint.sources.read import Unread, read_from_disk, special_file, why
-
-_LEFT_BEHIND = re.compile(r"\.bwlint-([0-9]+)-[0-9a-f]{16}\.tmp")
-_STALE_SECONDS = 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,44 +62,68 @@ def _after(source: EditedFile) -> bytes | None:
 
 def write(groups: Iterable[Sequence[Replacement]]) -> list[NotWritten]:
     """Replace files, each group as a whole or not at all; what was not written, and why."""
-    found: list[NotWritten] = []
-    cleaned: set[str] = set()
-    with _ended_by_signals():
-        for group in groups:
-            for folder in {os.path.dirname(item.real) for item in group} - cleaned:
-                _clean(folder)
-                cleaned.add(folder)
-            found += _write_group(group)
-    return found
+    with journal() as written_down:
+        return [problem for group in groups for problem in _write_group(group, written_down)]
 
 
-def _write_group(group: Sequence[Replacement]) -> list[NotWritten]:
+def _write_group(group: Sequence[Replacement], journal: Journal) -> list[NotWritten]:
     refused = [NotWritten(item.real, reason) for item in group if (reason := _refusal(item))]
     if refused:
         return [*refused, *_not_alone(group, refused)]
-    staged: list[tuple[Replacement, str]] = []
-    written: list[Replacement] = []
+    staged = [(item, _temporary(item.real)) for item in group]
     item = group[0]
     try:
-        for item in group:
-            temporary = _temporary(item.real)
-            staged.append((item, temporary))
+        journal.staging([Step(i.real, beside, digest(i.before), digest(i.after)) for i, beside in staged])
+        for item, temporary in staged:
             _stage(item, temporary)
         for item, temporary in staged:
             if reason := _refusal(item):
-                _restore(written)
+                _restore(group)
                 return [NotWritten(item.real, reason), *_not_alone(group, [NotWritten(item.real, reason)])]
             os.replace(temporary, item.real)
-            written.append(item)
     except OSError as error:
-        _restore(written)
+        _restore(group)
         failure = NotWritten(item.real, f"cannot be written: {why(error)}", failed=True)
         return [failure, *_not_alone(group, [failure])]
+    except BaseException:
+        _restore(group)
+        raise
     finally:
         for _, temporary in staged:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
+            _unlink(temporary)
+        journal.is_over()
     return []
+
+
+def recovered(left: LeftBehind) -> tuple[list[str], list[str]]:
+    """Bring what a killed run has begun to its end: the files (real paths) that were replaced for that, and those that
+    cannot be any more, as somebody has changed them or others of their group.
+    """
+    now = {step: read_from_disk(step.real) for step in left.steps}
+    old = [step for step, data in now.items() if _is(data, step.before)]
+    new = [step for step, data in now.items() if _is(data, step.after)]
+    is_whole = len(old) + len(new) == len(now)
+    waiting = old if new else []
+    done = [step.real for step in waiting if is_whole and _is_replaced(step)]
+    for step in left.steps:
+        _unlink(step.temporary)
+    return done, [step.real for step in waiting if step.real not in done]
+
+
+def _is_replaced(step: Step) -> bool:
+    before, after = read_from_disk(step.real), read_from_disk(step.temporary)
+    if isinstance(before, Unread) or isinstance(after, Unread) or not _is(after, step.after):
+        return False
+    if _refusal(Replacement(step.real, before, after)):
+        return False
+    with contextlib.suppress(OSError):
+        os.replace(step.temporary, step.real)
+        return True
+    return False
+
+
+def _is(data: bytes | Unread, known_by: str) -> bool:
+    return isinstance(data, bytes) and digest(data) == known_by
 
 
 def _not_alone(group: Sequence[Replacement], known: Sequence[NotWritten]) -> list[NotWritten]:
@@ -118,9 +136,10 @@ def _not_alone(group: Sequence[Replacement], known: Sequence[NotWritten]) -> lis
 def _refusal(item: Replacement) -> str | None:
     """Why a file must not be replaced, as it is now."""
     try:
-        mode = os.lstat(item.real).st_mode
+        status = os.lstat(item.real)
     except OSError as error:
         return why(error)
+    mode = status.st_mode
     if stat.S_ISLNK(mode):
         return "a symbolic link is not written through"
     if special := special_file(mode):
@@ -129,75 +148,49 @@ def _refusal(item: Replacement) -> str | None:
         return "a folder above it has become a symbolic link"
     if not mode & 0o222:
         return "read-only"
+    if status.st_nlink > 1:
+        return "it has another name (a hard link), which would keep the old text"
+    if not _may_own(status):
+        return "it belongs to somebody else, and would be yours"
     return None if read_from_disk(item.real) == item.before else "changed since it was read"
 
 
+def _may_own(status: os.stat_result) -> bool:
+    """Whether a new file can have the owner and the group of one that is there."""
+    if sys.platform == "win32" or os.geteuid() == 0:
+        return True
+    return status.st_uid == os.geteuid() and status.st_gid in {os.getegid(), *os.getgroups()}
+
+
 def _temporary(real: str) -> str:
-    return os.path.join(os.path.dirname(real), f".bwlint-{os.getpid()}-{os.urandom(8).hex()}.tmp")
+    return os.path.join(os.path.dirname(real), f".bwlint-{os.urandom(8).hex()}.tmp")
 
 
 def _stage(item: Replacement, temporary: str) -> None:
-    """Put the new content beside the file, with its permissions and, where that is allowed, its owner."""
+    """Put the new content beside the file, with its permissions and its owner."""
     status = os.stat(item.real)
     with open(temporary, "xb") as file:
         file.write(item.after)
         file.flush()
         os.fsync(file.fileno())
-    if hasattr(os, "chown"):
-        with contextlib.suppress(OSError):
-            os.chown(temporary, status.st_uid, status.st_gid)
+        made = os.fstat(file.fileno())
+    if (made.st_uid, made.st_gid) != (status.st_uid, status.st_gid):
+        os.chown(temporary, status.st_uid, status.st_gid)
     os.chmod(temporary, stat.S_IMODE(status.st_mode))
 
 
-def _restore(written: Iterable[Replacement]) -> None:
-    """Bring back files whose group could not be written whole."""
-    for item in written:
+def _restore(group: Iterable[Replacement]) -> None:
+    """Bring back what has been replaced of a group that could not be written whole."""
+    for item in group:
+        if read_from_disk(item.real) != item.after:
+            continue
         temporary = _temporary(item.real)
         with contextlib.suppress(OSError):
             _stage(Replacement(item.real, item.after, item.before), temporary)
             os.replace(temporary, item.real)
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
+        _unlink(temporary)
 
 
-def _clean(folder: str) -> None:
-    """Remove what a run that was killed has left in a folder."""
-    with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            match = _LEFT_BEHIND.fullmatch(entry.name)
-            if match and entry.is_file(follow_symlinks=False) and _is_left(entry, int(match[1])):
-                with contextlib.suppress(OSError):
-                    os.unlink(entry.path)
-
-
-def _is_left(entry: os.DirEntry[str], process: int) -> bool:
-    if time.time() - entry.stat(follow_symlinks=False).st_mtime > _STALE_SECONDS:
-        return True
-    if os.name != "posix":
-        return False  # elsewhere this would end the process
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return True
-    except OSError:
-        return False
-    return False
-
-
-@contextlib.contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """Let signals that end the program do so by an exception, so that nothing is left behind."""
-    signals = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.signal(number, _end) for number in signals if signal.getsignal(number) == signal.SIG_DFL}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _end(number: int, frame: FrameType | None) -> None:
-    raise SystemExit(128 + number)
+def _unlink(path: str) -> None:
+    with contextlib.suppress(OSError):
+        os.unlink(path)

@@ -31,6 +31,16 @@ def write_report(text: str | bytes | Iterable[str], output: Path | None) -> None
     _replace(target, data)
 
 
+def check_writable(output: Path) -> None:
+    """Raises OSError where no report could be written to `output`."""
+    target = output.resolve()
+    if str(output) in _STDOUT or _is_special(output) or _is_special(target):
+        return  # a pipe without a reader would make us wait
+    temporary = _beside(target)
+    temporary.open("xb").close()
+    temporary.unlink()
+
+
 def _print(pieces: Iterable[str | bytes]) -> None:
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     for piece in pieces:
@@ -54,7 +64,7 @@ def _is_special(path: Path) -> bool:
 
 
 def _replace(target: Path, data: Iterable[bytes]) -> None:
-    temporary = target.with_name(f".bwlint-{os.urandom(8).hex()}.tmp")
+    temporary = _beside(target)
     try:
         # Created with the mode that the umask leaves, which tempfile would not do.
         with temporary.open("xb") as stream:
@@ -65,3 +75,7 @@ def _replace(target: Path, data: Iterable[bytes]) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _beside(target: Path) -> Path:
+    return target.with_name(f".bwlint-{os.urandom(8).hex()}.tmp")

@@ -7,9 +7,10 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from bwlint.model.findings import Finding, Report, Skipped
+from bwlint.model.progress import Advance, quiet
 from bwlint.run.engine import Analysis, analyse
 from bwlint.run.findings_of_drafts import finish
-from bwlint.run.gather import Advance, Gathered, gather, jobs_of
+from bwlint.run.gather import Gathered, gather, jobs_of
 from bwlint.run.outcome import GateSets, Outcome
 from bwlint.run.request import CheckRequest
 from bwlint.sources.kinds import BINARY
@@ -17,7 +18,7 @@ from bwlint.sources.texts import Names
 from bwlint.world.budget import Budget
 
 
-def check(request: CheckRequest, stack: ExitStack, advance: Advance | None = None) -> Outcome:
+def check(request: CheckRequest, stack: ExitStack, advance: Advance = quiet) -> Outcome:
     """Run a request. What it unpacks lives as long as `stack`.
 
     Raises UsageError and ConfigError.
@@ -31,11 +32,12 @@ def judge(gathered: Gathered) -> Outcome:
     settings, targets, sources = gathered.settings, gathered.targets, gathered.sources
     budget = Budget.of(request.link_budget, (file.real for file in found.files))
     rules, libraries = settings.all_rules(found.files), settings.libraries()
-    analysis = analyse(collected, sources, targets, rules, budget, texts.source, libraries, jobs_of(request.jobs))
+    jobs = jobs_of(request.jobs)
+    analysis = analyse(collected, sources, targets, rules, budget, texts.source, libraries, gathered.advance, jobs)
     names = gathered.names
     unread = {skip.path for skip in collected.skipped}
     marked = [file for file in collected.marked if file.path not in unread]
-    finished = finish(analysis, marked, texts, names, settings.enabled, fixes=request.fixes)
+    finished = finish(analysis, marked, texts, names, settings.enabled, gathered.advance, fixes=request.fixes)
     carried, unread_binaries = _carried(gathered, names)
     skipped = (*found.skipped, *collected.skipped, *finished.skipped, *unread_binaries)
     scanned = len(found.files) - len(collected.skipped)
@@ -66,6 +68,7 @@ def _carried(gathered: Gathered, names: Names) -> tuple[list[Finding], list[Skip
     from bwlint.inspection.promises import confronted, promises
 
     if not gathered.inspected:
+        gathered.advance("reading binaries", 0, 0)
         rules = settings.rules_of_run()
         gathered.inspected.append(judged_binaries(binaries, found.wheels, targets, settings.enabled, rules))
     carried, skipped = gathered.inspected[0]

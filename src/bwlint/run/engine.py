@@ -19,6 +19,7 @@ from bwlint.judging.unreached import Unreached
 from bwlint.model.expr import Span, walk
 from bwlint.model.facts import ANSWERS, LISTED, Gate, HandedOn, Module
 from bwlint.model.findings import CONFIDENCES, SEVERITIES, Confidence, NoFix
+from bwlint.model.progress import Advance, each, quiet
 from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.run.merging import one_each
 from bwlint.run.parts import begin, can_copy, ended, stretches
@@ -102,6 +103,7 @@ def analyse(
     budget: Budget | None = None,
     source: Callable[[str], str | None] = lambda real: None,
     libraries: Libraries | None = None,
+    advance: Advance = quiet,
     jobs: int = 1,
 ) -> Analysis:
     """Judge every gate of the collected modules by the named rules.
@@ -115,7 +117,7 @@ def analyse(
     evidence = Evidence(tree, world.definitions, world.graph, world.libraries, native, targets)
     preparations = Preparations(tree, world.definitions, native)
     context = Context(tree, targets, evidence, builds=builds, preparations=preparations, native=native)
-    for file, module in collected.modules:
+    for file, module in each(advance, "linking", collected.modules):
         place = _place(file.root, module.path)
         context.places[module.path] = place
         context.judged[module.path] = [
@@ -128,7 +130,7 @@ def analyse(
             guarded for part in (module, *module.embedded) for guarded in guards_of(tree, part)
         )
     judging = _Judging(context, world, frozenset(rules), Unreached(tree, native, targets, budget, source))
-    found = list(_found(judging, collected.modules, budget, jobs))
+    found = list(_found(judging, collected.modules, budget, jobs, advance))
     stats = {
         "modules": len(collected.modules),
         "gates": sum(len(module.gates) for _, module in collected.modules),
@@ -161,7 +163,7 @@ class _Part:
 
 
 def _found(
-    judging: _Judging, modules: Sequence[tuple[SourceFile, Module]], budget: Budget, jobs: int
+    judging: _Judging, modules: Sequence[tuple[SourceFile, Module]], budget: Budget, jobs: int, advance: Advance
 ) -> Iterator[_OfFile]:
     """What the rules say of each file. With several jobs copies of this process judge the later files; where they may
     have read more than they would have one after the other, this one does it again.
@@ -169,17 +171,17 @@ def _found(
     weights = [1 + len(one.gates) + len(one.guards) + len(one.operations) for _, one in modules]
     parts = min(jobs, sum(weights) // MIN_PART)
     if parts <= 1 or not can_copy():
-        yield from (judging.of(file, module) for file, module in modules)
+        yield from (judging.of(file, module) for file, module in each(advance, "judging", modules))
         return
     known = [item for _, one in modules for part in (one, *one.embedded) for item in (part, *part.gates, *part.guards)]
 
-    def part(start: int, stop: int) -> _Part:
-        found = [judging.of(file, module) for file, module in modules[start:stop]]
+    def part(start: int, stop: int, advance: Advance = quiet) -> _Part:
+        found = [judging.of(file, module) for file, module in each(advance, "judging", modules[start:stop])]
         return _Part(found, budget.read, not budget.ended)
 
     (start, stop), *later = stretches(weights, parts)
     copies = [begin(*stretch, _watched(part), known) for stretch in later]
-    own = part(start, stop)
+    own = part(start, stop, advance)
     others = [_noted(ended(copy, known)) for copy in copies]
     yield from own.found
     whole = all(one is not None and one.whole for one in (own, *others))

@@ -18,6 +18,7 @@ from bwlint.judging.drafts import Draft, RelatedSpan, Remedy
 from bwlint.model.facts import Gate
 from bwlint.model.findings import Claim, Edit, Finding, Fix, NoFix, Region, Related, Skipped, Suppressed
 from bwlint.model.fingerprint import fingerprint
+from bwlint.model.progress import Advance, each, quiet
 from bwlint.readers.comments import comments_of
 from bwlint.run.copies import without_copies
 from bwlint.run.engine import Analysis
@@ -46,26 +47,33 @@ def finish(
     texts: Texts,
     names: Names,
     enabled: Enabled,
+    advance: Advance = quiet,
     *,
     fixes: bool,
 ) -> Finished:
     """The findings of a run. `marked` are the files with comments of bwlint; `fixes` asks for repairs too."""
     gc.freeze()  # the run itself stays: after each proof only what that has made is looked through
     try:
-        return _finish(analysis, marked, texts, names, enabled, fixes)
+        return _finish(analysis, marked, texts, names, enabled, advance, fixes)
     finally:
         gc.unfreeze()
 
 
 def _finish(
-    analysis: Analysis, marked: Sequence[SourceFile], texts: Texts, names: Names, enabled: Enabled, fixes: bool
+    analysis: Analysis,
+    marked: Sequence[SourceFile],
+    texts: Texts,
+    names: Names,
+    enabled: Enabled,
+    advance: Advance,
+    fixes: bool,
 ) -> Finished:
     drafts = {file.real: found for file, found in without_copies(analysis.drafts, enabled)}
     files = {file.real: file for file in (*(file for file, _ in analysis.drafts), *marked)}
     findings: list[Finding] = []
     suppressed: list[Suppressed] = []
     skipped: list[Skipped] = []
-    for file in files.values():
+    for file in each(advance, "proving fixes" if fixes else "telling", tuple(files.values())):
         text = texts.of(file.real)
         if text is None:
             skipped.append(Skipped(file.path, "not readable any more"))

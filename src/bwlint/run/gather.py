@@ -8,12 +8,12 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from bwlint.chips import ChipSet, parse_targets
 from bwlint.evaluate.sources import Sources
 from bwlint.model.escape import visible
 from bwlint.model.findings import Finding, Skipped
+from bwlint.model.progress import Advance, quiet
 from bwlint.readers import ReadError, reader
 from bwlint.run.request import CheckRequest
 from bwlint.settings import catalog
@@ -22,8 +22,9 @@ from bwlint.settings.suppress import MARK
 from bwlint.sources import disk
 from bwlint.sources.ignore import BadPattern
 from bwlint.sources.kinds import BINARY, kind_of
-from bwlint.sources.pypi import SourceError, is_package, open_package
+from bwlint.sources.pypi import PREFIX, SourceError, is_package, open_package
 from bwlint.sources.read import Unread, decode, given
+from bwlint.sources.scratch import scratch_folder
 from bwlint.sources.texts import Names, Texts
 from bwlint.sources.tree import package_root
 from bwlint.sources.walk import Mount, SourceFile, discover
@@ -36,10 +37,6 @@ DEFAULT_TARGETS = ("12.0", "12.1")
 _MOST_JOBS = 8
 
 
-Advance = Callable[[int, int], None]
-"""Called with the number of files that are done, and of all files."""
-
-
 @dataclass(frozen=True, slots=True)
 class Found:
     files: tuple[SourceFile, ...] = ()
@@ -50,7 +47,7 @@ class Found:
 
 
 def gather(
-    request: CheckRequest, stack: ExitStack, advance: Advance | None = None, kinds: frozenset[str] | None = None
+    request: CheckRequest, stack: ExitStack, advance: Advance = quiet, kinds: frozenset[str] | None = None
 ) -> Gathered:
     """The facts of what a request names, of files of some kinds where that is all it takes.
 
@@ -62,7 +59,7 @@ def gather(
         stack.enter_context(given({disk.real(request.paths[0]): request.stdin}))
         found, collected = _from_stdin(request, request.stdin, settings)
     else:
-        found = _discovered(request, settings, stack)
+        found = _discovered(request, settings, stack, advance)
         own = settings.own_words()
         texts_of = tuple(file for file in found.files if file.kind != BINARY and (not kinds or file.kind in kinds))
         collected = collect(texts_of, jobs_of(request.jobs), _counted(advance, len(texts_of)), own)
@@ -71,7 +68,7 @@ def gather(
         targets, _ = parse_targets(settings.run.target or DEFAULT_TARGETS)
     except ValueError as error:
         raise UsageError(str(error)) from None
-    return Gathered(found, collected, Texts(), settings, targets)
+    return Gathered(found, collected, Texts(), settings, targets, advance)
 
 
 def again(gathered: Gathered, changed: Collection[str]) -> Gathered:
@@ -177,6 +174,7 @@ class Gathered:
     texts: Texts
     settings: Settings
     targets: ChipSet
+    advance: Advance = quiet
     inspected: list[tuple[list[Finding], list[Skipped]]] = field(default_factory=list)
     """What the binaries have shown, once somebody has looked: text that is repaired does not change them."""
 
@@ -200,7 +198,7 @@ def _common_folder(paths: Sequence[str]) -> str:
     return common if disk.is_folder(common) else os.path.dirname(common)
 
 
-def _discovered(request: CheckRequest, settings: Settings, stack: ExitStack) -> Found:
+def _discovered(request: CheckRequest, settings: Settings, stack: ExitStack, advance: Advance) -> Found:
     paths: list[str | Mount] = []
     wheels: list[tuple[str, str]] = []
     refused: list[Skipped] = []
@@ -208,8 +206,9 @@ def _discovered(request: CheckRequest, settings: Settings, stack: ExitStack) -> 
         if not is_package(path):
             paths.append(path)
             continue
+        advance("downloading" if path.startswith(PREFIX) else "unpacking", 0, 0)
         try:
-            unpacked = open_package(path, _scratch(stack))
+            unpacked = open_package(path, scratch_folder(stack))
         except SourceError as error:
             raise UsageError(str(error)) from None
         paths.append(unpacked.mount)
@@ -224,12 +223,6 @@ def _discovered(request: CheckRequest, settings: Settings, stack: ExitStack) -> 
     settings.mounts = tuple(disk.real(path.real) + os.sep for path in paths if isinstance(path, Mount))
     files = tuple(file for file in found.files if not settings.is_excluded(file))
     return Found(files, (*refused, *found.skipped), settings.mounts, tuple(wheels))
-
-
-def _scratch(stack: ExitStack) -> Path:
-    import tempfile
-
-    return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bwlint-", ignore_cleanup_errors=True)))
 
 
 def _from_stdin(request: CheckRequest, data: bytes, settings: Settings) -> tuple[Found, Collected]:
@@ -266,14 +259,13 @@ def jobs_of(asked: int | None) -> int:
     return min(_MOST_JOBS, os.cpu_count() or 1)
 
 
-def _counted(advance: Advance | None, total: int) -> Callable[[int], None] | None:
-    if advance is None:
-        return None
+def _counted(advance: Advance, total: int) -> Callable[[int], None]:
     done = 0
 
     def count(number: int) -> None:
         nonlocal done
         done += number
-        advance(done, total)
+        advance("reading", done, total)
 
+    count(0)
     return count

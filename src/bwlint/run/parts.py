@@ -15,6 +15,8 @@ from itertools import accumulate, pairwise
 from multiprocessing.connection import Connection, Pipe
 from typing import Any
 
+from bwlint.world.workers import serve
+
 
 @dataclass(frozen=True, slots=True)
 class Copy:
@@ -70,6 +72,7 @@ def _answer(
     sender: Connection, work: Callable[[int, int], object], start: int, stop: int, names: Mapping[int, int]
 ) -> None:
     try:
+        serve()
         written = io.BytesIO()
         _Pickler(written, names).dump(work(start, stop))
         sender.send_bytes(written.getbuffer())

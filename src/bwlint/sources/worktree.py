@@ -88,6 +88,13 @@ def identity(top: str) -> tuple[str, str] | None:
     return (name, address) if name and address else None
 
 
+def adds_returns(real: str) -> bool:
+    """Whether git keeps a file with plain line feeds and adds the carriage returns when it checks it out."""
+    top = top_of(os.path.dirname(real))
+    code, said = _run(top, "ls-files", "--eol", "-z", "--", f":(literal){relative(real, top)}") if top else (-1, "")
+    return code == 0 and said.startswith("i/lf ")
+
+
 def _run(top: str, *arguments: str) -> tuple[int, str]:
     """The exit code of git and what it says of a tree; -1 where it does not run or has no end."""
     program = shutil.which("git")

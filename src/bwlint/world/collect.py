@@ -8,12 +8,11 @@ A file that cannot be read becomes a `Skipped`, never a silence.
 
 from __future__ import annotations
 
-import gc
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
 
 from bwlint.index import kept
 from bwlint.model.facts import Module
@@ -26,9 +25,6 @@ from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.tree import module_name
 from bwlint.sources.walk import SourceFile
 from bwlint.world import carried, included
-
-if TYPE_CHECKING:
-    from multiprocessing.context import BaseContext
 
 SERIAL_BELOW = 40
 CHUNK = 24
@@ -144,20 +140,19 @@ def _results(
     if jobs <= 1 or len(files) < SERIAL_BELOW:
         yield from _paired(files, map(_read_chunk, chunks), advance)
         return
-    from concurrent.futures import ProcessPoolExecutor
+    from bwlint.world.workers import workers
 
     for kind in {file.kind for file in files}:
         reader(kind)  # once here, and not in every process
 
     watch = disk.watch()
     began = None if watch is None else watch.began
-    with ProcessPoolExecutor(jobs, _context(), _begin, (began, kept.store() is not None)) as pool:
+    with workers(jobs, partial(_begin, began, kept.store() is not None)) as pool:
         yield from _paired(files, map(_noted, pool.map(_work, chunks)), advance)
 
 
 def _begin(began: int | None, is_kept: bool) -> None:
     """A process of the pool begins."""
-    gc.disable()
     disk.watch_for(began)
     kept.use_again(is_kept)
 
@@ -187,13 +182,6 @@ def _paired(
         position += len(answer)
         if advance is not None:
             advance(len(answer))
-
-
-def _context() -> BaseContext:
-    import multiprocessing
-
-    methods = multiprocessing.get_all_start_methods()
-    return multiprocessing.get_context("fork" if "fork" in methods else None)
 
 
 _Chunk = tuple[list[tuple[str, str, str]], frozenset[str]]

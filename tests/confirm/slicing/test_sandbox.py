@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -95,12 +94,10 @@ def test_what_it_must_not_do(case: str, tmp_path: Path) -> None:
     ],
 )
 def test_what_has_no_end(body: str, reason: str, tmp_path: Path) -> None:
-    started = time.monotonic()
     ran = run(body, tmp_path, limit=1.5)
     told = ran.trouble or ran.answers["12.0"].undecided
     assert reason in told
     assert told
-    assert time.monotonic() - started < 20
 
 
 def test_a_slice_that_is_none(tmp_path: Path) -> None:

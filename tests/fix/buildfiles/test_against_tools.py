@@ -4,16 +4,13 @@ and lists let in just that.
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import pytest
+from processes import cmake_prints
 from toolkit import Toolkit
 
 from bwlint.chips import NONE, Target
@@ -22,8 +19,6 @@ from bwlint.readers.buildfiles.targets import parse_list
 
 from .conftest import Mend
 
-CMAKE = shutil.which("cmake", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
-"""That of the test extra, or the machine's."""
 SCALE = "__global__ void scale(float *p) { p[threadIdx.x] *= 2; }\n"
 IMAGE = re.compile(r"\.(sm_[0-9]+[af]?)\.cubin")
 
@@ -99,26 +94,17 @@ def test_nvcc_refuses_the_mix_that_no_fix_makes(mend: Mend, built: Build) -> Non
         built(*flags(mixed))
 
 
-def printed(folder: Path, script: str) -> list[str]:
-    """The lines that a script of CMake prints."""
-    if CMAKE is None:
-        pytest.skip("no cmake")
-    file = folder / "script.cmake"
-    file.write_text(f"cmake_minimum_required(VERSION 3.24)\n{script}", encoding="utf-8")
-    done = subprocess.run([CMAKE, "-P", str(file)], capture_output=True, text=True, check=True)
-    return [line.removeprefix("-- ") for line in done.stdout.splitlines()]
-
-
 @pytest.mark.parametrize(
     "pattern", ["120a", '"120a"', '"120a|120f"', '"(100a|120a)"', '"^120a$"', '"12[.]0a"', '"12\\\\.0f"']
 )
-def test_conditions_let_in_what_the_proof_says(mend: Mend, tmp_path: Path, pattern: str) -> None:
+def test_conditions_let_in_what_the_proof_says(mend: Mend, cmake: str, tmp_path: Path, pattern: str) -> None:
     text = f"if(KIT_ARCHS MATCHES {pattern})\n  message(STATUS in)\nelse()\n  message(STATUS out)\nendif()\n"
     found = mend(text, "test/CMakeLists.txt")
     names = ["90a", "100a", "103a", "110", "120", "120a", "120f", "121", "121a", "121f"]
     names = [re.sub(r"([0-9])([af]?)$", r".\1\2", name) if "." in pattern else name for name in names]
     before, after = (
-        printed(tmp_path, "".join(f"set(KIT_ARCHS {name})\n{each}" for name in names)) for each in (text, found.text)
+        cmake_prints(cmake, tmp_path, "".join(f"set(KIT_ARCHS {name})\n{each}" for name in names))
+        for each in (text, found.text)
     )
     gained = {
         Target.parse(name).chip.name for name, one, other in zip(names, before, after, strict=True) if one != other
@@ -138,13 +124,13 @@ endif()
 """
 
 
-def test_lists_hold_what_the_proof_says_under_each_toolkit(mend: Mend, tmp_path: Path) -> None:
+def test_lists_hold_what_the_proof_says_under_each_toolkit(mend: Mend, cmake: str, tmp_path: Path) -> None:
     found = mend(LADDER)
     script = "".join(
         f'set(CUDA_VERSION {release})\n{found.text}message(STATUS "${{KIT_SUPPORTED_ARCHS}}")\n'
         for release in ("12.6", "12.8", "12.9", "13.0")
     )
-    assert printed(tmp_path, script) == [
+    assert cmake_prints(cmake, tmp_path, script) == [
         "90a",
         "90a;100a;120a",
         "90a;100a;120a;100f;120f;121a;121f",

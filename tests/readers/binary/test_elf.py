@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import struct
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from effort import at_most
 from elftools.elf.elffile import ELFFile
 
 from bwlint.readers.binary import elf
@@ -290,10 +290,8 @@ def test_names_that_overlap_are_bounded() -> None:
     long = b"a" * (7 << 20) + b"\0"
     parts = [Part(f"{number}"[:0], name_at=number) for number in range(2000)]
     data = Made([Part(".names", long, 3), *parts], lies={"shstrndx": 1}).build()
-    start = time.process_time()
-    with pytest.raises(ReadError, match="overlap"):
+    with at_most(2), pytest.raises(ReadError, match="overlap"):
         read(data)
-    assert time.process_time() - start < 2
 
 
 def test_sections_are_bounded() -> None:

@@ -6,6 +6,7 @@ The projects are configured by cmake with its real compiler, and dry-run by make
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pytest
+from toolkit import Toolkit
 
 from bwlint.chips.flags import find_flags
 from bwlint.chips.toolkits import within
@@ -22,7 +24,6 @@ from bwlint.world.builds import Builds
 Compiled = dict[str, tuple[frozenset[str], frozenset[str]]]
 """For each source the targets of its cubins, and of its PTX."""
 
-NVCC = shutil.which("nvcc")
 _RELEASE = re.compile(r"release (\d+\.\d+)")
 _CODE = re.compile(r"arch=compute_\w+,code=\[?([\w,]+)\]?")
 
@@ -206,27 +207,25 @@ def targets_of(command: str) -> tuple[frozenset[str], frozenset[str]]:
     return sass, frozenset(code.removeprefix("compute_") for code in codes if code.startswith("compute_"))
 
 
-def release_at_hand() -> str:
-    told = subprocess.run([str(NVCC), "--version"], capture_output=True, text=True, check=True).stdout
-    found = _RELEASE.search(told)
+def release_of(toolkit: Toolkit) -> str:
+    found = _RELEASE.search(toolkit.run("nvcc", "--version"))
     assert found is not None
     return found[1]
 
 
-@pytest.mark.skipif(not (NVCC and shutil.which("cmake")), reason="cmake and nvcc are needed")
-def test_cmake(tmp_path: Path) -> None:
+def test_cmake(cmake: str, nvcc: Toolkit, tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     for name, files in CMAKE_PROJECTS.items():
         written(tmp_path / name, files)
     added = "".join(f"add_subdirectory({name})\n" for name in CMAKE_PROJECTS)
     head = "cmake_minimum_required(VERSION 3.24)\nset(CMAKE_CUDA_ARCHITECTURES 75)\nproject(kit LANGUAGES CUDA)\n"
     (tmp_path / "CMakeLists.txt").write_text(head + added, encoding="utf-8")
-    options = ["-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
-    command = ["cmake", "-S", str(tmp_path), "-B", str(tmp_path / "build"), *options]
+    options = ["-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", f"-DCMAKE_CUDA_COMPILER={nvcc.programs / 'nvcc'}"]
+    command = [cmake, "-S", str(tmp_path), "-B", str(tmp_path / "build"), *options]
     subprocess.run(command, capture_output=True, check=True)
     commands = json.loads((tmp_path / "build/compile_commands.json").read_text(encoding="utf-8"))
     done = {Path(one["file"]).relative_to(tmp_path).as_posix(): targets_of(one["command"]) for one in commands}
-    release = release_at_hand()
+    release = release_of(nvcc)
     assert {
         f"{name}/{source}": targets
         for name, files in CMAKE_PROJECTS.items()
@@ -234,9 +233,9 @@ def test_cmake(tmp_path: Path) -> None:
     } == done
 
 
-@pytest.mark.skipif(not (NVCC and shutil.which("make")), reason="make and nvcc are needed")
+@pytest.mark.skipif(shutil.which("make") is None, reason="no make")
 @pytest.mark.parametrize("name", MAKE_PROJECTS)
-def test_make(tmp_path: Path, name: str) -> None:
+def test_make(toolkit: Toolkit, tmp_path: Path, name: str) -> None:
     files = MAKE_PROJECTS[name]
     folder = written(tmp_path, files)
     if "src/%" in files["Makefile"]:
@@ -245,6 +244,9 @@ def test_make(tmp_path: Path, name: str) -> None:
     (folder / "fp4.h").touch()
     if "wildcard" in files["Makefile"]:
         (folder / "rope.cu").touch()
-    told = subprocess.run(["make", "-n", "all"], cwd=folder, capture_output=True, text=True, check=True).stdout
+    path = f"{toolkit.programs}{os.pathsep}{os.environ['PATH']}"  # some ask nvcc for its release
+    told = subprocess.run(
+        ["make", "-n", "all"], cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=True
+    ).stdout
     done = {source: targets_of(line) for line in told.splitlines() for source in line.split() if source.endswith(".cu")}
-    assert believed(folder, files, release_at_hand()) == done
+    assert believed(folder, files, release_of(toolkit)) == done

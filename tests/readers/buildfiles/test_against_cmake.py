@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import itertools
 import random
-import shutil
-import subprocess
 from pathlib import Path
 
-import pytest
+from processes import cmake_prints
 
 from bwlint.chips.toolkits import releases
 from bwlint.readers.buildfiles.cmake_syntax import commands
 from bwlint.readers.buildfiles.conditions import on_toolkit, truth
 from bwlint.readers.buildfiles.intersect import loose_intersection
 from bwlint.readers.buildfiles.patterns import Regex
-
-CMAKE = shutil.which("cmake") or "/opt/venv/bin/cmake"
 
 INTERSECTION = r"""
 function(kit_archs_intersection OUT OFFERED ASKED)
@@ -101,20 +97,12 @@ INPUTS = [
 ]
 
 
-def run(tmp_path: Path, script: str) -> list[str]:
-    """The lines that a script prints with message(STATUS)."""
-    file = tmp_path / "script.cmake"
-    file.write_text("cmake_minimum_required(VERSION 3.24)\n" + script, encoding="utf-8")
-    done = subprocess.run([CMAKE, "-P", str(file)], capture_output=True, text=True, check=True)
-    return [line.removeprefix("-- ") for line in done.stdout.splitlines()]
-
-
-def test_intersections(tmp_path: Path) -> None:
+def test_intersections(cmake: str, tmp_path: Path) -> None:
     assert len(INPUTS) == 20
     calls = "".join(
         f'kit_archs_intersection(R "{offered}" "{asked}")\nmessage(STATUS "=${{R}}")\n' for offered, asked in INPUTS
     )
-    printed = run(tmp_path, INTERSECTION + calls)
+    printed = cmake_prints(cmake, tmp_path, INTERSECTION + calls)
     believed = [f"={';'.join(loose_intersection(one.split(';'), other.split(';')))}" for one, other in INPUTS]
     assert believed == printed
 
@@ -138,13 +126,13 @@ PATTERNS = [
 TEXTS = ["120a", "120f", "121a", "12.0a", "10.3a", "90a", "90", "100f", "80;120a", "abc120", "aaaaaaaaaaaaaaaaaaaa"]
 
 
-def test_regular_expressions(tmp_path: Path) -> None:
+def test_regular_expressions(cmake: str, tmp_path: Path) -> None:
     pairs = list(itertools.product(PATTERNS, TEXTS))
     script = "".join(
         f'if("{text}" MATCHES "{pattern}")\nmessage(STATUS yes)\nelse()\nmessage(STATUS no)\nendif()\n'
         for pattern, text in pairs
     )
-    printed = run(tmp_path, script)
+    printed = cmake_prints(cmake, tmp_path, script)
     believed = ["yes" if Regex(pattern.replace("\\\\", "\\")).search(text) else "no" for pattern, text in pairs]
     assert [pair for pair, one, other in zip(pairs, believed, printed, strict=True) if one != other] == []
 
@@ -163,7 +151,7 @@ def random_condition(random_: random.Random, depth: int = 0) -> str:
     return f"{random_condition(random_, depth + 1)} {word} {random_condition(random_, depth + 1)}"
 
 
-def test_conditions(tmp_path: Path) -> None:
+def test_conditions(cmake: str, tmp_path: Path) -> None:
     random_ = random.Random(120)
     cases = [(random_condition(random_), random_.choice(releases())) for _ in range(200)]
     script = "".join(
@@ -171,14 +159,9 @@ def test_conditions(tmp_path: Path) -> None:
         'message(STATUS "True")\nelse()\nmessage(STATUS "False")\nendif()\n'
         for condition, release in cases
     )
-    printed = run(tmp_path, script)
+    printed = cmake_prints(cmake, tmp_path, script)
     believed = []
     for condition, release in cases:
         (command,) = commands(f"if({condition})")
         believed.append(str(truth(command.words, on_toolkit(release))))
     assert [case for case, one, other in zip(cases, believed, printed, strict=True) if one != other] == []
-
-
-def test_cmake_is_there() -> None:
-    if not Path(CMAKE).exists():
-        pytest.fail("the test extra brings cmake")

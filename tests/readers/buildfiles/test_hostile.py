@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import pytest
+from effort import at_most, grows_as_its_input
 
 from bwlint.model.facts import Carry
 from bwlint.readers.buildfiles.patterns import BadRegex, Regex
@@ -46,30 +46,21 @@ HOSTILE: dict[str, Callable[[int], str]] = {
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_time_grows_with_the_input(carries: Carries, name: str, kind: str) -> None:
-    def took(size: int) -> float:
-        source = HOSTILE[kind](size)
-        begin = time.process_time()
-        carries(name, source)
-        return time.process_time() - begin
-
-    once, twice = (min(took(size) for _ in range(3)) for size in (30_000, 60_000))
-    assert twice < 3.5 * once + 0.25
+    grows_as_its_input(lambda source: carries(name, source), HOSTILE[kind], 10_000)
 
 
 def test_a_line_of_a_megabyte(carries: Carries) -> None:
-    begin = time.process_time()
-    for name in NAMES:
-        carries(name, "set(X " + "y_arch_list: 9.0a z " * 50_000)
-    assert time.process_time() - begin < 10
+    with at_most(20):
+        for name in NAMES:
+            carries(name, "set(X " + "y_arch_list: 9.0a z " * 50_000)
 
 
 @pytest.mark.parametrize(
     "pattern", ["(a+)+b", "(a|a)*b", "((a*)*)*b", "a?" * 300 + "a" * 300, "(" * 40 + "a" + ")*" * 40]
 )
 def test_evil_patterns_are_quick(pattern: str) -> None:
-    begin = time.process_time()
-    Regex(pattern).search("a" * 200)
-    assert time.process_time() - begin < 5
+    with at_most(5):
+        Regex(pattern).search("a" * 200)
 
 
 @pytest.mark.parametrize("pattern", ["(", ")", "a)", "[a", "*", "a\\", "(" * 60 + ")" * 60, "a" * 2000])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
+from effort import at_most
 
 from bwlint.model.expr import Expr, unknown
 from bwlint.readers.cuda.conditions import conditions, kept_as, outside
@@ -74,7 +73,6 @@ def test_outside() -> None:
 @pytest.mark.parametrize("piece", ["f(", "(a == ", "{", "a == 1, ", "f(a == 1)", "((a))", "<", "=", "[(a == 1)]"])
 def test_takes_no_time(piece: str) -> None:
     text = piece * (40_000 // len(piece))
-    begun = time.process_time()
-    for _ in conditions(text, 0, len(text), (), lambda start, end: unknown("")):
-        pass
-    assert time.process_time() - begun < 2
+    with at_most(5):
+        for _ in conditions(text, 0, len(text), (), lambda start, end: unknown("")):
+            pass

@@ -15,11 +15,11 @@ import json
 import lzma
 import platform
 import shutil
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from bwlint.confirm.selftest.case import BuiltProgram, NotForChip, SelftestCase
 from bwlint.confirm.selftest.cases import all_cases
 from bwlint.confirm.selftest.making import MadeCase, NotMade, make, runtime
 from bwlint.confirm.workbench import Toolkit
+from bwlint.sources.scratch import scratch_folder
 
 MANIFEST = "manifest.json"
 _CASES = "cases"
@@ -99,8 +100,8 @@ def build(
 
 def write(chip: Chip, toolkit: Toolkit, output: Path, *, jobs: int = 2) -> Opened:
     """Build all cases for a chip into one file; what is left out, and why. Nothing of them stays on disk beside it."""
-    with tempfile.TemporaryDirectory(prefix="bwlint-", ignore_cleanup_errors=True) as scratch:
-        opened = build(chip, toolkit, Path(scratch, "bundle"), jobs=jobs)
+    with ExitStack() as stack:
+        opened = build(chip, toolkit, scratch_folder(stack) / "bundle", jobs=jobs)
         pack(opened, output)
     return opened
 

@@ -1,0 +1,104 @@
+"""What a repair is about to do to the disk, written down for the run after one that was killed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from bwlint.sources.held import hold, take
+from bwlint.sources.worktree import is_in
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A file (a real path), what lies beside it to take its place, and the digests of both contents."""
+
+    real: str
+    temporary: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeftBehind:
+    """The last group of files that a killed run wrote."""
+
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """One group at a time. Where nothing can be written down, files are replaced without."""
+
+    file: BinaryIO | None
+
+    def staging(self, steps: Sequence[Step]) -> None:
+        """New contents of a group are about to be laid beside its files."""
+        if self.file is not None:
+            self.file.write(json.dumps([astuple(step) for step in steps]).encode())
+            self.file.flush()
+        if self.file is not None and len(steps) > 1:
+            os.fsync(self.file.fileno())
+
+    def is_over(self) -> None:
+        """Nothing lies beside the files any more."""
+        if self.file is not None:
+            self.file.seek(0)
+            self.file.truncate()
+
+
+@contextmanager
+def journal() -> Iterator[Journal]:
+    """The journal of a run; whoever leaves it has nothing left to be written down."""
+    path = _folder() / f"{os.urandom(8).hex()}.fix"
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file = hold(path)
+    except OSError:
+        yield Journal(None)
+        return
+    with file:
+        try:
+            yield Journal(file)
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def left_behind(paths: Sequence[str]) -> Iterator[LeftBehind]:
+    """What killed runs have left in files below `paths`. When the next is asked for, it is forgotten."""
+    tops = [os.path.realpath(path) for path in paths]
+    for path in sorted(_folder().glob("*.fix")):
+        if (file := take(path)) is None:
+            continue
+        with file:
+            found = _read(file.read())
+            if all(any(is_in(step.real, top) for top in tops) for step in found.steps):
+                yield found
+                path.unlink(missing_ok=True)
+
+
+def _read(data: bytes) -> LeftBehind:
+    with suppress(ValueError, TypeError):  # killed while it wrote this: nothing was done yet
+        return LeftBehind(tuple(Step(*map(str, row)) for row in json.loads(data)))
+    return LeftBehind(())
+
+
+def digest(data: bytes) -> str:
+    """What contents are known by."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def _folder() -> Path:
+    """Where programs of this user keep what outlives them."""
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+    else:
+        base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(base) / "bwlint"
