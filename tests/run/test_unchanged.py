@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 
 from bwlint import cli
 from bwlint.commands import check as command
+from bwlint.index import kept, store
+from bwlint.index.store import Store
 from bwlint.sources import disk, read
 from bwlint.world import collect
 
@@ -277,12 +279,21 @@ def test_a_read_only_home_and_a_damaged_index_change_nothing(
     assert run(capsys, "proj") == first
 
 
+def test_a_run_leaves_the_index_within_its_limit(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(capsys, "proj")
+    monkeypatch.setattr(store, "LIMIT", 20_000)
+    monkeypatch.setattr(store, "_SHRUNK", 5_000)
+    run(capsys, "proj/pkg")
+    assert Store().count() < 12
+    assert Store().size() < 50_000
+
+
 def test_what_is_damaged_within_a_row_changes_nothing(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A row whose sum is right, and which holds something else."""
-    from bwlint.index import kept
-
     monkeypatch.setattr(kept, "packed", lambda thing: b"nothing that was packed")
     fresh = run(capsys, "--no-cache", "proj")
     assert run(capsys, "proj") == fresh
