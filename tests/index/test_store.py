@@ -6,6 +6,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -48,7 +49,7 @@ def test_it_is_written_ahead(folder: Path) -> None:
     assert sqlite3.connect(folder / FILE).execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
-DAMAGE = {
+DAMAGE: dict[str, Callable[[Path], object]] = {
     "no database": lambda path: path.write_bytes(b"this is not it" * 1000),
     "cut short": lambda path: path.write_bytes(path.read_bytes()[:5000]),
     "zeros": lambda path: path.write_bytes(path.read_bytes()[:100] + bytes(len(path.read_bytes()) - 100)),

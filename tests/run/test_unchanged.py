@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 
 from bwlint import cli
 from bwlint.commands import check as command
+from bwlint.index import kept, store
+from bwlint.index.store import Store
 from bwlint.sources import disk, read
 from bwlint.world import collect
 
@@ -223,11 +225,8 @@ def test_what_lies_outside_the_arguments_counts(
 ) -> None:
     run(capsys, "proj/pkg/user.py")
     edited(project.parent, change)
-    ran: list[object] = []
-    outcome = command._outcome
-    monkeypatch.setattr(command, "_outcome", lambda *arguments: ran.append(1) or outcome(*arguments))
-    run(capsys, "proj/pkg/user.py")
-    assert ran
+    monkeypatch.setattr(command, "_outcome", lambda *_: None)
+    assert run(capsys, "proj/pkg/user.py")[0] == 2  # it went to work, and found no outcome
 
 
 def test_the_working_folder_and_standard_input_count(
@@ -280,12 +279,21 @@ def test_a_read_only_home_and_a_damaged_index_change_nothing(
     assert run(capsys, "proj") == first
 
 
+def test_a_run_leaves_the_index_within_its_limit(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(capsys, "proj")
+    monkeypatch.setattr(store, "LIMIT", 20_000)
+    monkeypatch.setattr(store, "_SHRUNK", 5_000)
+    run(capsys, "proj/pkg")
+    assert Store().count() < 12
+    assert Store().size() < 50_000
+
+
 def test_what_is_damaged_within_a_row_changes_nothing(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A row whose sum is right, and which holds something else."""
-    from bwlint.index import kept
-
     monkeypatch.setattr(kept, "packed", lambda thing: b"nothing that was packed")
     fresh = run(capsys, "--no-cache", "proj")
     assert run(capsys, "proj") == fresh

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bwlint.sources.tree import _above, _is_marked, checkout_folder, module_name, package_root, project_folder
+from bwlint.sources import disk
+from bwlint.sources.tree import checkout_folder, module_name, package_root, project_folder
 
 
 def test_package_root(tmp_path: Path) -> None:
@@ -42,8 +43,7 @@ def test_a_checkout_holds_the_projects_in_it(tmp_path: Path) -> None:
     (inner / "setup.py").touch()
     assert project_folder(str(inner)) == checkout_folder(str(inner)) == str(inner)
     (tmp_path / ".git").mkdir()
-    _above.cache_clear()
-    _is_marked.cache_clear()
+    disk.forget()
     assert project_folder(str(inner)) == str(inner)
     assert checkout_folder(str(inner)) == str(tmp_path)
 

@@ -26,8 +26,6 @@ def using() -> Iterator[Store]:
     _store = Store()
     try:
         yield _store
-        _store.flush()
-        _store.prune()
     finally:
         _store.close()
         _store = None

@@ -50,6 +50,7 @@ class Store:
     _inode: int = 0
     _new: list[tuple[bytes, bytes]] = field(default_factory=list)
     _used: list[bytes] = field(default_factory=list)
+    _has_grown: bool = False
     _left: list[sqlite3.Connection] = field(default_factory=list)
     """Connections of the process that this one was forked from, which must not be closed here."""
 
@@ -79,7 +80,7 @@ class Store:
         now, new, used = int(time.time()), self._new, self._used
         if self._process != os.getpid() or not (new or used):
             return
-        self._new, self._used = [], []
+        self._new, self._used, self._has_grown = [], [], self._has_grown or bool(new)
         try:
             if self._db is not None:
                 self._db.execute("BEGIN IMMEDIATE")
@@ -112,6 +113,8 @@ class Store:
     def close(self) -> None:
         """Write down what there is to, and let go of the file until it is asked for again."""
         self.flush()
+        if self._has_grown:
+            self.prune()
         if self._db is not None and self._process == os.getpid():
             self._db.close()
         self._db, self._process = None, -1
