@@ -226,6 +226,12 @@ def test_repairs_come_only_when_asked_for(here: Path) -> None:
     assert {edit.path for edit in fix.edits} == {"a.py"}
 
 
+def test_repairs_come_only_for_what_is_shown(here: Path) -> None:
+    write(here, "a.py", SPLIT)
+    (hidden,) = findings("a.py", fixes=True, severity="error")
+    assert (hidden.severity, hidden.fix, hidden.fix_refused) == ("warning", None, None)
+
+
 def test_related_places_in_files_read_through_imports(here: Path) -> None:
     near = SourceFile("lib/pkg/a.py", str(here / "lib/pkg/a.py"), "python", str(here / "lib"))
     assert _beside(str(here / "lib/pkg/b.py"), near) == "lib/pkg/b.py"

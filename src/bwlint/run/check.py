@@ -37,7 +37,9 @@ def judge(gathered: Gathered) -> Outcome:
     names = gathered.names
     unread = {skip.path for skip in collected.skipped}
     marked = [file for file in collected.marked if file.path not in unread]
-    finished = finish(analysis, marked, texts, names, settings.enabled, gathered.advance, fixes=request.fixes)
+    severity = settings.run.severity or "warning"
+    mended = severity if request.fixes else None
+    finished = finish(analysis, marked, texts, names, settings.enabled, gathered.advance, mended=mended)
     carried, unread_binaries = _carried(gathered, names)
     skipped = (*found.skipped, *collected.skipped, *finished.skipped, *unread_binaries)
     scanned = len(found.files) - len(collected.skipped)
@@ -48,7 +50,6 @@ def judge(gathered: Gathered) -> Outcome:
         finished.suppressed,
         {"files": scanned, **analysis.stats, **({"unlinked": len(budget.refused)} if budget.ended else {})},
     )
-    severity = settings.run.severity or "warning"
     fail_on = settings.run.fail_on or "warning"
     return Outcome(report, scanned, severity, fail_on, texts, names, _sets(analysis), found.wheels)
 

@@ -16,7 +16,19 @@ from bwlint.chips.wording import plain
 from bwlint.judging.claims import Claimed
 from bwlint.judging.drafts import Draft, RelatedSpan, Remedy
 from bwlint.model.facts import Gate
-from bwlint.model.findings import Claim, Edit, Finding, Fix, NoFix, Region, Related, Skipped, Suppressed
+from bwlint.model.findings import (
+    SEVERITIES,
+    Claim,
+    Edit,
+    Finding,
+    Fix,
+    NoFix,
+    Region,
+    Related,
+    Severity,
+    Skipped,
+    Suppressed,
+)
 from bwlint.model.fingerprint import fingerprint
 from bwlint.model.progress import Advance, each, quiet
 from bwlint.readers.comments import comments_of
@@ -49,12 +61,12 @@ def finish(
     enabled: Enabled,
     advance: Advance = quiet,
     *,
-    fixes: bool,
+    mended: Severity | None,
 ) -> Finished:
-    """The findings of a run. `marked` are the files with comments of bwlint; `fixes` asks for repairs too."""
+    """The findings of a run. `marked` are the files with comments of bwlint, `mended` the lowest level with repairs."""
     gc.freeze()  # the run itself stays: after each proof only what that has made is looked through
     try:
-        return _finish(analysis, marked, texts, names, enabled, advance, fixes)
+        return _finish(analysis, marked, texts, names, enabled, advance, mended)
     finally:
         gc.unfreeze()
 
@@ -66,20 +78,20 @@ def _finish(
     names: Names,
     enabled: Enabled,
     advance: Advance,
-    fixes: bool,
+    mended: Severity | None,
 ) -> Finished:
     drafts = {file.real: found for file, found in without_copies(analysis.drafts, enabled)}
     files = {file.real: file for file in (*(file for file, _ in analysis.drafts), *marked)}
     findings: list[Finding] = []
     suppressed: list[Suppressed] = []
     skipped: list[Skipped] = []
-    for file in each(advance, "proving fixes" if fixes else "telling", tuple(files.values())):
+    for file in each(advance, "proving fixes" if mended else "telling", tuple(files.values())):
         text = texts.of(file.real)
         if text is None:
             skipped.append(Skipped(file.path, "not readable any more"))
             continue
         names.reported(file.real, file)
-        one = _ReportedFile(analysis, file, text, texts, names, enabled(file), fixes)
+        one = _ReportedFile(analysis, file, text, texts, names, enabled(file), mended)
         kept, silenced = one.finish(drafts.get(file.real, ()))
         findings += kept
         suppressed += silenced
@@ -100,7 +112,7 @@ class _ReportedFile:
     texts: Texts
     names: Names
     enabled: frozenset[str]
-    fixes: bool
+    mended: Severity | None
 
     def finish(self, drafts: Sequence[Draft]) -> tuple[list[Finding], list[Suppressed]]:
         """What is reported of the drafts and the comments of the file, and what its comments silence."""
@@ -194,7 +206,7 @@ class _ReportedFile:
         remedy = draft.remedy
         if not isinstance(remedy, Remedy):
             return remedy
-        if not self.fixes:
+        if self.mended is None or SEVERITIES.index(draft.severity) < SEVERITIES.index(self.mended):
             return None
         from bwlint.fix import Job, propose
 
