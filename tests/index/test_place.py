@@ -38,7 +38,7 @@ REFUSED: dict[str, tuple[Callable[[Path], None], str]] = {
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv(place.VARIABLE, str(tmp_path))
-    return tmp_path / "index-1"
+    return tmp_path / "bwlint-index"
 
 
 @pytest.mark.parametrize("name", REFUSED)

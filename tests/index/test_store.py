@@ -14,7 +14,7 @@ import pytest
 from bwlint.index import store as storing
 from bwlint.index.store import Store
 
-FILE = Path("index-1", "index.sqlite3")
+FILE = Path("bwlint-index", "index.sqlite3")
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +41,7 @@ def found(key: bytes) -> bytes | None:
 def test_what_was_put_is_found_by_another_run(folder: Path) -> None:
     kept((b"a", b"1"), (b"b", b""))
     assert (found(b"a"), found(b"b"), found(b"c")) == (b"1", b"", None)
-    assert (folder / "index-1").stat().st_mode & 0o777 == 0o700
+    assert (folder / "bwlint-index").stat().st_mode & 0o777 == 0o700
 
 
 def test_it_is_written_ahead(folder: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_damaged_one_is_thrown_away_with_a_line(
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert "was damaged; it is thrown away" in error
-    assert not (folder / "index-1").exists()
+    assert not (folder / "bwlint-index").exists()
     kept((b"a", b"3"))
     assert found(b"a") == b"3"
     assert capsys.readouterr().err == ""

@@ -279,6 +279,15 @@ def test_a_read_only_home_and_a_damaged_index_change_nothing(
     assert run(capsys, "proj") == first
 
 
+def test_an_index_within_the_tree_is_nothing_that_a_run_sees(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BWLINT_CACHE_DIR", ".cache")
+    first = run(capsys, "proj", ".cache")
+    monkeypatch.setattr(command, "_outcome", lambda *_: pytest.fail("it ran"))
+    assert run(capsys, "proj", ".cache") == first
+
+
 def test_a_run_leaves_the_index_within_its_limit(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

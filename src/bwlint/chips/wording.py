@@ -34,11 +34,6 @@ def kib(size: int) -> str:
     return f"{size} bytes ({size / 1024:.4g} KiB)"
 
 
-def counted(number: int, noun: str) -> str:
-    """ "1 container", "3 containers"."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def listed(names: Sequence[str]) -> str:
     """ "a, b and 3 more"; long names are cut."""
     shown = [name if len(name) <= _LONGEST else f"{name[: _LONGEST - 3]}..." for name in names[:_FEW]]

@@ -188,8 +188,8 @@ def _show(request: CheckRequest, options: dict[str, Any], stack: ExitStack, star
 
 def _as_patches(request: CheckRequest, options: dict[str, Any], stack: ExitStack, start: float) -> int:
     """Write the fixes as a series of patches, then report what none of them mends."""
-    from bwlint.chips.wording import counted
     from bwlint.model.escape import visible
+    from bwlint.model.naming import counted
     from bwlint.repair.patches import NotOurs, check_folder, returns_of_git, save, series
 
     folder = Path(options["patches"])

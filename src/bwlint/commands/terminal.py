@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import FrameType
@@ -18,6 +18,7 @@ from bwlint import __version__
 
 if TYPE_CHECKING:
     from bwlint.report import Lines, Setting
+    from bwlint.report.sarif_rules import SarifRule
 
 CLEAN, FOUND, WRONG, NOTHING = 0, 1, 2, 3
 # What a shell reports for a program that SIGINT ended, which is how ruff ends.
@@ -66,11 +67,17 @@ def check_output(_: click.Context, __: click.Parameter, value: str | None) -> st
 def setting(options: dict[str, Any], lines: Lines | None = None) -> Setting:
     """How reports are rendered."""
     from bwlint.report import Setting, no_source
-    from bwlint.settings.catalog import rules
 
     color = options["output"] is None and _has_color()
     width = _width() if color else _PLAIN_WIDTH
-    return Setting(lines or no_source, __version__, rules(), color, width)
+    return Setting(lines or no_source, __version__, _rules() if options.get("form") == "sarif" else (), color, width)
+
+
+def _rules() -> Sequence[SarifRule]:
+    """What SARIF alone tells of rules; to read them takes longer than many a run."""
+    from bwlint.settings.catalog import rules
+
+    return rules()
 
 
 def _has_color() -> bool:

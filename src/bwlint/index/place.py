@@ -10,8 +10,9 @@ import stat
 from collections.abc import Callable
 from contextlib import suppress
 
+from bwlint.sources.walk import INDEX_FOLDER
+
 VARIABLE = "BWLINT_CACHE_DIR"
-_OWN = "index-1"
 _FILE = "index.sqlite3"
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
@@ -32,7 +33,7 @@ def chosen() -> str:
 
 def own_folder() -> str:
     """The folder of the index, which nothing else is in."""
-    return os.path.join(chosen(), _OWN)
+    return os.path.join(chosen(), INDEX_FOLDER)
 
 
 def prepared() -> str:

@@ -9,7 +9,8 @@ from bwlint.binaries.operations import is_spare, kernels_beside
 from bwlint.binaries.shipments import DeviceLibrary, KernelOperation, Shipment, main_reason
 from bwlint.chips import ChipSet, siblings
 from bwlint.chips import chip as chip_of
-from bwlint.chips.wording import counted, listed
+from bwlint.chips.wording import listed
+from bwlint.model.naming import counted
 
 
 def answer(shipment: Shipment, asked: ChipSet) -> str:

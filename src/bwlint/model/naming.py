@@ -1,4 +1,4 @@
-"""Names of C++ as words."""
+"""Names of C++ as words, and numbers of things."""
 
 from __future__ import annotations
 
@@ -14,3 +14,8 @@ def spoken(name: str) -> str:
     """A name in lower case with underscores, less the marks of members and constants: `mSMVersion` is sm_version."""
     plain = _HUMP.sub("_", name.rpartition("::")[2]).lower().rstrip("_")
     return _PREFIX.sub("", plain)
+
+
+def counted(number: int, noun: str) -> str:
+    """ "1 container", "3 containers"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

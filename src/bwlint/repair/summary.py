@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
-from bwlint.chips.wording import counted
 from bwlint.model.escape import visible
 from bwlint.model.findings import Finding
+from bwlint.model.naming import counted
 from bwlint.repair.passes import MOST_PASSES, Repaired
 from bwlint.report.summary import at_least
 

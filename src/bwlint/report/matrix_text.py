@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from itertools import groupby
 from posixpath import commonpath
 
-from bwlint.chips.wording import counted
 from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, CellGate, Matrix, MatrixRow
 from bwlint.model.escape import visible
+from bwlint.model.naming import counted
 from bwlint.report import Setting, text
 from bwlint.report.inspection_table import shortened
 from bwlint.report.snippet import Paint, columns

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
-from bwlint.chips.wording import counted
 from bwlint.model.escape import visible
 from bwlint.model.findings import SEVERITIES, Report, Severity, Skipped
+from bwlint.model.naming import counted
 
 
 def at_least(report: Report, severity: Severity) -> Report:

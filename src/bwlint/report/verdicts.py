@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from bwlint.chips.wording import counted
 from bwlint.confirm.receipt import RUNGS, Receipt
 from bwlint.model.escape import visible
+from bwlint.model.naming import counted
 
 
 def render(receipts: Sequence[Receipt]) -> str:

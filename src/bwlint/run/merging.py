@@ -10,11 +10,11 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
 from math import inf
 
-from bwlint.chips.wording import counted
 from bwlint.judging.drafts import Draft, RelatedSpan, Remedy
 from bwlint.judging.path_conditions import bare
 from bwlint.model.expr import Span
 from bwlint.model.findings import CONFIDENCES, SEVERITIES
+from bwlint.model.naming import counted
 
 _MAX_RELATED = 12
 

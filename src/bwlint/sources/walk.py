@@ -18,6 +18,9 @@ from bwlint.sources.kinds import kind_of, kind_of_script
 from bwlint.sources.read import Unread, special_file, why
 from bwlint.sources.tree import folder_root, package_root
 
+INDEX_FOLDER = "bwlint-index"
+"""The folder of bwlint's own index, which may lie in a tree."""
+
 # Version control, caches and what package managers unpack: never the user's own source.
 _UNREAD_FOLDERS = frozenset(
     {
@@ -29,6 +32,7 @@ _UNREAD_FOLDERS = frozenset(
         ".pytest_cache",
         ".ruff_cache",
         ".tox",
+        INDEX_FOLDER,
         "__pycache__",
         "node_modules",
     }

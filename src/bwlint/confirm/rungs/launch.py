@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bwlint.chips.wording import counted
 from bwlint.confirm import gpu
 from bwlint.confirm.driver.errors import FAULTS, INVALID_CLUSTER_SIZE, NO_MACHINE_CODE, TOO_MUCH_ASKED
 from bwlint.confirm.gpu.chosen import about, ask, chosen
@@ -19,6 +18,7 @@ from bwlint.confirm.receipt import Attempt, Rung, executed, not_eligible, not_ex
 from bwlint.confirm.rungs.configure import DYNAMIC, SHARE, shape_of
 from bwlint.confirm.workbench import Device, Subject, Workbench
 from bwlint.model.findings import Claim
+from bwlint.model.naming import counted
 from bwlint.sources.archives import is_archive
 from bwlint.sources.kinds import BINARY, kind_of
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from bwlint.chips.wording import counted, listed
+from bwlint.chips.wording import listed
 from bwlint.confirm import gpu
 from bwlint.confirm.compiling import evidence
 from bwlint.confirm.compiling.compiler import Bench, CompilerRun, built
@@ -22,6 +22,7 @@ from bwlint.confirm.rungs.assemble import KERNEL, MISLEADS, pairs_of
 from bwlint.confirm.rungs.configure import SHARE
 from bwlint.confirm.workbench import Device, Subject, Workbench
 from bwlint.model.findings import Outcome
+from bwlint.model.naming import counted
 from bwlint.readers.binary import PTX_TARGET
 
 KINDS = frozenset({"image", "build", "instruction"})

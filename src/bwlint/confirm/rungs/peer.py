@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bwlint.chips.wording import counted, listed
+from bwlint.chips.wording import listed
 from bwlint.confirm import gpu, probes
 from bwlint.confirm.gpu.chosen import ask
 from bwlint.confirm.receipt import Attempt, Rung, executed, not_eligible, not_executed
 from bwlint.confirm.workbench import Device, Subject, Workbench
 from bwlint.model.findings import Outcome
+from bwlint.model.naming import counted
 
 KINDS = frozenset({"peer"})
 RUNG: Rung = "peer"

@@ -8,9 +8,10 @@ from bwlint.binaries.operations import is_spare, kernels_beside, variant
 from bwlint.binaries.shipments import ALL, DeviceLibrary, Flaw, KernelOperation, LoadUnit, Shipment, main_reason
 from bwlint.binaries.shipments import NONE as NOTHING
 from bwlint.chips import NONE, ChipSet, siblings
-from bwlint.chips.wording import counted, listed, plain
+from bwlint.chips.wording import listed, plain
 from bwlint.judging import claims
 from bwlint.model.findings import Claim
+from bwlint.model.naming import counted
 from bwlint.rules.arch_target import RULE
 
 _CLAIMS = 8
