@@ -160,3 +160,13 @@ def test_a_process_that_was_forked_has_a_connection_of_its_own() -> None:
     assert os.waitpid(child, 0)[1] == 0
     assert store.get(b"a") == b"1"
     store.close()
+
+
+def test_what_goes_wrong_in_our_own_calls_is_no_damage(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kept((b"a", b"1"))
+    store = Store()
+    store.count()
+    store._failed(sqlite3.ProgrammingError("Cannot operate on a closed database."))
+    store.close()
+    assert found(b"a") == b"1"
+    assert capsys.readouterr().err == ""

@@ -52,11 +52,9 @@ def _known_or_new(request: CheckRequest, stack: ExitStack) -> Outcome:
     from bwlint.run import unchanged
     from bwlint.sources.disk import watching
 
-    store = kept.store()
-    if store is None:
+    if kept.store() is None:
         return _outcome(request, stack)
     found = unchanged.known(request)
-    store.close()  # the pool of a new run is not to have it open
     if found is not None:
         return found
     with watching() as watch:

@@ -36,6 +36,12 @@ def store() -> Store | None:
     return _store
 
 
+def let_go() -> None:
+    """Before this process goes on as two: SQLite takes no open file through that."""
+    if _store is not None:
+        _store.close()
+
+
 def use_again(is_used: bool) -> None:
     """In a process that works for a run: use the index as the run does."""
     global _store

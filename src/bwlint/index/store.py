@@ -178,5 +178,6 @@ def _sum(key: bytes, value: bytes) -> bytes:
 
 
 def _is_damage(error: sqlite3.Error) -> bool:
-    """Whether the file is at fault, and not the lock, the disk or its permissions."""
-    return not isinstance(error, sqlite3.OperationalError) or "no such" in str(error) or "has no column" in str(error)
+    """Whether the file is at fault, and not the lock, the disk, its permissions, or we."""
+    is_other = isinstance(error, sqlite3.OperationalError) and ("no such" in str(error) or "column" in str(error))
+    return type(error) is sqlite3.DatabaseError or is_other

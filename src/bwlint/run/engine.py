@@ -180,6 +180,7 @@ def _found(
         return _Part(found, budget.read, not budget.ended)
 
     (start, stop), *later = stretches(weights, parts)
+    kept.let_go()
     copies = [begin(*stretch, _watched(part), known) for stretch in later]
     own = part(start, stop, advance)
     others = [_noted(ended(copy, known)) for copy in copies]

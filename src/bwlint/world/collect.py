@@ -147,6 +147,7 @@ def _results(
 
     watch = disk.watch()
     began = None if watch is None else watch.began
+    kept.let_go()
     with workers(jobs, partial(_begin, began, kept.store() is not None)) as pool:
         yield from _paired(files, map(_noted, pool.map(_work, chunks)), advance)
 
