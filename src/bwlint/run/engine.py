@@ -22,7 +22,6 @@ from bwlint.model.findings import CONFIDENCES, SEVERITIES, Confidence, NoFix
 from bwlint.model.progress import Advance, each, quiet
 from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.run.merging import one_each
-from bwlint.run.parts import begin, can_copy, ended, stretches
 from bwlint.sources import disk
 from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.tree import checkout_folder, project_folder
@@ -170,6 +169,8 @@ def _found(
     """
     weights = [1 + len(one.gates) + len(one.guards) + len(one.operations) for _, one in modules]
     parts = min(jobs, sum(weights) // MIN_PART)
+    if parts > 1:
+        from bwlint.run.parts import begin, can_copy, ended, stretches  # which a run on one file has no use for
     if parts <= 1 or not can_copy():
         yield from (judging.of(file, module) for file, module in each(advance, "judging", modules))
         return
