@@ -16,8 +16,11 @@ def endless(_):
     print("begun", flush=True)
     time.sleep(3600)
 
+def nothing():
+    pass
+
 if __name__ == "__main__":
-    with workers(3) as pool:
+    with workers(3, begin=nothing) as pool:
         list(pool.map(endless, range(3)))
 """
 
