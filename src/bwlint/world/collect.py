@@ -20,7 +20,8 @@ from bwlint.model.findings import Skipped
 from bwlint.readers import KINDS, ReadError, python, reader
 from bwlint.settings.suppress import MARK
 from bwlint.sources.kinds import kind_of
-from bwlint.sources.read import Unread, decode, read_bytes
+from bwlint.sources.limits import bounded, is_nested_too_deep
+from bwlint.sources.read import WIDE, Unread, decode, is_wide, read_bytes
 from bwlint.sources.tree import module_name
 from bwlint.sources.walk import SourceFile
 from bwlint.world import carried, included
@@ -96,9 +97,10 @@ def load(real: str, dotted: str, handed: frozenset[tuple[str, str]] = frozenset(
 
         return cuda.read_includes(real, source)
     try:
-        if kind == "python":
-            return python.read(real, source, dotted, is_package, carried=brought, handed=handed)
-        return reader(kind).read(real, source, dotted, is_package, brought)
+        with bounded():
+            if kind == "python":
+                return python.read(real, source, dotted, is_package, carried=brought, handed=handed)
+            return reader(kind).read(real, source, dotted, is_package, brought)
     except ReadError:
         return None
 
@@ -161,20 +163,32 @@ def _read_one(real: str, root: str, kind: str, own: frozenset[str]) -> Result:
     if isinstance(data, Unread):
         return None, data.reason, False
     has_comment = _MARK in data
-    brought = brought_to(kind, real, data)
-    if not reader(kind).may_matter(data, own | brought):
-        return None, "", has_comment
-    source = decode(data)
-    if isinstance(source, Unread):
-        return None, source.reason, has_comment
     try:
-        module = module_of(kind, real, root, source, own, brought)
+        module = facts(kind, real, root, data, own)
     except ReadError as error:
         return None, str(error), has_comment
+    if module is None:
+        return None, "", has_comment
     told = (module.gates, module.guards, module.operations, module.carries, module.embedded, module.handed_on)
     if not any(told):
         return None, "", has_comment  # read again if an import or an include asks for it
     return module, "", has_comment
+
+
+def facts(kind: str, real: str, root: str, data: bytes, own: frozenset[str]) -> Module | None:
+    """The facts of a file's content; None where it has no word of interest. Raises `ReadError`."""
+    if is_wide(data):
+        raise ReadError(WIDE)
+    if os.path.basename(real) == "pyproject.toml" and is_nested_too_deep(data):
+        raise ReadError("nested too deep to read")  # what the project requires stands there, whatever else does
+    with bounded():
+        brought = brought_to(kind, real, data)
+        if not reader(kind).may_matter(data, own | brought):
+            return None
+        source = decode(data)
+        if isinstance(source, Unread):
+            raise ReadError(source.reason)
+        return module_of(kind, real, root, source, own, brought)
 
 
 def module_of(

@@ -582,7 +582,9 @@ class _BuildFile:
         """A list for everybody that has nothing for the asked chips, or only PTX."""
         asked = self._asked(built)
         loads, jits, every = together.loads, together.jits, together.every
-        if not asked or loads & asked or built is not together.members[-1] or not _possible_plain(asked, built.toolkits):
+        if not asked or loads & asked or built is not together.members[-1]:
+            return
+        if not _possible_plain(asked, built.toolkits):
             return
         if jits & asked == asked:
             names = _listed([target for one in together.members for target in one.ptx if target.jits_on() & asked])
