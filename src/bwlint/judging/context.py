@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,8 @@ class Context:
     """What comes of a predicate that says too much, by module path and name; None: nothing."""
     places: dict[str, str] = field(default_factory=dict)
     """The path within its project of each module, by module path."""
+    proved: Counter[str] = field(default_factory=Counter)
+    """How many characters of a file the proofs of its fixes have read, by module path."""
     _near: dict[str, bool] = field(default_factory=dict)
     _within: dict[str, dict[str, list[Judged]]] = field(default_factory=dict)
     """By module path and function."""
