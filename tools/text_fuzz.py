@@ -26,7 +26,7 @@ from bwlint.run.check import check
 from bwlint.run.gather import CheckRequest
 from bwlint.settings.config import UsageError
 
-SECONDS = 20
+SECONDS = 60
 LARGEST = 16 * 1024
 _MEBIBYTES = 2048
 _TOKEN = re.compile(rb"\w+|\s+|[^\w\s]")

@@ -15,6 +15,7 @@ from bwlint.readers.python import flow
 from bwlint.readers.python import read as read_python
 from bwlint.run.check import check
 from bwlint.run.gather import CheckRequest
+from bwlint.sources.tree import entries
 from bwlint.sources.walk import discover
 from bwlint.world import carried
 from bwlint.world.collect import collect
@@ -96,8 +97,12 @@ def test_a_statement_is_handed_no_more_than_what_may_be_looked_at(monkeypatch: p
 
 def test_a_folder_is_asked_once_for_the_modules_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    entries = carried.entries
-    monkeypatch.setattr(carried, "entries", lambda root: (asked.append(root), entries(root))[1])
+
+    def counting(root: str) -> frozenset[str]:
+        asked.append(root)
+        return entries(root)
+
+    monkeypatch.setattr(carried, "entries", counting)
     for number in range(20):
         (tmp_path / f"m{number}.py").write_text("import torch\nx = 1\n", encoding="utf-8")
     collect(discover([str(tmp_path)]).files, 1)

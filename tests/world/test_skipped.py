@@ -12,6 +12,7 @@ from bwlint.cli import app
 from bwlint.readers import ReadError, python
 from bwlint.readers.buildfiles import cmake
 from bwlint.readers.buildfiles.cmake_calls import expanded
+from bwlint.readers.buildfiles.places import Places
 from bwlint.run.check import check
 from bwlint.run.gather import CheckRequest
 from bwlint.settings.config import UsageError
@@ -66,7 +67,7 @@ def test_more_tokens_than_a_tree_has_room_for(monkeypatch: pytest.MonkeyPatch) -
 
 def test_forty_lines_double_a_list_only_as_far_as_there_is_room() -> None:
     doubled = "".join(f"set(V{i + 1} ${{V{i}}} ${{V{i}}})\n" for i in range(400))
-    file = cmake._CmakeFile(source := f"set(V0 90a)\n{doubled}", cmake.Places(source))
+    file = cmake._CmakeFile(source := f"set(V0 90a)\n{doubled}", Places(source))
     file.read()
     assert sum(len(text) for texts in file.texts.values() for text in texts) < 20_000_000
     assert file.texts["V1"] == ("90a", "90a")
