@@ -83,6 +83,7 @@ def test_decode(data: bytes, text: str | None) -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
+        (b"\x7fELF\0\0\xb7", "not utf-8 and no encoding is declared: byte 0xb7 at offset 6"),
         ("x = 1".encode("utf-16"), WIDE),
         ("x = 1".encode("utf-16-le"), WIDE),
         ("x = 1".encode("utf-16-be"), WIDE),

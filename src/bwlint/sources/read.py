@@ -99,6 +99,8 @@ def decode(data: bytes) -> str | Unread:
     if data.startswith(codecs.BOM_UTF8):
         return _decode_after_bom(data[len(codecs.BOM_UTF8) :], cookie)
     if cookie is None:
+        if b"\0" in data:  # no text that somebody typed in Latin-1
+            return _decode(data, "utf-8", "and no encoding is declared")
         return data.decode("utf-8", "surrogateescape")
     try:
         codec = codecs.lookup(cookie).name
